@@ -9,6 +9,8 @@ import { ask } from './service.js';
 export interface ShownChange {
   id: string;
   state: string;
+  title: string | null;
+  plan: string | null;
   operation: string;
   collections: string[];
   author: { name: string };
@@ -21,6 +23,28 @@ export interface ShownChange {
   cleaning: boolean;
   warnings: { message: string }[];
   errors: { message: string }[] | null;
+  /** What people said of it; null: nobody is asked. */
+  proposal: {
+    approvals_needed: number;
+    approvals_counted: number;
+    approvals: (Said & { counts: boolean; why_not: string | null })[];
+    rejection: Said | null;
+    comments: Said[];
+  } | null;
+  /** What it would do now. */
+  planned?: {
+    fresh: boolean;
+    statements: { summary: string }[];
+    findings: { message: string }[];
+    errors: { message: string }[] | null;
+    loses: { collection: string; field: string | null; kept: boolean }[];
+  } | null;
+}
+
+export interface Said {
+  by: { name: string };
+  at: string;
+  text: string | null;
 }
 
 interface ShownStep {

@@ -41,3 +41,7 @@ export async function writeOutput(file: string, content: string): Promise<void> 
     throw new OperatorError(`${file} can't be written (${cause.message}).`, { cause });
   });
 }
+
+/** Names and what people write are untrusted text: what would move the cursor is shown, not done. */
+export const oneLine = (untrusted: string): string =>
+  untrusted.replaceAll(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1).replace('\u007F', '\\u007f'));

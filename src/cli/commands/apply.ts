@@ -76,7 +76,7 @@ function told(invocation: Invocation, answer: Answered, plan: Plan): ExitCode | 
 }
 
 /** The diff to send; null when a snapshot says what is there already. */
-async function readDiff(invocation: Invocation): Promise<DocumentBody | null> {
+export async function readDiff(invocation: Invocation): Promise<DocumentBody | null> {
   const [file = ''] = invocation.positionals;
   const { values } = invocation;
   const body = await readDocument(invocation, file);

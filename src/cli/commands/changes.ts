@@ -1,7 +1,7 @@
-/** dps changes: changes that are prepared while their tables are used. */
+/** dps changes: changes that wait, as they are, and their end. */
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
-import { type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
-import { json } from '../output.js';
+import { type Said, type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
+import { json, oneLine } from '../output.js';
 import { ask, askForAll, reasonHeader } from '../service.js';
 
 const LIMIT = 20;
@@ -10,7 +10,11 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const limit = text(values, 'limit') ?? String(LIMIT);
   if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be a number from 1.');
-  const query = { state: text(values, 'state'), collection: text(values, 'collection') };
+  const query = {
+    state: text(values, 'state'),
+    collection: text(values, 'collection'),
+    author: text(values, 'author'),
+  };
   const data = await askForAll<ShownChange>(invocation, '/changes', { query, limit: Number(limit) });
   if (values['json'] === true) terminal.print(json(data));
   else if (data.length === 0) terminal.print('No change request.');
@@ -32,23 +36,33 @@ export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const path = `/changes/${encodeURIComponent(id)}/withdraw`;
   const { data } = JSON.parse(await ask(invocation, path, { method: 'POST', headers })) as { data: ShownChange };
   if (invocation.values['json'] === true) invocation.terminal.print(json(data));
-  else invocation.terminal.print(`The change request ${id} is withdrawn: what was prepared is taken away.`);
+  else
+    invocation.terminal.print(
+      `The change request ${id} is withdrawn${data.cleaning ? ': what was prepared is taken away' : ''}.`,
+    );
   return 0;
 }
 
 const idOf = ({ positionals: [id = ''] }: Invocation): string => id;
 
-function describe({ id, state, operation, collections, author, opened_at, reason }: ShownChange): string {
+function describe({ id, state, title, operation, collections, author, opened_at, reason }: ShownChange): string {
   const when = opened_at.slice(0, 19).replace('T', ' ');
-  const line = [id, state.padEnd(9), when, oneLine(author.name), `${operation} ${oneLine(collections.join(', '))}`];
+  const line = [
+    id,
+    state.padEnd(9),
+    when,
+    oneLine(author.name),
+    oneLine(`${title ?? operation} (${collections.join(', ')})`),
+  ];
   return reason === null ? line.join('  ') : `${line.join('  ')}\n  why: ${oneLine(reason)}`;
 }
 
-function describeWhole(change: ShownChange): string {
+export function describeWhole(change: ShownChange): string {
   const { steps, warnings, errors, result, state } = change;
   const marks = { done: 'x', running: '>', waiting: ' ' };
   return [
     describe(change),
+    ...describeProposal(change),
     ...steps.map(({ summary, state: at, done, phase }) => {
       const part = at === 'running' && done !== null ? `  ${Math.floor(done * 100)} %` : '';
       return `  [${marks[at]}] ${oneLine(summary)}${part}${phase === null ? '' : `  (${oneLine(phase)})`}`;
@@ -60,6 +74,31 @@ function describeWhole(change: ShownChange): string {
   ].join('\n');
 }
 
-/** Names and reasons are untrusted text: what would move the cursor is shown, not done. */
-const oneLine = (untrusted: string): string =>
-  untrusted.replaceAll(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1).replace('\u007F', '\\u007f'));
+function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
+  if (proposal === null) return [];
+  const { approvals, approvals_counted: counted, approvals_needed: needed, rejection, comments } = proposal;
+  return [
+    `plan ${plan}`,
+    ...(planned ? describePlan(planned) : []),
+    `approvals: ${counted} (${needed} where the policy asks for them)`,
+    ...approvals.map((each) => `  ${said(each)}${each.counts ? '' : ` (doesn't count: ${each.why_not})`}`),
+    ...(rejection === null ? [] : [`rejected: ${said(rejection)}`]),
+    ...comments.map((each) => `  ${said(each)}`),
+  ];
+}
+
+function describePlan({ fresh, statements, findings, errors, loses }: NonNullable<ShownChange['planned']>): string[] {
+  return [
+    ...(fresh ? [] : ['stale: it would not do what was proposed any more']),
+    ...(errors ?? []).map(({ message }) => `  ${oneLine(message)}`),
+    ...statements.map(({ summary }) => `  ${oneLine(summary)}`),
+    ...findings.map(({ message }) => `! ${oneLine(message)}`),
+    ...loses.map(({ collection, field, kept }) => {
+      const what = oneLine(field === null ? collection : `${collection}.${field}`);
+      return `loses ${what}${kept ? ', kept in the trash for a while' : ' for good'}`;
+    }),
+  ];
+}
+
+const said = ({ by, at, text: words }: Said): string =>
+  `${at.slice(0, 19).replace('T', ' ')}  ${oneLine(by.name)}${words === null ? '' : `: ${oneLine(words)}`}`;

@@ -1,21 +1,40 @@
 /** dps push: brings a running service what the files of a folder change. */
-import { type ExitCode, type Invocation, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { isEmpty } from '../diff-document.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
 import { presentFiles } from '../schema-files/present-files.js';
 import { changeHeaders } from '../service.js';
 import { carryOut, nothingToDo } from './apply.js';
+import { propose } from './proposals.js';
 import { pullInto } from './pull.js';
 
 export async function push(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   changeHeaders(invocation);
+  expectProposal(invocation);
   const { answer, document } = await mergeFiles(invocation, directory);
-  const code = isEmpty(document)
-    ? nothingToDo(invocation)
-    : await carryOut(invocation, { type: 'application/json', content: Buffer.from(answer) });
+  const diff = { type: 'application/json', content: Buffer.from(answer) };
+  const proposes = invocation.values['propose'] === true;
+  if (proposes && !isEmpty(document)) return propose(invocation, diff);
+  const code = isEmpty(document) ? nothingToDo(invocation) : await carryOut(invocation, diff);
   // With another base the files are another service's, or of a commit: what they are made from stays as it is.
   const keepsUp = code === 0 && invocation.values['dryRun'] !== true && text(invocation.values, 'base') === undefined;
   if (keepsUp) await pullInto(invocation, directory, await presentFiles(invocation));
   return code;
+}
+
+/** What goes with a change request, and what only with a change. */
+function expectProposal({ values }: Invocation): void {
+  const title = text(values, 'title');
+  if (values['propose'] !== true) {
+    if (title !== undefined) throw new UsageError('--title goes with --propose.');
+    return;
+  }
+  if (title === undefined) throw new UsageError('--propose needs --title: what the change request is called.');
+  for (const [name, option] of [
+    ['dryRun', '--dry-run'],
+    ['yes', '--yes'],
+    ['allowDrop', '--allow-drop'],
+  ] as const)
+    if (values[name] !== undefined) throw new UsageError(`${option} doesn't go with --propose: nothing is changed.`);
 }

@@ -58,6 +58,8 @@ What others changed there since stays. Then the files are written again, as the 
     )
     .option('--force', FORCE)
     .addOption(acknowledge())
+    .option('--propose', 'open a change request instead: nothing is changed before it is applied')
+    .option('--title <title>', 'of the change request')
     .addOption(reason());
   does(onService(push), async () => (await import('../commands/push.js')).push);
 

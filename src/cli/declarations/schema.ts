@@ -1,5 +1,6 @@
 /** The schema and its history, on a running service. */
 import { Argument, type Command } from 'commander';
+import { declareChanges } from './changes.js';
 import { declareFiles } from './files.js';
 import { declarePolicy } from './policy.js';
 import { type Does, FORCE, acknowledge, base, onService, oneOf, output, reason, repeatable, take } from './options.js';
@@ -9,7 +10,6 @@ const MODES = ['mirror', 'merge'];
 const MODE = 'mirror (also remove what the snapshot lacks), merge (never remove); mirror by default';
 const LEVELS = ['note', 'warn', 'danger'];
 const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
-const STATES = ['queued', 'preparing', 'prepared', 'applied', 'failed', 'withdrawn'];
 const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
 
 export function declareSchema(program: Command, does: Does): void {
@@ -22,7 +22,7 @@ export function declareSchema(program: Command, does: Does): void {
     .option('--include <names>', 'only these collections (comma-separated)')
     .option('--exclude <names>', 'all but these collections')
     .addOption(output());
-  does(onService(snapshot), async () => (await import('../commands/snapshot.js')).snapshot);
+  does(onService(snapshot, 'an admin or author'), async () => (await import('../commands/snapshot.js')).snapshot);
 
   const diff = program
     .command('diff')
@@ -34,7 +34,7 @@ export function declareSchema(program: Command, does: Does): void {
     .option('--force', FORCE)
     .addOption(oneOf('--mode <mode>', MODE, MODES))
     .addOption(output('write the diff there, for "dps apply"'));
-  does(onService(diff), async () => (await import('../commands/diff.js')).diff);
+  does(onService(diff, 'an admin or author'), async () => (await import('../commands/diff.js')).diff);
 
   declareLint(program, does);
 
@@ -115,36 +115,6 @@ Each deletion is named by its position in the log; "dps history" shows it too.`,
     .argument('<position>', 'of the deletion')
     .addOption(reason());
   does(onService(purge), async () => (await load()).purge);
-}
-
-function declareChanges(program: Command, does: Does): void {
-  const changes = program
-    .command('changes')
-    .summary('changes that are prepared while their tables are used')
-    .description('Change requests of a running service. Without a command: all of them, newest first.');
-  const load = () => import('../commands/changes.js');
-
-  const list = changes
-    .command('list', { isDefault: true })
-    .description('Change requests, newest first.')
-    .option('--collection <name>', 'only those that change this collection')
-    .addOption(oneOf('--state <state>', 'only those in this state', STATES))
-    .option('--limit <n>', 'so many; 20 by default');
-  does(onService(list, 'an admin or auditor'), async () => (await load()).list);
-
-  const show = changes
-    .command('show')
-    .description('How far a request is, who is in its way, and what became of it.')
-    .argument('<id>', 'as "dps changes" shows it')
-    .option('--wait', 'until it has ended, with a progress bar; exit code 2 when it was not applied');
-  does(onService(show, 'an admin or auditor'), async () => (await load()).show);
-
-  const withdraw = changes
-    .command('withdraw')
-    .description('Gives a request up: what was prepared is taken away.')
-    .argument('<id>', 'as "dps changes" shows it')
-    .addOption(reason());
-  does(onService(withdraw), async () => (await load()).withdraw);
 }
 
 function declareHistory(program: Command, does: Does): void {

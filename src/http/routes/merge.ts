@@ -32,7 +32,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
   const merge = route({
     method: 'post',
     path: '/schema/merge',
-    access: 'admin',
+    access: 'author',
     query: diffQuery,
     body: 'document',
     needsPrimary: false,

@@ -61,7 +61,7 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
   return route({
     method: 'get',
     path: '/schema/snapshot',
-    access: 'admin',
+    access: 'author',
     query: snapshotQuery,
     async handle({ query, head, req }) {
       const state = await store.atHead(head);
@@ -104,7 +104,7 @@ function diffRoute(deps: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/schema/diff',
-    access: 'admin',
+    access: 'author',
     query: diffQuery,
     body: 'document',
     needsPrimary: false,

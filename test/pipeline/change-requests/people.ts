@@ -4,6 +4,7 @@ import { type Client, type Reply, json } from '../../support/client.js';
 
 export interface Person {
   id: string;
+  token: string;
   send: Client;
 }
 
@@ -15,7 +16,7 @@ export async function newPerson(admin: Client, name: string, role: string): Prom
   const token = await admin(`/users/${id}/tokens`, json({ name: 'test' }));
   expect(token.status, token.text).to.equal(200);
   const own = (token.json as { data: { token: string } }).data.token;
-  return { id, send: (path, send = {}) => admin(path, { token: own, ...send }) };
+  return { id, token: own, send: (path, send = {}) => admin(path, { token: own, ...send }) };
 }
 
 export interface Shown {

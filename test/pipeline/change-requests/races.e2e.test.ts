@@ -6,6 +6,9 @@ import { type Person, type Shown, dataOf, diffOf, newPerson, noted, open, refusa
 
 const ROUNDS = 5;
 
+/** A body, and the Idempotency-Key beside it. */
+type Sent = { key?: string; [member: string]: unknown };
+
 describe('change requests, at the same moment', () => {
   const { client: admin } = withService({ consistent: true });
   let author: Person;
@@ -21,9 +24,9 @@ describe('change requests, at the same moment', () => {
 
   const opened = async (): Promise<Shown> =>
     open(author.send, { title: 'A note', diff: await diffOf(admin, noted('articles', `note ${++notes}`)) });
-  const post = (send: Person['send'], id: string, action: string, body?: object, key?: string): Promise<Reply> =>
+  const post = (send: Person['send'], id: string, action: string, { key, ...body }: Sent = {}): Promise<Reply> =>
     send(`/changes/${id}/${action}`, {
-      ...(body === undefined ? { method: 'POST' } : json(body)),
+      ...(Object.keys(body).length === 0 ? { method: 'POST' } : json(body)),
       headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
     });
   const typesOf = async (id: string): Promise<string[]> =>
@@ -46,18 +49,18 @@ describe('change requests, at the same moment', () => {
   it('one approves twice, or sends it again: that counts once', async () => {
     const { id, plan } = await opened();
     const [first, again] = [
-      await post(admin, id, 'approve', { plan }, 'key'),
-      await post(admin, id, 'approve', { plan }, 'key'),
+      await post(admin, id, 'approve', { plan, key: 'key' }),
+      await post(admin, id, 'approve', { plan, key: 'key' }),
     ];
     expect([first.status, again.status, again.text]).to.deep.equal([200, 200, first.text]);
     expect(await typesOf(id), 'replayed').to.deep.equal(['change.opened', 'change.approved']);
-    expect(refusal(await post(admin, id, 'approve', { plan, comment: 'other' }, 'key'))).to.equal(
+    expect(refusal(await post(admin, id, 'approve', { plan, comment: 'other', key: 'key' }))).to.equal(
       '409 IDEMPOTENCY_MISMATCH',
     );
     await Promise.all([post(admin, id, 'approve', { plan }), post(admin, id, 'approve', { plan })]);
     expect((await show(admin, id)).proposal.approvals).to.have.length(1);
     // The key of somebody else is another key.
-    expect((await post(second.send, id, 'approve', { plan }, 'key')).status).to.equal(200);
+    expect((await post(second.send, id, 'approve', { plan, key: 'key' })).status).to.equal(200);
     expect((await show(admin, id)).proposal.approvals).to.have.length(2);
     expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
   });
@@ -66,7 +69,7 @@ describe('change requests, at the same moment', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id } = await opened();
       const replies = await Promise.all([post(admin, id, 'apply'), post(second.send, id, 'apply')]);
-      expect(replies.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
+      expect(replies.map(({ status }) => status).sort((a, b) => a - b)).to.deep.equal([200, 409]);
       expect(replies.map(refusal)).to.include('409 INVALID_STATE');
       expect(await typesOf(id)).to.deep.equal(['change.opened', 'change.applied']);
     }
@@ -78,7 +81,7 @@ describe('change requests, at the same moment', () => {
       const note = `note ${notes}`;
       const order = round % 2 === 0 ? (['apply', 'withdraw'] as const) : (['withdraw', 'apply'] as const);
       const replies = await Promise.all(order.map((action) => post(admin, id, action)));
-      expect(replies.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
+      expect(replies.map(({ status }) => status).sort((a, b) => a - b)).to.deep.equal([200, 409]);
       const winner = order[replies.findIndex(({ status }) => status === 200)];
       const { state } = await show(admin, id);
       expect(state).to.equal(winner === 'apply' ? 'applied' : 'withdrawn');

@@ -1,0 +1,115 @@
+/** dps changes open, comment, approve, reject, apply: change requests by people. */
+import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import type { DocumentBody } from '../document.js';
+import { type ShownChange, followChange, readChange } from '../follow-change.js';
+import { json, oneLine } from '../output.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { type Answered, askFully, changeHeaders } from '../service.js';
+import { nothingToDo, readDiff } from './apply.js';
+import { describeWhole } from './changes.js';
+
+export async function open(invocation: Invocation): Promise<ExitCode> {
+  titleOf(invocation);
+  const body = await readDiff(invocation);
+  return body === null ? nothingToDo(invocation) : propose(invocation, body);
+}
+
+/** Opens a request for a diff, as the service answered it. */
+export async function propose(invocation: Invocation, { content }: DocumentBody): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const proposal = {
+    title: titleOf(invocation),
+    diff: JSON.parse(content.toString()) as object,
+    ...(values['online'] === true && { online: true }),
+    ...(values['purge'] === true && { purge: true }),
+  };
+  const { data } = await send(invocation, '/changes', proposal);
+  terminal.print(
+    values['json'] === true
+      ? json(data)
+      : `Proposed: change request ${data.id}, plan ${data.plan}. Nothing is changed before it is applied (dps changes apply ${data.id}).`,
+  );
+  return 0;
+}
+
+function titleOf({ values }: Invocation): string {
+  const title = text(values, 'title');
+  if (title !== undefined && title.trim() !== '') return title;
+  throw new UsageError('--title is needed: what the change request is called.');
+}
+
+export async function comment(invocation: Invocation): Promise<ExitCode> {
+  const [, said = ''] = invocation.positionals;
+  return act(invocation, 'comment', { body: { comment: said }, told: 'Said.' });
+}
+
+/** At a terminal it shows the request and asks; elsewhere the plan has to be named. */
+export async function approve(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const plan = text(values, 'plan') ?? (await planLookedAt(invocation));
+  if (plan === undefined) {
+    terminal.note('Nothing was approved.');
+    return 2;
+  }
+  const said = text(values, 'comment');
+  return act(invocation, 'approve', {
+    body: { plan, ...(said !== undefined && { comment: said }) },
+    told: 'Approved.',
+  });
+}
+
+async function planLookedAt(invocation: Invocation): Promise<string | undefined> {
+  const { terminal } = invocation;
+  if (terminal.ask === undefined)
+    throw new UsageError(
+      '--plan is needed where nobody can be asked: the plan that was looked at ("dps changes show").',
+    );
+  const change = await readChange(invocation, idOf(invocation));
+  terminal.print(describeWhole(change));
+  const answer = await terminal.ask('Approve exactly this? [y/N] ');
+  return /^y(es)?$/i.test(answer.trim()) ? (change.plan ?? undefined) : undefined;
+}
+
+export async function reject(invocation: Invocation): Promise<ExitCode> {
+  const said = text(invocation.values, 'comment');
+  return act(invocation, 'reject', { body: said === undefined ? {} : { comment: said }, told: 'Rejected.' });
+}
+
+/** Waits, where something is prepared first. */
+export async function apply(invocation: Invocation): Promise<ExitCode> {
+  const id = idOf(invocation);
+  const { status, data } = await send(invocation, `/changes/${encodeURIComponent(id)}/apply`);
+  if (status === 202) return followChange(invocation, { data: await readChange(invocation, id) });
+  const { terminal, values } = invocation;
+  const { position, batch } = data.result ?? {};
+  terminal.print(values['json'] === true ? json(data) : `Applied: position ${position}, batch ${batch}.`);
+  return 0;
+}
+
+interface Act {
+  body: object;
+  /** What is printed of it, before the state. */
+  told: string;
+}
+
+async function act(invocation: Invocation, action: string, { body, told }: Act): Promise<ExitCode> {
+  const { data } = await send(invocation, `/changes/${encodeURIComponent(idOf(invocation))}/${action}`, body);
+  const { terminal, values } = invocation;
+  terminal.print(values['json'] === true ? json(data) : `${told} The change request is ${oneLine(data.state)}.`);
+  return 0;
+}
+
+const idOf = ({ positionals: [id = ''] }: Invocation): string => id;
+
+async function send(
+  invocation: Invocation,
+  path: string,
+  body?: object,
+): Promise<Pick<Answered, 'status'> & { data: ShownChange }> {
+  const headers = changeHeaders(invocation);
+  const content = body && { type: 'application/json', content: Buffer.from(JSON.stringify(body)) };
+  const answer = await askFully(invocation, path, { method: 'POST', headers, ...(content && { body: content }) });
+  const { data } = JSON.parse(answer.text) as { data?: ShownChange };
+  if (data === undefined) throw new OperatorError('The service answered something else than a change request.');
+  return { status: answer.status, data };
+}

@@ -1,0 +1,102 @@
+/** dps changes and dps push --propose: a change from a file to everybody's schema, with people in between. */
+import { mkdtemp, rm, writeFile, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runCli } from '../../src/cli/run.js';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+import { type Person, type Snapshot, newPerson, without } from '../pipeline/change-requests/people.js';
+
+describe('dps changes, dps push --propose', () => {
+  const { service, client: admin } = withService({ consistent: true });
+  let folder: string;
+  let file: string;
+  let author: Person;
+
+  interface Ran {
+    code: number;
+    out: string;
+    err: string;
+  }
+
+  async function dps(args: readonly string[], { token = service.adminToken, answers = '' } = {}): Promise<Ran> {
+    const out: string[] = [];
+    const err: string[] = [];
+    const code = await runCli([...args], {
+      environment: { DPS_URL: service.url, DPS_TOKEN: token },
+      terminal: {
+        print: (text) => out.push(text),
+        note: (text) => err.push(text),
+        read: () => Promise.resolve(''),
+        ...(answers !== '' && { ask: () => Promise.resolve(answers) }),
+      },
+    });
+    return { code, out: out.join('\n'), err: err.join('\n') };
+  }
+
+  /** A file of the schema as it should be. */
+  const wanted = async (edit: (snapshot: Snapshot) => void): Promise<void> => {
+    const snapshot = (await admin('/schema/snapshot')).json as Snapshot;
+    edit(snapshot);
+    await writeFile(file, JSON.stringify(snapshot));
+  };
+  const idIn = ({ out }: Ran): string => /[-\da-f]{36}/.exec(out)?.[0] ?? '';
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dps-changes-'));
+    file = join(folder, 'wanted.json');
+    const fields = ['title', 'note'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
+    expect((await admin('/collections', json({ collection: 'articles', schema: {}, fields }))).status).to.equal(200);
+    author = await newPerson(admin, 'author', 'author');
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('opens, shows, comments, approves and applies', async () => {
+    await wanted(without('articles', 'note'));
+    const opened = await dps(['changes', 'open', file, '--title', 'No notes', '--reason', 'nobody reads them'], {
+      token: author.token,
+    });
+    expect(opened, opened.err).to.include({ code: 0 });
+    const id = idIn(opened);
+    const comment = await dps(['changes', 'comment', id, 'sure\u001b[2J?'], { token: author.token });
+    expect(comment.code, 'control characters are refused').to.equal(2);
+    expect((await dps(['changes', 'comment', id, 'Are you sure?'])).code).to.equal(0);
+
+    const shown = await dps(['changes', 'show', id], { token: author.token });
+    for (const part of ['No notes (articles)', 'why: nobody reads them', 'admin: Are you sure?', 'loses articles.note'])
+      expect(shown.out.toLowerCase()).to.include(part.toLowerCase());
+
+    expect((await dps(['changes', 'approve', id])).code, 'nobody is asked').to.equal(2);
+    expect((await dps(['changes', 'approve', id], { answers: 'n' })).err).to.include('Nothing was approved.');
+    expect((await dps(['changes', 'approve', id, '--plan', 'f'.repeat(64)])).err).to.include(
+      'not the one that was looked at',
+    );
+    const approved = await dps(['changes', 'approve', id, '--comment', 'yes'], { answers: 'y' });
+    expect(approved.out).to.match(/Approved\. The change request is approved\.$/);
+    expect((await dps(['changes', 'apply', id], { token: author.token })).err).to.include('needs the role admin');
+    const applied = await dps(['changes', 'apply', id]);
+    expect(applied.out, applied.err).to.match(/^Applied: position \d+, batch /);
+    expect((await dps(['changes', 'list', '--state', 'applied', '--author', author.id])).out).to.include(id);
+    expect((await dps(['changes', 'apply', id])).err).to.include('is applied');
+  });
+
+  it('pushes files as a request, and rejects and withdraws it', async () => {
+    const files = join(folder, 'files');
+    expect((await dps(['pull', files])).code).to.equal(0);
+    const [name = ''] = await readdir(join(files, 'collections'));
+    const path = join(files, 'collections', name);
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace(/note: null/, 'note: from a file'));
+    expect((await dps(['push', files, '--propose'])).err).to.include('--title');
+    expect((await dps(['push', files, '--title', 'x'])).err).to.include('--propose');
+    const pushed = await dps(['push', files, '--propose', '--title', 'A note'], { token: author.token });
+    expect(pushed, pushed.err).to.include({ code: 0 });
+    const id = idIn(pushed);
+    expect((await admin('/collections/articles')).text).to.not.include('from a file');
+    expect((await dps(['changes', 'reject', id, '--comment', 'no'])).out).to.include('is rejected');
+    expect((await dps(['changes', 'show', id])).out).to.match(/rejected: .*: no$/m);
+    const withdrawn = await dps(['changes', 'withdraw', id], { token: author.token });
+    expect(withdrawn.out, withdrawn.err).to.equal(`The change request ${id} is withdrawn.`);
+  });
+});
