@@ -60,6 +60,12 @@ export const newChange = z.strictObject({ title, reason: reason.optional(), ...a
 export const changeUpdate = z.strictObject({ title: title.optional(), reason: reason.optional(), ...asked, ...how });
 export const changeComment = z.strictObject({ comment });
 export const changeApproval = z.strictObject({ plan, comment: comment.optional() });
+export const changeApplication = z.strictObject({
+  at: z.iso
+    .datetime({ offset: true, error: 'must be a time with its zone: 2026-11-22T03:00:00Z.' })
+    .optional()
+    .describe("When, by the database's clock; absent: now"),
+});
 export const changeRejection = z.strictObject({ comment: comment.optional() });
 
 export type NewChange = z.output<typeof newChange>;

@@ -65,10 +65,11 @@ interface JudgedBatch {
   online: boolean;
 }
 
-/** What changes the schema, now or when it is prepared; undefined: nothing does, as when a request is only opened. */
+/** What changes the schema, now, when it is prepared or at its time; undefined: nothing does, as when a request is only opened. */
 function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch | undefined {
   const { events, statements, after, online = false } = revised;
   if (events.some(changesSchema)) return { events, statements, after, online };
+  if (events.some(({ type }) => type === 'change.scheduled')) return { ...planned, online };
   return events.some(begins) ? { ...planned, online: true } : undefined;
 }
 

@@ -27,12 +27,15 @@ export interface ChangeSummary extends Pick<
   | 'changed_at'
   | 'result'
   | 'online'
+  | 'reverts'
 > {
   /** Null, here and below: nobody is asked, it is applied once it is prepared. */
   title: string | null;
   /** The hash of its plan: what is approved. */
   plan: string | null;
 
+  /** ISO 8601; null: it is not applied at a time. */
+  scheduled_at: string | null;
   /** The code of the first problem; null: it didn't fail. */
   error: string | null;
 }
@@ -108,10 +111,12 @@ export function createChanges(pool: Queryable): Changes {
 export function summaryOf(request: ChangeRequest): ChangeSummary {
   const { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result, online } =
     request;
-  const { title = null, plan = null } = request.proposal ?? {};
+  const { reverts, schedule, proposal } = request;
+  const { title = null, plan = null } = proposal ?? {};
+  const waits = { scheduled_at: schedule?.at ?? null, reverts };
   const asked = { id, state, title, operation, online, collections, plan, author, reason };
   const error = request.failure?.code ?? null;
-  return { ...asked, opened_at, opened_position, changed_at, result, error };
+  return { ...asked, ...waits, opened_at, opened_position, changed_at, result, error };
 }
 
 async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView> {

@@ -102,7 +102,7 @@ describe('online changes over HTTP', () => {
     expect(opened.document.content?.operation).to.equal('update-fields');
     const done = await ended(opened.id, 'applied');
     expect(done.steps.every(({ state, milliseconds }) => state === 'done' && milliseconds !== null)).to.equal(true);
-    expect(done).to.deep.include({ holds: [], allowed: [], errors: null });
+    expect(done).to.deep.include({ holds: [], allowed: ['revert'], errors: null });
     const batch = await events(`batch=${done.result?.batch}`);
     expect(batch.map(({ type }) => type)).to.deep.equal(['field.updated', 'change.applied']);
     const all = await events(`subject=change:${opened.id}`);

@@ -8,6 +8,7 @@ const STATES = [
   'open',
   'approved',
   'rejected',
+  'scheduled',
   'queued',
   'preparing',
   'prepared',
@@ -45,6 +46,12 @@ const act = (context: Context, action: string): { path: string; plan: string } =
     plan: known?.plan ?? 'f'.repeat(64),
   };
 };
+
+/** Soon, or none that is taken. */
+const timeOf = ({ random }: Context): string =>
+  random.chance(0.5)
+    ? new Date(Date.now() + random.below(5_000)).toISOString()
+    : random.pick(['2020-01-01T00:00:00Z', '2999-12-31T23:59:60Z', '2026-02-30T00:00:00Z', ...HOSTILE_TEXTS]);
 
 export const CHANGES: Rules = {
   'GET /changes': {
@@ -85,7 +92,13 @@ export const CHANGES: Rules = {
     make: (context) => ({ path: act(context, 'reject').path, body: json({ comment: text(context) }) }),
   },
   'POST /changes/{id}/prepare': { weight: 0.3, make: (context) => ({ path: act(context, 'prepare').path }) },
-  'POST /changes/{id}/apply': { weight: 0.8, make: (context) => ({ path: act(context, 'apply').path }) },
+  'POST /changes/{id}/apply': {
+    weight: 0.8,
+    make: (context) => ({
+      path: act(context, 'apply').path,
+      ...(context.random.chance(0.3) && { body: json({ at: timeOf(context) }) }),
+    }),
+  },
   'POST /changes/{id}/withdraw': {
     weight: 1,
     make: (context) => ({ path: at`/changes/${changeId(context)}/withdraw` }),

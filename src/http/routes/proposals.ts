@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Problem, invalid } from '../../kernel/problem.js';
 import type { Done, Outcome, RequestContext } from '../../pipeline/types.js';
 import { allowedIn } from '../../schema/change-requests/actions.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
 import { summaryOf } from '../../reads/changes.js';
 import { type Answer, jsonAnswer } from '../answer.js';
@@ -141,25 +142,47 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
 }
 
 function carryingOutRoutes({ changes }: HttpDeps): Route[] {
-  return (['prepare', 'apply'] as const).map((action) =>
+  const carriedOut = (request: ChangeRequest, run: (context: RequestContext) => Promise<Outcome>) => ({
+    run: ({ cause, ...context }: RequestContext): Promise<Outcome> =>
+      run({ ...context, cause: { ...cause, reason: cause.reason ?? request.reason } }),
+    located: inDocument,
+  });
+  return [
     route({
       method: 'post',
-      path: `/changes/:id/${action}`,
+      path: '/changes/:id/prepare',
       access: 'admin',
       query: noQuery,
       async handle(call) {
-        const { id, reason } = await findChange(changes, call);
-        const run = ({ cause, ...context }: RequestContext): Promise<Outcome> =>
-          changes[action](id, { ...context, cause: { ...cause, reason: cause.reason ?? reason } });
-        return acted(call, `${action}-change`, { run, located: inDocument });
+        const request = await findChange(changes, call);
+        const run = carriedOut(request, (context) => changes.prepare(request.id, context));
+        return acted(call, 'prepare-change', run);
       },
     }),
-  );
+    route({
+      method: 'post',
+      path: '/changes/:id/apply',
+      access: 'admin',
+      query: noQuery,
+      body: 'json',
+      optionalBody: true,
+      async handle(call) {
+        const request = await findChange(changes, call);
+        const { at } = readShape(bodies.changeApplication, call.body ?? {});
+        const run = carriedOut(request, (context) =>
+          at === undefined
+            ? changes.apply(request.id, context)
+            : changes.schedule(request.id, new Date(at).toISOString(), context),
+        );
+        return acted(call, at === undefined ? 'apply-change' : 'schedule-change', run);
+      },
+    }),
+  ];
 }
 
 /** What doesn't fit stands in the document of the request, not in the body. */
 const inDocument = ({ path, ...problem }: Problem): Problem => {
-  if (path === undefined || path === 'plan') return { ...problem, ...(path && { path }) };
+  if (path === undefined || path === 'plan' || path === 'at') return { ...problem, ...(path && { path }) };
   return { ...problem, details: { ...problem.details, place: path } };
 };
 
@@ -173,14 +196,15 @@ async function acted(call: Call<unknown>, command: string, how: Omit<Recording, 
   return recorded(call, command, { ...how, render: answerOf });
 }
 
-/** 201 with what was opened, 202 with what is being prepared, else 200. */
+/** 201 with what was opened, 202 with what is being prepared or has a time, else 200. */
 function answerOf(done: Done): Answer {
   const [request] = done.changes?.values() ?? [];
   if (request === undefined) throw new Error('an event about a change request changed none');
-  const { id, state, opened_position, position } = request;
+  const { id, opened_position, position } = request;
   const opened = opened_position === position;
   const data = { ...summaryOf(request), allowed: allowedIn(request) };
-  const headers = opened || state === 'preparing' ? ['Location', `/changes/${id}`] : [];
-  const status = opened ? 201 : state === 'preparing' ? 202 : 200;
+  const isToCome = done.events.some(({ type }) => type === 'change.preparing' || type === 'change.scheduled');
+  const headers = opened || isToCome ? ['Location', `/changes/${id}`] : [];
+  const status = opened ? 201 : isToCome ? 202 : 200;
   return withBatch({ ...jsonAnswer(status, { data }, headers), position: done.position }, done);
 }

@@ -30,17 +30,24 @@ export const applyingOf =
     return instead(batch, prepare(id, { steps: [...steps, ...prepared.steps], collections: [...collections] }));
   };
 
+export interface Recorded {
+  /** What else is written with it. */
+  also?: Parameters<typeof instead>[1]['also'];
+  /** What else must hold of the request. */
+  still?: (now: ChangeRequest) => boolean;
+}
+
 /** Appends an event about a request, if its state lets it. */
 export const recordingOf =
   <T extends ChangeEvent['type']>(
     id: string,
     type: T,
     data: Parameters<typeof changeEvent<T>>[2],
-    also: Parameters<typeof instead>[1]['also'] = [],
+    { also = [], still = () => true }: Recorded = {},
   ): Revise =>
   async (client, batch) => {
     const request = await readChange(client, id);
-    if (request === undefined || !mayFollow(request, type))
+    if (request === undefined || !mayFollow(request, type) || !still(request))
       return { kind: 'refused', problems: [wrongState(id, request)] };
     return instead(batch, { events: [changeEvent(type, id, data)], also });
   };

@@ -6,6 +6,7 @@ import { isConnectionLoss } from '../../postgres/errors.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
+import { untilNextDue } from '../../projector/change-requests/due.js';
 import { readChange, unfinishedChanges } from '../../projector/change-requests/rows.js';
 import { isAtRest } from '../../schema/change-requests/model.js';
 import { LostError, NotNowError, type Work, showPhase, workOn } from './work-on.js';
@@ -36,13 +37,15 @@ interface Pauses {
   gather: number;
   /** Before looking again while something is left: another process may have died over it. */
   look: number;
+  /** The longest while something is scheduled: the clock may be set. */
+  clock: number;
   /** After the first failure of a request; doubled with each further one. */
   retry: number;
   /** The longest. */
   maximum: number;
 }
 
-const PAUSES: Pauses = { gather: 50, look: 2_000, retry: 500, maximum: 30_000 };
+const PAUSES: Pauses = { gather: 50, look: 2_000, clock: 5_000, retry: 500, maximum: 30_000 };
 
 /** Requests that one process works on at a time: each takes a session of the server. */
 const AT_ONCE = 4;
@@ -105,6 +108,8 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     for (const id of failed.keys()) if (!ids.includes(id)) failed.delete(id);
     for (const id of ids) if (!running.has(id)) beginInTime(id);
     if (ids.length > 0) later(pauses.look);
+    const wait = await untilNextDue(pool);
+    if (wait !== null) later(Math.min(Math.max(pauses.gather, wait), pauses.clock));
   };
 
   /** Not before its pause is over. Those that find no place are looked at again when one is free. */
@@ -118,7 +123,8 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   const interruptIfEnded = async (id: string, run: Running): Promise<void> => {
     if (run.abort.signal.aborted || run.cleaning) return;
     const request = await readChange(pool, id);
-    if (request === undefined || isAtRest(request)) interrupt(run, 'the change request has ended');
+    if (request === undefined || (isAtRest(request) && request.state !== 'scheduled'))
+      interrupt(run, 'the change request has ended');
   };
 
   const interrupt = (run: Running, why: string): void => {

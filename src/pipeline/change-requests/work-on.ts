@@ -9,6 +9,7 @@ import {
   readSteps,
   reopenSteps,
 } from '../../projector/change-requests/preparations.js';
+import { isDue } from '../../projector/change-requests/due.js';
 import { readChange } from '../../projector/change-requests/rows.js';
 import { PREPARATION_LOST } from '../../projector/online/lost.js';
 import { PreparationRefused, type StepProgress } from '../../projector/online/types.js';
@@ -21,8 +22,8 @@ import type { Done, Outcome, Pipeline, Revise } from '../types.js';
 import { applyingOf, recordingOf } from './applying.js';
 import { type Reading, commandOf } from './command.js';
 import { applicantsCause, ownCause } from './events.js';
-import { startingOf } from './planning.js';
-import { guarding } from './proposals/carry-out.js';
+import { guarding, starting } from './proposals/carry-out.js';
+import { onTime } from './proposals/schedule.js';
 import { NotOursError, type RunningSteps, runSteps } from './run-steps.js';
 
 export interface Work extends Pick<RunningSteps, 'engine' | 'onStep'>, Reading {
@@ -62,7 +63,7 @@ const TRIES = 20;
 export async function workOn(work: OnRequest): Promise<Worked> {
   for (;;) {
     const request = await readChange(work.pool, work.id);
-    if (request === undefined || isAtRest(request)) return cleanUp(work);
+    if (request === undefined || (isAtRest(request) && !(await isDue(work.pool, request)))) return cleanUp(work);
     work.signal.throwIfAborted();
     const waits = await advance(work, request);
     if (waits) return 'waits';
@@ -73,6 +74,7 @@ export async function workOn(work: OnRequest): Promise<Worked> {
 async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean> {
   const { state, id } = request;
   if (waitsForPeople(request)) return true;
+  if (state === 'scheduled') return isDue(work.pool, request).then((due) => !due || begun(work, request));
   if (state !== 'queued' && (await readSteps(work.pool, id)).length > 0) {
     const steps = await prepare(work, request);
     if (steps !== undefined && state === 'preparing') await notePrepared(work, request, steps);
@@ -80,7 +82,12 @@ async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean
     return false;
   }
   // Queued; or its steps aren't known here: the log came from another database.
-  const done = await change(work, request, startingOf(work.engine, request.id));
+  return begun(work, request);
+}
+
+/** @returns see `advance` */
+async function begun(work: OnRequest, request: ChangeRequest): Promise<boolean> {
+  const done = await change(work, request, starting(request, work.engine));
   return done?.events.length === 0;
 }
 
@@ -89,13 +96,19 @@ const waitsForPeople = ({ state, applicant }: ChangeRequest): boolean => state =
 
 /** Decides the change that the request wants, anew. @returns undefined: the request failed */
 async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<Done | undefined> {
+  const { state } = request;
   const wanted = await commandOf(work, request);
   if (!wanted.ok) return fail(work, request, wanted.problems);
   const { name, command, ...how } = wanted.value;
   // What can't be shown now is shown with the next try.
   const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
-  const context = { cause: applicantsCause(request), revise: guarding(request.id, revise, how), onBlocked, ...how };
-  const outcome = await work.pipeline.execute(name, command, context);
+  const outcome = await work.pipeline.execute(name, state === 'scheduled' ? onTime(request, command) : command, {
+    cause: applicantsCause(request),
+    revise: guarding(request.id, revise, how),
+    unprepared: !request.online,
+    onBlocked,
+    ...how,
+  });
   return settled(work, request, outcome);
 }
 
@@ -200,8 +213,11 @@ async function notePrepared(work: OnRequest, request: ChangeRequest, steps: read
 async function fail(work: OnRequest, request: ChangeRequest, problems: readonly Problem[]): Promise<undefined> {
   const document = await toDocument({ problems });
   const data = { code: problems[0]?.code ?? 'DATABASE_REFUSED', document: document.hash };
-  const revise = recordingOf(request.id, 'change.failed', data, keepDocuments([document]));
-  const outcome = await work.pipeline.record(revise, { cause: ownCause('prepare-change') });
+  // What was scheduled anew meanwhile has not failed yet.
+  const still = ({ schedule }: ChangeRequest): boolean => schedule?.position === request.schedule?.position;
+  const revise = recordingOf(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
+  const command = request.schedule === null ? 'prepare-change' : 'apply-change';
+  const outcome = await work.pipeline.record(revise, { cause: ownCause(command) });
   if (outcome.kind === 'refused' && outcome.problems[0]?.code !== 'INVALID_STATE')
     throw new NotNowError(outcome.problems[0]?.message ?? 'refused');
   return undefined;

@@ -5,6 +5,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { changeIdOf, evolveChange, isChangeEvent } from '../../schema/change-requests/fold.js';
 import { type ChangeRequest, type ChangeState, heldBy } from '../../schema/change-requests/model.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
+import { IS_DUE } from './due.js';
 
 export async function readChange(db: Queryable, id: string): Promise<ChangeRequest | undefined> {
   return (await readChanges(db, [id])).get(id);
@@ -101,19 +102,21 @@ export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, n
 
 /**
  * Requests that somebody has to work on, oldest first: those that wait for nobody, and those that left something behind.
- * One that is queued waits for all who have a table that it changes.
+ * One that is queued waits for all who have a table that it changes, and one that is scheduled for its time.
  */
 export async function unfinishedChanges(db: Queryable): Promise<string[]> {
   const text = `
     SELECT id FROM (
-      SELECT id, opened_position FROM ${own.changes} WHERE state = 'preparing' OR (state = 'prepared' AND request -> 'applicant' <> 'null')
+      SELECT id, opened_position FROM ${own.changes} 
+        WHERE state = 'preparing' OR (state = 'prepared' AND request -> 'applicant' <> 'null') OR (${IS_DUE})
       UNION
       SELECT q.id, q.opened_position FROM ${own.changes} q WHERE q.state = 'queued' AND NOT EXISTS (
         SELECT FROM ${own.changes} h WHERE h.held <> '{}' AND h.held && q.collections)
       UNION
       SELECT p.request, coalesce(c.opened_position, 0)
         FROM ${own.preparations} p LEFT JOIN ${own.changes} c ON c.id = p.request
-       WHERE (c.state = 'prepared' AND c.request -> 'applicant' = 'null') IS NOT TRUE
+       WHERE (c.state = 'prepared' AND c.request -> 'applicant' = 'null'
+           OR c.state = 'scheduled' AND c.request -> 'preparation' <> 'null') IS NOT TRUE
     ) open ORDER BY opened_position, id`;
   const { rows } = await db.query<{ id: string }>(text);
   return rows.map(({ id }) => id);

@@ -4,18 +4,31 @@ import type { ChangeEvent, ChangeRequest, ChangeState } from './model.js';
 
 const WAITING = ['open', 'approved', 'failed'] as const;
 
-export const CHANGE_ACTIONS = ['update', 'comment', 'approve', 'reject', 'prepare', 'apply', 'withdraw'] as const;
+export const CHANGE_ACTIONS = [
+  'update',
+  'rebase',
+  'comment',
+  'approve',
+  'reject',
+  'prepare',
+  'apply',
+  'withdraw',
+  'revert',
+] as const;
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
-/** The event of each, and in which states people may; absent: wherever the event may come. */
-const ACTIONS: Readonly<Record<ChangeAction, { event: ChangeEvent['type']; in?: readonly ChangeState[] }>> = {
+/** The event of each, and in which states people may; absent: wherever the event may come, or none of it does. */
+const ACTIONS: Readonly<Record<ChangeAction, { event?: ChangeEvent['type']; in?: readonly ChangeState[] }>> = {
   update: { event: 'change.updated' },
+  rebase: { event: 'change.updated' },
   comment: { event: 'change.commented' },
   approve: { event: 'change.approved' },
   reject: { event: 'change.rejected' },
   prepare: { event: 'change.preparing', in: WAITING },
-  apply: { event: 'change.applied', in: [...WAITING, 'prepared'] },
+  apply: { event: 'change.scheduled' },
   withdraw: { event: 'change.withdrawn' },
+  // Of another request, which is opened.
+  revert: { in: ['applied'] },
 };
 
 type Moving = Pick<ChangeRequest, 'state' | 'proposal' | 'online' | 'applicant'>;
@@ -25,7 +38,8 @@ export const allowedIn = (request: Moving): ChangeAction[] => CHANGE_ACTIONS.fil
 
 export function mayDo(request: Moving, action: ChangeAction): boolean {
   const { event, in: states } = ACTIONS[action];
-  if (!mayFollow(request, event) || (states !== undefined && !states.includes(request.state))) return false;
+  if ((event !== undefined && !mayFollow(request, event)) || (states !== undefined && !states.includes(request.state)))
+    return false;
   if (action === 'prepare') return request.online;
-  return action !== 'apply' || (request.proposal !== null && request.applicant === null);
+  return action !== 'apply' || request.applicant === null || request.state === 'scheduled';
 }

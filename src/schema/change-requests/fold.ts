@@ -10,7 +10,17 @@ import {
   type ChangeState,
   type StoredChangeEvent,
 } from './model.js';
-import { approved, commented, keepsApprovals, opened, preparing, rejected, updated, withTimes } from './says.js';
+import {
+  approved,
+  commented,
+  keepsApprovals,
+  opened,
+  preparing,
+  rejected,
+  scheduled,
+  updated,
+  withTimes,
+} from './says.js';
 
 type Type = ChangeEvent['type'];
 
@@ -29,8 +39,8 @@ type Transition<T extends Type> = {
 );
 
 const UNDER_WAY = ['queued', 'preparing', 'prepared'] as const;
-const WAITING = ['open', 'approved', 'failed'] as const;
-const JUDGED = ['open', 'approved', 'preparing', 'prepared', 'failed'] as const;
+const CARRIED_OUT = ['open', 'approved', 'scheduled', 'failed'] as const;
+const JUDGED = ['open', 'approved', 'scheduled', 'preparing', 'prepared', 'failed'] as const;
 
 const staying = (_: unknown, before: ChangeRequest | undefined): ChangeState => before?.state ?? 'open';
 
@@ -39,7 +49,7 @@ const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
   'change.opened': { from: [null], to: ({ data }) => (data.proposal === undefined ? 'queued' : 'open'), opens: opened },
   'change.updated': {
     from: [],
-    proposed: ['open', 'approved', 'rejected', 'failed'],
+    proposed: ['open', 'approved', 'rejected', 'scheduled', 'failed'],
     to: (event, before) => (keepsApprovals(event, before) ? 'approved' : 'open'),
     says: updated,
   },
@@ -51,7 +61,8 @@ const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
     says: approved,
   },
   'change.rejected': { from: [], proposed: JUDGED, to: 'rejected', says: rejected },
-  'change.preparing': { from: UNDER_WAY, proposed: WAITING, to: 'preparing', says: preparing },
+  'change.scheduled': { from: [], proposed: [...CARRIED_OUT, 'prepared'], to: 'scheduled', says: scheduled },
+  'change.preparing': { from: UNDER_WAY, proposed: CARRIED_OUT, to: 'preparing', says: preparing },
   'change.prepared': {
     from: ['preparing'],
     to: 'prepared',
@@ -59,12 +70,17 @@ const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
   },
   'change.applied': {
     from: UNDER_WAY,
-    proposed: WAITING,
+    proposed: CARRIED_OUT,
     to: 'applied',
     says: ({ batch, position }) => ({ result: { batch, position }, failure: null }),
   },
-  'change.failed': { from: UNDER_WAY, to: 'failed', says: ({ data }) => ({ failure: data, applicant: null }) },
-  'change.withdrawn': { from: UNDER_WAY, proposed: [...WAITING, 'rejected'], to: 'withdrawn' },
+  'change.failed': {
+    from: UNDER_WAY,
+    proposed: ['scheduled'],
+    to: 'failed',
+    says: ({ data }) => ({ failure: data, applicant: null }),
+  },
+  'change.withdrawn': { from: UNDER_WAY, proposed: [...CARRIED_OUT, 'rejected'], to: 'withdrawn' },
 };
 
 /** Whether an event of this type may come now. */
@@ -93,7 +109,9 @@ export function evolveChange(before: ChangeRequest | undefined, event: StoredCha
   if (!isFrom(transition, before) || (before !== undefined && before.id !== id)) throw impossible(event, before);
   const { position, occurred_at } = event;
   const state = typeof transition.to === 'function' ? transition.to(event, before) : transition.to;
-  return { ...evolved(before, event, transition), state, changed_at: occurred_at, position };
+  const after = evolved(before, event, transition);
+  const schedule = state === 'scheduled' ? after.schedule : null;
+  return { ...after, state, schedule, changed_at: occurred_at, position };
 }
 
 function isFrom(transition: Transition<Type>, before: Pick<ChangeRequest, 'state' | 'proposal'> | undefined): boolean {

@@ -6,13 +6,14 @@ import type { Cause, ChangeStep, OtherEvent, StoredEvent } from '../model/events
 export const CHANGE = 'change';
 
 /**
- * `open`, `approved`, `rejected`: people talk about it. `queued`: opened, and another request has its tables. The last three
+ * `open`, `approved`, `rejected`: people talk about it. `scheduled`: it is applied at its time. `queued`: opened, and another request has its tables. The last three
  * are ends, but a proposal that failed can be tried again.
  */
 export const CHANGE_STATES = [
   'open',
   'approved',
   'rejected',
+  'scheduled',
   'queued',
   'preparing',
   'prepared',
@@ -43,8 +44,12 @@ export interface ChangeRequest {
   position: number;
   /** What people have said about it; null: nobody is asked, it is applied once it is prepared. */
   proposal: Proposal | null;
-  /** Who wants it applied once it is prepared; null: nobody yet. */
+  /** Who wants it applied once it is prepared, or at its time; null: nobody yet. */
   applicant: Cause['actor'] | null;
+  /** Of one that is `scheduled`, and null of all others. */
+  schedule: Schedule | null;
+  /** The change request whose change it takes back; null: it isn't about another one. */
+  reverts: string | null;
   /** What is done before it is applied; null: that is not known yet, or nothing is. */
   preparation: Preparing | null;
   /** The batch that it became, and where that ends. */
@@ -64,6 +69,15 @@ export interface Proposal {
   rejection: Said | null;
   /** In their order. */
   comments: Said[];
+}
+
+export interface Schedule {
+  /** ISO 8601, by the database's clock. */
+  at: string;
+  /** Of the event that said so: which schedule it is. */
+  position: number;
+  /** It had been approved as often as the policy asks for. */
+  approved: boolean;
 }
 
 /** What somebody said; the text is a document beside the log. */
@@ -101,7 +115,8 @@ export type ChangeEventOf<T extends ChangeEvent['type']> = Extract<StoredChangeE
 /** Nobody works on it, and nothing of it may be left in the database. */
 const AT_REST: ReadonlySet<ChangeState> = new Set(['open', 'approved', 'rejected', 'applied', 'failed', 'withdrawn']);
 
-export const isAtRest = ({ state }: Pick<ChangeRequest, 'state'>): boolean => AT_REST.has(state);
+export const isAtRest = ({ state, preparation }: Pick<ChangeRequest, 'state' | 'preparation'>): boolean =>
+  AT_REST.has(state) || (state === 'scheduled' && preparation === null);
 
 const ENDED: ReadonlySet<ChangeState> = new Set(['applied', 'failed', 'withdrawn']);
 

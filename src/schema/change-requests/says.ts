@@ -3,7 +3,7 @@ import type { ChangeEventOf as Of, ChangeRequest, Said } from './model.js';
 
 export function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
   const { position, occurred_at, actor, reason } = event;
-  const { proposal, ...asked } = event.data;
+  const { proposal, reverts = null, ...asked } = event.data;
   return {
     id: event.subject?.id ?? '',
     ...asked,
@@ -13,6 +13,8 @@ export function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' 
     opened_position: position,
     proposal: proposal === undefined ? null : { ...proposal, approvals: [], rejection: null, comments: [] },
     applicant: proposal === undefined ? actor : null,
+    schedule: null,
+    reverts,
     preparation: null,
     result: null,
     failure: null,
@@ -21,7 +23,9 @@ export function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' 
 
 /** The same plan keeps its approvals; what was rejected or failed is looked at again. */
 export const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeRequest | undefined): boolean =>
-  before?.state === 'approved' && (data.plan === undefined || data.plan === before.proposal?.plan);
+  before !== undefined &&
+  (before.state === 'approved' || before.schedule?.approved === true) &&
+  (data.plan === undefined || data.plan === before.proposal?.plan);
 
 export function updated({ data }: Of<'change.updated'>, { proposal: before }: ChangeRequest): Partial<ChangeRequest> {
   const { title, plan, base, ...asked } = data;
@@ -32,18 +36,22 @@ export function updated({ data }: Of<'change.updated'>, { proposal: before }: Ch
     ...(plan !== undefined && { plan }),
     ...(base !== undefined && { base }),
   };
-  return { ...asked, proposal, preparation: null, failure: null };
+  return { ...asked, proposal, preparation: null, applicant: null, failure: null };
 }
 
 export function commented(event: Of<'change.commented'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
   return { proposal: proposal && { ...proposal, comments: [...proposal.comments, saidBy(event)] } };
 }
 
-export function approved(event: Of<'change.approved'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
+export function approved(event: Of<'change.approved'>, before: ChangeRequest): Partial<ChangeRequest> {
+  const { proposal, schedule } = before;
   if (proposal === null) return {};
   const approval = { ...saidBy(event), plan: event.data.plan };
   const others = proposal.approvals.filter(({ by }) => by.id !== event.actor.id);
-  return { proposal: { ...proposal, approvals: [...others, approval] } };
+  return {
+    proposal: { ...proposal, approvals: [...others, approval] },
+    schedule: schedule && { ...schedule, approved: schedule.approved || event.data.complete },
+  };
 }
 
 /** What was approved before is not approved any more. */
@@ -54,6 +62,19 @@ export function rejected(event: Of<'change.rejected'>, { proposal }: ChangeReque
 function saidBy(event: Of<'change.commented' | 'change.approved' | 'change.rejected'>): Said {
   const { actor, occurred_at, position, data } = event;
   return { by: actor, at: occurred_at, position, comment: data.comment ?? null };
+}
+
+/** What was prepared before waits with it. */
+export function scheduled(
+  { data: { at }, actor, position }: Of<'change.scheduled'>,
+  { state, schedule, preparation }: ChangeRequest,
+): Partial<ChangeRequest> {
+  return {
+    applicant: actor,
+    schedule: { at, position, approved: state === 'approved' || schedule?.approved === true },
+    preparation: state === 'prepared' || state === 'scheduled' ? preparation : null,
+    failure: null,
+  };
 }
 
 export function preparing({ data, actor }: Of<'change.preparing'>): Partial<ChangeRequest> {

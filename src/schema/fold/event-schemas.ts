@@ -1,5 +1,6 @@
 /** The shape of every event payload, per type and version. Once released, a version's schema never changes. */
 import { z } from 'zod';
+import { changeOpenedV1, changePreparedV1, changePreparingV1, changeUpdatedV1 } from './change-event-schemas.js';
 import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
 import { ACTIONS } from '../policy/model.js';
@@ -126,34 +127,6 @@ const renamedV1 = z.strictObject({
 });
 
 const noData = z.strictObject({});
-const proposal = { title: text, plan: text, base: z.int().nonnegative() };
-const changeOpenedV1 = z.strictObject({
-  operation: text,
-  document: text,
-  online: z.boolean(),
-  collections: z.array(text),
-  proposal: z.strictObject(proposal).optional(),
-});
-const changeUpdatedV1 = z
-  .strictObject({
-    ...proposal,
-    reason: textOrNull,
-    document: text,
-    online: z.boolean(),
-    collections: z.array(text),
-  })
-  .partial();
-const changePreparingV1 = z.strictObject({
-  collections: z.array(text),
-  steps: z.array(z.strictObject({ key: text, kind: text, collection: text, field: textOrNull, summary: text })),
-  warnings: z
-    .array(z.strictObject({ code: text, collection: text.optional(), field: text.optional(), message: text }))
-    .optional(),
-  apply: z.boolean().optional(),
-});
-const changePreparedV1 = z.strictObject({
-  steps: z.array(z.strictObject({ key: text, milliseconds: z.number().nonnegative() })),
-});
 const actionsV1 = z.record(text, z.enum(ACTIONS));
 const policyV1 = z.strictObject({
   findings: actionsV1,
@@ -222,6 +195,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'change.commented': otherEvent(z.strictObject({ comment: text })),
   'change.approved': otherEvent(z.strictObject({ plan: text, complete: z.boolean(), comment: text.optional() })),
   'change.rejected': otherEvent(z.strictObject({ comment: text.optional() })),
+  'change.scheduled': otherEvent(z.strictObject({ at: text })),
   'change.preparing': otherEvent(changePreparingV1),
   'change.prepared': otherEvent(changePreparedV1),
   'change.applied': otherEvent(noData),

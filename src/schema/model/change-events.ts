@@ -11,6 +11,8 @@ export interface ChangeEventData {
   /** For this plan and no other. `complete`: as often as the policy asks for. */
   'change.approved': { plan: string; complete: boolean; comment?: string };
   'change.rejected': { comment?: string };
+  /** Is applied at this time (ISO 8601, in UTC), by the database's clock, by whoever this event is from. */
+  'change.scheduled': { at: string };
   /**
    * From here on the tables of `collections` change in no other way, until it is over. `apply`: whoever this event is from
    * wants it applied once it is prepared.
@@ -36,6 +38,8 @@ export interface ChangeOpened {
   collections: string[];
   /** It waits for people. */
   proposal?: ChangeProposal;
+  /** The change request whose change it takes back. */
+  reverts?: string;
 }
 
 export interface ChangeProposal {

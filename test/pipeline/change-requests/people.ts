@@ -27,6 +27,8 @@ export interface Shown {
   plan: string;
   author: { id: string; name: string };
   allowed: string[];
+  scheduled_at: string | null;
+  reverts: string | null;
   result: { batch: string; position: number } | null;
   error: string | null;
   errors: { message: string; extensions: { code: string } }[] | null;

@@ -10,6 +10,7 @@ import {
   type ChangeRequest,
   type StoredChangeEvent,
   heldBy,
+  isAtRest,
 } from '../../../src/schema/change-requests/model.js';
 import type { StoredEvent } from '../../../src/schema/model/events.js';
 
@@ -22,6 +23,7 @@ const TYPES: readonly Type[] = [
   'change.commented',
   'change.approved',
   'change.rejected',
+  'change.scheduled',
   'change.preparing',
   'change.prepared',
   'change.applied',
@@ -42,15 +44,21 @@ function ends(): Partial<Record<Type, string>> {
 }
 
 const SAID = { 'change.approved': '=', 'change.rejected': 'rejected', 'change.commented': '=' };
-const CARRIED_OUT = { 'change.preparing': 'preparing', 'change.applied': 'applied', 'change.withdrawn': 'withdrawn' };
+const CARRIED_OUT = {
+  'change.scheduled': 'scheduled',
+  'change.preparing': 'preparing',
+  'change.applied': 'applied',
+  'change.withdrawn': 'withdrawn',
+};
 
 /** `=`: the same. An update and an approval also look at what they say. */
 const PROPOSED: Readonly<Record<string, Partial<Record<Type, string>>>> = {
   open: { ...SAID, ...CARRIED_OUT, 'change.updated': 'open', 'change.approved': 'complete?' },
   approved: { ...SAID, ...CARRIED_OUT, 'change.updated': 'same plan?' },
   rejected: { 'change.commented': '=', 'change.updated': 'open', 'change.withdrawn': 'withdrawn' },
+  scheduled: { ...SAID, ...CARRIED_OUT, 'change.updated': 'same plan?', 'change.failed': 'failed' },
   preparing: { ...ONLINE['preparing'], ...SAID },
-  prepared: { ...ONLINE['prepared'], ...SAID },
+  prepared: { ...ONLINE['prepared'], ...SAID, 'change.scheduled': 'scheduled' },
   applied: { 'change.commented': '=' },
   failed: { ...SAID, ...CARRIED_OUT, 'change.updated': 'open' },
   withdrawn: { 'change.commented': '=' },
@@ -61,9 +69,12 @@ interface Known {
   state: string;
   proposed: boolean;
   plan: string | undefined;
+  /** Of one that is scheduled: what it was before, with what was said since. */
+  approved: boolean;
+  prepared: boolean;
 }
 
-const NONE: Known = { state: 'none', proposed: false, plan: undefined };
+const NONE: Known = { state: 'none', proposed: false, plan: undefined, approved: false, prepared: false };
 
 type Data = { proposal?: { plan: string }; plan?: string; complete?: boolean };
 
@@ -73,22 +84,32 @@ function nextOf(known: Known, event: Event): Known | undefined {
   if (next === undefined) return undefined;
   if (event.type === 'change.opened') return openedBy(data);
   const plan = event.type === 'change.updated' ? (data.plan ?? known.plan) : known.plan;
-  return { proposed: known.proposed, plan, state: stateAfter(known, next, data) };
+  return { proposed: known.proposed, plan, state: stateAfter(known, next, data), ...waitingAfter(known, next, data) };
+}
+
+/** What one that is scheduled comes back to. */
+function waitingAfter(known: Known, next: string, { complete }: Data): Pick<Known, 'approved' | 'prepared'> {
+  const { state } = known;
+  if (state !== 'scheduled') return { approved: state === 'approved', prepared: state === 'prepared' };
+  const stays = next === 'scheduled' || next === '=';
+  return { approved: (stays && known.approved) || complete === true, prepared: known.prepared };
 }
 
 const openedBy = ({ proposal }: Data): Known => ({
   state: proposal ? 'open' : 'queued',
   proposed: proposal !== undefined,
   plan: proposal?.plan,
+  approved: false,
+  prepared: false,
 });
 
-function stateAfter({ state, plan }: Known, next: string, data: Data): string {
+function stateAfter({ state, plan, approved }: Known, next: string, data: Data): string {
   if (next === 'complete?') return data.complete === true ? 'approved' : state;
-  if (next === 'same plan?') return data.plan === undefined || data.plan === plan ? 'approved' : 'open';
+  if (next === 'same plan?')
+    return (state === 'approved' || approved) && (data.plan === undefined || data.plan === plan) ? 'approved' : 'open';
   return next === '=' ? state : next;
 }
 
-const ENDS = ['applied', 'withdrawn'];
 const HOLDING = ['queued', 'preparing', 'prepared'];
 
 const names = fc.uniqueArray(fc.constantFrom('orders', 'customers', 'Ünïcode', '__proto__', 'constructor'), {
@@ -114,6 +135,7 @@ const dataOf: { readonly [T in Type]: fc.Arbitrary<Extract<ChangeEvent, { type: 
   'change.commented': fc.constant({ comment: 'said' }),
   'change.approved': fc.record({ plan: plans, complete: fc.boolean() }),
   'change.rejected': fc.constant({}),
+  'change.scheduled': fc.constant({ at: '2026-01-01T00:00:00.000Z' }),
   'change.preparing': fc
     .record({ collections: names, keys: steps, apply: fc.boolean() })
     .map(({ collections, keys, apply }) => ({
@@ -162,14 +184,25 @@ function possible(log: readonly Event[]): Event[] {
   });
 }
 
-function expectAllowed(after: ChangeRequest, withdraw: boolean): void {
+function expectAllowed(after: ChangeRequest, withdraw: boolean, prepared: boolean): void {
   const allowed = allowedIn(after);
-  if (!HOLDING.includes(after.state)) expect(heldBy(after)).to.deep.equal([]);
+  if (![...HOLDING, 'scheduled'].includes(after.state)) expect(heldBy(after)).to.deep.equal([]);
   const people = (after.proposal?.approvals ?? []).map(({ by }) => by.id);
   expect(people, 'somebody approves twice').to.deep.equal([...new Set(people)]);
   expect(allowed.includes('withdraw')).to.equal(withdraw);
-  if (ENDS.includes(after.state)) expect(allowed).to.deep.equal(after.proposal === null ? [] : ['comment']);
-  if (after.proposal === null) expect(allowed.filter((action) => action !== 'withdraw')).to.deep.equal([]);
+  const talk = after.proposal === null ? [] : ['comment'];
+  if (after.state === 'withdrawn') expect(allowed).to.deep.equal(talk);
+  if (after.state === 'applied') expect(allowed).to.deep.equal([...talk, 'revert']);
+  if (after.proposal === null) expect([[], ['withdraw'], ['revert']]).to.deep.include(allowed);
+  expect(after.schedule !== null, 'a time belongs to what is scheduled').to.equal(after.state === 'scheduled');
+  if (after.state === 'scheduled') expectScheduled(after, prepared);
+}
+
+function expectScheduled(after: ChangeRequest, prepared: boolean): void {
+  expect(after.applicant, 'somebody wants it').to.not.equal(null);
+  expect(heldBy(after)).to.deep.equal(prepared ? after.preparation?.collections : []);
+  expect(isAtRest(after)).to.equal(!prepared);
+  expect(allowedIn(after)).to.include.members(['apply', 'update', 'rebase', 'withdraw']);
 }
 
 describe('the fold of change requests, of any events', () => {
@@ -190,7 +223,8 @@ describe('the fold of change requests, of any events', () => {
             expect(CHANGE_STATES).to.include(after.state);
             expect([after.id, after.position, after.changed_at]).to.deep.equal([id, event.position, event.occurred_at]);
             expect(after.proposal?.plan).to.equal(next.plan);
-            expectAllowed(after, nextOf(next, { ...event, type: 'change.withdrawn' } as Event) !== undefined);
+            const withdraw = nextOf(next, { ...event, type: 'change.withdrawn' } as Event) !== undefined;
+            expectAllowed(after, withdraw, next.prepared);
             requests.set(id, after);
             model.set(id, next);
           }

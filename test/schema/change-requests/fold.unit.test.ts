@@ -27,6 +27,7 @@ const DATA: { readonly [T in Type]: Extract<ChangeEvent, { type: T }>['data'] } 
   'change.commented': { comment: 'said' },
   'change.approved': { plan: 'plan', complete: true, comment: 'approved' },
   'change.rejected': { comment: 'rejected' },
+  'change.scheduled': { at: '2026-01-01T03:00:00.000Z' },
   'change.preparing': { collections: ['orders', 'customers'], steps: [STEP] },
   'change.prepared': { steps: [{ key: STEP.key, milliseconds: 7 }] },
   'change.applied': {},
@@ -44,9 +45,9 @@ function eventOf(type: Type, position: number, id = ID): StoredChangeEvent & Sto
 const timeAt = (position: number): string => `2026-01-01T00:00:0${position}.000Z`;
 
 /** Those of a request that nobody is asked about. */
-type OnlineState = Exclude<ChangeState, 'open' | 'approved' | 'rejected'>;
+type OnlineState = Exclude<ChangeState, 'open' | 'approved' | 'rejected' | 'scheduled'>;
 const ONLINE_STATES = CHANGE_STATES.filter(
-  (state): state is OnlineState => !['open', 'approved', 'rejected'].includes(state),
+  (state): state is OnlineState => !['open', 'approved', 'rejected', 'scheduled'].includes(state),
 );
 
 /** What leads to each state. */
@@ -68,6 +69,7 @@ const ALLOWED: Readonly<Record<Type, { in: readonly (OnlineState | 'none')[]; th
   'change.commented': { in: [], then: 'queued' },
   'change.approved': { in: [], then: 'queued' },
   'change.rejected': { in: [], then: 'queued' },
+  'change.scheduled': { in: [], then: 'queued' },
   'change.preparing': { in: OPEN, then: 'preparing' },
   'change.prepared': { in: ['preparing'], then: 'prepared' },
   'change.applied': { in: OPEN, then: 'applied' },
@@ -121,6 +123,8 @@ describe('the fold of change requests', () => {
       position: 1,
       proposal: null,
       applicant: AUTHOR,
+      schedule: null,
+      reverts: null,
       preparation: null,
       result: null,
       failure: null,
@@ -139,13 +143,13 @@ describe('the fold of change requests', () => {
     expect(request.preparation).to.deep.equal(DATA['change.preparing']);
   });
 
-  it('given an end, then it says what came of it, holds nothing, and nothing can be done with it', () => {
+  it('given an end, then it says what came of it, holds nothing, and only what was applied can be reverted', () => {
     expect(given('applied')).to.deep.include({ result: { batch: 'batch 4', position: 4 }, failure: null });
     expect(given('failed')).to.deep.include({ result: null, failure: DATA['change.failed'] });
     expect(given('withdrawn')).to.deep.include({ result: null, failure: null });
     for (const state of ['applied', 'failed', 'withdrawn'] as const) {
       expect(heldBy(given(state) as ChangeRequest)).to.deep.equal([]);
-      expect(allowedIn(given(state) as ChangeRequest)).to.deep.equal([]);
+      expect(allowedIn(given(state) as ChangeRequest)).to.deep.equal(state === 'applied' ? ['revert'] : []);
     }
     for (const state of OPEN) expect(allowedIn(given(state) as ChangeRequest)).to.deep.equal(['withdraw']);
   });

@@ -16,7 +16,7 @@ const summary = {
   state: z
     .enum(CHANGE_STATES)
     .describe(
-      '`open`, `approved`, `rejected`: people talk about it. `queued`: another request has its tables. `applied`, `failed` and `withdrawn` are ends; what people proposed and failed can be tried again',
+      '`open`, `approved`, `rejected`: people talk about it. `scheduled`: it is applied at its time. `queued`: another request has its tables. `applied`, `failed` and `withdrawn` are ends; what people proposed and failed can be tried again',
     ),
   title: textOrNull.describe('Null: nobody is asked, it is applied once it is prepared'),
   operation: text.describe('What it wants to do, as the log names commands'),
@@ -28,6 +28,8 @@ const summary = {
   opened_at: time,
   opened_position: z.int().min(1).describe('Of the event that opened it'),
   changed_at: time,
+  scheduled_at: time.nullable().describe('When it is applied; null: it has no time'),
+  reverts: z.uuid().nullable().describe('The change request whose change it takes back'),
   result: z
     .strictObject({ batch: z.uuid(), position: z.int().min(1) })
     .nullable()

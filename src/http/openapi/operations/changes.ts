@@ -66,8 +66,10 @@ export const CHANGE_OPERATIONS: OperationDocs = {
   },
   'POST /changes/:id/apply': {
     id: 'applyChange',
-    summary: 'Apply a change request; what takes long of it is prepared first, where it asks for that',
+    summary:
+      'Apply a change request, now or at a time; what takes long of it is prepared first, where it asks for that',
     ...acts,
+    body: bodies.changeApplication,
     also: { 202: data(actedOn) },
     refuses: [...DECIDED, 'IN_USE', 'ONLINE_NOT_POSSIBLE', 'DATABASE_REFUSED'],
   },

@@ -7,8 +7,8 @@ import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 import type { PlannedBatch, Refusal, Revise, RevisedBatch } from '../../types.js';
 import { heldFrom } from '../../held.js';
 import { changeEvent } from '../events.js';
-import { instead, planned, prepare, refusal, shownSteps, withApplied } from '../planning.js';
-import { standing } from './judge.js';
+import { instead, planned, prepare, refusal, shownSteps, startingOf, withApplied } from '../planning.js';
+import { counting, standing } from './judge.js';
 import type { How } from './plan.js';
 import { nothingToPrepare } from './problems.js';
 import { allowed } from './wanted.js';
@@ -28,17 +28,13 @@ export const carryingOut =
     return counting(stands, await carried(client, { request, batch, action }, engine));
   };
 
-/** The policy hears how many have approved. */
-const counting = ({ approvals }: { approvals: number }, outcome: RevisedBatch | Refusal): RevisedBatch | Refusal =>
-  outcome.kind === 'refused' ? outcome : { ...outcome, approvals };
-
 async function carried(
   client: pg.ClientBase,
   { request, batch, action }: { request: ChangeRequest; batch: PlannedBatch; action: 'prepare' | 'apply' },
   engine: CarryingOut['engine'],
 ): Promise<RevisedBatch | Refusal> {
   const { id } = request;
-  if (request.state === 'prepared') return goingOn(batch, request);
+  if (isPrepared(request)) return goingOn(batch, request);
   if (!request.online) return withApplied(batch, id);
   const preparation = await planned(engine, client, { id, batch });
   if (preparation.kind === 'not possible') return refusal(preparation);
@@ -49,6 +45,10 @@ async function carried(
   return instead(batch, prepare(id, preparation, action === 'apply'));
 }
 
+/** It waits with what was prepared of it, perhaps for its time. */
+const isPrepared = ({ state, preparation }: ChangeRequest): boolean =>
+  state === 'prepared' || (state === 'scheduled' && preparation !== null);
+
 /** What was prepared before is used: whoever works on requests does it from here. */
 function goingOn(batch: PlannedBatch, { id, preparation }: ChangeRequest): RevisedBatch {
   const { steps = [], ...rest } = preparation ?? { collections: [] };
@@ -57,6 +57,14 @@ function goingOn(batch: PlannedBatch, { id, preparation }: ChangeRequest): Revis
     also: [],
   });
 }
+
+/** What the runner begins with: of a request that waited for others, or for its time. */
+export const starting =
+  (request: ChangeRequest, engine: CarryingOut['engine']): Revise =>
+  async (client, batch) => {
+    if (isPrepared(request)) return goingOn(batch, request);
+    return request.online ? startingOf(engine, request.id)(client, batch) : withApplied(batch, request.id);
+  };
 
 /**
  * What the runner does with a proposal, where it still is what was approved.

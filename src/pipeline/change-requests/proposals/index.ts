@@ -15,6 +15,7 @@ import { approvingOf, commentingOf, rejectingOf } from './judge.js';
 import type { How } from './plan.js';
 import { type PlanNow, planNow } from './plan-now.js';
 import { type Proposed, proposingOf, updatingOf } from './propose.js';
+import { schedulingOf } from './schedule.js';
 import { allowed, wantedNow } from './wanted.js';
 
 /** What somebody asks for. */
@@ -40,6 +41,8 @@ export interface Proposals {
   reject(id: string, comment: string | undefined, request: RequestContext): Promise<Outcome>;
   prepare(id: string, request: RequestContext): Promise<Outcome>;
   apply(id: string, request: RequestContext): Promise<Outcome>;
+  /** Applies it at a time, by the database's clock. @param at ISO 8601, in UTC */
+  schedule(id: string, at: string, request: RequestContext): Promise<Outcome>;
   /** What it would do to a schema; null: it has ended, or nobody was asked about it. */
   planNow(id: string, state: State): Promise<PlanNow | null>;
 }
@@ -97,6 +100,13 @@ export function createProposals(options: ProposalOptions): Proposals {
     reject: async (id, comment, request) => pipeline.record(rejectingOf(id, await said(comment)), request),
     prepare: (id, request) => carry(id, 'prepare', request),
     apply: (id, request) => carry(id, 'apply', request),
+    async schedule(id, at, request) {
+      const wanted = await wantedNow(options, id, 'apply');
+      if (!wanted.ok) return { kind: 'refused', problems: wanted.problems };
+      const { command, how, online } = wanted.value;
+      const revise = schedulingOf(id, at, how);
+      return pipeline.execute('apply-diff', command, { ...request, revise, ...how, unprepared: !online });
+    },
     async planNow(id, state) {
       const request = await readChange(options.pool, id);
       if (request === undefined || request.proposal === null || OVER.has(request.state)) return null;

@@ -11,7 +11,7 @@ import {
 } from '../../../schema/change-requests/approvals.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 import type { Cause } from '../../../schema/model/events.js';
-import type { PlannedBatch, Refusal, Revise } from '../../types.js';
+import type { PlannedBatch, Refusal, Revise, RevisedBatch } from '../../types.js';
 import { changeEvent } from '../events.js';
 import { instead } from '../planning.js';
 import { type How, planOf } from './plan.js';
@@ -83,6 +83,12 @@ export async function judged(
   const ids = (request.proposal?.approvals ?? []).map(({ by }) => by.id);
   return judgeApprovals(request, rule, await activeAdmins(db, ids));
 }
+
+/** The policy hears how many have approved. */
+export const counting = (
+  { approvals }: { approvals: number },
+  outcome: RevisedBatch | Refusal,
+): RevisedBatch | Refusal => (outcome.kind === 'refused' ? outcome : { ...outcome, approvals });
 
 /** Refuses what is not the plan that people saw; else says how many of them have approved it, by now. */
 export async function standing(

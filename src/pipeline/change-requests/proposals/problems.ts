@@ -32,6 +32,23 @@ export const ownApproval = ({ id }: ChangeRequest): Problem => ({
   message: `The policy asks for approval by somebody else than the author of the change request ${id}.`,
 });
 
+export const badTime = (at: string, why: string): Problem => ({
+  code: 'INVALID_PAYLOAD',
+  message: `at ${why} by the clock of the database: ${at}.`,
+  path: 'at',
+});
+
+/** The clock of the database was set back. */
+export const notYetDue = ({ id, schedule }: ChangeRequest): Problem => ({
+  code: 'INVALID_STATE',
+  message: `The change request ${id} is scheduled for ${schedule?.at}.`,
+});
+
+export const schedulerLost = ({ id, applicant }: ChangeRequest): Problem => ({
+  code: 'FORBIDDEN',
+  message: `The change request ${id} was scheduled by ${applicant?.name}, who is no active admin any more.`,
+});
+
 export const nothingToPrepare = ({ id }: ChangeRequest): Problem => ({
   code: 'INVALID_STATE',
   message: `Nothing of the change request ${id} takes long: it is applied without being prepared.`,

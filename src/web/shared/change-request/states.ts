@@ -3,6 +3,7 @@ export const STATES = {
   open: { color: 'iris', words: 'waits for people to look at it' },
   approved: { color: 'teal', words: 'is approved, and not yet applied' },
   rejected: { color: 'red', words: 'was rejected; its author can change it' },
+  scheduled: { color: 'teal', words: 'is applied at its time' },
   queued: { color: 'gray', words: 'waits for another request that has its tables' },
   preparing: { color: 'iris', words: 'is being prepared, while the tables are used' },
   prepared: { color: 'iris', words: 'is prepared, and not yet applied' },

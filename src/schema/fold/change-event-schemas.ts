@@ -1,0 +1,35 @@
+/** Shapes of the payloads of events about change requests. A released shape never changes. */
+import { z } from 'zod';
+
+const text = z.string();
+const textOrNull = text.nullable();
+
+const proposal = { title: text, plan: text, base: z.int().nonnegative() };
+export const changeOpenedV1 = z.strictObject({
+  operation: text,
+  document: text,
+  online: z.boolean(),
+  collections: z.array(text),
+  proposal: z.strictObject(proposal).optional(),
+  reverts: text.optional(),
+});
+export const changeUpdatedV1 = z
+  .strictObject({
+    ...proposal,
+    reason: textOrNull,
+    document: text,
+    online: z.boolean(),
+    collections: z.array(text),
+  })
+  .partial();
+export const changePreparingV1 = z.strictObject({
+  collections: z.array(text),
+  steps: z.array(z.strictObject({ key: text, kind: text, collection: text, field: textOrNull, summary: text })),
+  warnings: z
+    .array(z.strictObject({ code: text, collection: text.optional(), field: text.optional(), message: text }))
+    .optional(),
+  apply: z.boolean().optional(),
+});
+export const changePreparedV1 = z.strictObject({
+  steps: z.array(z.strictObject({ key: text, milliseconds: z.number().nonnegative() })),
+});
