@@ -48,6 +48,14 @@ describe('SARIF of a folder', () => {
     expect(await results('lint', 0)).to.deep.equal([]);
   });
 
+  /** The file that a result names; the line is that of the field. */
+  async function fileOf({ locations: [location] = [] }: Result): Promise<string> {
+    const { artifactLocation, region } = location?.physicalLocation ?? expect.fail('no place');
+    const file = decodeURIComponent(new URL(artifactLocation.uri).pathname);
+    expect((await readFile(file, 'utf8')).split('\n')[region.startLine - 1]).to.match(/^ {2}- field: title$/);
+    return file;
+  }
+
   it('names file and line of every change, and none of what is removed', async () => {
     const [gone = '', ...files] = (await readdir(join(directory, 'collections'))).map((name) =>
       join(directory, 'collections', name),
@@ -62,13 +70,7 @@ describe('SARIF of a folder', () => {
     const [lost, others] = [true, false].map((is) => planned.filter(({ ruleId }) => (ruleId === 'LOSES_DATA') === is));
     expect(lost?.map(({ locations }) => locations?.[0]?.physicalLocation)).to.deep.equal([undefined]);
     const named = new Set<string>();
-    for (const { locations } of others ?? []) {
-      const at = locations?.[0]?.physicalLocation;
-      const file = new URL(at?.artifactLocation.uri ?? '').pathname;
-      const lines = (await readFile(decodeURIComponent(file), 'utf8')).split('\n');
-      expect(lines[(at?.region.startLine ?? 0) - 1]).to.match(/^ {2}- field: title$/);
-      named.add(decodeURIComponent(file));
-    }
+    for (const result of others ?? []) named.add(await fileOf(result));
     expect([...named].sort()).to.deep.equal(files.sort());
   });
 
