@@ -17,7 +17,7 @@ export interface PageEntry {
   roles: readonly Role[];
 }
 
-const EVERYBODY: readonly Role[] = ['admin', 'auditor', 'reader'];
+const EVERYBODY: readonly Role[] = ['admin', 'auditor', 'author', 'reader'];
 
 const READERS_OF_HISTORY: readonly Role[] = ['admin', 'auditor'];
 

@@ -12,6 +12,7 @@ import { SteadyButton } from '../../shared/steady-button.js';
 const ROLES = [
   { value: 'admin', label: 'admin: everything' },
   { value: 'auditor', label: 'auditor: reads everything, changes nothing' },
+  { value: 'author', label: 'author: proposes changes, applies none' },
   { value: 'reader', label: 'reader: reads the schema' },
 ];
 
