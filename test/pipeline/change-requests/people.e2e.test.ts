@@ -155,7 +155,10 @@ describe('change requests by people', () => {
     const diff = await diffOf(admin, noted('articles', 'never'));
     const { id, plan } = await open(author.send, { title: 'Never', diff });
     const rejected = await admin(`/changes/${id}/reject`, json({ comment: 'no' }));
-    expect(dataOf(rejected)).to.deep.include({ state: 'rejected', allowed: ['update', 'rebase', 'comment', 'withdraw'] });
+    expect(dataOf(rejected)).to.deep.include({
+      state: 'rejected',
+      allowed: ['update', 'rebase', 'comment', 'withdraw'],
+    });
     for (const [path, body] of [
       ['apply', undefined],
       ['prepare', undefined],
@@ -165,7 +168,10 @@ describe('change requests by people', () => {
       const answer = await admin(`/changes/${id}/${path}`, body === undefined ? { method: 'POST' } : json(body));
       expect(refusal(answer), path).to.equal('409 INVALID_STATE');
       const [error] = (answer.json as { errors: { extensions: Record<string, unknown> }[] }).errors;
-      expect(error?.extensions).to.deep.include({ state: 'rejected', allowed: ['update', 'rebase', 'comment', 'withdraw'] });
+      expect(error?.extensions).to.deep.include({
+        state: 'rejected',
+        allowed: ['update', 'rebase', 'comment', 'withdraw'],
+      });
     }
     const again = await author.send(`/changes/${id}`, json({ title: 'Please', reason: 'really' }, 'PATCH'));
     expect(dataOf(again)).to.deep.include({ state: 'open', title: 'Please', reason: 'really', plan });
