@@ -20,7 +20,8 @@ export type Place = { collection: string; field?: string };
 interface Note {
   first: number;
   places: Place[];
-  count: number;
+  /** All of them, by their names. */
+  known: Set<string>;
 }
 
 /** Notes that are said once of all new things, by what they have in common; undefined: each is said. */
@@ -36,13 +37,15 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   function isNoted({ code }: Rule, place: Place): boolean {
     const group = groupOf(code, place);
     if (group === undefined) return false;
-    const known = notes.get(group);
-    if (known === undefined) {
-      notes.set(group, { first: found.length, places: [place], count: 1 });
+    const name = `${place.collection}\0${place.field ?? ''}`;
+    const note = notes.get(group);
+    if (note === undefined) {
+      notes.set(group, { first: found.length, places: [place], known: new Set([name]) });
       return false;
     }
-    known.count += 1;
-    if (known.places.length < MOST_PLACES) known.places.push(place);
+    // One table may need several things of a kind.
+    if (!note.known.has(name) && note.places.length < MOST_PLACES) note.places.push(place);
+    note.known.add(name);
     return true;
   }
 
@@ -62,10 +65,10 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
       if (isNew || !isSeen(finding)) found.push(finding);
     },
     findings() {
-      for (const { first, places, count } of notes.values()) {
+      for (const { first, places, known } of notes.values()) {
         const finding = found[first];
-        if (finding === undefined || count === 1) continue;
-        found[first] = { ...finding, message: `${finding.message}; ${alsoText(places, count)}`, places };
+        if (finding === undefined || known.size === 1) continue;
+        found[first] = { ...finding, message: `${finding.message}; ${alsoText(places, known.size)}`, places };
       }
       return found;
     },

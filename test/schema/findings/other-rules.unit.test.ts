@@ -62,6 +62,11 @@ describe('rules of findings', () => {
   it('CASCADE_DELETES and NULL_ON_REQUIRED look at what a delete does', () => {
     expect(codes(relation('CASCADE'))).to.include('CASCADE_DELETES');
     expect(codes(relation('RESTRICT'))).not.to.include('CASCADE_DELETES');
+    const joining: Edit = (snapshot) => {
+      relation('CASCADE')(snapshot);
+      Object.assign(snapshot.relations.at(-1) ?? {}, { junction_field: 'slug' });
+    };
+    expect(codes(joining)).not.to.include('CASCADE_DELETES');
     expect(oneOf('CASCADE_DELETES', relation('CASCADE'), statistics(50_000_000))?.level).to.equal('warn');
     const needed: Edit = (snapshot) => {
       relation('SET NULL')(snapshot);

@@ -2,14 +2,17 @@ import { durationText } from '../levels.js';
 import type { PlannedEvent, Rule } from '../model.js';
 import type { PlannedStatement } from '../statement.js';
 
+const OF_WHAT_GOES =
+  'Let applications stop using it first, and keep it in the trash (KEEP_DELETED) rather than purge it.';
+const OF_VALUES = 'For values that would be rounded, add a field of the new type beside the old one.';
+
 export const losesData: Rule = {
   code: 'LOSES_DATA',
   level: 'danger',
   title: 'Data is lost',
   what: 'A table or a column goes with all it holds, or values come out poorer than they were: rounded, or without their time of day.',
   why: 'What is gone is gone from every application at once. What is kept in the trash comes back as long as it is kept there; the rest only from a backup.',
-  safer:
-    'Let applications stop using it first, and keep it in the trash (KEEP_DELETED) rather than purge it. For values that would be rounded, add a field of the new type beside the old one.',
+  safer: `${OF_WHAT_GOES} ${OF_VALUES}`,
   levels: '`warn` where it can come back from the trash, `danger` where it is gone for good.',
   example: { unsafe: 'DELETE /fields/articles/body?purge', safe: 'DELETE /fields/articles/body' },
   aliases: {
@@ -20,14 +23,19 @@ export const losesData: Rule = {
   statement(statement, planned) {
     if (!statement.loses_data) return undefined;
     const { said, level } = loss(statement, planned);
-    return { message: `${statement.summary}: ${said}`, level, field: statement.source.field };
+    const safer = { text: dropsData(statement) ? OF_WHAT_GOES : OF_VALUES };
+    return { message: `${statement.summary}: ${said}`, level, field: statement.source.field, safer };
   },
 };
 
+const dropsData = ({ drops }: PlannedStatement): boolean =>
+  drops.some(({ kind }) => kind === 'table' || kind === 'column');
+
 /** Statements that say until when something is kept are of a plan that has looked into it. */
-function loss({ kept_until: until, drops }: PlannedStatement, { batch: { keep } }: PlannedEvent) {
+function loss(statement: PlannedStatement, { batch: { keep } }: PlannedEvent) {
+  const { kept_until: until } = statement;
   if (until !== undefined) return { said: `data can come back from the trash until ${until}`, level: 'warn' } as const;
-  const mayBeKept = keep > 0 && drops.some(({ kind }) => kind === 'table' || kind === 'column');
+  const mayBeKept = keep > 0 && dropsData(statement);
   if (!mayBeKept) return { said: 'data is lost for good', level: 'danger' } as const;
   const how = 'where it can be kept there: a dry run says until when, or why not';
   return {

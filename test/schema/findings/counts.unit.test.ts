@@ -1,0 +1,37 @@
+/** How much is said of whole schemas that are made anew: a rule that begins to make noise is seen here. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import { readReleaseLog } from '../../support/release-log.js';
+import { LIBRARY, edit } from './diffs.js';
+
+/** The level, the code, and of how many places it is told. */
+function countsOf(snapshot: object): string[] {
+  const whole = { ...structuredClone(snapshot), version: 1, service: '0.1.0', vendor: 'postgres' };
+  const { findings } = edit(initialState(), (empty) => Object.assign(empty, whole));
+  return findings.map(({ code, level, places = [''] }) => `${level} ${code} ${places.length}`).sort();
+}
+
+describe('findings of whole schemas', () => {
+  it('are none where the schema is small and plain', () => {
+    expect(countsOf(runToEnd(snapshotOf(LIBRARY, '0.1.0')))).to.deep.equal([]);
+  });
+
+  it('are one a code, and each table without a key, where it has all that the first release could say', () => {
+    expect(countsOf(readReleaseLog('0.1.0').snapshots.at(-1)?.snapshot ?? {})).to.deep.equal([
+      'note CASCADE_DELETES 1',
+      'note CREATES_EXTENSION 1',
+      'note CREATES_TYPE 5',
+      'note FOREIGN_KEY_WITHOUT_INDEX 9',
+      'note JSON_NOT_JSONB 2',
+      'note KEY_MAY_OVERFLOW 11',
+      'note NAME_NEEDS_QUOTES 9',
+      'note RESERVED_NAME 4',
+      'note SERIAL_COLUMN 3',
+      'note TIME_WITHOUT_ZONE 1',
+      'warn NO_PRIMARY_KEY 1',
+      'warn NO_PRIMARY_KEY 1',
+    ]);
+  });
+});
