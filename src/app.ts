@@ -197,7 +197,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     role,
     shutdown,
     metrics: metrics.changes,
-    inTrash: history.inTrash,
+    history,
   });
   metrics.watch({
     release,

@@ -5,16 +5,18 @@ import type { ChangeRunnerOptions } from './pipeline/change-requests/runner.js';
 import { type Proposals, createProposals } from './pipeline/change-requests/proposals/index.js';
 import { createPreparationEngine } from './projector/online/index.js';
 import { type Changes, createChanges } from './reads/changes.js';
+import type { History } from './reads/history/index.js';
 import type { Store } from './reads/store.js';
 import type { ServerRole } from './postgres/server-role.js';
 import type { Shutdown } from './shutdown.js';
 
-interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'onStep'> {
+interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'onStep' | 'inTrash'> {
   logger: Logger;
   /** Milliseconds that a try waits for each lock on a table. */
   lockWait: number;
   store: Pick<Store, 'subscribe'>;
   role: Pick<ServerRole, 'current' | 'subscribe'>;
+  history: Pick<History, 'inTrash' | 'at'>;
   metrics: { step(kind: string, milliseconds: number): void };
   shutdown: Shutdown;
 }
@@ -23,14 +25,15 @@ export function startChanges(options: Starting): ChangeRequests & Proposals & Ch
   const { pool, pipeline, store, role, metrics, shutdown } = options;
   const engine = createPreparationEngine(options);
   const readOnly = (): boolean => role.current().standby;
-  const runner = createChangeRunner({ ...options, engine, readOnly, onStep: metrics.step });
+  const { inTrash, at } = options.history;
+  const runner = createChangeRunner({ ...options, inTrash, engine, readOnly, onStep: metrics.step });
   shutdown.add('change requests', () => runner.stop());
   store.subscribe(() => runner.wake());
   role.subscribe(() => runner.wake());
   runner.wake();
   return {
     ...createChangeRequests(engine, pipeline),
-    ...createProposals({ ...options, engine }),
+    ...createProposals({ ...options, inTrash, at, engine }),
     ...createChanges(pool),
   };
 }

@@ -60,6 +60,17 @@ export const newChange = z.strictObject({ title, reason: reason.optional(), ...a
 export const changeUpdate = z.strictObject({ title: title.optional(), reason: reason.optional(), ...asked, ...how });
 export const changeComment = z.strictObject({ comment });
 export const changeApproval = z.strictObject({ plan, comment: comment.optional() });
+const resolve = z
+  .unknown()
+  .optional()
+  .describe('What was decided about conflicts: a list of `{ place, take }`, with `take` ours or theirs');
+export const changeRebase = z.strictObject({ resolve });
+export const changeRevert = z.strictObject({
+  title: title.optional(),
+  reason: reason.optional(),
+  online: how.online,
+  resolve,
+});
 export const changeApplication = z.strictObject({
   at: z.iso
     .datetime({ offset: true, error: 'must be a time with its zone: 2026-11-22T03:00:00Z.' })

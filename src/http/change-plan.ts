@@ -1,5 +1,6 @@
 /** What a change request would do to the schema as it is now, as it is shown. */
 import { judgedFindings } from '../projector/findings/index.js';
+import { returningBy } from '../projector/trash/returning.js';
 import { withoutPlaces } from '../schema/findings/index.js';
 import type { PlanNow } from '../pipeline/change-requests/proposals/plan-now.js';
 import type { HttpDeps } from './deps.js';
@@ -24,10 +25,11 @@ export async function shownPlan(
     statements: statements.map(shownStatement),
     findings: await findingsOf(deps, plan),
     loses: lossesOf(plan, deps.config.keepDeleted),
+    returns: await returningBy(deps.pool, plan.events),
   };
 }
 
-const NOTHING = { diff: null, statements: [], findings: [], loses: [] };
+const NOTHING = { diff: null, statements: [], findings: [], loses: [], returns: [] };
 
 async function findingsOf({ pool, config }: Pick<HttpDeps, 'pool' | 'config'>, plan: Planned): Promise<object[]> {
   const keep = plan.purge ? 0 : config.keepDeleted;

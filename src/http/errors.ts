@@ -15,7 +15,6 @@ export type ErrorCode =
   | 'CONTENT_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'TOO_MANY_REQUESTS'
-  | 'MERGE_CONFLICT'
   | 'INTERNAL';
 
 export const STATUS: Record<ErrorCode, number> = {

@@ -15,7 +15,7 @@ export function applying(
 }
 
 /** Somebody may have been quicker. */
-async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
+export async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
   const found = await findReturning(
     client,
     kept.map(({ identity }) => identity),

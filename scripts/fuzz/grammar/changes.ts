@@ -47,6 +47,16 @@ const act = (context: Context, action: string): { path: string; plan: string } =
   };
 };
 
+const resolved = (context: Context): unknown =>
+  context.random.chance(0.5)
+    ? [
+        {
+          place: { part: 'collections', collection: collectionName(context) },
+          take: context.random.pick(['ours', 'theirs', 'x']),
+        },
+      ]
+    : [];
+
 /** Soon, or none that is taken. */
 const timeOf = ({ random }: Context): string =>
   random.chance(0.5)
@@ -97,6 +107,20 @@ export const CHANGES: Rules = {
     make: (context) => ({
       path: act(context, 'apply').path,
       ...(context.random.chance(0.3) && { body: json({ at: timeOf(context) }) }),
+    }),
+  },
+  'POST /changes/{id}/rebase': {
+    weight: 0.5,
+    make: (context) => ({
+      path: act(context, 'rebase').path,
+      ...(context.random.chance(0.3) && { body: json({ resolve: resolved(context) }) }),
+    }),
+  },
+  'POST /changes/{id}/revert': {
+    weight: 0.5,
+    make: (context) => ({
+      path: act(context, 'revert').path,
+      ...(context.random.chance(0.5) && { body: json({ title: text(context), resolve: resolved(context) }) }),
     }),
   },
   'POST /changes/{id}/withdraw': {

@@ -1,16 +1,13 @@
 /** /changes: change requests by people. Authors open them and update their own, admins do all of it. */
 import { z } from 'zod';
 import { type Problem, invalid } from '../../kernel/problem.js';
-import type { Done, Outcome, RequestContext } from '../../pipeline/types.js';
-import { allowedIn } from '../../schema/change-requests/actions.js';
+import type { Outcome, RequestContext } from '../../pipeline/types.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
-import { summaryOf } from '../../reads/changes.js';
-import { type Answer, jsonAnswer } from '../answer.js';
 import { readShape } from '../body/shape.js';
 import * as bodies from '../change-bodies.js';
 import { findChange, findOwnChange } from '../change-id.js';
-import { type Recording, recorded, withBatch } from '../change.js';
+import { acted, withReason } from '../change-acts.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import { createProposedChange, locatedIn } from '../proposed-change.js';
@@ -52,10 +49,6 @@ function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChang
   const acknowledged = [...(acknowledge ?? inHeader ?? [])];
   return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
 }
-
-/** Why a change is wanted is said in the body as well as in the header. */
-const withReason = (context: RequestContext, reason: string | null | undefined): RequestContext =>
-  reason == null ? context : { ...context, cause: { ...context.cause, reason } };
 
 function updateRoute(deps: HttpDeps): Route {
   const proposed = createProposedChange(deps);
@@ -185,26 +178,3 @@ const inDocument = ({ path, ...problem }: Problem): Problem => {
   if (path === undefined || path === 'plan' || path === 'at') return { ...problem, ...(path && { path }) };
   return { ...problem, details: { ...problem.details, place: path } };
 };
-
-/** What is acknowledged belongs to the plan that is approved. */
-const PROPOSES: ReadonlySet<string> = new Set(['open-change', 'update-change']);
-
-/** Does something with a request, and answers what the request is then. */
-async function acted(call: Call<unknown>, command: string, how: Omit<Recording, 'render'>): Promise<Answer> {
-  if (!PROPOSES.has(command) && acknowledgeOf(call.req) !== undefined)
-    throw new Refused([invalid(['X-Acknowledge'], 'what is known of a change request is said where it is proposed')]);
-  return recorded(call, command, { ...how, render: answerOf });
-}
-
-/** 201 with what was opened, 202 with what is being prepared or has a time, else 200. */
-function answerOf(done: Done): Answer {
-  const [request] = done.changes?.values() ?? [];
-  if (request === undefined) throw new Error('an event about a change request changed none');
-  const { id, opened_position, position } = request;
-  const opened = opened_position === position;
-  const data = { ...summaryOf(request), allowed: allowedIn(request) };
-  const isToCome = done.events.some(({ type }) => type === 'change.preparing' || type === 'change.scheduled');
-  const headers = opened || isToCome ? ['Location', `/changes/${id}`] : [];
-  const status = opened ? 201 : isToCome ? 202 : 200;
-  return withBatch({ ...jsonAnswer(status, { data }, headers), position: done.position }, done);
-}

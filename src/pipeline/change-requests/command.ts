@@ -44,12 +44,19 @@ export interface Reading {
   inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
 }
 
+/** What a request asks for, as its document says. */
+export async function wantedOf(db: Queryable, { document }: Pick<ChangeRequest, 'document'>): Promise<Result<Wanted>> {
+  const found = (await readDocuments(db, [document])).get(document);
+  const fault = documentFault(found, { hash: document, sha256 });
+  if (fault !== null || found?.content == null) return refuse(lost(fault ?? 'its document was erased'));
+  return ok(JSON.parse(found.content) as Wanted);
+}
+
 /** The command anew, to be decided against whatever the schema is by then. */
 export async function commandOf(reading: Reading, request: ChangeRequest): Promise<Result<NamedCommand>> {
-  const found = (await readDocuments(reading.pool, [request.document])).get(request.document);
-  const fault = documentFault(found, { hash: request.document, sha256 });
-  if (fault !== null || found?.content == null) return refuse(lost(fault ?? 'its document was erased'));
-  const { operation, input, purge, acknowledged } = JSON.parse(found.content) as Wanted;
+  const wanted = await wantedOf(reading.pool, request);
+  if (!wanted.ok) return wanted;
+  const { operation, input, purge, acknowledged } = wanted.value;
   const { parse } = operations[operation] as unknown as Operation<string, object, object>;
   const parsed = await runYielding(stepsTo(parse(input)));
   if (!parsed.ok) return parsed;

@@ -93,6 +93,13 @@ export async function listChanges(
   return { requests: rows.map(({ request }) => request), total, filtered };
 }
 
+/** One that takes a request back, and is neither applied nor given up. */
+export async function findOpenRevert(db: Queryable, id: string): Promise<string | undefined> {
+  const text = `SELECT id FROM ${own.changes} WHERE request ->> 'reverts' = $1
+    AND state NOT IN ('applied', 'withdrawn', 'rejected', 'failed') ORDER BY opened_position LIMIT 1`;
+  return (await db.query<{ id: string }>(text, [id])).rows[0]?.id;
+}
+
 /** How many there are in each state. */
 export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, number>> {
   const text = `SELECT state, count(*) AS count FROM ${own.changes} GROUP BY state`;

@@ -41,7 +41,7 @@ export function* mergeSnapshot(
   });
 }
 
-const nothingToDecide = (index: number): Problem =>
+export const nothingToDecide = (index: number): Problem =>
   invalid(['resolve', index, 'place'], 'there is nothing to decide at this place: take it as a conflict named it');
 
 /**

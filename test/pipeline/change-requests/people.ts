@@ -27,6 +27,8 @@ export interface Shown {
   plan: string;
   author: { id: string; name: string };
   allowed: string[];
+  changed_at: string;
+  collections: string[];
   scheduled_at: string | null;
   reverts: string | null;
   result: { batch: string; position: number } | null;

@@ -65,6 +65,19 @@ const allowed = z.array(z.enum(CHANGE_ACTIONS)).describe('What can be done with 
 
 export const actedOn = z.strictObject({ ...summary, allowed }).meta({ id: 'ChangeActedOn' });
 
+const returns = z
+  .array(
+    z.strictObject({
+      collection: text,
+      field: textOrNull.describe('Null: the table'),
+      position: z.int().min(1).describe('Of the deletion'),
+      kept_until: time.nullable().describe('Until when the trash has it at least; null: not known any more'),
+    }),
+  )
+  .describe('What comes back from the trash, with its rows');
+
+export const reverting = z.strictObject({ ...summary, allowed, returns }).meta({ id: 'ChangeReverting' });
+
 const actor = z.strictObject({ id: text, name: text });
 const said = {
   by: actor,
@@ -100,6 +113,7 @@ const planned = z.strictObject({
       z.strictObject({ collection: text, field: textOrNull, kept: z.boolean().describe('For a while, in the trash') }),
     )
     .describe('What is deleted'),
+  returns,
 });
 
 export const changeRequest = z

@@ -1,6 +1,6 @@
 /** Change requests. */
 import * as bodies from '../../change-bodies.js';
-import { actedOn, changeRequest, changeSummary } from '../answers/changes.js';
+import { actedOn, changeRequest, changeSummary, reverting } from '../answers/changes.js';
 import { data, type OperationDoc, type OperationDocs, page } from '../operation-doc.js';
 
 /** Of what people do with a request. */
@@ -72,6 +72,22 @@ export const CHANGE_OPERATIONS: OperationDocs = {
     body: bodies.changeApplication,
     also: { 202: data(actedOn) },
     refuses: [...DECIDED, 'IN_USE', 'ONLINE_NOT_POSSIBLE', 'DATABASE_REFUSED'],
+  },
+  'POST /changes/:id/rebase': {
+    id: 'rebaseChange',
+    summary: 'Merge what a change request asks for onto the schema as it is now',
+    ...acts,
+    body: bodies.changeRebase,
+    refuses: [...DECIDED, 'MERGE_CONFLICT', 'IN_USE'],
+  },
+  'POST /changes/:id/revert': {
+    id: 'revertChange',
+    summary: 'Open a change request that takes back what an applied one did',
+    ...acts,
+    body: bodies.changeRevert,
+    answer: data(reverting),
+    also: { 201: data(reverting) },
+    refuses: [...DECIDED, 'MERGE_CONFLICT', 'IN_USE', 'DATABASE_REFUSED'],
   },
   'POST /changes/:id/withdraw': {
     id: 'withdrawChange',

@@ -6,15 +6,17 @@ import type { Result } from '../../../kernel/problem.js';
 import type { ChangeUpdated } from '../../../schema/model/events.js';
 import type { ChangeState } from '../../../schema/change-requests/model.js';
 import { readChange } from '../../../projector/change-requests/rows.js';
+import type { Resolution } from '../../../schema/merge/model.js';
 import type { State } from '../../../schema/model/state.js';
 import type { CommandOf } from '../../../schema/operations/index.js';
-import type { Command, Outcome, Pipeline, RequestContext } from '../../types.js';
+import { CommandRefused, type Command, type Outcome, type Pipeline, type RequestContext } from '../../types.js';
 import type { Reading, Wanted } from '../command.js';
 import { type CarryingOut, carryingOut } from './carry-out.js';
 import { approvingOf, commentingOf, rejectingOf } from './judge.js';
 import type { How } from './plan.js';
 import { type PlanNow, planNow } from './plan-now.js';
 import { type Proposed, proposingOf, updatingOf } from './propose.js';
+import { type Rebasing, type Reverting, rebase, revert } from './rebase.js';
 import { schedulingOf } from './schedule.js';
 import { allowed, wantedNow } from './wanted.js';
 
@@ -43,19 +45,32 @@ export interface Proposals {
   apply(id: string, request: RequestContext): Promise<Outcome>;
   /** Applies it at a time, by the database's clock. @param at ISO 8601, in UTC */
   schedule(id: string, at: string, request: RequestContext): Promise<Outcome>;
+  /** The same for the schema as it is now. Refuses with MERGE_CONFLICT; no event where it is for that already. */
+  rebase(id: string, resolutions: readonly Resolution[], request: RequestContext): Promise<Outcome>;
+  /** Opens one that takes an applied request back. */
+  revert(reverting: Reverting, request: RequestContext): Promise<Outcome>;
   /** What it would do to a schema; null: it has ended, or nobody was asked about it. */
   planNow(id: string, state: State): Promise<PlanNow | null>;
 }
 
 /** `schema`: that of the tables. */
 export type ProposalOptions = Pick<CarryingOut, 'engine'> &
-  Reading & { pipeline: Pick<Pipeline, 'execute' | 'record'>; schema: string };
+  Reading &
+  Pick<Rebasing, 'at'> & { pipeline: Pick<Pipeline, 'execute' | 'record'>; schema: string };
 
 /** Characters of what a proposal asks for: it is parsed in one go, each time that somebody looks at it. */
 const MOST = 4 * 1024 ** 2;
 
 export function createProposals(options: ProposalOptions): Proposals {
   const { pipeline } = options;
+  const rebasing: Rebasing = {
+    ...options,
+    documentOf: async (wanted) => {
+      const document = await documentOf(wanted);
+      if (!document.ok) throw new CommandRefused(document.problems);
+      return document.value;
+    },
+  };
   const carry = async (id: string, action: 'prepare' | 'apply', request: RequestContext): Promise<Outcome> => {
     const wanted = await wantedNow(options, id, action);
     if (!wanted.ok) return { kind: 'refused', problems: wanted.problems };
@@ -107,6 +122,8 @@ export function createProposals(options: ProposalOptions): Proposals {
       const revise = schedulingOf(id, at, how);
       return pipeline.execute('apply-diff', command, { ...request, revise, ...how, unprepared: !online });
     },
+    rebase: (id, resolutions, request) => rebase(rebasing, { id, resolutions }, request),
+    revert: (reverting, request) => revert(rebasing, reverting, request),
     async planNow(id, state) {
       const request = await readChange(options.pool, id);
       if (request === undefined || request.proposal === null || OVER.has(request.state)) return null;

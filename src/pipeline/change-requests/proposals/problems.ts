@@ -32,6 +32,17 @@ export const ownApproval = ({ id }: ChangeRequest): Problem => ({
   message: `The policy asks for approval by somebody else than the author of the change request ${id}.`,
 });
 
+export const nothingLeft = (): Problem => ({
+  code: 'INVALID_STATE',
+  message: 'Nothing is left to do: the schema is so already.',
+});
+
+export const beingReverted = (id: string, other: string): Problem => ({
+  code: 'INVALID_STATE',
+  message: `The change request ${other} reverts ${id} already: apply that one, or withdraw it first.`,
+  details: { change: other },
+});
+
 export const badTime = (at: string, why: string): Problem => ({
   code: 'INVALID_PAYLOAD',
   message: `at ${why} by the clock of the database: ${at}.`,

@@ -18,11 +18,12 @@ export interface Proposed extends How {
 }
 
 export const proposingOf =
-  (id: string, { title, document, online, ...how }: Proposed & { title: string }): Revise =>
+  (id: string, { title, document, online, reverts, ...how }: Proposed & { title: string; reverts?: string }): Revise =>
   async (_, batch) => {
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing()] };
     const { collections, ...plan } = await decided(batch, how);
-    const asked = { operation: 'apply-diff', document: document.hash, online, collections };
+    const wanted = { operation: 'apply-diff', document: document.hash, online, collections };
+    const asked = { ...wanted, ...(reverts !== undefined && { reverts }) };
     const opened = changeEvent('change.opened', id, { ...asked, proposal: { title, ...plan } });
     return instead(batch, { events: [opened], also: keepDocuments([document]) });
   };

@@ -5,6 +5,7 @@ import { readChange } from '../../../projector/change-requests/rows.js';
 import { type ChangeAction, mayDo } from '../../../schema/change-requests/actions.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 import type { CommandOf } from '../../../schema/operations/index.js';
+import type { Queryable } from '../../../postgres/pool.js';
 import { type Command, CommandRefused, type Prepare } from '../../types.js';
 import { wrongState } from '../applying.js';
 import { type NamedCommand, type Reading, commandOf } from '../command.js';
@@ -37,6 +38,12 @@ export async function wantedNow(reading: Reading, id: string, action: ChangeActi
       return typeof decided === 'function' ? decided(client, state) : decided;
     },
   });
+}
+
+/** The request, where it allows the action. */
+export async function requireAction(db: Queryable, id: string, action: ChangeAction): Promise<Result<ChangeRequest>> {
+  const request = await readChange(db, id);
+  return request !== undefined && mayDo(request, action) ? ok(request) : refuse(wrongState(id, request));
 }
 
 /** The request, where it allows the action now. @throws CommandRefused */

@@ -1,0 +1,59 @@
+/** /changes/{id}/rebase and /revert: a request for the schema as it is now, and one that takes another back. */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { runYielding } from '../../kernel/event-loop.js';
+import type { Return } from '../../projector/trash/returning.js';
+import { readResolutions } from '../../schema/merge/resolutions.js';
+import { unwrap } from '../answer.js';
+import { readShape } from '../body/shape.js';
+import * as bodies from '../change-bodies.js';
+import { findChange, findOwnChange } from '../change-id.js';
+import type { HttpDeps } from '../deps.js';
+import { acted, withReason } from '../change-acts.js';
+import { route, type Route } from '../route.js';
+
+const noQuery = z.strictObject({});
+
+export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: '/changes/:id/rebase',
+      access: 'author',
+      query: noQuery,
+      body: 'document',
+      optionalBody: true,
+      async handle(call) {
+        const request = await findOwnChange(changes, call);
+        const { resolve } = readShape(bodies.changeRebase, call.body ?? {});
+        const resolutions = unwrap(await runYielding(readResolutions(resolve)));
+        const run = (context: Parameters<typeof changes.rebase>[2]) => changes.rebase(request.id, resolutions, context);
+        return acted(call, 'rebase-change', { run }, { request });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/changes/:id/revert',
+      access: 'author',
+      query: noQuery,
+      body: 'document',
+      optionalBody: true,
+      async handle(call) {
+        const { id } = await findChange(changes, call);
+        const { title, reason, online, resolve } = readShape(bodies.changeRevert, call.body ?? {});
+        const resolutions = unwrap(await runYielding(readResolutions(resolve)));
+        let returns: readonly Return[] = [];
+        const how = {
+          id,
+          newId: randomUUID(),
+          title,
+          online,
+          resolutions,
+          onReturns: (found: typeof returns) => void (returns = found),
+        };
+        const run = (context: Parameters<typeof changes.revert>[1]) => changes.revert(how, withReason(context, reason));
+        return acted(call, 'revert-change', { run }, { more: () => ({ returns }) });
+      },
+    }),
+  ];
+}

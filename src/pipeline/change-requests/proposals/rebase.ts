@@ -1,0 +1,201 @@
+/** A proposal made anew for the schema as it is now, and one that takes an applied request back. */
+import type pg from 'pg';
+import { runYielding } from '../../../kernel/event-loop.js';
+import type { Problem } from '../../../kernel/problem.js';
+import { type Resumable, stepsTo } from '../../../kernel/resumable.js';
+import { own } from '../../../postgres/own-tables.js';
+import { findOpenRevert } from '../../../projector/change-requests/rows.js';
+import { type Return, returningBy } from '../../../projector/trash/returning.js';
+import type { ChangeRequest } from '../../../schema/change-requests/model.js';
+import type { EntryFindings } from '../../../schema/diff/entries.js';
+import { originsIn } from '../../../schema/diff/origins.js';
+import type { Resolution } from '../../../schema/merge/model.js';
+import type { State } from '../../../schema/model/state.js';
+import { drafted } from '../../../schema/operations/apply-diff.js';
+import { type CommandOf, operations } from '../../../schema/operations/index.js';
+import { comingAgain } from '../../../schema/transition/coming.js';
+import type { Document } from '../../../log/document-lines.js';
+import {
+  CommandRefused,
+  type Outcome,
+  type Pipeline,
+  type Prepare,
+  type RequestContext,
+  type Revise,
+} from '../../types.js';
+import { type Reading, type Wanted, wantedOf } from '../command.js';
+import { instead } from '../planning.js';
+import { type Leading, leadingAnew } from './anew.js';
+import { beingReverted, nothingLeft, updatedMeanwhile } from './problems.js';
+import { type Proposed, proposingOf, updatingOf } from './propose.js';
+import { allowed, requireAction } from './wanted.js';
+
+export interface Rebasing extends Reading {
+  pipeline: Pick<Pipeline, 'execute'>;
+  /** The state after the event at a position. */
+  at(position: number): Promise<{ state: State }>;
+  /** What is asked for, as it is kept; refused where it is too long. */
+  documentOf(wanted: Wanted): Promise<Document>;
+}
+
+interface Making {
+  how: Pick<Wanted, 'purge' | 'acknowledged'>;
+  online: boolean;
+  leading: Leading;
+  /** What must hold before anything is decided. @throws CommandRefused */
+  require: (client: pg.ClientBase) => Promise<void>;
+  becomes: (proposed: Proposed) => Revise;
+}
+
+/** Decides and records what leads there from the head, in one transaction: nothing moves between the two. */
+async function make(
+  { pipeline, release, documentOf }: Rebasing,
+  { how, online, leading, require, becomes }: Making,
+  request: RequestContext,
+): Promise<Outcome> {
+  const { purge, acknowledged } = how;
+  let revise: Revise | undefined;
+  const command: Prepare<CommandOf<'apply-diff'>> = async (client, ours) => {
+    await require(client);
+    const anew = await leadingAnew(client, { ours, release }, leading);
+    if (anew === undefined) throw new CommandRefused([nothingLeft()]);
+    const document = await documentOf({ operation: 'apply-diff', input: anew.input, ...how });
+    const acknowledges = acknowledged && { acknowledges: { findings: acknowledged } };
+    revise = becomes({ document, online, ...(purge && { purge }), ...acknowledges });
+    return anew.command;
+  };
+  return pipeline.execute('apply-diff', command, {
+    ...request,
+    revise: (client, batch) => (revise as Revise)(client, batch),
+    unprepared: true,
+    ...(purge && { purge }),
+  });
+}
+
+/** Nothing is written where it is for the schema as it is. */
+export async function rebase(
+  rebasing: Rebasing,
+  { id, resolutions }: { id: string; resolutions: readonly Resolution[] },
+  request: RequestContext,
+): Promise<Outcome> {
+  const before = await requireAction(rebasing.pool, id, 'rebase');
+  if (!before.ok) return { kind: 'refused', problems: before.problems };
+  const { document, online, proposal } = before.value;
+  const wanted = await wantedOf(rebasing.pool, before.value);
+  if (!wanted.ok) return { kind: 'refused', problems: wanted.problems };
+  const { input, purge, acknowledged } = wanted.value;
+  const { state: base } = await rebasing.at(proposal?.base ?? 0);
+  const led = await ledTo(rebasing, base, input);
+  if ('problems' in led) return { kind: 'refused', problems: led.problems };
+  return make(
+    rebasing,
+    {
+      how: { ...(purge && { purge }), ...(acknowledged && { acknowledged }) },
+      online,
+      leading: { base, ...led, resolutions },
+      require: async (client) => {
+        if ((await allowed(client, id, 'rebase')).document !== document)
+          throw new CommandRefused([updatedMeanwhile(id)]);
+      },
+      becomes: (proposed) =>
+        proposed.document.hash === document
+          ? (_, batch) => Promise.resolve(instead(batch, { events: [], also: [] }))
+          : updatingOf(id, {}, proposed),
+    },
+    request,
+  );
+}
+
+/** The base with the request's diff. */
+async function ledTo(
+  { inTrash }: Rebasing,
+  base: State,
+  input: object,
+): Promise<Pick<Leading, 'theirs' | 'again' | 'kept'> | { problems: Problem[] }> {
+  const read = await runYielding(stepsTo(operations['apply-diff'].parse(input as { release: string; body: unknown })));
+  if (!read.ok) return read;
+  const { diff } = read.value;
+  const findings: EntryFindings = { problems: [], conflicts: [] };
+  const theirs = await runYielding(toState(base, diff, findings));
+  const problems = [...findings.problems, ...findings.conflicts];
+  if (problems.length > 0) return { problems };
+  const again = originsIn(diff);
+  return { theirs, again, kept: await inTrash([...again.values()]) };
+}
+
+function* toState(base: State, diff: Parameters<typeof drafted>[1], findings: EntryFindings): Resumable<State> {
+  return yield* (yield* drafted(base, diff, findings)).toStateInSteps();
+}
+
+export interface Reverting {
+  id: string;
+  /** Of the new request. */
+  newId: string;
+  title: string | undefined;
+  online: boolean | undefined;
+  resolutions: readonly Resolution[];
+  /** Told what the new request would take out of the trash. */
+  onReturns: (returns: readonly Return[]) => void;
+}
+
+/** Opens a request that leads from the schema after an applied one back to the one before it, from wherever it is now. */
+export async function revert(
+  rebasing: Rebasing,
+  { id, newId, title, online, resolutions, onReturns }: Reverting,
+  request: RequestContext,
+): Promise<Outcome> {
+  const found = await requireAction(rebasing.pool, id, 'revert');
+  if (!found.ok) return { kind: 'refused', problems: found.problems };
+  const { result } = found.value;
+  const [{ state: base }, { state: theirs }] = await aroundBatch(rebasing, result as NonNullable<typeof result>);
+  const touched = await runYielding(namesThatDiffer(base, theirs));
+  const again = await runYielding(comingAgain({ from: base, to: theirs, touched }));
+  const kept = await rebasing.inTrash([...again.values()]);
+  return make(
+    rebasing,
+    {
+      how: {},
+      online: online ?? found.value.online,
+      leading: { base, theirs, again, kept, resolutions },
+      require: async (client) => {
+        const other = await findOpenRevert(client, id);
+        if (other !== undefined) throw new CommandRefused([beingReverted(id, other)]);
+      },
+      becomes: (proposed) => async (client, batch) => {
+        onReturns(await returningBy(client, batch.events));
+        const named = { ...proposed, title: title ?? titleOf(found.value), reverts: id };
+        return proposingOf(newId, named)(client, batch);
+      },
+    },
+    request,
+  );
+}
+
+/** Characters. */
+const LONGEST_TITLE = 200;
+
+function titleOf({ proposal, operation, collections }: ChangeRequest): string {
+  const what = proposal === null ? `${operation} of ${collections.join(', ')}` : proposal.title;
+  return Array.from(`Revert: ${what}`).slice(0, LONGEST_TITLE).join('');
+}
+
+/** The schema after it, and before it. */
+async function aroundBatch(
+  { pool, at }: Rebasing,
+  { batch, position }: { batch: string; position: number },
+): Promise<[{ state: State }, { state: State }]> {
+  const { rows } = await pool.query<{ first: number }>(
+    `SELECT min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
+    [batch],
+  );
+  return [await at(position), await at((rows[0]?.first ?? 1) - 1)];
+}
+
+function* namesThatDiffer(from: State, to: State): Resumable<string[]> {
+  const names: string[] = [];
+  for (const name of new Set([...from.collections.keys(), ...to.collections.keys()])) {
+    if (from.collections.get(name) !== to.collections.get(name)) names.push(name);
+    yield;
+  }
+  return names;
+}
