@@ -31,7 +31,11 @@ describe('the policy over HTTP', () => {
 
   it('is the default until somebody sets one, whose event says all of it', async () => {
     const before = await client('/policy');
-    expect(before.json).to.deep.equal({ data: DEFAULTS, meta: { position: 0, updated_at: null } });
+    const { data: none, meta } = before.json as { data: object; meta: { codes: object[] } };
+    expect(none).to.deep.equal(DEFAULTS);
+    expect(meta).to.deep.include({ position: 0, updated_at: null });
+    const loses = { code: 'LOSES_DATA', title: 'Data is lost', level: 'danger', shown_only: false };
+    expect(meta.codes).to.deep.include(loses);
     const put = await client('/policy', {
       ...json({ findings: { LOSES_DATA: 'refuse' } }, 'PUT'),
       headers: { 'content-type': 'application/json', 'x-reason': 'after the accident' },

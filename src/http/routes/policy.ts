@@ -4,6 +4,7 @@ import { canonicalJson } from '../../kernel/canonical.js';
 import { sha256 } from '../../kernel/sha256.js';
 import { readPolicy } from '../../log/policy.js';
 import { UPDATE_POLICY, updatingPolicy } from '../../pipeline/update-policy.js';
+import { RULES } from '../../schema/findings/index.js';
 import type { Policy } from '../../schema/policy/index.js';
 import { type Answer, jsonAnswer } from '../answer.js';
 import { recorded } from '../change.js';
@@ -39,7 +40,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
         const { at } = call.query;
         const upTo = at === undefined ? undefined : (await pointAt(at, 'at', call)).head.position;
         const { policy, position, updated_at } = await readPolicy(pool, upTo);
-        const answer = jsonAnswer(200, { data: policy, meta: { position, updated_at } });
+        const answer = jsonAnswer(200, { data: policy, meta: { position, updated_at, codes: CODES } });
         return { ...answer, headers: [...answer.headers, 'ETag', tagOf(policy)], position: upTo ?? call.head };
       },
     }),
@@ -76,5 +77,8 @@ export function policyRoutes(deps: HttpDeps): Route[] {
     }),
   ];
 }
+
+/** What a policy can say something of. */
+const CODES = RULES.map(({ code, title, level, shownOnly = false }) => ({ code, title, level, shown_only: shownOnly }));
 
 const tagOf = (policy: Policy): string => `"${sha256(canonicalJson(policy))}"`;

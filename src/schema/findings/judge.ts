@@ -46,7 +46,7 @@ function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
   if (policy === undefined) return undefined;
   return (code, place) => {
     const action = actionOf(policy, code, place.collection);
-    const isApart = action === 'acknowledge' || apart.has(keyOf({ code, place: placeOf(place) }));
+    const isApart = action === 'acknowledge' || (apart.size > 0 && apart.has(keyOf({ code, place: placeOf(place) })));
     return isApart ? undefined : `${code} ${action}`;
   };
 }

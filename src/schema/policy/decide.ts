@@ -1,7 +1,7 @@
 /** What a policy does about findings. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Action, ACTIONS, NOT_ONLINE, type Policy } from './model.js';
-import { fits } from './pattern.js';
+import { fitting } from './pattern.js';
 
 /** Of a finding, what a policy looks at. */
 export interface Found {
@@ -22,12 +22,32 @@ export interface Acknowledgement {
 }
 
 /** What is done about a code in a collection; undefined: the policy doesn't say. */
-export function actionOf(policy: Policy, code: string, collection: string | undefined): Action | undefined {
-  const own = policy.collections.find(
-    ({ pattern, findings }) => Object.hasOwn(findings, code) && collection !== undefined && fits(pattern, collection),
-  );
-  const actions = own?.findings ?? policy.findings;
-  return Object.hasOwn(actions, code) ? actions[code] : undefined;
+export const actionOf = (policy: Policy, code: string, collection: string | undefined): Action | undefined =>
+  actionsOf(policy)(code, collection);
+
+type ActionOf = (code: string, collection: string | undefined) => Action | undefined;
+
+const READ = new WeakMap<Policy, ActionOf>();
+
+/** Thousands of findings are asked about: a policy is read once. */
+function actionsOf(policy: Policy): ActionOf {
+  const read = READ.get(policy) ?? readActions(policy);
+  READ.set(policy, read);
+  return read;
+}
+
+function readActions({ findings, collections }: Policy): ActionOf {
+  const general = new Map(Object.entries(findings));
+  const special = new Map<string, { fits: (name: string) => boolean; action: Action }[]>();
+  for (const rule of collections) {
+    const fits = fitting(rule.pattern);
+    for (const [code, action] of Object.entries(rule.findings))
+      special.set(code, [...(special.get(code) ?? []), { fits, action }]);
+  }
+  return (code, collection) => {
+    const own = collection === undefined ? undefined : special.get(code)?.find(({ fits }) => fits(collection));
+    return own?.action ?? general.get(code);
+  };
 }
 
 /** With what the policy does about it; undefined: it is not shown. */

@@ -2,10 +2,16 @@
  * Whether a name fits a pattern: `*` stands for any characters, also none. Not by a regular expression, whose time could
  * grow with the power of its stars.
  */
-export function fits(pattern: string, name: string): boolean {
+export const fits = (pattern: string, name: string): boolean => fitting(pattern)(name);
+
+/** The same for many names. */
+export function fitting(pattern: string): (name: string) => boolean {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();
-  if (last === undefined) return pattern === name;
+  return last === undefined ? (name) => name === pattern : (name) => fitsParts(name, first, parts, last);
+}
+
+function fitsParts(name: string, first: string, parts: readonly string[], last: string): boolean {
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
   const end = name.length - last.length;
   let at = first.length;

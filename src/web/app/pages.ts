@@ -45,6 +45,12 @@ export const PARTS: readonly { to: string; label: string; of: string; roles: rea
     roles: READERS_OF_HISTORY,
   },
   { to: '/operations/changes', label: 'Under way: change requests', of: 'Operations', roles: READERS_OF_HISTORY },
+  {
+    to: '/operations/policy',
+    label: 'Policy: what may be done without asking',
+    of: 'Operations',
+    roles: READERS_OF_HISTORY,
+  },
   { to: '/operations/trash', label: 'Trash', of: 'Operations', roles: READERS_OF_HISTORY },
   { to: '/operations/adopt', label: 'Adopt tables', of: 'Operations', roles: ['admin'] },
   { to: '/operations/metrics', label: 'Metrics', of: 'Operations', roles: READERS_OF_HISTORY },

@@ -109,6 +109,12 @@ const changes = createRoute({
   component: lazyRouteComponent(() => import('../pages/operations/changes-tab.js'), 'ChangesTab'),
 });
 
+const policy = createRoute({
+  getParentRoute: () => operations,
+  path: '/policy',
+  component: lazyRouteComponent(() => import('../pages/operations/policy-tab.js'), 'PolicyTab'),
+});
+
 const trash = createRoute({
   getParentRoute: () => operations,
   path: '/trash',
@@ -127,7 +133,7 @@ const metrics = createRoute({
   component: lazyRouteComponent(() => import('../pages/operations/metrics-tab.js'), 'MetricsTab'),
 });
 
-const operationsParts = operations.addChildren([health, checks, changes, trash, adopt, metrics]);
+const operationsParts = operations.addChildren([health, checks, changes, policy, trash, adopt, metrics]);
 
 export const router = createRouter({
   routeTree: root.addChildren([

@@ -1,6 +1,7 @@
 /** What a review asks of the service, and what it sends. */
 import { queryOptions } from '@tanstack/react-query';
 import type { SchemaDiff as DraftedDiff } from '../../schema/diff/diff.js';
+import type { Acknowledgement } from '../../schema/policy/index.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
 import { request, requestAnswer, withQuery } from './request.js';
@@ -45,6 +46,8 @@ export interface Applying {
   diff: Partial<SchemaDiff> | DraftedDiff;
   online: boolean;
   purge: boolean;
+  /** Findings that their reader knows of. */
+  acknowledge?: readonly Acknowledgement[];
 }
 
 const applyPath = ({ online, purge }: Applying, how: 'explain' | 'dry_run' | null): string =>
@@ -54,7 +57,11 @@ const applyPath = ({ online, purge }: Applying, how: 'explain' | 'dry_run' | nul
     purge: purge ? 'true' : undefined,
   });
 
-const bodyOf = ({ hash, diff }: Applying) => ({ hash, diff });
+const bodyOf = ({ hash, diff, acknowledge = [] }: Applying) => ({
+  hash,
+  diff,
+  ...(acknowledge.length > 0 && { acknowledge }),
+});
 
 /** The plan, without anything being run or locked. */
 export const explain = (applying: Applying, signal: AbortSignal): Promise<Plan> =>

@@ -3,7 +3,7 @@ import { RefusedError, UnreachableError } from './errors.js';
 import type { Problem } from './types.js';
 
 export interface Sending {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Readonly<Record<string, string>>;
   /** Sent as a JSON body. */
   json?: unknown;

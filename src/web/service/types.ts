@@ -6,6 +6,7 @@ import type * as changes from '../../http/openapi/answers/changes.js';
 import type * as history from '../../http/openapi/answers/history.js';
 import type * as operating from '../../http/openapi/answers/operating.js';
 import type * as schema from '../../http/openapi/answers/schema.js';
+import type { policyAt } from '../../http/openapi/answers/policy.js';
 import type { databaseTable } from '../../http/openapi/answers/table.js';
 import type { trashEntry } from '../../http/openapi/answers/trash.js';
 import type { CollectionDocument } from '../../http/deps.js';
@@ -57,4 +58,6 @@ export type Adoption = z.output<typeof operating.adoption>;
 export type Rebuilt = z.output<typeof operating.rebuilt>;
 export type LiveSession = z.output<typeof accounts.session>;
 export type TrashEntry = z.output<typeof trashEntry>;
+/** What may be done without asking, and all that can be said of it. */
+export type PolicyAt = z.output<typeof policyAt>;
 export type DatabaseTable = z.output<typeof databaseTable>;

@@ -1,5 +1,6 @@
 /** Answers about the policy. */
 import { z } from 'zod';
+import { LEVELS } from '../../../schema/findings/index.js';
 import { policy, policyBody } from '../../policy-body.js';
 import { OUTCOMES } from '../../policy-test.js';
 import { acknowledge } from '../operation-doc.js';
@@ -10,6 +11,9 @@ export const policyAt = z.strictObject({
   meta: z.strictObject({
     position: z.int().min(0).describe('Of the event that set it; 0: nobody has'),
     updated_at: z.iso.datetime().nullable(),
+    codes: z
+      .array(z.strictObject({ code: z.string(), title: z.string(), level: z.enum(LEVELS), shown_only: z.boolean() }))
+      .describe('All that a policy can say something of; `shown_only`: off, note or warn'),
   }),
 });
 

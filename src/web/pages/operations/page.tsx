@@ -16,6 +16,7 @@ export function OperationsPage() {
     { to: '/operations', label: 'Health' },
     { to: '/operations/checks', label: 'Checks' },
     { to: '/operations/changes', label: 'Under way', count: changes?.data.filter(isUnderWay).length },
+    { to: '/operations/policy', label: 'Policy' },
     { to: '/operations/trash', label: 'Trash', count: trash?.meta.total_count },
     ...(isAdmin ? [{ to: '/operations/adopt', label: 'Adopt' }] : []),
     { to: '/operations/metrics', label: 'Metrics' },

@@ -6,10 +6,11 @@ import { SCHEMA } from '../../service/queries.js';
 import { type Applied, type Applying, apply, explain, rehearse } from '../../service/review-queries.js';
 import { noteApplied } from '../../shared/applied.js';
 import { useRole } from '../../service/use-session.js';
-import type { Problem } from '../../service/types.js';
+import type { Finding, Plan, Problem } from '../../service/types.js';
 import { forgetTyped, keepTyped, readTyped } from './kept.js';
 import { chosenOf, itemsOf } from './model/items.js';
 import { keysSince } from './model/conflicts.js';
+import { acknowledgementsOf, stopsOf } from './model/policy.js';
 import { located } from './model/plan.js';
 import { reasonFor } from './model/reason.js';
 import { newId } from './sources/files.js';
@@ -37,7 +38,9 @@ export function useReview({ source, isBehind, onDone }: Options) {
     key: ['explained', source.key, reviewed.hash, [...leftOut], online, purge],
     isWanted: carriedOut.length > 0 && !isBehind,
   });
-  const { rehearsal, carryOut } = useSending({ applying, why, about, source, onDone });
+  const { stops, acknowledge } = useStops(plan.data, carriedOut);
+  const sent = { ...applying, acknowledge: acknowledgementsOf(stops) };
+  const { rehearsal, carryOut } = useSending({ applying: sent, why, about, source, onDone });
   const shown = rehearsal.data?.about === about ? rehearsal.data.plan : plan.data;
   const problems = problemsOf(carryOut.error ?? rehearsal.error ?? refusal, shown?.errors);
   return {
@@ -51,7 +54,9 @@ export function useReview({ source, isBehind, onDone }: Options) {
     isReasonTyped: reason !== null,
     setReason,
     options: { online, setOnline, purge, setPurge },
-    applying,
+    applying: sent,
+    stops,
+    acknowledge,
     plan: carriedOut.length === 0 ? undefined : shown,
     isPlanning: plan.isFetching,
     planError: plan.error,
@@ -64,6 +69,23 @@ export function useReview({ source, isBehind, onDone }: Options) {
 }
 
 export type Review = ReturnType<typeof useReview>;
+
+const NO_FINDINGS: readonly Finding[] = [];
+
+/** What the policy stops of it, and what of that its reader knows of. */
+function useStops(plan: Plan | undefined, { length: wanted }: readonly unknown[]) {
+  const findings = wanted === 0 || plan === undefined ? NO_FINDINGS : plan.warnings;
+  const [known, setKnown] = useState<ReadonlySet<string>>(() => new Set());
+  const stops = useMemo(() => stopsOf(findings, known), [findings, known]);
+  return { stops, acknowledge: (key: string, isKnown: boolean) => setKnown(withKey(known, key, isKnown)) };
+}
+
+function withKey(keys: ReadonlySet<string>, key: string, isIn: boolean): ReadonlySet<string> {
+  const next = new Set(keys);
+  if (isIn) next.add(key);
+  else next.delete(key);
+  return next;
+}
 
 const chosenItems = (items: ReturnType<typeof itemsOf>, leftOut: ReadonlySet<string>) =>
   items.filter(

@@ -60,14 +60,14 @@ export function ActionBar({ review, held }: Props) {
 }
 
 function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
-  const { plan, isPlanning, carryOut, rehearsal, options } = review;
+  const { plan, isPlanning, carryOut, rehearsal, options, stops } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
   const apply = () => {
     rehearsal.reset();
     carryOut.mutate();
   };
   // What would be lost is told before it can be.
-  const isDisabled = isHeld || isPlanning;
+  const isDisabled = isHeld || isPlanning || stops.some(({ isKnown }) => !isKnown);
   const label = options.online ? 'Prepare and apply' : 'Apply';
   return (
     <ConfirmButton

@@ -5,6 +5,8 @@ import type { Finding } from '../../../service/types.js';
 import { brief } from '../../../shared/brief.js';
 import { Time } from '../../../shared/time.js';
 import { type LockedTable, type Loss, lossesOf, otherFindings } from '../model/plan.js';
+import { acknowledgedAs } from '../model/policy.js';
+import { Stopped } from './stopped.js';
 import { sizeText } from '../../../shared/amounts.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
@@ -16,12 +18,17 @@ interface Props {
 }
 
 export function Risks({ review, warnings }: Props) {
-  const { plan, isPlanning } = review;
+  const { plan, isPlanning, stops } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
-  const others = useMemo(() => otherFindings([...(plan?.warnings ?? []), ...warnings]), [plan, warnings]);
+  const stopped = useMemo(() => new Set(stops.map(({ key }) => key)), [stops]);
+  const others = useMemo(
+    () => otherFindings([...(plan?.warnings ?? []), ...warnings]).filter((each) => !stopped.has(acknowledgedAs(each))),
+    [plan, warnings, stopped],
+  );
   return (
     <aside className={classes.risks} aria-label="What to know before" tabIndex={0}>
       {isPlanning && plan === undefined && <Text c="dimmed">Planning …</Text>}
+      <Stopped review={review}>{(finding) => <Found finding={finding} review={review} />}</Stopped>
       {plan !== undefined && losses.length + others.length === 0 && (
         <section className={classes.section}>
           <h2>Nothing is lost</h2>

@@ -18,10 +18,25 @@ export function Verdict({ review, held }: Props) {
       {carriedOut.length === 0 && <Text size="sm">Nothing is taken along.</Text>}
       {held !== null && <Text size="sm">{held}</Text>}
       {isPlanning && plan !== undefined && <Text size="sm">Planning …</Text>}
+      {held === null && <ByPolicy review={review} />}
       {held === null && <Planned review={review} />}
       <Refused review={review} />
       <NoAnswer review={review} />
     </div>
+  );
+}
+
+function ByPolicy({ review: { stops } }: { review: Review }) {
+  const left = stops.filter(({ isKnown }) => !isKnown);
+  if (left.length === 0) return null;
+  const isRefused = left.some(({ canBeKnown }) => !canBeKnown);
+  const what = left.length === 1 ? 'one finding' : `${left.length} findings`;
+  return (
+    <Text size="sm" className={classes.badText}>
+      {isRefused
+        ? `The policy stops it because of ${what}: see “What the policy stops”.`
+        : `The policy wants to be told that you know of ${what}: see “What the policy stops”.`}
+    </Text>
   );
 }
 

@@ -1,0 +1,98 @@
+/** What holds for some collections, by a pattern of their names: the first that fits and has the code counts. */
+import { Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { Policy } from '../../service/policy-queries.js';
+import { type Action, ActionSelect, CHOICES, type Code } from './policy-codes.js';
+import classes from './page.module.css';
+
+interface Props {
+  policy: Policy;
+  codes: readonly Code[];
+  onChange: (members: Pick<Policy, 'collections'>) => void;
+  isReadOnly: boolean;
+}
+
+type Rule = Policy['collections'][number];
+
+export function PolicyPatterns({ policy: { collections }, codes, onChange, isReadOnly }: Props) {
+  const remove = (at: number, code: string) =>
+    onChange({ collections: collections.flatMap((rule, index) => (index === at ? without(rule, code) : [rule])) });
+  return (
+    <section className={classes.part} aria-label="Of some collections">
+      <Text size="sm" mb="xs">
+        Of some collections: in a pattern, <code>*</code> stands for any characters. The first that fits and has the
+        code counts.
+      </Text>
+      <ul className={classes.lines} aria-label="Patterns">
+        {collections.flatMap((rule, index) =>
+          Object.entries(rule.findings).map(([code, action]) => (
+            <li key={`${index} ${code}`} className={classes.line}>
+              <Text size="sm" className={classes.words}>
+                <strong>
+                  <bdi>{rule.pattern}</bdi>
+                </strong>{' '}
+                · <code>{code}</code>: {CHOICES[action]}
+              </Text>
+              {!isReadOnly && (
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  aria-label={`Remove ${code} of ${rule.pattern}`}
+                  onClick={() => remove(index, code)}
+                >
+                  Remove
+                </Button>
+              )}
+            </li>
+          )),
+        )}
+      </ul>
+      {!isReadOnly && <Adding codes={codes} onAdd={(rule) => onChange({ collections: [...collections, rule] })} />}
+    </section>
+  );
+}
+
+/** The rule that says nothing any more goes. */
+function without(rule: Rule, code: string): Rule[] {
+  const { [code]: _, ...findings } = rule.findings;
+  return Object.keys(findings).length === 0 ? [] : [{ ...rule, findings }];
+}
+
+function Adding({ codes, onAdd }: { codes: readonly Code[]; onAdd: (rule: Rule) => void }) {
+  const [pattern, setPattern] = useState('');
+  const [chosen, setChosen] = useState('LOSES_DATA');
+  const [action, setAction] = useState<Action | undefined>('warn');
+  const code = codes.find((each) => each.code === chosen);
+  if (code === undefined) return null;
+  return (
+    <Group gap="sm" align="flex-end" mt="sm">
+      <TextInput
+        size="xs"
+        label="Pattern"
+        placeholder="tmp_*"
+        maxLength={255}
+        value={pattern}
+        onChange={(event) => setPattern(event.currentTarget.value)}
+      />
+      <NativeSelect
+        size="xs"
+        label="Finding"
+        value={chosen}
+        onChange={(event) => setChosen(event.currentTarget.value)}
+        data={codes.map((each) => each.code)}
+      />
+      <ActionSelect label="What is done about it" code={code} action={action} onChange={setAction} />
+      <Button
+        size="xs"
+        variant="default"
+        disabled={pattern === '' || action === undefined}
+        onClick={() => {
+          if (action !== undefined) onAdd({ pattern, findings: { [chosen]: action } });
+          setPattern('');
+        }}
+      >
+        Add
+      </Button>
+    </Group>
+  );
+}

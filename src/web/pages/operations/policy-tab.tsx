@@ -1,0 +1,134 @@
+/** What may be done to the schema without asking: read by auditors, set by admins. */
+import { Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Policy, type ReadPolicy, policyQuery, setPolicy } from '../../service/policy-queries.js';
+import { SCHEMA } from '../../service/queries.js';
+import { useRole } from '../../service/use-session.js';
+import { Answered } from '../../shared/answered.js';
+import { useTitle } from '../../shared/page-title.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { ReasonInput } from '../../shared/reason-input.js';
+import { SteadyButton } from '../../shared/steady-button.js';
+import { Time } from '../../shared/time.js';
+import { PolicyCodes } from './policy-codes.js';
+import { PolicyPatterns } from './policy-patterns.js';
+import classes from './page.module.css';
+
+export function PolicyTab() {
+  useTitle('Policy · Operations');
+  const policy = useQuery(policyQuery());
+  return (
+    <Answered query={policy} label="Reading the policy">
+      {(read) => <Editor read={read} />}
+    </Answered>
+  );
+}
+
+function Editor({ read }: { read: ReadPolicy }) {
+  const isAdmin = useRole() === 'admin';
+  /** With what it was begun from: what somebody else sets meanwhile is not overwritten. */
+  const [edited, setEdited] = useState<{ policy: Policy; etag: string } | null>(null);
+  const { policy, etag } = edited ?? { policy: read.data, etag: read.etag };
+  const [reason, setReason] = useState('');
+  const client = useQueryClient();
+  const save = useMutation({
+    mutationFn: () => setPolicy(policy, { etag, reason }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      setEdited(null);
+      setReason('');
+    },
+  });
+  const change = (members: Partial<Policy>) => setEdited({ policy: { ...policy, ...members }, etag });
+  const isChanged = edited !== null;
+  const discard = () => {
+    setEdited(null);
+    save.reset();
+  };
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed">
+        It holds for every way in which the schema changes.{' '}
+        {read.meta.updated_at === null ? (
+          'Nobody has set it yet: nothing is refused.'
+        ) : (
+          <>
+            Set <Time at={read.meta.updated_at} />.
+          </>
+        )}
+      </Text>
+      <General policy={policy} onChange={change} isReadOnly={!isAdmin} />
+      <PolicyPatterns policy={policy} codes={read.meta.codes} onChange={change} isReadOnly={!isAdmin} />
+      <PolicyCodes
+        actions={policy.findings}
+        codes={read.meta.codes}
+        onChange={(findings) => change({ findings })}
+        isReadOnly={!isAdmin}
+      />
+      {isAdmin && (
+        <section className={classes.part} aria-label="Set the policy">
+          <Group gap="sm" align="flex-end">
+            <div className={classes.words}>
+              <ReasonInput value={reason} onChange={setReason} />
+            </div>
+            <Button variant="default" disabled={!isChanged} onClick={discard}>
+              Discard
+            </Button>
+            <SteadyButton disabled={!isChanged} loading={save.isPending} onClick={() => save.mutate()}>
+              Set the policy
+            </SteadyButton>
+          </Group>
+          {etag !== read.etag && (
+            <Text size="sm" mt="sm" role="alert">
+              Somebody else has set it meanwhile: discard what you changed, and begin with theirs.
+            </Text>
+          )}
+          {save.error !== null && <ProblemAlert error={save.error} />}
+        </section>
+      )}
+    </Stack>
+  );
+}
+
+interface GeneralProps {
+  policy: Policy;
+  onChange: (members: Partial<Policy>) => void;
+  isReadOnly: boolean;
+}
+
+function General({ policy, onChange, isReadOnly }: GeneralProps) {
+  const { approvals, author_may_approve: mayApprove, online_above_rows: rows } = policy;
+  return (
+    <section className={classes.part} aria-label="Approvals and sizes">
+      <Group gap="xl" align="flex-start">
+        <NumberInput
+          label="Approvals of a change request"
+          min={1}
+          max={100}
+          allowDecimal={false}
+          value={approvals}
+          readOnly={isReadOnly}
+          onChange={(value) => typeof value === 'number' && onChange({ approvals: value })}
+        />
+        <NumberInput
+          label="Online above so many rows"
+          description="Empty: as one likes"
+          min={0}
+          allowDecimal={false}
+          thousandSeparator=","
+          value={rows ?? ''}
+          readOnly={isReadOnly}
+          onChange={(value) => onChange({ online_above_rows: typeof value === 'number' ? value : null })}
+        />
+        <Switch
+          mt="xl"
+          label="Its author may approve it"
+          checked={mayApprove}
+          disabled={isReadOnly}
+          onChange={(event) => onChange({ author_may_approve: event.currentTarget.checked })}
+        />
+      </Group>
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+/** What the policy stops: refused, for others to approve, or to be known of. */
+import { Checkbox, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Finding } from '../../../service/types.js';
+import type { Stop } from '../model/policy.js';
+import type { Review } from '../use-review.js';
+import classes from './parts.module.css';
+
+interface Props {
+  review: Review;
+  /** A finding, as all are shown. */
+  children: (finding: Finding) => ReactNode;
+}
+
+/** More than anybody reads. */
+const MOST = 100;
+
+export function Stopped({ review: { stops, acknowledge }, children }: Props) {
+  if (stops.length === 0) return null;
+  return (
+    <section className={classes.section} data-tone="bad">
+      <h2>What the policy stops</h2>
+      <ul className={classes.notes}>
+        {stops.slice(0, MOST).map((stop) => (
+          <li key={stop.key}>
+            {children(stop.finding)}
+            <Verdict stop={stop} onKnown={(isKnown) => acknowledge(stop.key, isKnown)} />
+          </li>
+        ))}
+      </ul>
+      {stops.length > MOST && (
+        <Text size="xs" c="dimmed">
+          and {(stops.length - MOST).toLocaleString()} more
+        </Text>
+      )}
+    </section>
+  );
+}
+
+function Verdict({ stop, onKnown }: { stop: Stop; onKnown: (isKnown: boolean) => void }) {
+  const { finding, canBeKnown, isKnown, key } = stop;
+  if (canBeKnown)
+    return (
+      <Checkbox
+        mt={6}
+        size="xs"
+        label="I know of it"
+        aria-label={`I know of ${key}`}
+        checked={isKnown}
+        onChange={(event) => onKnown(event.currentTarget.checked)}
+      />
+    );
+  return (
+    <Text size="xs" fw={600} mt={4}>
+      {finding.action === 'approve' ? 'Somebody has to approve it, in a change request.' : 'It is refused.'}
+    </Text>
+  );
+}

@@ -1,0 +1,29 @@
+/** What may be done to the schema without asking. */
+import { queryOptions } from '@tanstack/react-query';
+import { SCHEMA } from './queries.js';
+import { reasonHeader } from './reason.js';
+import { request, requestAnswer } from './request.js';
+import type { PolicyAt } from './types.js';
+
+export type Policy = PolicyAt['data'];
+
+export interface ReadPolicy extends PolicyAt {
+  /** By which setting it is refused where somebody else has set it meanwhile. */
+  etag: string;
+}
+
+export const policyQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'policy'],
+    queryFn: async ({ signal }): Promise<ReadPolicy> => {
+      const answer = await requestAnswer('/policy', { signal });
+      return { ...((await answer.json()) as PolicyAt), etag: answer.headers.get('etag') ?? '' };
+    },
+  });
+
+export const setPolicy = (policy: Policy, { etag, reason }: { etag: string; reason: string }) =>
+  request<{ data: Policy }>('/policy', {
+    method: 'PUT',
+    json: policy,
+    headers: { ...reasonHeader(reason), 'If-Match': etag },
+  });

@@ -1,0 +1,90 @@
+/** The policy in the admin app: set by admins, read by auditors; and a review that it stops. */
+import { expect } from 'chai';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+describe('the policy in the admin app', () => {
+  const app = withApp();
+  let then = 0;
+
+  const policy = async () => ((await app.client('/policy')).json as { data: Record<string, unknown> }).data;
+  const set = async (body: object) => expect((await app.client('/policy', json(body, 'PUT'))).status).to.equal(200);
+
+  before(async () => {
+    then = ((await app.client('/server/info')).json as { data: { position: number } }).data.position;
+    const fields = [{ field: 'title', type: 'string', interface: 'input' }];
+    const { status, text } = await app.client('/collections', json({ collection: 'articles', schema: {}, fields }));
+    expect(status, text).to.equal(200);
+  });
+
+  it('is a table of findings with what is done about each, set with a reason', async () => {
+    const page = await app.visit({ path: '/operations/policy' });
+    await page.getByText('Nobody has set it yet: nothing is refused.').waitFor();
+    await page.getByLabel('What is done about LOSES_DATA').selectOption('acknowledge');
+    await page.getByRole('textbox', { name: 'Pattern' }).fill('tmp_*');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('button', { name: 'Remove LOSES_DATA of tmp_*' }).waitFor();
+    await page.getByLabel('Online above so many rows').fill('50000');
+    await expectAccessible(page);
+    await page.getByLabel('Why', { exact: true }).fill('agreed on');
+    await page.getByRole('button', { name: 'Set the policy' }).click();
+    await page.getByText(/^It holds for every way.*Set /).waitFor();
+    expect(await policy()).to.deep.equal({
+      findings: { LOSES_DATA: 'acknowledge' },
+      collections: [{ pattern: 'tmp_*', findings: { LOSES_DATA: 'warn' } }],
+      online_above_rows: 50_000,
+      approvals: 1,
+      author_may_approve: true,
+    });
+  });
+
+  it('that somebody else sets meanwhile is not overwritten', async () => {
+    await set({ findings: { LOSES_DATA: 'warn' } });
+    const page = await app.visit({ path: '/operations/policy' });
+    await page.getByLabel('What is done about MAY_FAIL').selectOption('refuse');
+    await set({ findings: { LOSES_DATA: 'refuse' } });
+    await page.getByText('Somebody else has set it meanwhile').waitFor();
+    await page.getByRole('button', { name: 'Set the policy' }).click();
+    await page.getByText('read it again and decide again').waitFor();
+    expect((await policy())['findings']).to.deep.equal({ LOSES_DATA: 'refuse' });
+    // The refused try is what the browser's console tells of.
+    expect(app.complaints().filter((each) => !each.includes('412'))).to.deep.equal([]);
+  });
+
+  it('is read by auditors, and fits a phone', async () => {
+    await set({ findings: { LOSES_DATA: 'refuse' } });
+    const page = await app.visit({ path: '/operations/policy', as: await app.user('auditor'), narrow: true });
+    await page.getByText('refused', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Set the policy' }).count()).to.equal(0);
+    expect(await page.getByLabel('What is done about LOSES_DATA').count()).to.equal(0);
+    await expectFits(page);
+  });
+
+  it('stops a review: what is refused says so, and can not be applied', async () => {
+    await set({ findings: { LOSES_DATA: 'refuse' } });
+    const page = await app.visit({ path: `/review?to=${then}` });
+    const known = page.getByRole('complementary', { name: 'What to know before' });
+    await known.getByRole('heading', { name: 'What the policy stops' }).waitFor();
+    await known.getByText('It is refused.').waitFor();
+    await page.getByText(/The policy stops it because of one finding/).waitFor();
+    expect(await page.getByRole('button', { name: 'Apply', exact: true }).isDisabled()).to.equal(true);
+    await expectAccessible(page);
+  });
+
+  it('lets what is known through, with the acknowledgement in the events', async () => {
+    await set({ findings: { LOSES_DATA: 'acknowledge' } });
+    const page = await app.visit({ path: `/review?to=${then}` });
+    const apply = page.getByRole('button', { name: 'Apply', exact: true });
+    await page.getByText(/The policy wants to be told that you know of one finding/).waitFor();
+    expect(await apply.isDisabled()).to.equal(true);
+    await page.getByRole('checkbox', { name: 'I know of LOSES_DATA:articles' }).check();
+    await page.getByText(/The policy wants to be told/).waitFor({ state: 'hidden' });
+    await apply.click();
+    await page.getByRole('button', { name: /^Yes, lose/ }).click();
+    await page.waitForURL(/done=/);
+    const { json: found } = await app.client('/history/events?type=collection.deleted');
+    expect((found as { data: { context: object }[] }).data[0]?.context).to.deep.equal({
+      acknowledged: [{ code: 'LOSES_DATA', place: 'articles' }],
+    });
+  });
+});
