@@ -81,6 +81,25 @@ describe('dps changes, dps push --propose', () => {
     expect((await dps(['changes', 'apply', id])).err).to.include('is applied');
   });
 
+  it('reverts, schedules and rebases', async () => {
+    await wanted(without('articles', 'title'));
+    const id = idIn(await dps(['changes', 'open', file, '--title', 'No titles']));
+    expect((await dps(['changes', 'apply', id])).code).to.equal(0);
+    const reverted = await dps(['changes', 'revert', id, '--title', 'Titles']);
+    expect(reverted.out, reverted.err).to.match(
+      /^Proposed: change request .*\narticles\.title comes back from the trash, which has it until \d{4}-/,
+    );
+    const back = idIn(reverted);
+    expect((await dps(['changes', 'apply', back, '--at', 'soon'])).err).to.include('must be a time with its zone');
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    expect((await dps(['changes', 'apply', back, '--at', at])).out).to.equal(
+      `It is applied at ${at}. The change request is scheduled.`,
+    );
+    expect((await dps(['changes', 'rebase', back])).out).to.include('The change request is scheduled.');
+    expect((await dps(['changes', 'apply', back])).code).to.equal(0);
+    expect((await admin('/fields/articles/title')).status).to.equal(200);
+  });
+
   it('pushes files as a request, and rejects and withdraws it', async () => {
     const files = join(folder, 'files');
     expect((await dps(['pull', files])).code).to.equal(0);

@@ -1,4 +1,4 @@
-/** dps changes open, comment, approve, reject, apply: change requests by people. */
+/** dps changes open, comment, approve, reject, apply, rebase, revert: change requests by people. */
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import type { DocumentBody } from '../document.js';
 import { type ShownChange, followChange, readChange } from '../follow-change.js';
@@ -77,6 +77,8 @@ export async function reject(invocation: Invocation): Promise<ExitCode> {
 
 /** Waits, where something is prepared first. */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
+  const at = text(invocation.values, 'at');
+  if (at !== undefined) return act(invocation, 'apply', { body: { at }, told: `It is applied at ${oneLine(at)}.` });
   const id = idOf(invocation);
   const { status, data } = await send(invocation, `/changes/${encodeURIComponent(id)}/apply`);
   if (status === 202) return followChange(invocation, { data: await readChange(invocation, id) });
@@ -84,6 +86,30 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   const { position, batch } = data.result ?? {};
   terminal.print(values['json'] === true ? json(data) : `Applied: position ${position}, batch ${batch}.`);
   return 0;
+}
+
+export async function rebase(invocation: Invocation): Promise<ExitCode> {
+  return act(invocation, 'rebase', { body: {}, told: 'It is for the schema as it is now.' });
+}
+
+/** Opens another request. */
+export async function revert(invocation: Invocation): Promise<ExitCode> {
+  const { terminal, values } = invocation;
+  const title = text(values, 'title');
+  const path = `/changes/${encodeURIComponent(idOf(invocation))}/revert`;
+  const { data } = await send(invocation, path, title === undefined ? {} : { title });
+  const { returns } = data as ShownChange & Returning;
+  const back = returns.map(({ collection, field, kept_until: until }) => {
+    const what = oneLine(field === null ? collection : `${collection}.${field}`);
+    return `${what} comes back from the trash${until === null ? '' : `, which has it until ${until}`}`;
+  });
+  const told = `Proposed: change request ${data.id}, plan ${data.plan}. Nothing is changed before it is applied.`;
+  terminal.print(values['json'] === true ? json(data) : [told, ...back].join('\n'));
+  return 0;
+}
+
+interface Returning {
+  returns: { collection: string; field: string | null; kept_until: string | null }[];
 }
 
 interface Act {

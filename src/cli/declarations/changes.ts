@@ -87,6 +87,22 @@ function declareProposals(changes: Command, does: Does): void {
     .command('apply')
     .description('Applies a request. What takes long of it is prepared first, where it asks for that, and waited for.')
     .argument('<id>', ID)
+    .option('--at <time>', "when, with its zone, by the database's clock: 2026-11-22T03:00:00Z; nobody waits for it")
     .addOption(reason());
   does(onService(apply), async () => (await load()).apply);
+
+  const rebase = changes
+    .command('rebase')
+    .description('Merges what a request asks for onto the schema as it is now. Approvals of the same plan stay.')
+    .argument('<id>', ID)
+    .addOption(reason());
+  does(onService(rebase), async () => (await load()).rebase);
+
+  const revert = changes
+    .command('revert')
+    .description('Opens a request that takes back what an applied one did, and says what comes back from the trash.')
+    .argument('<id>', ID)
+    .option('--title <text>', 'what the new request is called')
+    .addOption(reason());
+  does(onService(revert), async () => (await load()).revert);
 }
