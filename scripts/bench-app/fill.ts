@@ -1,5 +1,8 @@
 /** Schemas to be looked at. */
-import type { Service } from '../bench/servers.js';
+import { ServiceClient } from '../../src/postgres/client.js';
+import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
+import { fillLog } from '../bench/long-log.js';
+import { type Service, startService } from '../bench/servers.js';
 import { snapshotOf } from '../bench/schemas.js';
 
 async function release(service: Service): Promise<string> {
@@ -15,21 +18,19 @@ async function apply(service: Service, snapshot: object): Promise<void> {
 export const fill = async (service: Service, collections: number): Promise<void> =>
   apply(service, snapshotOf(collections, await release(service)));
 
-/** As many tables as a drawing has at most lie around the first one. */
-export async function fillHub(service: Service, tables: number): Promise<void> {
+/** Tables that lead to each other like the branches of a tree, six to each: all of them are in one drawing. */
+export async function fillTree(service: Service, tables: number): Promise<void> {
   const snapshot = snapshotOf(tables, await release(service)) as {
     collections: { collection: string }[];
     relations: { one_collection: string }[];
   };
-  const hub = snapshot.collections[0]?.collection ?? '';
-  const relations = snapshot.relations.map((relation, index) =>
-    index < AROUND ? { ...relation, one_collection: hub } : relation,
-  );
+  const nameAt = (index: number) => snapshot.collections[index]?.collection ?? '';
+  const relations = snapshot.relations.map((relation, index) => ({
+    ...relation,
+    one_collection: nameAt(Math.max(0, Math.floor((index - 1) / 6))),
+  }));
   await apply(service, { ...snapshot, relations });
 }
-
-/** The one in the middle, 148 around it, and the one after those. */
-const AROUND = 149;
 
 /** Twenty tables, then so many changes of one field each. */
 export async function fillHistory(service: Service, batches: number): Promise<void> {
@@ -38,5 +39,18 @@ export async function fillHistory(service: Service, batches: number): Promise<vo
     const collection = `collection_${String(batch % 20).padStart(5, '0')}`;
     const field = { field: `added_${batch}`, type: 'string', interface: 'input', schema: {} };
     await service.call('POST', `/fields/${collection}`, field);
+  }
+}
+
+/** So many events without their tables, before a service is started that looks at them. */
+export async function fillLongLog(databaseUrl: string, events: number): Promise<void> {
+  // A service makes its tables first.
+  await (await startService(databaseUrl)).stop();
+  const client = new ServiceClient({ connectionString: databaseUrl, serviceSchema: defaultServiceSchema('public') });
+  await client.connect();
+  try {
+    await fillLog(client, events);
+  } finally {
+    await client.end();
   }
 }

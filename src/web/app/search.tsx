@@ -46,6 +46,8 @@ export function Search() {
       onQueryChange={(typed) => type(() => typed)}
       onSpotlightOpen={() => setAsked(true)}
       shortcut={['mod + K', 'mod + P']}
+      // Also from where something is typed.
+      tagsToIgnore={[]}
       scrollable
       maxHeight={440}
       attributes={{ content: { 'aria-label': 'Search' } }}

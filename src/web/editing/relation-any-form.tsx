@@ -1,6 +1,6 @@
 /** Many to any: a junction whose rows say which item, and of which collection. */
-import { Checkbox, SimpleGrid, Stack } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 import { Controller, useForm } from 'react-hook-form';
 import type { ReferentialAction } from '../../schema/model/model.js';
 import { EditorForm } from './editor-frame.js';
@@ -59,18 +59,12 @@ export function AnyForm({ collection, names, chooser, onDone }: RelationFormProp
         control={form.control}
         name="allowed"
         render={({ field, fieldState }) => (
-          <Checkbox.Group
-            label="Collections that it may lead to"
-            error={fieldState.error?.message}
+          <Allowed
+            names={names.collections}
             value={field.value}
+            error={fieldState.error?.message}
             onChange={field.onChange}
-          >
-            <Stack gap={6} mt={6} className={classes.list ?? ''}>
-              {names.collections.map((name) => (
-                <Checkbox key={name} value={name} label={name} />
-              ))}
-            </Stack>
-          </Checkbox.Group>
+          />
         )}
       />
       <NameInput name="field" label="Field here" help="An alias field: it has no column" />
@@ -83,5 +77,47 @@ export function AnyForm({ collection, names, chooser, onDone }: RelationFormProp
       </SimpleGrid>
       <OnDelete label={`When an item of ${collection} is deleted, its rows in the junction`} />
     </EditorForm>
+  );
+}
+
+/** More than anybody looks through, and than a browser draws at once: the others are found by their names. */
+const MOST_SHOWN = 50;
+
+interface AllowedProps {
+  names: readonly string[];
+  value: string[];
+  error: string | undefined;
+  onChange: (names: string[]) => void;
+}
+
+function Allowed({ names, value, error, onChange }: AllowedProps) {
+  const [filter, setFilter] = useState('');
+  const isLong = names.length > MOST_SHOWN;
+  const fitting = names.filter((name) => name.includes(filter.trim()));
+  // What is chosen stays in sight.
+  const shown = [...new Set([...value, ...fitting.slice(0, MOST_SHOWN)])];
+  return (
+    <Checkbox.Group label="Collections that it may lead to" error={error} value={value} onChange={onChange}>
+      {isLong && (
+        <TextInput
+          mt={6}
+          size="xs"
+          aria-label="Find a collection that it may lead to"
+          placeholder={`Find one of ${names.length.toLocaleString()}`}
+          value={filter}
+          onChange={(event) => setFilter(event.currentTarget.value)}
+        />
+      )}
+      <Stack gap={6} mt={6} className={classes.list ?? ''}>
+        {shown.map((name) => (
+          <Checkbox key={name} value={name} label={name} />
+        ))}
+      </Stack>
+      {fitting.length > MOST_SHOWN && (
+        <Text size="xs" c="dimmed" mt={4}>
+          and {(fitting.length - MOST_SHOWN).toLocaleString()} more
+        </Text>
+      )}
+    </Checkbox.Group>
   );
 }

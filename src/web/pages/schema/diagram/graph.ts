@@ -48,8 +48,8 @@ export const ROW = 24;
 const PADDING = 6;
 const LETTER = 7.1;
 
-/** More tables than this are too many to be read, or laid out while somebody waits. */
-export const MOST_TABLES = 150;
+/** More tables than this are too many to be laid out while somebody waits. */
+export const MOST_TABLES = 300;
 
 /** The tables within `steps` relations of `chosen`, itself among them. */
 export function neighbourhood(chosen: string, steps: number, relations: readonly ShownRelation[]): Set<string> {

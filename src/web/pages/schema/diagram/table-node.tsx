@@ -2,7 +2,7 @@
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
 import tableIcon from 'icon:table';
-import { type Node, type NodeProps, Handle, Position } from '@xyflow/react';
+import { Handle, type Node, type NodeProps, Position, type ReactFlowState, useStore } from '@xyflow/react';
 import { memo } from 'react';
 import { Glyph } from '../../../shared/glyph.js';
 import { MaterialIcon } from '../../../shared/material-icon.js';
@@ -13,8 +13,14 @@ import classes from './table-node.module.css';
 
 export type TableNodeType = Node<{ table: Table; isChosen: boolean; isFaded: boolean }, 'table'>;
 
+/** What is drawn smaller than this can't be read: hundreds of tables are moved at once then. */
+const READABLE = 0.4;
+
+const isSmall = ({ transform: [, , zoom] }: ReactFlowState): boolean => zoom < READABLE;
+
 export const TableNode = memo(function TableNode({ data: { table, isChosen, isFaded } }: NodeProps<TableNodeType>) {
   const { collection, rows, more, width, height, mark } = table;
+  const isFar = useStore(isSmall);
   return (
     <div
       className={classes.table}
@@ -33,10 +39,8 @@ export const TableNode = memo(function TableNode({ data: { table, isChosen, isFa
         <span className={classes.name}>{table.name}</span>
         {mark && <MarkSign mark={mark} />}
       </div>
-      {rows.map((row) => (
-        <Row key={row.field} row={row} />
-      ))}
-      {more > 0 && <div className={classes.more}>{more} more</div>}
+      {!isFar && rows.map((row) => <Row key={row.field} row={row} />)}
+      {!isFar && more > 0 && <div className={classes.more}>{more} more</div>}
     </div>
   );
 });

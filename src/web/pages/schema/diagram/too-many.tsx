@@ -21,8 +21,8 @@ export function TooMany({ tables, hasChosen, onChange }: Props) {
         <Text fw={600}>{tables.toLocaleString()} tables are too many for one drawing</Text>
         <Text size="sm" c="dimmed">
           {hasChosen
-            ? `Up to ${MOST_TABLES} can be read. Look at what is around the chosen one.`
-            : `Up to ${MOST_TABLES} can be read. Choose a collection, and see what is around it.`}
+            ? `Up to ${MOST_TABLES} are drawn at once. Look at what is around the chosen one.`
+            : `Up to ${MOST_TABLES} are drawn at once. Choose a collection, and see what is around it.`}
         </Text>
         {hasChosen && <Button onClick={() => onChange({ near: 1 })}>Show one step around it</Button>}
       </Stack>

@@ -3,12 +3,15 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import { pastFieldsQuery } from '../../../service/film-queries.js';
 import type { FieldDocument, ListedCollection } from '../../../service/types.js';
-import { MOST_TABLES, type ShownRelation, graphOf } from '../diagram/graph.js';
+import { type ShownRelation, graphOf } from '../diagram/graph.js';
 import { type GraphState, tablesFor } from '../diagram/use-graph.js';
 import type { SchemaSearch } from '../search.js';
 import { aroundChanges } from './marks.js';
 import { inOrder } from './moment.js';
 import type { Film } from './use-film.js';
+
+/** A moment of a film is laid out while the next one is on its way: of more tables those that its change is about. */
+const MOST_DRAWN = 150;
 
 export function useFilmGraph(film: Film, search: SchemaSearch): GraphState {
   const { c: chosen, near, hidden = false, depth = 'keys' } = search;
@@ -17,7 +20,7 @@ export function useFilmGraph(film: Film, search: SchemaSearch): GraphState {
   const collections = useMemo(() => withGone(film), [film]);
   const shown = useMemo(() => {
     const all = tablesFor(collections, { chosen, near, hidden, relations });
-    return all.length <= MOST_TABLES || near !== undefined ? all : touched(collections, film, relations);
+    return all.length <= MOST_DRAWN || near !== undefined ? all : touched(collections, film, relations);
   }, [collections, chosen, near, hidden, relations, film]);
 
   const names = useMemo(() => shown.map(({ collection }) => collection), [shown]);
@@ -27,7 +30,7 @@ export function useFilmGraph(film: Film, search: SchemaSearch): GraphState {
   const fields = useMemo(() => fieldsFor(film, names, read.data), [film, names, read.data]);
   const isThere = !isAsked || read.data !== undefined;
   const graph = useMemo(
-    () => (isThere && shown.length <= MOST_TABLES ? graphOf(shown, { fields, relations, depth, marks }) : null),
+    () => (isThere && shown.length <= MOST_DRAWN ? graphOf(shown, { fields, relations, depth, marks }) : null),
     [isThere, shown, fields, relations, depth, marks],
   );
   if (graph !== null) return { status: 'there', graph };
@@ -50,8 +53,8 @@ function touched(
 ): ListedCollection[] {
   const near = aroundChanges(marks, relations);
   const tables = collections.filter(({ collection, schema }) => schema !== null && near.has(collection));
-  if (tables.length <= MOST_TABLES) return tables;
-  return tables.filter(({ collection }) => marks.collections.has(collection)).slice(0, MOST_TABLES);
+  if (tables.length <= MOST_DRAWN) return tables;
+  return tables.filter(({ collection }) => marks.collections.has(collection)).slice(0, MOST_DRAWN);
 }
 
 function fieldsFor({ moment, marks }: Film, names: readonly string[], read: FieldDocument[] | undefined) {
