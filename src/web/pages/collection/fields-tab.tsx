@@ -106,7 +106,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
               <Cells field={field} isLink={leading.has(field.field)} mark={<MarkBadge how={how} />} />
               {mayReadHistory && (
                 <td className={classes.blame}>
-                  <Blame event={blame.get(headField(draft, collection, field.field))} />
+                  <Blame event={blame.get(headField(draft, collection, field.field))} field={field.field} />
                 </td>
               )}
               {onEdit !== null && (
@@ -178,12 +178,17 @@ function iconOf(schema: Field['schema'], isLink: boolean): string {
   return isLink ? linkIcon : fieldIcon;
 }
 
-function Blame({ event }: { event: CollectionEvent | undefined }) {
+function Blame({ event, field }: { event: CollectionEvent | undefined; field: string }) {
   if (event === undefined) return null;
+  // By the names that it has at the head: the draft may have others.
+  const search = { collection: event.collection ?? '', field: event.field ?? field };
   return (
     <>
       <Link to="/timeline" search={{ batch: event.batch }}>
         <Time at={event.occurred_at} />
+      </Link>{' '}
+      <Link to="/timeline" search={search} className={classes.all} aria-label={`All changes of ${field}`}>
+        all changes
       </Link>
       <div className={classes.quiet}>
         {event.actor.name}
