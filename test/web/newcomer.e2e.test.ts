@@ -85,7 +85,7 @@ describe('what a newcomer wants to do', function () {
     await page.getByText('created 2 collections').waitFor();
     await seen(page, '2-2-then');
     await link(page, 'Go back to here').click();
-    await page.getByRole('article', { name: 'field articles.title' }).getByText('no longer required').waitFor();
+    await page.getByRole('article', { name: 'field articles.title' }).getByText('may be empty').waitFor();
     await seen(page, '2-3-review');
     await applied(page);
     await seen(page, '2-4-applied');

@@ -15,6 +15,7 @@ import { useController } from 'react-hook-form';
 import classes from './editor-frame.module.css';
 import { IconInput } from './icon-input.js';
 import type { Kind, Member } from './members.js';
+import { MOST_LISTED, NameSearch } from './name-search.js';
 import { TranslationsInput } from './translations-input.js';
 
 /** What names can be chosen from. */
@@ -143,6 +144,16 @@ const NameOf = (names: (choices: Choices) => readonly string[]) =>
   function Name(props: InputProps) {
     const value = asText(props.value);
     const there = names(props.choices);
+    if (there.length > MOST_LISTED)
+      return (
+        <NameSearch
+          {...common(props)}
+          ref={props.ref}
+          names={there}
+          value={value}
+          onChange={(name) => props.onChange(orNull(name))}
+        />
+      );
     const options = there.includes(value) || value === '' ? there : [value, ...there];
     return (
       <NativeSelect

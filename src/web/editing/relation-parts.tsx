@@ -1,7 +1,8 @@
 /** Inputs that the forms of relations share. */
 import { NativeSelect, TextInput } from '@mantine/core';
-import { useFormContext } from 'react-hook-form';
+import { useController, useFormContext } from 'react-hook-form';
 import { REFERENTIAL_ACTIONS } from '../../schema/model/model.js';
+import { MOST_LISTED, NameSearch } from './name-search.js';
 
 export function NameInput({ name, label, help }: { name: string; label: string; help?: string }) {
   const { register, getFieldState, formState } = useFormContext();
@@ -24,7 +25,29 @@ interface SelectProps {
   onChoose?: (value: string) => void;
 }
 
-export function NameSelect({ name, label, options, onChoose }: SelectProps) {
+export function NameSelect(props: SelectProps) {
+  return props.options.length > MOST_LISTED ? <SearchedName {...props} /> : <NameList {...props} />;
+}
+
+function SearchedName({ name, label, options, onChoose }: SelectProps) {
+  const { field, fieldState } = useController({ name });
+  return (
+    <NameSearch
+      label={label}
+      error={fieldState.error?.message}
+      names={options}
+      ref={field.ref}
+      value={field.value as string}
+      onBlur={field.onBlur}
+      onChange={(chosen) => {
+        field.onChange(chosen);
+        if (chosen !== '') onChoose?.(chosen);
+      }}
+    />
+  );
+}
+
+function NameList({ name, label, options, onChoose }: SelectProps) {
   const { register, getFieldState, formState } = useFormContext();
   return (
     <NativeSelect

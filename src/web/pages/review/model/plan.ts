@@ -47,8 +47,9 @@ export function located(
 ): Located {
   const at = new Map<string, Problem[]>();
   const elsewhere: Problem[] = [];
+  const byCollection = grouped(items, ({ collection }) => collection);
   for (const problem of problems) {
-    const place = placeOf(problem, places) ?? namedBy(problem, items);
+    const place = placeOf(problem, places) ?? namedBy(problem, byCollection);
     if (place === undefined) elsewhere.push(problem);
     else at.set(place, [...(at.get(place) ?? []), problem]);
   }
@@ -61,10 +62,20 @@ function placeOf({ extensions }: Problem, places: ReadonlyMap<string, Place>): s
   return place?.member ?? place?.item;
 }
 
-function namedBy({ extensions }: Problem, items: readonly Item[]): string | undefined {
+function namedBy({ extensions }: Problem, items: ReadonlyMap<string, readonly Item[]>): string | undefined {
   const { collection, field } = extensions as { collection?: string; field?: string };
   if (collection === undefined) return undefined;
-  return itemNamed(items, collection, field)?.key;
+  return itemNamed(items.get(collection) ?? [], collection, field)?.key;
+}
+
+function grouped<T>(items: readonly T[], keyFor: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyFor(item));
+    if (group === undefined) groups.set(keyFor(item), [item]);
+    else group.push(item);
+  }
+  return groups;
 }
 
 /** The field before the relation, and the collection where neither is among them. */
@@ -90,13 +101,16 @@ const NOT_KEPT = 'DATA_NOT_KEPT';
 
 /** From the plan, whose events say until when; one for each statement that loses data. */
 export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' | 'accepted'>): Loss[] {
+  const nameOf = (collection: string | undefined, field: string | null | undefined) =>
+    JSON.stringify([collection, field ?? null]);
+  const warnings = grouped(plan.warnings, ({ collection, field }) => nameOf(collection, field));
   return plan.statements
     .filter(({ loses_data: loses }) => loses)
     .map((statement, index) => {
       const { collection, field, summary } = statement;
       const data = plan.events[statement.event]?.data as { kept_until?: unknown } | undefined;
       const until = typeof data?.kept_until === 'string' ? data.kept_until : null;
-      const about = plan.warnings.filter((each) => each.collection === collection && (each.field ?? null) === field);
+      const about = warnings.get(nameOf(collection, field)) ?? [];
       const why = about.find(({ code }) => code === NOT_KEPT) ?? about.find(({ code }) => code === 'LOSES_DATA');
       const message = why?.message ?? summary;
       const isForGood = until === null && (plan.accepted !== null || message.endsWith('for good'));

@@ -1,0 +1,38 @@
+/** A name among more than anybody looks through in a list: found by its letters. */
+import { Autocomplete } from '@mantine/core';
+import { type ReactNode, type Ref, useMemo, useState } from 'react';
+
+/** More are searched instead of listed. */
+export const MOST_LISTED = 500;
+const MOST_FOUND = 50;
+
+interface Props {
+  label: string;
+  description?: ReactNode;
+  error?: ReactNode;
+  names: readonly string[];
+  value: string;
+  /** Empty: what is typed is no name yet. */
+  onChange: (name: string) => void;
+  onBlur: () => void;
+  ref: Ref<HTMLInputElement>;
+}
+
+export function NameSearch({ names, value, onChange, ...input }: Props) {
+  const [text, setText] = useState(value);
+  const known = useMemo(() => new Set(names), [names]);
+  return (
+    <Autocomplete
+      {...input}
+      data={[...names]}
+      limit={MOST_FOUND}
+      placeholder={`One of ${names.length.toLocaleString()}`}
+      value={text}
+      onChange={(typed) => {
+        setText(typed);
+        onChange(known.has(typed) ? typed : '');
+      }}
+      comboboxProps={{ withinPortal: false }}
+    />
+  );
+}
