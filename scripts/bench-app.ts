@@ -57,7 +57,7 @@ async function run(chromium: string): Promise<void> {
         const took = await sealing(() => signedIn(chromium, service.url, PASSWORD));
         add(`seal of ${EVENTS.toLocaleString()} events`, `${(took / 1000).toFixed(1)} s`);
       },
-      (databaseUrl) => fillLongLog(databaseUrl, EVENTS),
+      (databaseUrl) => fillLongLog(databaseUrl, { events: EVENTS, password: PASSWORD }),
     );
     const lines = [['work', 'measured'], ['---', '---'], ...rows].map((row) => `| ${row.join(' | ')} |`);
     const version = (await browser(chromium)).version();

@@ -43,9 +43,12 @@ export async function fillHistory(service: Service, batches: number): Promise<vo
 }
 
 /** So many events without their tables, before a service is started that looks at them. */
-export async function fillLongLog(databaseUrl: string, events: number): Promise<void> {
-  // A service makes its tables first.
-  await (await startService(databaseUrl)).stop();
+export async function fillLongLog(
+  databaseUrl: string,
+  { events, password }: { events: number; password: string },
+): Promise<void> {
+  // A service makes its tables first, and its admin.
+  await (await startService(databaseUrl, undefined, { ADMIN_PASSWORD: password })).stop();
   const client = new ServiceClient({ connectionString: databaseUrl, serviceSchema: defaultServiceSchema('public') });
   await client.connect();
   try {

@@ -55,6 +55,7 @@ export async function panning(newContext: NewContext): Promise<Panning> {
     const page = await context.newPage();
     await page.goto('/app/?depth=keys');
     await page.locator('.react-flow__node').first().waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'Show all' }).click();
     await page.waitForTimeout(1_500);
     const drawn = await page.locator('.react-flow__node').count();
     await page.evaluate(FRAMES);

@@ -1,4 +1,4 @@
-/** Which pictures there are. A new page has a line here. */
+/** Which pictures there are: each is shown on a page of docs/. */
 import type { Page } from 'playwright-core';
 import type { Picture } from './take.js';
 
@@ -10,15 +10,7 @@ const diagram = async (page: Page) => {
 };
 
 export const PICTURES: readonly Picture[] = [
-  {
-    name: 'sign-in',
-    path: '/',
-    signedOut: true,
-    ready: (page) => page.getByRole('textbox', { name: 'E-mail' }).waitFor(),
-  },
   { name: 'schema', path: '/', ready: diagram },
-  { name: 'schema-dark', path: '/?c=news&near=1&depth=columns', dark: true, ready: diagram },
-  { name: 'schema-phone', path: '/', phone: true, ready: (page) => page.getByRole('tree').waitFor() },
   {
     name: 'replay',
     path: '/?c=news&near=2&depth=columns&at=117',
@@ -30,8 +22,23 @@ export const PICTURES: readonly Picture[] = [
   { name: 'review', path: '/review?to=113', ready: seen(/news/) },
   { name: 'collection', path: '/collections/news', ready: seen('Jonas Keller') },
   { name: 'collection-table', path: '/collections/news?tab=table', ready: seen('published_news') },
+  {
+    name: 'editing',
+    path: '/collections/news?edit=new-relation',
+    async ready(page) {
+      await page.getByRole('radio', { name: 'Many to many' }).click();
+      await page.getByLabel('With', { exact: true }).selectOption('partners');
+    },
+  },
+  {
+    name: 'seal',
+    path: '/seal',
+    async ready(page) {
+      await page.getByRole('button', { name: /^Check [\d,]+ events$/ }).click();
+      await page.getByText('The chain holds').waitFor();
+    },
+  },
   { name: 'timeline', path: '/timeline', ready: seen('Not before the general assembly') },
-  { name: 'operations', path: '/operations', ready: seen('at the head') },
   {
     name: 'operations-checks',
     path: '/operations/checks',
@@ -43,26 +50,6 @@ export const PICTURES: readonly Picture[] = [
     },
   },
   { name: 'operations-trash', path: '/operations/trash', ready: seen('partners.link') },
-  {
-    name: 'operations-restore',
-    path: '/operations/trash',
-    async ready(page) {
-      await page.getByRole('button', { name: 'Restore partners.link' }).click();
-      await page
-        .getByText(/come back/)
-        .first()
-        .waitFor();
-    },
-  },
-  {
-    name: 'operations-adopt',
-    path: '/operations/adopt',
-    async ready(page) {
-      await page.getByRole('button', { name: /^Choose all/ }).click();
-      await page.getByRole('button', { name: 'Try it' }).click();
-      await page.getByText(/^Tried:/).waitFor();
-    },
-  },
   {
     name: 'operations-metrics',
     path: '/operations/metrics',
@@ -76,7 +63,6 @@ export const PICTURES: readonly Picture[] = [
     },
   },
   { name: 'accounts', path: '/accounts', ready: seen('Signed in now') },
-  { name: 'reference', path: '/api', ready: seen('/collections') },
   { name: 'guides', path: '/docs/concepts', ready: seen('Fold') },
   {
     name: 'search',

@@ -10,11 +10,6 @@ export interface Picture {
   name: string;
   /** Below /app. */
   path: string;
-  dark?: true;
-  /** A phone's width. */
-  phone?: true;
-  /** Nobody is signed in. */
-  signedOut?: true;
   /** What has to be seen, or done, before it is taken. */
   ready(page: Page): Promise<unknown>;
 }
@@ -33,16 +28,16 @@ const QUALITY = 82;
 export async function takePicture({ chromium, service, furnished, folder }: Studio, picture: Picture): Promise<number> {
   const context = await chromium.newContext({
     baseURL: service.url,
-    viewport: picture.phone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
-    deviceScaleFactor: picture.phone ? 2 : 1.5,
-    colorScheme: picture.dark ? 'dark' : 'light',
+    viewport: { width: 1280, height: 800 },
+    deviceScaleFactor: 1.5,
+    colorScheme: 'light',
     reducedMotion: 'reduce',
     locale: 'en-GB',
   });
   try {
     const page = await context.newPage();
     await page.goto(`/app${picture.path}`);
-    if (!picture.signedOut) await signIn(page, furnished);
+    await signIn(page, furnished);
     await picture.ready(page);
     // Icons, and whatever else is on its way.
     await page.waitForLoadState('networkidle').catch(() => undefined);

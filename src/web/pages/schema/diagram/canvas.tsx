@@ -59,7 +59,7 @@ export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
       nodesConnectable={false}
       edgesFocusable={false}
       onlyRenderVisibleElements
-      minZoom={0.05}
+      minZoom={0.02}
       maxZoom={2}
       proOptions={{ hideAttribution: true }}
     >
