@@ -57,7 +57,7 @@ describe('the page of a collection in the admin app', () => {
       .waitFor();
     await page.getByRole('cell', { name: 'The beginning' }).first().waitFor();
     expect(await page.getByText(HOSTILE).count()).to.equal(2);
-    await title.getByRole('link').click();
+    await title.getByRole('link').first().click();
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     await page.getByText('schema.is_nullable').waitFor();
   });
