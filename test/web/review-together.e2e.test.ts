@@ -31,7 +31,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
   const why = (page: Page) => page.getByRole('textbox', { name: 'Why' });
   const apply = (page: Page) => page.getByRole('button', { name: 'Apply', exact: true });
   /** Until then, what is asked may be refused because of what somebody else does. */
-  const planned = (page: Page) => page.locator('button:enabled', { hasText: /^Apply$/ }).waitFor();
+  const planned = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ }).waitFor();
   const patch = (body: unknown) => send('/collections/articles', { meta: body }, 'PATCH');
   const note = async () => (await get<CollectionDocument>('/collections/articles')).meta.note;
   const changed = async () => (await get<object[]>('/history/batches?limit=1000')).length;
