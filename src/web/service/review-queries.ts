@@ -112,6 +112,9 @@ export const latelyQuery = (collection: string) =>
 
 /** Milliseconds. */
 const FOLLOWED_EVERY = 1_000;
+/** What waits for people changes by people, and what it would do now is worked out each time. */
+const LOOKED_AT_EVERY = 10_000;
+const WAITS: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled']);
 
 const isOver = ({ state, cleaning }: ChangeRequest): boolean =>
   ['applied', 'failed', 'withdrawn'].includes(state) && !cleaning;
@@ -120,7 +123,10 @@ export const changeQuery = (id: string) =>
   queryOptions({
     queryKey: ['change', id],
     queryFn: async ({ signal }) => (await request<{ data: ChangeRequest }>(`/changes/${id}`, { signal })).data,
-    refetchInterval: ({ state: { data } }) => (data !== undefined && isOver(data) ? false : FOLLOWED_EVERY),
+    refetchInterval: ({ state: { data } }) => {
+      if (data !== undefined && isOver(data)) return false;
+      return data !== undefined && WAITS.has(data.state) ? LOOKED_AT_EVERY : FOLLOWED_EVERY;
+    },
   });
 
 export const changesQuery = () =>

@@ -53,7 +53,7 @@ function Empty() {
 }
 
 function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
-  const { id, state, operation, collections, author, reason, opened_at: since, result } = change;
+  const { id, state, title, operation, collections, author, reason, opened_at: since, result } = change;
   return (
     <li className={classes.card}>
       <div className={classes.head}>
@@ -62,7 +62,7 @@ function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
             <Badge variant="light" color={STATES[state].color} tt="none" className={classes.badge}>
               {state}
             </Badge>
-            <Text fw={600}>{brief(collections.join(', '), 120) || operation}</Text>
+            <Text fw={600}>{brief(title ?? collections.join(', '), 120) || operation}</Text>
           </Group>
           <Text size="sm" c="dimmed" mt={4}>
             {operation}, asked for by {author.name} <Time at={since} />

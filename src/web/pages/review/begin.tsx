@@ -83,11 +83,11 @@ function GoBack() {
 function Requests({ changes }: { changes: readonly ChangeSummary[] }) {
   return (
     <ul className={classes.requests}>
-      {changes.map(({ id, state, collections, author, reason, opened_at: at }) => (
+      {changes.map(({ id, state, title, collections, author, reason, opened_at: at }) => (
         <li key={id}>
           <Link to="/review" search={{ change: id }} className={classes.request}>
             <span className={classes.requestName}>
-              <bdi>{brief(collections.join(', '), 120)}</bdi>
+              <bdi>{brief(title ?? collections.join(', '), 120)}</bdi>
               <Text component="span" size="xs" c="dimmed">
                 {author.name}, <Time at={at} />
                 {reason !== null && `: ${brief(reason, 160)}`}

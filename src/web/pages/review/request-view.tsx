@@ -7,6 +7,7 @@ import type { ChangeRequest } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { brief } from '../../shared/brief.js';
 import { Progress, Withdraw } from '../../shared/change-request/progress.js';
+import { Proposal } from '../../shared/change-request/proposal.js';
 import { STATES } from '../../shared/change-request/states.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf } from '../../shared/changes/sentences.js';
@@ -30,7 +31,7 @@ export function RequestView({ id }: { id: string }) {
 }
 
 function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean }) {
-  const { state, author, reason, opened_at: at, collections, result } = request;
+  const { state, title, author, reason, opened_at: at, collections, result } = request;
   const { color, words } = STATES[state];
   const diff = askedFor(request.document.content);
   return (
@@ -38,7 +39,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
       <div>
         <Group gap="sm">
           <Title order={1} size="h3">
-            Change of {brief(collections.join(', '), 120)}
+            {title === null ? `Change of ${brief(collections.join(', '), 120)}` : brief(title, 200)}
           </Title>
           <Badge color={color} variant="light" className={classes.state} role="status">
             {state}
@@ -52,6 +53,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
         {isLost && <Text size="sm">No answer just now; this is how far it was.</Text>}
       </div>
       <Progress request={request} />
+      <Proposal request={request} />
       <Group gap="sm">
         {result !== null && (
           <Button renderRoot={(props) => <Link {...props} to="/review" search={{ done: result.batch }} />}>

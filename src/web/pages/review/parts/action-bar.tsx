@@ -7,6 +7,7 @@ import { lossesOf } from '../model/plan.js';
 import { LONGEST_REASON } from '../model/reason.js';
 import type { Review } from '../use-review.js';
 import { ExportMenu } from './export-menu.js';
+import { Propose } from './propose.js';
 import { Verdict } from './verdict.js';
 import { SteadyButton } from '../../../shared/steady-button.js';
 import classes from './parts.module.css';
@@ -52,6 +53,7 @@ export function ActionBar({ review, held }: Props) {
         >
           Dry run
         </SteadyButton>
+        <Propose review={review} isHeld={isNothing || held !== null} />
         <Apply review={review} isHeld={isNothing || (held !== null && !(carryOut.error instanceof UnreachableError))} />
       </Group>
       <Verdict review={review} held={held} />

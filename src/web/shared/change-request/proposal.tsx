@@ -1,0 +1,176 @@
+/** What people have said of a change request, what it would do now, and what can be done about it. */
+import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Act, act } from '../../service/proposal-queries.js';
+import { SCHEMA } from '../../service/queries.js';
+import type { ChangeRequest } from '../../service/types.js';
+import { useRole } from '../../service/use-session.js';
+import { Caution } from '../caution.js';
+import { ConfirmButton } from '../confirm-button.js';
+import { ProblemAlert } from '../problem-alert.js';
+import { Section } from '../section.js';
+import { SteadyButton } from '../steady-button.js';
+import { Time } from '../time.js';
+
+type Proposed = NonNullable<ChangeRequest['proposal']>;
+type Said = Proposed['comments'][number];
+
+export function Proposal({ request }: { request: ChangeRequest }) {
+  const { proposal, planned = null } = request;
+  if (proposal === null) return null;
+  return (
+    <Stack gap="md">
+      {planned !== null && <Planned planned={planned} />}
+      <Judging request={request} />
+      <Section title="Approvals">
+        <Text size="sm" c="dimmed">
+          {proposal.approvals_counted} that count; the policy asks for {proposal.approvals_needed} where it asks for
+          any.
+        </Text>
+        {proposal.approvals.map((each) => (
+          <SaidLine
+            key={each.position}
+            said={each}
+            note={each.why_not === null ? null : `does not count: ${each.why_not}`}
+          />
+        ))}
+        {proposal.rejection !== null && <SaidLine said={proposal.rejection} note="rejected it" />}
+      </Section>
+      <Comments request={request} comments={proposal.comments} />
+    </Stack>
+  );
+}
+
+function Planned({ planned: { fresh, errors, loses } }: { planned: NonNullable<ChangeRequest['planned']> }) {
+  return (
+    <>
+      {!fresh && (
+        <Caution title="It is stale: what it removes or changes is not what it was">
+          <Text size="sm">{errors?.[0]?.message ?? 'Its author proposes it again from the schema as it is now.'}</Text>
+        </Caution>
+      )}
+      {loses.map(({ collection, field, kept }) => (
+        <Text size="sm" key={`${collection} ${field}`}>
+          Loses {field === null ? collection : `${collection}.${field}`},{' '}
+          {kept ? 'which the trash keeps for a while.' : 'for good.'}
+        </Text>
+      ))}
+    </>
+  );
+}
+
+/** For admins, as its state allows. */
+function Judging({ request: { id, plan, planned, allowed, collections } }: { request: ChangeRequest }) {
+  const isAdmin = useRole() === 'admin';
+  const doing = useAct(id);
+  const may = (action: Act['action']): boolean => isAdmin && allowed.includes(action);
+  const isFresh = planned?.fresh === true;
+  const names = collections.join(', ');
+  return (
+    <>
+      <Group gap="sm">
+        {may('approve') && plan !== null && (
+          <SteadyButton
+            variant="default"
+            disabled={!isFresh}
+            loading={doing.isPending}
+            onClick={() => doing.mutate({ action: 'approve', json: { plan } })}
+          >
+            Approve
+          </SteadyButton>
+        )}
+        {may('reject') && (
+          <ConfirmButton
+            label="Reject"
+            sure="Yes, reject it"
+            about={names}
+            loading={doing.isPending}
+            onConfirm={() => doing.mutate({ action: 'reject', json: {} })}
+          />
+        )}
+        {may('apply') && (
+          <ConfirmButton
+            label="Apply"
+            sure={planned?.loses.length === 0 ? null : 'Yes, apply it'}
+            about={names}
+            disabled={!isFresh}
+            loading={doing.isPending}
+            onConfirm={() => doing.mutate({ action: 'apply' })}
+          />
+        )}
+      </Group>
+      {doing.error !== null && <ProblemAlert error={doing.error} />}
+    </>
+  );
+}
+
+function Comments({ request: { id, allowed }, comments }: { request: ChangeRequest; comments: readonly Said[] }) {
+  const [text, setText] = useState('');
+  const role = useRole();
+  const doing = useAct(id);
+  const mayComment = (role === 'admin' || role === 'author') && allowed.includes('comment');
+  const say = () => doing.mutate({ action: 'comment', json: { comment: text } }, { onSuccess: () => setText('') });
+  return (
+    <Section title="Comments">
+      {comments.map((each) => (
+        <SaidLine key={each.position} said={each} note={null} />
+      ))}
+      {comments.length === 0 && <Text size="sm">Nobody has said anything yet.</Text>}
+      {mayComment && (
+        <Group align="flex-end" gap="sm" mt="sm">
+          <Textarea
+            label="Comment"
+            autosize
+            minRows={1}
+            maxLength={10_000}
+            style={{ flexGrow: 1 }}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+          <SteadyButton variant="default" disabled={text.trim() === ''} loading={doing.isPending} onClick={say}>
+            Say it
+          </SteadyButton>
+        </Group>
+      )}
+      {doing.error !== null && <ProblemAlert error={doing.error} />}
+    </Section>
+  );
+}
+
+function SaidLine({ said: { by, at, text }, note }: { said: Said; note: string | null }) {
+  return (
+    <div>
+      <Group gap="xs" mt="xs">
+        <Text size="sm" fw={550}>
+          {by.name}
+        </Text>
+        <Text size="xs" c="dimmed">
+          <Time at={at} />
+        </Text>
+        {note !== null && (
+          <Badge variant="light" color="gray" tt="none">
+            {note}
+          </Badge>
+        )}
+      </Group>
+      {text !== null && (
+        <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+          {text}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function useAct(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (what: Act) => act(id, what),
+    onSettled: async () => {
+      await client.invalidateQueries({ queryKey: ['change', id] });
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      await client.invalidateQueries({ queryKey: ['info'] });
+    },
+  });
+}
