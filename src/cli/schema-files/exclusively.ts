@@ -31,19 +31,20 @@ async function take(file: string, directory: string): Promise<void> {
       throw new OperatorError(`The files can't be written (${(cause as Error).message}).`, { cause });
     }
     const holder = await holderOf(file);
-    if (holder !== null) {
+    if (typeof holder === 'string') {
       throw new OperatorError(
         `Another dps (process ${holder}) writes into ${directory}: run this again when it is done. Where none runs, remove ${file}.`,
         { cause },
       );
     }
-    await rm(file, { force: true });
+    // One that is done has removed it already: what is there now is another's.
+    if (holder === null) await rm(file, { force: true });
     await take(file, directory);
   }
 }
 
-/** The process that writes; null: none that is alive. */
-async function holderOf(file: string): Promise<string | null> {
+/** The process that writes; null: none that is alive; undefined: it is done. */
+async function holderOf(file: string): Promise<string | null | undefined> {
   try {
     const [text, { mtimeMs }] = [await readFile(file, 'utf8'), await stat(file)];
     const id = /^\d{1,9}\n$/.test(text) ? Number(text) : null;
@@ -51,7 +52,7 @@ async function holderOf(file: string): Promise<string | null> {
     if (isOld || id === process.pid) return null;
     return id === null || isAlive(id) ? text.trim() || 'of no name yet' : null;
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }
