@@ -2,6 +2,7 @@
 import { type Api } from '../../test/support/api.js';
 import { until } from '../../test/support/until.js';
 import { cutOff } from '../../test/support/tamper.js';
+import { agree } from './agreed.js';
 import { BY_HAND, NEWER, NOT_REPRESENTED, TABLES } from './tables.js';
 import { COLLECTIONS, FIELDS, RELATIONS } from './documents.js';
 
@@ -25,6 +26,7 @@ export async function live(living: Living): Promise<void> {
   await trash(living);
   await lostTrash(living);
   await online(living);
+  await agree(living.api);
   await loseTheEnd(living);
 }
 

@@ -94,7 +94,7 @@ describe('dps', () => {
       [['users', 'remove', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
       [['users', 'add', 'nobody', '--role', 'reader'], '"nobody" is no e-mail address'],
       [['users', 'add', 'nobody@example.com'], "required option '--role <role>' not specified"],
-      [['users', 'add', 'nobody@example.com', '--role', 'king'], 'Allowed choices are admin, auditor, reader'],
+      [['users', 'add', 'nobody@example.com', '--role', 'king'], 'Allowed choices are admin, auditor, author, reader'],
       [['users', 'add', 'nobody@example.com', '--role', 'reader', '--password-stdin'], '12 to 256 characters'],
       [['users', 'set', 'admin@example.com', '--new-password', '--no-password'], 'exclude each other'],
       [['users', 'set', 'admin@example.com'], 'Say what to change'],

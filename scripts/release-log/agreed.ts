@@ -1,0 +1,96 @@
+/** The part of a service's life that people agree on: policies, and change requests that wait for words and for a time. */
+import { type Api } from '../../test/support/api.js';
+import { until } from '../../test/support/until.js';
+
+interface Request {
+  id: string;
+  state: string;
+  plan: string;
+  cleaning?: boolean;
+}
+
+interface Snapshot {
+  fields: {
+    collection: string;
+    field: string;
+    meta: { note: string | null };
+    schema: { is_nullable: boolean } | null;
+  }[];
+}
+
+const COLLECTION = 'Verträge';
+
+/** Lives it. @throws where anything is refused */
+export async function agree(api: Api): Promise<void> {
+  const fields = ['text', 'number'].map((field) => ({ field, type: 'string', interface: 'input' }));
+  await api.ok('POST', '/collections', { collection: COLLECTION, schema: {}, fields });
+  await policies(api);
+  await talked(api);
+  await scheduled(api);
+  await prepared(api);
+  await api.ok('DELETE', `/collections/${encodeURIComponent(COLLECTION)}?purge`);
+}
+
+/** Strict, and at the end with nothing that is in the way of anybody. */
+async function policies(api: Api): Promise<void> {
+  await api.ok('PUT', '/policy', {
+    findings: { LOSES_DATA: 'approve' },
+    collections: [{ pattern: 'Ver*', findings: { LOSES_DATA: 'acknowledge', LONG_LOCK: 'refuse' } }],
+    online_above_rows: 1_000_000,
+    approvals: 2,
+    author_may_approve: true,
+  });
+}
+
+async function wanted(api: Api, change: (field: Snapshot['fields'][number]) => void): Promise<Snapshot> {
+  const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+  for (const each of snapshot.fields) if (each.collection === COLLECTION && each.field === 'text') change(each);
+  return snapshot;
+}
+
+const noted = async (api: Api, note: string): Promise<Snapshot> =>
+  wanted(api, ({ meta }) => {
+    meta.note = note;
+  });
+
+async function opened(api: Api, body: object): Promise<Request> {
+  return (await api.ok<{ data: Request }>('POST', '/changes', body)).data;
+}
+
+const found = async (api: Api, id: string): Promise<Request> =>
+  (await api.ok<{ data: Request }>('GET', `/changes/${id}`)).data;
+
+/** Changed, spoken about, approved once of twice and then as often as it takes, and applied; led back; rejected. */
+async function talked(api: Api): Promise<void> {
+  const { id } = await opened(api, { title: 'A note “?”', reason: 'asked for', snapshot: await noted(api, 'first') });
+  await api.ok('POST', `/changes/${id}/comment`, { comment: 'Really?\n理由 🎉' });
+  const more = { title: 'A note', reason: null, snapshot: await noted(api, 'second'), online: true };
+  await api.ok('PATCH', `/changes/${id}`, more);
+  const { plan } = await found(api, id);
+  await api.ok('POST', `/changes/${id}/approve`, { plan, comment: 'as it is now' });
+  await api.ok('PUT', '/policy', { findings: {}, online_above_rows: null, approvals: 1, author_may_approve: true });
+  await api.ok('POST', `/changes/${id}/approve`, { plan });
+  await api.ok('POST', `/changes/${id}/apply`, {});
+  await until('it is applied', async () => (await found(api, id)).state === 'applied');
+  const revert = await api.ok<{ data: Request }>('POST', `/changes/${id}/revert`, {});
+  await api.ok('POST', `/changes/${revert.data.id}/reject`, { comment: 'it stays' });
+}
+
+async function scheduled(api: Api): Promise<void> {
+  const { id, plan } = await opened(api, { title: 'At night', snapshot: await noted(api, 'third') });
+  await api.ok('POST', `/changes/${id}/approve`, { plan });
+  await api.ok('POST', `/changes/${id}/apply`, { at: new Date(Date.now() + 3_600_000).toISOString() });
+  await api.ok('POST', `/changes/${id}/withdraw`);
+}
+
+/** What takes long is prepared because somebody wants it applied. */
+async function prepared(api: Api): Promise<void> {
+  await api.sql(`INSERT INTO "${COLLECTION}" (text) SELECT repeat('x', 220) FROM generate_series(1, 50000)`);
+  await api.sql(`ANALYZE "${COLLECTION}"`);
+  const snapshot = await wanted(api, ({ schema }) => {
+    if (schema) schema.is_nullable = false;
+  });
+  const { id } = await opened(api, { title: 'Required', snapshot, online: true });
+  await api.ok('POST', `/changes/${id}/apply`, {});
+  await until('it is applied', async () => (await found(api, id)).state === 'applied');
+}
