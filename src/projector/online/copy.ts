@@ -138,7 +138,8 @@ function upsert(copying: Copying, from: Sql): Sql {
 
 /**
  * Reads again what was noted, and brings the copy up to it: one snapshot sees a note and what was written with it, or
- * neither. Answers how many notes, and whether the table was truncated.
+ * neither. Answers how many notes, and whether the table was truncated. Each row is looked up by its key alone, as
+ * PostgreSQL may think that there are next to no notes: after a VACUUM when there were none.
  */
 export function followNotes(copying: Copying, most: Sql): Sql {
   const { table, key, column } = copying;
@@ -146,13 +147,14 @@ export function followNotes(copying: Copying, most: Sql): Sql {
   const match = (a: Sql, b: Sql): Sql =>
     all(key, ({ identity }) => sql`${a}.${ident(identity)} = ${b}.${ident(identity)}`);
   const ofRow = all(key, ({ name, identity }) => sql`t.${ident(name)} = k.${ident(identity)}`);
-  const copied = list([...key, column], ({ name, identity }) => sql`t.${ident(name)} AS ${ident(identity)}`);
+  const keys = list(key, ({ identity }) => sql`k.${ident(identity)}`);
+  const isThere = all(key, ({ name }) => sql`t.${ident(name)} IS NOT NULL`);
   return sql`WITH taken AS (DELETE FROM ${noted} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${noted} LIMIT ${most})) RETURNING *),
     keys AS MATERIALIZED (SELECT DISTINCT ${identities(key)} FROM taken WHERE NOT truncated),
-    present AS MATERIALIZED (SELECT ${copied} FROM keys k JOIN ${table} t ON ${ofRow}),
-    kept AS (${upsert(copying, sql`present`)}),
-    gone AS (DELETE FROM ${copyTable(copying)} c USING keys k
-      WHERE ${match(sql`c`, sql`k`)} AND NOT EXISTS (SELECT FROM present p WHERE ${match(sql`p`, sql`k`)}))
+    found AS MATERIALIZED (SELECT ${keys}, t.${ident(column.name)} AS ${ident(column.identity)}, ${isThere} AS is_there
+      FROM keys k LEFT JOIN ${table} t ON ${ofRow}),
+    kept AS (${upsert(copying, sql`found WHERE is_there`)}),
+    gone AS (DELETE FROM ${copyTable(copying)} c USING found f WHERE NOT f.is_there AND ${match(sql`c`, sql`f`)})
     SELECT count(*)::int AS notes, coalesce(bool_or(truncated), false) AS truncated FROM taken`;
 }
 
