@@ -25,6 +25,7 @@ import { unwrap } from './answer.js';
 import { commandOf } from './change.js';
 import type { HttpDeps } from './deps.js';
 import { Refused } from './errors.js';
+import { below, locatedIn, relocated } from './located.js';
 import { inManagedSchema } from './managed-schema.js';
 import { readPolicyBody } from './policy-body.js';
 import type { Call } from './route.js';
@@ -55,9 +56,19 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'histor
         invalid([], 'the body has either diff (with its hash, as /schema/diff answers it) or snapshot'),
       ]);
     if (diff !== undefined) return diff;
-    if (!query.force) await inManagedSchema(snapshot, schema);
-    const { hash, diff: entries } = unwrap(await runYielding(compareSnapshot(state, snapshot, { ...query, release })));
+    const compared = async () => {
+      if (!query.force) await inManagedSchema(snapshot, schema);
+      return unwrap(await runYielding(compareSnapshot(state, snapshot, { ...query, release })));
+    };
+    const { hash, diff: entries } = await below('snapshot', compared());
     return { hash, diff: entries };
+  }
+
+  async function eventsOf(diff: unknown, state: State) {
+    const command = await commandOf('apply-diff', { release, body: diff });
+    const kept = await history.inTrash([...originsIn(command.diff).values()]);
+    const decided = operations['apply-diff'].decide(state, { ...command, kept });
+    return unwrap(await runYielding(stepsTo(decided)));
   }
 
   return async (asked: TestCall): Promise<PolicyTest> => {
@@ -66,10 +77,8 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'histor
     const { policy: given } = body;
     const policy: Policy = given === undefined ? (await readPolicy(pool)).policy : readPolicyBody(given, 'policy');
     const state = await store.atHead(call.head);
-    const command = await commandOf('apply-diff', { release, body: await diffOf(body, state, call) });
-    const kept = await history.inTrash([...originsIn(command.diff).values()]);
-    const decided = operations['apply-diff'].decide(state, { ...command, kept });
-    const events = unwrap(await runYielding(stepsTo(decided)));
+    const diff = await diffOf(body, state, call);
+    const events = await relocated(eventsOf(diff, state), locatedIn(body));
     const { statements, after } = await runYielding(planBatch(state, events, schema));
     const apart = new Set((acknowledgedBy(call)?.findings ?? []).map(keyOf));
     const { online } = call.query;

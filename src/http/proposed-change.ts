@@ -1,6 +1,6 @@
 /** What a body proposes: a diff as it was sent, or the one that a snapshot comes to. */
 import { runYielding } from '../kernel/event-loop.js';
-import { type Problem, invalid } from '../kernel/problem.js';
+import { invalid } from '../kernel/problem.js';
 import type { Asked } from '../pipeline/change-requests/proposals/index.js';
 import { applying } from '../pipeline/apply-restoring.js';
 import { type Comparison, compareSnapshot } from '../schema/compare/compare-snapshot.js';
@@ -13,6 +13,7 @@ import type { ChangeUpdate, NewChange } from './change-bodies.js';
 import { commandOf } from './change.js';
 import type { HttpDeps } from './deps.js';
 import { Refused } from './errors.js';
+import { below } from './located.js';
 import { inManagedSchema } from './managed-schema.js';
 import { createMomentState } from './moment-state.js';
 import type { Call } from './route.js';
@@ -70,33 +71,3 @@ function withoutSnapshot(body: Body): unknown {
     if (body[member] !== undefined) throw new Refused([invalid([member], `${member} is about a snapshot`)]);
   return body.diff;
 }
-
-/** A problem of a change, at its place in the body that proposed it. What a snapshot comes to has no places of its own. */
-export const locatedIn =
-  ({ snapshot }: Body) =>
-  (problem: Problem): Problem => {
-    const { path } = problem;
-    if (path === undefined || path === 'diff') return problem;
-    return { ...problem, path: snapshot === undefined ? `diff.${path}` : 'snapshot' };
-  };
-
-/** What reads a part of the body names places in it. */
-async function below<T>(member: string, work: Promise<T>): Promise<T> {
-  return work.catch((error: unknown) => {
-    if (!(error instanceof Refused)) throw error;
-    throw new Refused(
-      error.problems.map((problem) =>
-        problem.path === undefined || OWN.has(problem.path)
-          ? problem
-          : { ...problem, path: joined(member, problem.path) },
-      ),
-      error.headers,
-    );
-  });
-}
-
-/** Members of the body itself. */
-const OWN: ReadonlySet<string> = new Set(['snapshot', 'base', 'mode', 'force']);
-
-const joined = (member: string, path: string): string =>
-  path === '' ? member : path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;

@@ -10,6 +10,7 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pgListen, { type Subscriber } from 'pg-listen';
 import { logChannel } from '../postgres/advisory.js';
+import { SQLSTATE } from '../postgres/errors.js';
 import { hostsOf } from '../postgres/hosts/choose-host.js';
 import type { Logger } from '../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
@@ -103,7 +104,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
   try {
     return await Promise.race([ended, live()]);
   } catch (error) {
-    return (error as Error).message;
+    return whyNot(error as Error);
   } finally {
     lifetime.abort();
     // A dead peer answers no goodbye.
@@ -127,6 +128,10 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     }
   }
 }
+
+/** A standby that was a primary is met before it is known to be one. */
+const whyNot = (error: Error & { code?: unknown }): string =>
+  error.code === SQLSTATE.read_only_sql_transaction ? 'the server takes no writes, and announces none' : error.message;
 
 /** Settles when the connection is lost, or when the listener is closed. */
 function endOf(

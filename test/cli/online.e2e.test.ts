@@ -66,7 +66,7 @@ describe('dps apply --online, dps changes', function () {
     expect(out).to.match(/^Applied: position \d+, batch /m);
     expect(err).to.match(/Change request [-\da-f]{36}: it goes on without this command/);
     const { out: list } = await dps('changes', 'list');
-    expect(list).to.match(/^[-\da-f]{36} +applied .* apply-diff +large/m);
+    expect(list).to.match(/^[-\da-f]{36} +applied .* apply-diff \(.*large.*\)/m);
     expect((await send('/collections/small')).status).to.equal(200);
     const nulls = `SELECT is_nullable FROM information_schema.columns WHERE table_name = 'large' AND column_name = 'title'`;
     expect(await api.sql(nulls)).to.deep.equal([{ is_nullable: 'NO' }]);

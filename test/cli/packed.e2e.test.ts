@@ -159,7 +159,12 @@ describe('the packed program', () => {
     };
     expect(complete('sn')).to.deep.equal(['snapshot']);
     expect(complete('users', '')).to.include.members(['list', 'add', 'set', 'remove']);
-    expect(complete('users', 'add', 'a@example.com', '--role', '')).to.have.members(['admin', 'auditor', 'reader']);
+    expect(complete('users', 'add', 'a@example.com', '--role', '')).to.have.members([
+      'admin',
+      'auditor',
+      'author',
+      'reader',
+    ]);
     expect(complete('apply', 'diff.json', '--all')).to.deep.equal(['--allow-drop']);
     expect(complete('rebuild', 'm')).to.deep.equal(['metadata']);
     // Nothing of ours fits: bash offers files.

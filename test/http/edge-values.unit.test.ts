@@ -255,7 +255,7 @@ describe('refusals', () => {
       server.emit('connect', {}, socket);
       expect(socket.written)
         .to.match(/^HTTP\/1\.1 405 /)
-        .and.contain('Allow: GET, HEAD, POST, PATCH, DELETE, OPTIONS');
+        .and.contain('Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
     });
 
     it('ask for a Host of HTTP/1.1 alone', () => {

@@ -84,7 +84,10 @@ describe('what a newcomer wants to do', function () {
     await page.getByLabel('As it was at').press('Enter');
     await page.getByText('created 2 collections').waitFor();
     await seen(page, '2-2-then');
-    await link(page, 'Go back to here').waitFor();
+    await link(page, 'Go back to here').click();
+    await page.getByRole('region', { name: 'Carry out' }).waitFor();
+    expect(new URL(page.url()).pathname).to.equal('/app/review');
+    await seen(page, '2-3-review');
   });
 
   it('adds a many to many', async () => {

@@ -5,6 +5,10 @@ import { json } from '../support/client.js';
 
 describe('the admin app, change requests by people', () => {
   const app = withApp();
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const { status, text } = await app.client(path, json(body, method));
+    expect(status, text).to.be.below(300);
+  };
 
   it('are proposed in the review, talked about, approved and applied', async () => {
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: {} }];
@@ -41,5 +45,37 @@ describe('the admin app, change requests by people', () => {
     await page.getByRole('button', { name: 'Yes, apply it' }).click();
     await page.getByText('It is applied.').waitFor();
     expect((await app.client('/fields/orders/note')).status).to.equal(404);
+  });
+
+  it('are brought up to the schema, scheduled, applied sooner, and taken back', async () => {
+    const fields = [{ field: 'title', type: 'string', interface: 'input', schema: {} }];
+    await send('/collections', { collection: 'offers', schema: {}, fields });
+    const { json: snapshot } = await app.client('/schema/snapshot');
+    const { fields: all } = snapshot as { fields: { collection: string; field: string; meta: { note: string } }[] };
+    for (const { collection, field, meta } of all)
+      if (collection === 'offers' && field === 'title') meta.note = 'Short';
+    await send('/changes', { title: 'Offers have short titles', snapshot });
+    // What it changes is another by now.
+    await send('/fields/offers/title', { meta: { width: 'half' } }, 'PATCH');
+
+    const page = await app.visit({ path: '/review' });
+    const apply = page.getByRole('button').filter({ hasText: /^Apply$/ });
+    await page.getByRole('link', { name: /Offers have short titles/ }).click();
+    await page.getByText('It is stale').waitFor();
+    await page.getByRole('button', { name: 'Bring it up to the schema as it is now' }).click();
+    await page.getByText('It is stale').waitFor({ state: 'detached' });
+    await expectAccessible(page);
+    await page.getByLabel('Apply it at').fill(new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 16));
+    await page.getByRole('button', { name: 'Schedule' }).click();
+    await page.getByText('if it is still as it was approved then').waitFor();
+    await apply.click();
+    await page.getByText('It is applied.').waitFor();
+    await page.getByRole('button', { name: 'Propose to take it back' }).click();
+    await page.getByText('It waits for people to look at it.').waitFor();
+    await apply.click();
+    await page.getByText('It is applied.').waitFor();
+    const { json: title } = await app.client('/fields/offers/title');
+    expect(title).to.have.nested.property('data.meta.note', null);
+    expect(title).to.have.nested.property('data.meta.width', 'half');
   });
 });

@@ -1,6 +1,7 @@
 /** One process at a time writes into a folder: files of two moments, mixed, would look like somebody's changes. */
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { isMissing } from './read-folder.js';
 
@@ -25,7 +26,7 @@ export async function exclusively<T>(directory: string, work: () => Promise<T>):
 
 async function take(file: string, directory: string): Promise<void> {
   try {
-    await writeFile(file, `${process.pid}\n`, { flag: 'wx' });
+    await writeNamed(file);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new OperatorError(`The files can't be written (${(cause as Error).message}).`, { cause });
@@ -40,6 +41,28 @@ async function take(file: string, directory: string): Promise<void> {
     // One that is done has removed it already: what is there now is another's.
     if (holder === null) await rm(file, { force: true });
     await take(file, directory);
+  }
+}
+
+/** What file systems say that have no links. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
+
+/** Is there with its name or not at all: one that was killed before it said who it is would be waited for. */
+async function writeNamed(file: string): Promise<void> {
+  const name = `${process.pid}\n`;
+  const own = join(dirname(file), `.${randomUUID()}.tmp`);
+  try {
+    await writeFile(own, name);
+    await link(own, file);
+  } catch (error) {
+    const { code = '', syscall } = error as NodeJS.ErrnoException;
+    if (syscall !== 'link') throw error;
+    // Whoever writes has tidied up.
+    if (code === 'ENOENT') return await writeNamed(file);
+    if (!NO_LINKS.has(code)) throw error;
+    await writeFile(file, name, { flag: 'wx' });
+  } finally {
+    await rm(own, { force: true });
   }
 }
 

@@ -10,7 +10,8 @@ import { findChange, findOwnChange } from '../change-id.js';
 import { acted, withReason } from '../change-acts.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
-import { createProposedChange, locatedIn } from '../proposed-change.js';
+import { locatedIn } from '../located.js';
+import { createProposedChange } from '../proposed-change.js';
 import { acknowledgeOf } from '../request-headers.js';
 import { type Call, route, type Route } from '../route.js';
 

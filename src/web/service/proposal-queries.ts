@@ -18,7 +18,12 @@ export type Act =
   | { action: 'comment'; json: { comment: string } }
   | { action: 'approve'; json: { plan: string } }
   | { action: 'reject'; json: object }
-  | { action: 'apply' };
+  | { action: 'rebase'; json: object }
+  | { action: 'apply'; json?: { at: string } };
 
 export const act = (id: string, { action, ...body }: Act): Promise<unknown> =>
   request(`/changes/${id}/${action}`, { method: 'POST', ...body });
+
+/** Opens a request that leads back. @returns it */
+export const revert = async (id: string): Promise<ChangeSummary> =>
+  (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, { method: 'POST', json: {} })).data;

@@ -8,6 +8,7 @@ export const POLICY_OPERATIONS: OperationDocs = {
     id: 'getPolicy',
     summary: 'What may be done without asking, now or at a moment',
     answer: policyAt,
+    refuses: ['NOT_FOUND'],
   },
   'PUT /policy': {
     id: 'setPolicy',

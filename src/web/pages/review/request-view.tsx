@@ -7,6 +7,7 @@ import type { ChangeRequest } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { brief } from '../../shared/brief.js';
 import { Progress, Withdraw } from '../../shared/change-request/progress.js';
+import { Revert } from '../../shared/change-request/later.js';
 import { Proposal } from '../../shared/change-request/proposal.js';
 import { STATES } from '../../shared/change-request/states.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
@@ -60,6 +61,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
             What was applied
           </Button>
         )}
+        <Revert request={request} />
         <Withdraw request={request} />
       </Group>
       {diff !== null && (

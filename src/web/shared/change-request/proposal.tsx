@@ -1,9 +1,7 @@
 /** What people have said of a change request, what it would do now, and what can be done about it. */
 import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Act, act } from '../../service/proposal-queries.js';
-import { SCHEMA } from '../../service/queries.js';
+import type { Act } from '../../service/proposal-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useRole } from '../../service/use-session.js';
 import { Caution } from '../caution.js';
@@ -12,6 +10,8 @@ import { ProblemAlert } from '../problem-alert.js';
 import { Section } from '../section.js';
 import { SteadyButton } from '../steady-button.js';
 import { Time } from '../time.js';
+import { Later } from './later.js';
+import { useAct } from './use-act.js';
 
 type Proposed = NonNullable<ChangeRequest['proposal']>;
 type Said = Proposed['comments'][number];
@@ -23,6 +23,7 @@ export function Proposal({ request }: { request: ChangeRequest }) {
     <Stack gap="md">
       {planned !== null && <Planned planned={planned} />}
       <Judging request={request} />
+      <Later request={request} />
       <Section title="Approvals">
         <Text size="sm" c="dimmed">
           {proposal.approvals_counted} that count; the policy asks for {proposal.approvals_needed} where it asks for
@@ -47,7 +48,9 @@ function Planned({ planned: { fresh, errors, loses } }: { planned: NonNullable<C
     <>
       {!fresh && (
         <Caution title="It is stale: what it removes or changes is not what it was">
-          <Text size="sm">{errors?.[0]?.message ?? 'Its author proposes it again from the schema as it is now.'}</Text>
+          <Text size="sm">
+            {errors?.[0]?.message ?? 'It can be brought up to the schema as it is now, or proposed again.'}
+          </Text>
         </Caution>
       )}
       {loses.map(({ collection, field, kept }) => (
@@ -161,16 +164,4 @@ function SaidLine({ said: { by, at, text }, note }: { said: Said; note: string |
       )}
     </div>
   );
-}
-
-function useAct(id: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (what: Act) => act(id, what),
-    onSettled: async () => {
-      await client.invalidateQueries({ queryKey: ['change', id] });
-      await client.invalidateQueries({ queryKey: [SCHEMA] });
-      await client.invalidateQueries({ queryKey: ['info'] });
-    },
-  });
 }

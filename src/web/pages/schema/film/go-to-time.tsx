@@ -1,8 +1,8 @@
 /** Leads to the last change before a time that is chosen. */
 import { TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { batchAt } from '../../../service/film-queries.js';
-import { isoOf, localOf } from './local-time.js';
+import { isoOf, localOf } from '../../../shared/local-time.js';
 import classes from './film-bar.module.css';
 
 interface Props {
@@ -13,13 +13,22 @@ interface Props {
 
 export function GoToTime({ at, onGo }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
+  const shown = at === undefined ? '' : localOf(at);
+  const asked = useRef('');
+  const isAway = useRef(false);
+  useEffect(() => {
+    isAway.current = false;
+    return () => void (isAway.current = true);
+  }, []);
   const go = async (local: string): Promise<void> => {
     const until = isoOf(local);
     if (until === null) return;
+    asked.current = local;
     setProblem(null);
     try {
       const batch = await batchAt(until);
-      onGo(batch?.last_position ?? 0);
+      // Who has left meanwhile isn't fetched back.
+      if (!isAway.current) onGo(batch?.last_position ?? 0);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
@@ -32,12 +41,10 @@ export function GoToTime({ at, onGo }: Props) {
       className={classes.time ?? ''}
       aria-label="As it was at"
       title="As it was at this time"
-      defaultValue={at === undefined ? '' : localOf(at)}
+      defaultValue={shown}
       error={problem}
       onKeyDown={(event) => event.key === 'Enter' && void go(event.currentTarget.value)}
-      onBlur={(event) =>
-        event.currentTarget.value !== (at === undefined ? '' : localOf(at)) && void go(event.currentTarget.value)
-      }
+      onBlur={({ currentTarget: { value } }) => value !== shown && value !== asked.current && void go(value)}
     />
   );
 }

@@ -7,7 +7,12 @@ export function localOf(time: string): string {
 }
 
 /** The end of the minute, ISO 8601; null: it isn't all there. */
-export function isoOf(local: string): string | null {
-  const date = new Date(`${local}:59.999`);
+export const isoOf = (local: string): string | null => isoAt(local, '59.999');
+
+/** The beginning of the minute, ISO 8601; null: it isn't all there. */
+export const startOf = (local: string): string | null => isoAt(local, '00');
+
+function isoAt(local: string, seconds: string): string | null {
+  const date = new Date(`${local}:${seconds}`);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
