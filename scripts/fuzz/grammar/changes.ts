@@ -1,22 +1,11 @@
 /** /changes */
+import { CHANGE_STATES } from '../../../src/schema/change-requests/model.js';
 import { at, collectionName, type Context, maybe, type Rules } from './context.js';
 import { submitted } from './schema.js';
 import { HOSTILE_TEXTS } from './values.js';
 import { json } from '../world.js';
 
-const STATES = [
-  'open',
-  'approved',
-  'rejected',
-  'scheduled',
-  'queued',
-  'preparing',
-  'prepared',
-  'applied',
-  'failed',
-  'withdrawn',
-  'x',
-];
+const STATES = [...CHANGE_STATES, 'x'];
 
 const changeId = ({ random, world }: Context): string =>
   random.chance(0.9)

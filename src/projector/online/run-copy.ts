@@ -118,9 +118,7 @@ async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace
   await pursue(context, copying, pace);
   const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
   await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
-  // Under the lock of the change others wait: what was written while a large copy was counted isn't left for it, nor the
-  // places of all the notes that were followed, through which it would look for the last ones.
-  await session.query(sql`VACUUM (TRUNCATE false) ${notedTable(copying)}`);
+  // What was written while a large copy was counted isn't left for the change, under whose lock others wait.
   await pursue(context, copying, pace);
   await requireNothingLost(context, copying);
 }

@@ -7,6 +7,8 @@ import { PREPARATION_LOST, createPreparationEngine } from '../../../src/projecto
 import type { DecidedChange, PreparationStep } from '../../../src/projector/online/index.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Statement } from '../../../src/projector/ddl/statement.js';
+import { copyingOf, followNotes, notedTable } from '../../../src/projector/online/copy.js';
+import { preparedOf } from '../../../src/projector/online/preparables.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import type { Json } from '../../../src/kernel/json.js';
 import { silent } from '../../support/instance.js';
@@ -53,6 +55,15 @@ const WRITES: readonly (readonly string[])[] = [
   ['REPEATABLE READ', 'SELECT FROM t LIMIT 1', 'SELECT pg_sleep(0.02)', 'DELETE FROM t WHERE a = $'],
 ];
 
+interface PlanNode {
+  'Node Type': string;
+  'Parent Relationship'?: string;
+  Plans?: PlanNode[];
+}
+
+const nodesOf = (node: PlanNode | undefined): PlanNode[] =>
+  node === undefined ? [] : [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
 describe('the copy of values', function () {
   this.timeout(60_000);
   let database: TestDatabase;
@@ -96,7 +107,6 @@ describe('the copy of values', function () {
   /** The steps, of a state that knows the table no more than the statement does. */
   async function noted(): Promise<PreparationStep[]> {
     const { stepsOf } = await import('../../../src/projector/online/steps.js');
-    const { preparedOf } = await import('../../../src/projector/online/preparables.js');
     const prepared = preparedOf(statement);
     if (prepared === undefined) throw new Error('nothing to prepare');
     const size = { rows: 20_000, bytes: 1 };
@@ -178,6 +188,24 @@ describe('the copy of values', function () {
       `SELECT obj_description('service_trash_${POSITION}.values'::regclass, 'pg_class') AS noted`,
     );
     expect(Number(rows[0]?.noted)).to.be.above(10_000);
+  });
+
+  it('looks rows up by key also where PostgreSQL thinks that there are no notes', async () => {
+    const [note] = steps as [PreparationStep];
+    await engine.runStep(contextOf(session, change, note), note);
+    const prepared = preparedOf(statement);
+    if (prepared?.what.kind !== 'copy') throw new Error('no copy to follow for');
+    const copying = copyingOf({ id, schema: 'public' }, { ...prepared, what: prepared.what });
+    // As an automatic VACUUM does while there are none.
+    await session.query(`VACUUM ${notedTable(copying)}`);
+    const { rows } = await session.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (FORMAT json) ${followNotes(copying, sql`20000`)}`,
+    );
+    const repeated = nodesOf(rows[0]?.['QUERY PLAN'][0].Plan)
+      .filter((node) => node['Node Type'] === 'Nested Loop')
+      .flatMap(({ Plans = [] }) => Plans.filter((each) => each['Parent Relationship'] === 'Inner'));
+    expect(repeated).not.to.deep.equal([]);
+    for (const inner of repeated) expect(inner['Node Type']).to.match(/^Index|^Bitmap/);
   });
 
   it('goes on where it was killed', async () => {
