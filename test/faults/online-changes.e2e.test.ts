@@ -2,13 +2,12 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { expectConsistent } from '../support/consistent.js';
-import { type Gates, makeGates } from '../support/gates.js';
+import type { Gates } from '../support/gates.js';
+import { withKilledService } from '../support/killed-service.js';
 import { type Change, ROWS, endedRequest } from '../support/online.js';
-import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { type ServiceProcess, spawnService } from '../support/process.js';
+import type { TestDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
-const TOKEN = 'test-admin-token-0123456789abcdef';
 interface Snapshot {
   fields: { collection: string; field: string; schema: { is_nullable: boolean; is_unique: boolean } }[];
   relations: object[];
@@ -18,44 +17,17 @@ const plain = (field: string, type: string) => ({ field, type, interface: 'input
 
 describe('an online change', function () {
   this.timeout(120_000);
+  const service = withKilledService({ KEEP_COPY_ROWS: '5' });
+  const { start, call, current } = service;
   let database: TestDatabase;
   let db: pg.Client;
   let gates: Gates;
-  let processes: ServiceProcess[];
-  let url: string;
   /** Of the test. */
   let table: string;
   let tables = 0;
 
-  const start = async (): Promise<ServiceProcess> => {
-    const service = spawnService({
-      DATABASE_URL: database.connectionString,
-      ADMIN_TOKEN: TOKEN,
-      ADMIN_PASSWORD: 'correct horse',
-      KEEP_COPY_ROWS: '5',
-    });
-    processes.push(service);
-    ({ url } = await service.ready());
-    return service;
-  };
-  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const answer = await fetch(url + path, {
-      method,
-      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    expect(answer.ok, `${method} ${path}: ${answer.status} ${text}`).to.equal(true);
-    return (text === '' ? undefined : JSON.parse(text)) as T;
-  };
-
   before(async () => {
-    processes = [];
-    database = await createDatabase('migrated');
-    db = new pg.Client({ connectionString: database.connectionString });
-    await db.connect();
-    gates = await makeGates(database.connectionString);
-    await start();
+    ({ database, db, gates } = service);
     await call('POST', '/collections', { collection: 'customers', schema: {}, fields: [] });
     await db.query('INSERT INTO customers SELECT FROM generate_series(1, 10)');
   });
@@ -74,12 +46,6 @@ describe('an online change', function () {
       INSERT INTO ${table} (title, code, customer, note)
         SELECT repeat('x', 250), i, i % 10 + 1, 'note ' || i FROM generate_series(1, ${ROWS}) i;
       ALTER TABLE ${table} RESET (fillfactor); ANALYZE ${table}`);
-  });
-  after(async () => {
-    await Promise.all(processes.map((service) => service.end('SIGKILL')));
-    await gates.end();
-    await db.end();
-    await database.drop();
   });
 
   /** NOT NULL, a unique index, a foreign key and a deleted field of one large table, as one request. */
@@ -106,7 +72,6 @@ describe('an online change', function () {
   const sessionsEnd = () =>
     db.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
                WHERE datname = current_database() AND application_name LIKE 'data-platform-service%'`);
-  const current = (): ServiceProcess => processes.at(-1) as ServiceProcess;
 
   /** What applications do meanwhile: one row of each kind. */
   const write = (turn: number) =>

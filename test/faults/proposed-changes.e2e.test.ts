@@ -1,13 +1,11 @@
 /** The process that applies an approved change request is killed in the middle of it: it is applied once, or not at all. */
 import { expect } from 'chai';
-import pg from 'pg';
+import type pg from 'pg';
 import { expectConsistent } from '../support/consistent.js';
-import { type Gates, makeGates } from '../support/gates.js';
-import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { type ServiceProcess, spawnService } from '../support/process.js';
+import type { Gates } from '../support/gates.js';
+import { withKilledService } from '../support/killed-service.js';
+import type { TestDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
-
-const TOKEN = 'test-admin-token-0123456789abcdef';
 
 interface Shown {
   id: string;
@@ -17,50 +15,14 @@ interface Shown {
 
 describe('an approved change request whose process is killed', function () {
   this.timeout(120_000);
+  const service = withKilledService();
+  const { start, send, call, kill } = service;
   let database: TestDatabase;
   let db: pg.Client;
   let gates: Gates;
-  let service: ServiceProcess;
-  let url: string;
 
-  const start = async (): Promise<void> => {
-    service = spawnService({
-      DATABASE_URL: database.connectionString,
-      ADMIN_TOKEN: TOKEN,
-      ADMIN_PASSWORD: 'correct horse',
-    });
-    ({ url } = await service.ready());
-  };
-  const send = (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Response> =>
-    fetch(url + path, {
-      method,
-      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const answer = await send(method, path, body);
-    const text = await answer.text();
-    expect(answer.ok, `${method} ${path}: ${answer.status} ${text}`).to.equal(true);
-    return JSON.parse(text) as T;
-  };
-
-  before(async () => {
-    database = await createDatabase('migrated');
-    db = new pg.Client({ connectionString: database.connectionString });
-    await db.connect();
-    gates = await makeGates(database.connectionString);
-    await start();
-  });
-  after(async () => {
-    await service.end('SIGKILL');
-    await gates.end();
-    await db.end();
-    await database.drop();
+  before(() => {
+    ({ database, db, gates } = service);
   });
 
   /** An approved request that makes a field. */
@@ -88,7 +50,7 @@ describe('an approved change request whose process is killed', function () {
       await gates.close('applied');
       const lost = send('POST', `/changes/${id}/apply`, undefined, key).catch(() => 'lost');
       await gates.reached('applied');
-      await service.end('SIGKILL');
+      await kill();
       expect(await lost).to.equal('lost');
       if (isKilled) await db.query(`SELECT pg_terminate_backend(pid, 5000) ${BACKENDS}`);
       await gates.open('applied');

@@ -1,58 +1,29 @@
 /** A change request that is approved, scheduled and prepared, whose process is killed at each step: made once, or not at all. */
 import { expect } from 'chai';
-import pg from 'pg';
+import type pg from 'pg';
 import { expectConsistent } from '../support/consistent.js';
-import { type Gates, makeGates } from '../support/gates.js';
+import type { Gates } from '../support/gates.js';
+import { withKilledService } from '../support/killed-service.js';
 import { type Change, ROWS, endedRequest } from '../support/online.js';
-import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { type ServiceProcess, spawnService } from '../support/process.js';
+import type { TestDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
-
-const TOKEN = 'test-admin-token-0123456789abcdef';
 
 describe('a scheduled change request', function () {
   this.timeout(120_000);
+  const service = withKilledService();
+  const { start, send, call, kill } = service;
   let database: TestDatabase;
   let db: pg.Client;
   let gates: Gates;
-  let processes: ServiceProcess[];
-  let url: string;
   let table: string;
   let tables = 0;
 
-  const start = async (): Promise<void> => {
-    const service = spawnService({
-      DATABASE_URL: database.connectionString,
-      ADMIN_TOKEN: TOKEN,
-      ADMIN_PASSWORD: 'correct horse',
-    });
-    processes.push(service);
-    ({ url } = await service.ready());
-  };
-  const send = (method: string, path: string, body?: unknown): Promise<Response> =>
-    fetch(url + path, {
-      method,
-      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const answer = await send(method, path, body);
-    const text = await answer.text();
-    expect(answer.ok, `${method} ${path}: ${answer.status} ${text}`).to.equal(true);
-    return (text === '' ? undefined : JSON.parse(text)) as T;
-  };
-  const kill = async (): Promise<void> => void (await processes.at(-1)?.end('SIGKILL'));
   const sessionsEnd = () =>
     db.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
                WHERE datname = current_database() AND application_name LIKE 'data-platform-service%'`);
 
   before(async () => {
-    processes = [];
-    database = await createDatabase('migrated');
-    db = new pg.Client({ connectionString: database.connectionString });
-    await db.connect();
-    gates = await makeGates(database.connectionString);
-    await start();
+    ({ database, db, gates } = service);
     await call('PUT', '/policy', { author_may_approve: true });
   });
   beforeEach(async () => {
@@ -67,12 +38,6 @@ describe('a scheduled change request', function () {
     await db.query(`ALTER TABLE ${table} SET (fillfactor = 10);
       INSERT INTO ${table} (title, code) SELECT repeat('x', 250), i FROM generate_series(1, ${ROWS}) i;
       ALTER TABLE ${table} RESET (fillfactor); ANALYZE ${table}`);
-  });
-  after(async () => {
-    await Promise.all(processes.map((service) => service.end('SIGKILL')));
-    await gates.end();
-    await db.end();
-    await database.drop();
   });
 
   /** One that makes a column of a large table unique, approved. */

@@ -1,0 +1,66 @@
+/** The service as processes that are killed, one after another, on a database of its own whose steps can be stopped. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { type Gates, makeGates } from './gates.js';
+import { type TestDatabase, createDatabase } from './postgres.js';
+import { type ServiceProcess, spawnService } from './process.js';
+
+const TOKEN = 'test-admin-token-0123456789abcdef';
+
+/** Set before the tests, in the suite that asks for it. */
+export interface KilledService {
+  database: TestDatabase;
+  db: pg.Client;
+  gates: Gates;
+  /** Another process; the newest is asked. */
+  start(): Promise<void>;
+  current(): ServiceProcess;
+  kill(): Promise<void>;
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** @throws AssertionError for an answer that isn't one of success */
+  call<T>(method: string, path: string, body?: unknown): Promise<T>;
+}
+
+/** Begins with one process, and ends with none. @param settings of each, beside the database and its admin */
+export function withKilledService(settings: Readonly<Record<string, string>> = {}): KilledService {
+  const processes: ServiceProcess[] = [];
+  let url = '';
+  const send: KilledService['send'] = (method, path, body, headers = {}) =>
+    fetch(url + path, {
+      method,
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  const found = {
+    async start() {
+      const admin = { ADMIN_TOKEN: TOKEN, ADMIN_PASSWORD: 'correct horse' };
+      const service = spawnService({ DATABASE_URL: found.database.connectionString, ...admin, ...settings });
+      processes.push(service);
+      ({ url } = await service.ready());
+    },
+    current: () => processes.at(-1) as ServiceProcess,
+    kill: async () => void (await processes.at(-1)?.end('SIGKILL')),
+    send,
+    async call<T>(method: string, path: string, body?: unknown) {
+      const answer = await send(method, path, body);
+      const text = await answer.text();
+      expect(answer.ok, `${method} ${path}: ${answer.status} ${text}`).to.equal(true);
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    },
+  } as KilledService;
+
+  before(async () => {
+    found.database = await createDatabase('migrated');
+    found.db = new pg.Client({ connectionString: found.database.connectionString });
+    await found.db.connect();
+    found.gates = await makeGates(found.database.connectionString);
+    await found.start();
+  });
+  after(async () => {
+    await Promise.all(processes.map((service) => service.end('SIGKILL')));
+    await found.gates.end();
+    await found.db.end();
+    await found.database.drop();
+  });
+  return found;
+}
