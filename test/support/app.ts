@@ -63,7 +63,8 @@ export function withApp(serving: Serving = {}): App {
     return page;
   };
 
-  afterEach(async () => {
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await tellPages(contexts);
     for (const context of contexts.splice(0)) await context.close();
     expect(complaints(), 'the browser complained').to.deep.equal([]);
   });
@@ -100,6 +101,14 @@ export function withApp(serving: Serving = {}): App {
       return account;
     },
   });
+}
+
+/** Where a test failed, what its pages showed: whoever reads it has no other way to see them. */
+async function tellPages(contexts: readonly BrowserContext[]): Promise<void> {
+  for (const page of contexts.flatMap((context) => context.pages())) {
+    const text = await page.innerText('body', { timeout: 2_000 }).catch(String);
+    console.log(`${page.url()} showed:\n${text.slice(0, 2_000)}\n`);
+  }
 }
 
 /** The cookie and the hint that signing in leaves, without drawing the form. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
@@ -42,6 +43,24 @@ describe('signing in to the admin app', () => {
     await other.getByRole('button', { name: 'Sign in' }).waitFor();
     await other.reload();
     await other.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
+  it('asks for nothing more once it is over, however long the answer to that takes', async () => {
+    const page = await app.visit();
+    await page.getByRole('tree').waitFor();
+    let isAnswered = false;
+    await page.route('**/auth/logout', async (route) => {
+      const response = await route.fetch();
+      // Longer than until the app looks again whether the log has moved.
+      await sleep(5_000);
+      isAnswered = true;
+      await route.fulfill({ response });
+    });
+    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(isAnswered).to.equal(false);
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   it('takes a token as well, which it keeps nowhere', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
@@ -59,6 +60,29 @@ describe('the slider over the log', () => {
     expect(await page.getByRole('region', { name: 'Draft' }).count()).to.equal(0);
     const back = bar(page).getByRole('link', { name: 'Go back to here' });
     expect(await back.getAttribute('href')).to.equal(`/app/review?to=${ends[3]}`);
+  });
+
+  it('is left for good, even while the address has yet to follow and the next page to be loaded', async () => {
+    const page = await app.visit({ path: `?at=${ends[1]}` });
+    await table(page, 'books, new').waitFor();
+    await page.route(/\/assets\/.*\.js$/, async (route) => {
+      await sleep(800);
+      await route.continue();
+    });
+    // Faster than a driven mouse can be.
+    await page.evaluate<void>(`new Promise((resolve) => {
+      document.querySelector('[aria-label="Step on"]').click();
+      const follow = () => {
+        const link = document.querySelector('a[href$="to=${ends[2]}"]');
+        if (link === null) return requestAnimationFrame(follow);
+        link.click();
+        resolve();
+      };
+      follow();
+    })`);
+    await page.getByRole('region', { name: 'Carry out' }).waitFor();
+    expect(new URL(page.url()).pathname).to.equal('/app/review');
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   it('steps on and back, by buttons and keys, and nothing that stays moves', async () => {

@@ -1,18 +1,21 @@
 /** Requests of the user who is signed in. */
 import { RefusedError } from './errors.js';
 import { answerTo, type Sending, send } from './send.js';
-import { accessToken, renewOrWait } from './session.js';
+import { accessToken, renewOrWait, sessionSignal } from './session.js';
 
 /** As `send`, with the session. One that has ended is renewed, by the user if need be; then the request is sent again. */
 export const request = <T>(path: string, sending: Sending = {}): Promise<T> =>
-  withSession((headers) => send<T>(path, { ...sending, headers: { ...sending.headers, ...headers } }));
+  withSession(sending, (within) => send<T>(path, within));
 
 /** The answer itself, for streams and files. */
 export const requestAnswer = (path: string, sending: Sending = {}): Promise<Response> =>
-  withSession((headers) => answerTo(path, { ...sending, headers: { ...sending.headers, ...headers } }));
+  withSession(sending, (within) => answerTo(path, within));
 
-async function withSession<T>(work: (headers: Record<string, string>) => Promise<T>): Promise<T> {
-  const attempt = async () => work({ Authorization: `Bearer ${await accessToken()}` });
+async function withSession<T>(sending: Sending, work: (within: Sending) => Promise<T>): Promise<T> {
+  const attempt = async () => {
+    const Authorization = `Bearer ${await accessToken()}`;
+    return work({ ...sending, ...signalOf(sending), headers: { ...sending.headers, Authorization } });
+  };
   try {
     return await attempt();
   } catch (error) {
@@ -20,6 +23,12 @@ async function withSession<T>(work: (headers: Record<string, string>) => Promise
     await renewOrWait();
     return attempt();
   }
+}
+
+/** What is only read is of no use after signing out; what writes is left to end as it does. */
+function signalOf({ method = 'GET', signal }: Sending): { signal?: AbortSignal } {
+  if (method !== 'GET') return {};
+  return { signal: signal === undefined ? sessionSignal() : AbortSignal.any([sessionSignal(), signal]) };
 }
 
 /** The path with what isn't undefined, null or empty as its query. */

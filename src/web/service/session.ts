@@ -27,11 +27,15 @@ const LOCK = 'dps-session';
 
 let session: Session = { status: 'starting' };
 let access: Access | null = null;
+/** What is asked within a session ends with it. */
+let life = new AbortController();
 let waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
 const listeners = new Set<() => void>();
 const tabs = new BroadcastChannel(LOCK);
 
 export const currentSession = (): Session => session;
+
+export const sessionSignal = (): AbortSignal => life.signal;
 
 export function subscribeSession(listener: () => void): () => void {
   listeners.add(listener);
@@ -50,6 +54,8 @@ tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
 
 function forget(): void {
   access = null;
+  life.abort();
+  life = new AbortController();
   for (const { reject } of waiting) reject(new Error('signed out'));
   waiting = [];
   become({ status: 'out' });
@@ -90,13 +96,15 @@ export async function signInWithToken(token: string): Promise<void> {
 }
 
 export async function signOut(): Promise<void> {
-  if ('by' in session && session.by === 'password') {
+  const hasCookie = 'by' in session && session.by === 'password';
+  // First here and in the other tabs, so that none of them asks within a session that is over.
+  if (hasCookie) {
     localStorage.removeItem(HINT);
-    // The session ends here whatever the service says; one that can't be reached ends it by itself in time.
-    await send('/auth/logout', { method: 'POST', json: {} }).catch(() => undefined);
     tabs.postMessage('signed-out');
   }
   forget();
+  // The session ends here whatever the service says; one that can't be reached ends it by itself in time.
+  if (hasCookie) await send('/auth/logout', { method: 'POST', json: {} }).catch(() => undefined);
 }
 
 async function entered(by: 'password' | 'token'): Promise<void> {
@@ -135,6 +143,7 @@ function renew(): Promise<void> {
 
 /** The token to send now. Renews it in time; waits for the user where that fails. */
 export async function accessToken(): Promise<string> {
+  if (session.status === 'out') throw new Error('signed out');
   if (access !== null && access.until - AHEAD < Date.now()) await renewOrWait();
   return access?.token ?? '';
 }

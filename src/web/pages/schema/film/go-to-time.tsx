@@ -1,6 +1,6 @@
 /** Leads to the last change before a time that is chosen. */
 import { TextInput } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { batchAt } from '../../../service/film-queries.js';
 import { isoOf, localOf } from '../../../shared/local-time.js';
 import classes from './film-bar.module.css';
@@ -15,11 +15,6 @@ export function GoToTime({ at, onGo }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const shown = at === undefined ? '' : localOf(at);
   const asked = useRef('');
-  const isAway = useRef(false);
-  useEffect(() => {
-    isAway.current = false;
-    return () => void (isAway.current = true);
-  }, []);
   const go = async (local: string): Promise<void> => {
     const until = isoOf(local);
     if (until === null) return;
@@ -27,8 +22,7 @@ export function GoToTime({ at, onGo }: Props) {
     setProblem(null);
     try {
       const batch = await batchAt(until);
-      // Who has left meanwhile isn't fetched back.
-      if (!isAway.current) onGo(batch?.last_position ?? 0);
+      onGo(batch?.last_position ?? 0);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
