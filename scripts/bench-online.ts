@@ -1,10 +1,11 @@
 /**
  * `npm run bench:online`: changes of a large table under readers and writers. Each row of the table of online changes is
  * made online, plainly by the service, and as plain DDL, in one run on one machine; what is told is the longest that any
- * reader or writer waited, and how many statements a second they got through compared with no change at all. The load comes
- * at a steady rate, half of what the machine can do: then what is lost is lost to locks. Online changes are measured under as
- * much load as there can be too: then what the change itself computes is missing for the applications. At the end
- * what they wrote is held against the table. Then changes are made online while the service is killed again and again.
+ * reader or writer waited, and how many statements a second they got through compared with no change at all. Beside them
+ * somebody writes to another table: what that one waits for is the disk, not the change. The load comes at a steady rate,
+ * half of what the machine can do: then what is lost is lost to locks. Online changes are measured under as much load as
+ * there can be too: then what the change itself computes is missing for the applications. At the end what they wrote is
+ * held against the table. Then changes are made online while the service is killed again and again.
  *
  * --rows 5000000 --kills 20 --readers 8 --writers 8; --only TEXT: changes whose name holds it; --minutes 22: after
  * them nobody is killed any more. BENCH_DATABASE_URL: a server of yours.
@@ -129,6 +130,7 @@ function tell(change: string, way: string, beside: Beside, idle: Beside): void {
     `${beside.seconds.toFixed(1)} s`,
     `${Math.round(beside.reader)} ms`,
     `${Math.round(beside.writer)} ms`,
+    `${Math.round(beside.elsewhere)} ms`,
     `${Math.round(beside.perSecond)}/s, ${ratio}`,
     `${Math.round(beside.own)} ms`,
     failed.join(', ') || 'none',
@@ -211,7 +213,7 @@ async function killed(applications: Applications, rate: number): Promise<string>
   });
   return [
     `${kills} kills (${made.join(', ')}), each resumed`,
-    `longest wait: readers ${Math.round(beside.reader)} ms, writers ${Math.round(beside.writer)} ms`,
+    `longest wait: readers ${Math.round(beside.reader)} ms, writers ${Math.round(beside.writer)} ms, of another table ${Math.round(beside.elsewhere)} ms`,
     `verification ${await verified(bench())}`,
     `left behind: ${await leftBehind(bench())}`,
   ].join('; ');
@@ -238,8 +240,8 @@ function print(kills: string): void {
   process.stdout.write(
     [
       `\nPostgreSQL ${server.version}, Node.js ${process.version}, release ${readRelease()}; ${ROWS.toLocaleString('en')} rows, ${READERS} readers, ${WRITERS} writers, ${availableParallelism()} cores, load ${load?.toFixed(1)}\n`,
-      '| change | way, load | takes | longest wait of a reader | of a writer | throughput | longest pause of the load itself | failed |',
-      '| --- | --- | --- | --- | --- | --- | --- | --- |',
+      '| change | way, load | takes | longest wait of a reader | of a writer | of a writer of another table | throughput | longest pause of the load itself | failed |',
+      '| --- | --- | --- | --- | --- | --- | --- | --- | --- |',
       ...lines,
       `\n${kills}`,
       '',

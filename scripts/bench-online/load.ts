@@ -11,6 +11,8 @@ export interface Measured {
   /** The longest that any reader, and any writer, waited for an answer; milliseconds. */
   reader: number;
   writer: number;
+  /** The longest that a writer of another table waited, which no lock of the change can hold up: what the disk itself takes. */
+  elsewhere: number;
   /** Statements a second, of all together. */
   perSecond: number;
   /** The longest that this process itself was not run, which is in the waits; milliseconds. */
@@ -36,6 +38,7 @@ const CLIENTS = Number(readers) + Number(writers);
 let interval = 0;
 let reader = 0;
 let writer = 0;
+let elsewhere = 0;
 let count = 0;
 let began = performance.now();
 let failed: Record<string, number> = {};
@@ -137,6 +140,20 @@ async function write(): Promise<void> {
   await client.end();
 }
 
+/** Milliseconds between two rows of the other table. */
+const BEAT = 5;
+
+async function writeElsewhere(): Promise<void> {
+  const client = await connected('bench elsewhere');
+  while (!stopped) {
+    const started = performance.now();
+    await client.query('INSERT INTO elsewhere.beats DEFAULT VALUES');
+    elsewhere = Math.max(elsewhere, performance.now() - started);
+    await sleep(BEAT);
+  }
+  await client.end();
+}
+
 // The benchmark has failed.
 process.on('disconnect', () => process.exit(1));
 process.on('message', (told: Told) => {
@@ -152,15 +169,19 @@ process.on('message', (told: Told) => {
       reader: Math.max(reader, longestOf('reader')),
       writer: Math.max(writer, longestOf('writer')),
     };
-    process.send?.({ ...longest, perSecond, own: delay.max / 1e6, failed } satisfies Measured);
+    process.send?.({ ...longest, perSecond, own: delay.max / 1e6, elsewhere, failed } satisfies Measured);
   } else {
     const { rate } = told.begin;
     interval = rate === null ? 0 : (CLIENTS / rate) * 1_000;
-    [reader, writer, count, failed] = [0, 0, 0, {}];
+    [reader, writer, elsewhere, count, failed] = [0, 0, 0, 0, {}];
     delay.reset();
     began = performance.now();
   }
 });
 
-const all = [...Array.from({ length: Number(readers) }, read), ...Array.from({ length: Number(writers) }, write)];
+const all = [
+  ...Array.from({ length: Number(readers) }, read),
+  ...Array.from({ length: Number(writers) }, write),
+  writeElsewhere(),
+];
 process.send?.('ready');

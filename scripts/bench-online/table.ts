@@ -37,6 +37,9 @@ export async function fill({ service, client, rows }: Bench, fields: readonly st
   await client.query(`CREATE FUNCTION new_code() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN NEW.code := nextval('public.codes'); RETURN NEW; END $$`);
   await client.query('CREATE TRIGGER coded BEFORE INSERT ON items FOR EACH ROW EXECUTE FUNCTION new_code()');
+  // Where no change of the service has a lock.
+  await client.query('CREATE SCHEMA elsewhere');
+  await client.query('CREATE TABLE elsewhere.beats (id bigserial, at timestamptz DEFAULT now())');
   await client.query('VACUUM ANALYZE items');
 }
 
