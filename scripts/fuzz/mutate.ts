@@ -189,7 +189,7 @@ const changeMethod: Mutation = (request, random) => ({
 
 const changeCaller: Mutation = (request, random) => ({
   ...request,
-  caller: random.pick(['auditor', 'reader', 'nobody', 'unknown'] as const),
+  caller: random.pick(['auditor', 'author', 'reader', 'nobody', 'unknown'] as const),
 });
 
 /** A key that was used: with its request, or with this one. */

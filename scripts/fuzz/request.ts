@@ -1,7 +1,7 @@
 /** A request as the fuzzer thinks of it: in parts that can be mutated and taken away, then as bytes, then as a curl line. */
 import { dump } from 'js-yaml';
 
-export type Caller = 'admin' | 'auditor' | 'reader' | 'nobody' | 'unknown';
+export type Caller = 'admin' | 'auditor' | 'author' | 'reader' | 'nobody' | 'unknown';
 
 export type Body =
   | { kind: 'json' | 'yaml' | 'json file' | 'yaml file'; value: unknown }
@@ -101,6 +101,7 @@ export function curlOf(request: FuzzRequest): string {
   const { path, headers, body } = encode(request, {
     admin: '$TOKEN',
     auditor: '$AUDITOR',
+    author: '$AUTHOR',
     reader: '$READER',
     unknown: 'wrong',
   });

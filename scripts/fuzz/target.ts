@@ -73,6 +73,7 @@ export async function makeCallers({ url, adminToken }: Target): Promise<Partial<
   return {
     admin: adminToken,
     auditor: await tokenOf('auditor'),
+    author: await tokenOf('author'),
     reader: await tokenOf('reader'),
     unknown: 'nobody-knows-this-token-0123456789abcdef',
   };

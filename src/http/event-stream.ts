@@ -7,6 +7,8 @@ import { goneSignal, write } from './stream.js';
 
 export interface EventStreamOptions {
   tail: Tail;
+  /** What of an event is sent; null: it is passed over. Absent: all of every event. */
+  shown?: (event: EventText) => string | null;
   /** The client has everything up to this position. */
   after: number;
   /** Asked with every heartbeat: whether the client may still listen. */
@@ -29,7 +31,7 @@ const RETRY = 2_000;
  * client is told (`diverged`), and the stream ends: two histories are never mixed.
  */
 export async function writeEventStream(res: ServerResponse, options: EventStreamOptions): Promise<void> {
-  const { tail, after, allowed, heartbeat = HEARTBEAT } = options;
+  const { tail, after, allowed, heartbeat = HEARTBEAT, shown = ({ text }) => text } = options;
   const ended = new AbortController();
   const signal = AbortSignal.any([goneSignal(res), ended.signal]);
   const how = { signal, ...(options.stall !== undefined && { stall: options.stall }) };
@@ -47,7 +49,10 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
   const timer = setInterval(() => void beat(), heartbeat);
   try {
     await write(res, `retry: ${RETRY}\n\n`, how);
-    for await (const events of tail.follow(after, signal)) await write(res, events.map(frame).join(''), how);
+    for await (const events of tail.follow(after, signal)) {
+      const frames = events.map((event) => frame(event, shown(event))).join('');
+      if (frames !== '') await write(res, frames, how);
+    }
   } finally {
     clearInterval(timer);
     unsubscribe?.();
@@ -55,6 +60,6 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
 }
 
 /** JSON text holds no line break. */
-function frame({ position, hash, text }: EventText): string {
-  return `id: ${position}-${hash}\ndata: ${text}\n\n`;
+function frame({ position, hash }: EventText, shown: string | null): string {
+  return shown === null ? '' : `id: ${position}-${hash}\ndata: ${shown}\n\n`;
 }

@@ -5,15 +5,17 @@ import type { EventFilter } from '../reads/history/filter.js';
 import type { HttpDeps } from './deps.js';
 import { type Cursor, moment, requireInLog } from './history-query.js';
 
+/** `log`, or with an id `log:42`. */
+export const subject = z
+  .string()
+  .regex(/^[^:]+(?::|$)/, { error: 'must be a kind of subject (log), or one with its id (log:42).' })
+  .optional();
+
 export const filters = {
   collection: z.string().optional(),
   actor: z.string().optional(),
   command: z.string().optional(),
-  /** `log`, or with an id `log:42`. */
-  subject: z
-    .string()
-    .regex(/^[^:]+(?::|$)/, { error: 'must be a kind of subject (log), or one with its id (log:42).' })
-    .optional(),
+  subject,
   since: moment.optional(),
   until: moment.optional(),
 };
@@ -64,7 +66,7 @@ export async function filterOf(history: HttpDeps['history'], query: Filters): Pr
 }
 
 /** An id may hold colons, a kind doesn't. */
-function subjectFilter(given: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
+export function subjectFilter(given: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
   const colon = given?.indexOf(':') ?? -1;
   if (given === undefined || colon < 0) return { subjectKind: given };
   return { subjectKind: given.slice(0, colon), subjectId: given.slice(colon + 1) };

@@ -2,10 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { z } from 'zod';
-import type { Access, Caller } from '../auth/caller.js';
+import { type Access, type Caller, allows } from '../auth/caller.js';
 import type { Answer } from './answer.js';
 import type { Bodies, ReadBody } from './body/index.js';
 import { hasBody } from './body/limited-bytes.js';
+import { refused } from './errors.js';
 import { readQuery } from './query.js';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -30,9 +31,20 @@ export interface Call<Query, Who = Caller> extends Exchange {
   body: unknown;
 }
 
+/** What of a route is for fewer callers than the route. */
+export interface Stricter<Query> {
+  access: Exclude<Access, 'anyone'>;
+  /** Whether the query asks for it. */
+  where: (query: Query) => boolean;
+  /** The same for people: `without explain`. */
+  words: string;
+}
+
 interface Spec<Query, Who> {
   method: Method;
   path: string;
+  /** Asked before the body is read. */
+  stricter?: Stricter<Query>;
   /** A strict zod object; unknown parameters are refused. */
   query: z.ZodType<Query>;
   /** What kind of body the route takes; without, it takes none. */
@@ -50,6 +62,7 @@ export interface Route {
   method: Method;
   path: string;
   access: Access;
+  stricter: Pick<Stricter<never>, 'access' | 'words'> | undefined;
   query: z.ZodType;
   /** What kind of body the route takes. */
   body: 'json' | 'document' | undefined;
@@ -68,9 +81,18 @@ export function route<Query>(spec: Spec<Query, Caller> & { access: Exclude<Acces
     ...described(spec, spec.access),
     async answer(exchange, caller, bodies) {
       if (caller === null) throw new Error(`${spec.path} was called without a caller`);
-      return read(exchange.req, bodies, (given) => spec.handle({ ...exchange, ...given, caller }));
+      return read(exchange.req, bodies, {
+        admits: (query) => requireStricter(spec.stricter, query, caller),
+        handle: (given) => spec.handle({ ...exchange, ...given, caller }),
+      });
     },
   };
+}
+
+function requireStricter<Query>(stricter: Stricter<Query> | undefined, query: Query, { role }: Caller): void {
+  if (stricter === undefined || !stricter.where(query) || allows(role, stricter.access)) return;
+  const { access, words } = stricter;
+  throw refused('FORBIDDEN', `This needs the role ${access} ${words}; yours is ${role}.`);
 }
 
 /** A route for anyone, with a token or without. */
@@ -79,19 +101,25 @@ export function openRoute<Query>(spec: Spec<Query, null>): Route {
   return {
     ...described(spec, 'anyone'),
     answer: (exchange, _caller, bodies) =>
-      read(exchange.req, bodies, (given) => spec.handle({ ...exchange, ...given, caller: null })),
+      read(exchange.req, bodies, { handle: (given) => spec.handle({ ...exchange, ...given, caller: null }) }),
   };
 }
 
-function described(spec: Omit<Spec<unknown, never>, 'handle'>, access: Access): Omit<Route, 'answer'> {
-  const { method, path, query, body, optionalBody = false } = spec;
+function described<Query>(spec: Omit<Spec<Query, never>, 'handle'>, access: Access): Omit<Route, 'answer'> {
+  const { method, path, stricter, query, body, optionalBody = false } = spec;
   const { whileDatabaseIsAway = false, needsPrimary = method !== 'get' } = spec;
-  return { method, path, access, query, body, optionalBody, whileDatabaseIsAway, needsPrimary };
+  return { method, path, access, stricter, query, body, optionalBody, whileDatabaseIsAway, needsPrimary };
 }
 
 interface Given<Query> {
   query: Query;
   body: unknown;
+}
+
+interface Reading<Query> {
+  /** Throws where the caller may not ask for this. */
+  admits?: (query: Query) => void;
+  handle: (given: Given<Query>) => Answer | Promise<Answer>;
 }
 
 /** Reads query and body, and holds the body until `handle` has answered. */
@@ -102,13 +130,10 @@ function requestReader<Query>({
 }: Pick<Spec<Query, never>, 'query' | 'body' | 'optionalBody'>) {
   // Most requests have no query: what that means is worked out once.
   const empty = query.safeParse({});
-  return async (
-    req: IncomingMessage,
-    bodies: Bodies,
-    handle: (given: Given<Query>) => Answer | Promise<Answer>,
-  ): Promise<Answer> => {
+  return async (req: IncomingMessage, bodies: Bodies, { admits, handle }: Reading<Query>): Promise<Answer> => {
     const url = req.url ?? '/';
     const read = empty.success && !url.includes('?') ? empty.data : readQuery(url, query);
+    admits?.(read);
     if (body === undefined || (optionalBody === true && !hasBody(req))) return handle({ query: read, body: undefined });
     const found: ReadBody = await bodies[body](req);
     try {

@@ -7,6 +7,8 @@ import { own } from '../postgres/own-tables.js';
 export interface EventText {
   position: number;
   hash: string;
+  /** What it is about beside a collection; absent: nothing. */
+  subject?: { kind: string; id: string };
   /** What is stored, not upcast, so that its hash can be checked: one line, as JSON.stringify writes it. */
   text: string;
 }
@@ -31,12 +33,12 @@ export async function selectEventTexts(db: Queryable, selection: Selection): Pro
     values: [...values],
     types: JSON_AS_TEXT,
   });
-  const toText = (row: UnparsedRow): EventText => ({
-    position: row.position,
-    hash: row.hash,
-    text: textOf(parsedRow(row)),
-  });
-  return mapYielding(rows, toText, createTimeSlice());
+  return mapYielding(rows, (row) => toText(parsedRow(row)), createTimeSlice());
+}
+
+function toText(row: EventRow): EventText {
+  const { position, hash, subject } = row;
+  return { position, hash, ...(subject && { subject }), text: textOf(row) };
 }
 
 /** What most events don't have is no member of those. */

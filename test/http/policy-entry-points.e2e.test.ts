@@ -22,7 +22,7 @@ interface Entry {
   given: () => Promise<Request>;
 }
 
-const ROLES = ['auditor', 'reader'] as const;
+const ROLES = ['auditor', 'author', 'reader'] as const;
 
 const column = (field: string, schema: object = {}) => ({ field, type: 'string', interface: 'input', schema });
 const table = (collection: string, ...fields: object[]) => ({

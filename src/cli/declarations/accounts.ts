@@ -31,7 +31,7 @@ function declareUsers(program: Command, does: Does): void {
     .addOption(
       oneOf(
         '--role <role>',
-        'admin (everything), auditor (reads everything), reader (reads collections)',
+        'admin (everything), auditor (reads everything), author (proposes changes), reader (reads collections)',
         ROLES,
       ).makeOptionMandatory(),
     )

@@ -61,7 +61,7 @@ export const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '
 
 function operationOf(route: Route, doc: OperationDoc, components: Components): JsonSchema {
   const { access, path, body } = route;
-  const description = [doc.description, access === 'anyone' ? 'Needs no token.' : `Needs the role ${access}.`];
+  const description = [doc.description, neededFor(route)];
   return {
     operationId: doc.id,
     tags: [tagOf(path)],
@@ -74,6 +74,11 @@ function operationOf(route: Route, doc: OperationDoc, components: Components): J
     }),
     responses: responsesOf(route, doc, components),
   };
+}
+
+function neededFor({ access, stricter }: Route): string {
+  if (access === 'anyone') return 'Needs no token.';
+  return `Needs the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
 }
 
 function requestBody(kind: 'json' | 'document', { body, example }: OperationDoc, components: Components): JsonSchema {

@@ -46,7 +46,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
   return route({
     method: 'get',
     path: '/history/snapshot',
-    access: 'auditor',
+    access: 'author or auditor',
     query: snapshotQuery,
     async handle(call) {
       const { query, req } = call;
@@ -82,7 +82,7 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
   return route({
     method: 'get',
     path: '/history/diff',
-    access: 'auditor',
+    access: 'author or auditor',
     query: diffQuery,
     async handle(call) {
       const { query } = call;

@@ -1,25 +1,30 @@
-/** /history/stream: events as they are accepted. */
+/** /history/stream: events as they are accepted; those of change requests to all who read these. */
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
+import { type Access, allows } from '../../auth/caller.js';
+import type { EventText } from '../../log/event-text.js';
+import { CHANGE } from '../../schema/change-requests/model.js';
+import type { StoredEvent } from '../../schema/model/events.js';
 import { streamAnswer } from '../answer.js';
 import { authorize } from '../authorize.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused, Refused } from '../errors.js';
 import { writeEventStream } from '../event-stream.js';
+import { subject, subjectFilter } from '../history-filter.js';
 import { type Cursor, cursor, requireInLog } from '../history-query.js';
 import { type Route, route } from '../route.js';
 
-const ACCESS = 'auditor';
-
 /** `after`: for the first connection of a client that has read the log up to there. */
-const streamQuery = z.strictObject({ after: cursor.optional() });
+const streamQuery = z.strictObject({ after: cursor.optional(), subject });
+
+const isAboutChanges = (given: string | undefined): boolean => subjectFilter(given).subjectKind === CHANGE;
 
 export function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps): Route {
   /** Also hears of a head that no notification told of. */
-  const allowed = async (req: IncomingMessage): Promise<boolean> => {
+  const allowed = async (req: IncomingMessage, access: Access): Promise<boolean> => {
     const { head, authEpoch } = await freshness.check();
     void store.atHead(head).catch(() => undefined);
-    return authorize(req, ACCESS, (token) => auth.identify(token, authEpoch)).then(
+    return authorize(req, access, (token) => auth.identify(token, authEpoch)).then(
       () => true,
       (error: unknown) => !(error instanceof Refused),
     );
@@ -27,9 +32,14 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
   return route({
     method: 'get',
     path: '/history/stream',
-    access: ACCESS,
+    access: 'author or auditor',
+    stricter: {
+      access: 'auditor',
+      where: ({ subject: about }) => !isAboutChanges(about),
+      words: 'without `subject=change`',
+    },
     query: streamQuery,
-    async handle({ req, query, head }) {
+    async handle({ req, query, head, caller }) {
       const from = lastEventId(req) ?? query.after ?? { position: head };
       await requireInLog(from, history);
       const after = from.position;
@@ -38,8 +48,15 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
       const answer = streamAnswer(
         'text/event-stream; charset=utf-8',
         (res) => {
-          const options = { tail: history.tail, after, allowed: () => allowed(req), watch };
-          return writeEventStream(res, options);
+          const isAuditor = allows(caller.role, 'auditor');
+          return writeEventStream(res, {
+            tail: history.tail,
+            after,
+            // Who begins as an auditor is sent what auditors see, as long as they are one.
+            allowed: () => allowed(req, isAuditor ? 'auditor' : 'author or auditor'),
+            shown: shownOf(query.subject, isAuditor),
+            watch,
+          });
         },
         // Proxies would hold events back to compress or to gather them.
         ['X-Accel-Buffering', 'no'],
@@ -47,6 +64,20 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
       return { ...answer, position: after };
     },
   });
+}
+
+/** What of an event is sent: only of those about the subject, and from where it was asked for to auditors alone. */
+function shownOf(about: string | undefined, isAuditor: boolean): (event: EventText) => string | null {
+  const { subjectKind: kind, subjectId: id } = subjectFilter(about);
+  return ({ text, subject: found }) => {
+    if (kind !== undefined && (found?.kind !== kind || (id !== undefined && found.id !== id))) return null;
+    return isAuditor ? text : withoutOrigin(text);
+  };
+}
+
+function withoutOrigin(text: string): string {
+  const { context: _, ...event } = JSON.parse(text) as StoredEvent;
+  return JSON.stringify({ ...event, request_id: null, ip: null, user_agent: null });
 }
 
 function lastEventId(req: IncomingMessage): Cursor | undefined {

@@ -141,7 +141,9 @@ function applyRoute(deps: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/schema/apply',
-    access: 'admin',
+    // Authors look at the plan of what they would propose.
+    access: 'author',
+    stricter: { access: 'admin', where: ({ explain }) => !explain, words: 'without `explain`' },
     query: applyQuery,
     body: 'document',
     async handle(asked) {

@@ -170,6 +170,8 @@ const HISTORY: OperationDocs = {
   'GET /history/stream': {
     id: 'streamEvents',
     summary: 'Events as they are accepted, as server-sent events',
+    description:
+      '`subject` narrows them down as in /history/events: `change` to those of change requests, `change:ID` to those of one. Authors are not told from where requests were made.',
     media: ['text/event-stream'],
     refuses: ['NOT_FOUND', 'DIVERGED'],
   },

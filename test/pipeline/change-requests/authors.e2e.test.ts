@@ -1,0 +1,138 @@
+/** What authors may beside what readers may: the plan of what they would propose, the schema as it was, news of requests. */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { expect } from 'chai';
+import { json } from '../../support/client.js';
+import { until } from '../../support/until.js';
+import { withService } from '../../support/with-service.js';
+import { type Person, dataOf, diffOf, newPerson, noted, open, refusal, without } from './people.js';
+
+interface Heard {
+  position: number;
+  type: string;
+  subject: { kind: string; id: string };
+  actor: { name: string };
+  ip: string | null;
+  user_agent: string | null;
+}
+
+const FIELDS = ['title', 'body'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
+
+describe('authors', () => {
+  const { client: admin, service, api } = withService({ consistent: true });
+  let author: Person;
+  let auditor: Person;
+  let reader: Person;
+
+  before(async () => {
+    for (const collection of ['articles', 'pages'])
+      expect((await admin('/collections', json({ collection, schema: {}, fields: FIELDS }))).status).to.equal(200);
+    author = await newPerson(admin, 'author', 'author');
+    auditor = await newPerson(admin, 'auditor', 'auditor');
+    reader = await newPerson(admin, 'reader', 'reader');
+  });
+
+  it('are told the plan of a diff, with what the policy says of it, and nothing is run', async () => {
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' } });
+    const diff = await diffOf(admin, without('articles', 'body'));
+    const head = await api.head();
+    const told = await author.send('/schema/apply?explain', json(diff));
+    expect(told.status, told.text).to.equal(200);
+    const plan = told.json as { accepted: null; warnings: { code: string; action: string }[]; statements: object[] };
+    expect(plan.accepted).to.equal(null);
+    expect(plan.warnings).to.deep.include.members([plan.warnings.find(({ code }) => code === 'LOSES_DATA')]);
+    expect(plan.warnings.find(({ code }) => code === 'LOSES_DATA')?.action).to.equal('approve');
+    expect(plan.statements).to.not.have.length(0);
+    expect(await api.head()).to.equal(head);
+    await api.ok('PUT', '/policy', {});
+  });
+
+  it('apply nothing and try nothing out, and are told so before the body is read', async () => {
+    const diff = await diffOf(admin, without('articles', 'body'));
+    const head = await api.head();
+    for (const how of ['', '?dry_run', '?explain=false', '?online', '?purge', '?dry_run&explain=0']) {
+      const { status, codes, text } = await author.send(`/schema/apply${how}`, json(diff));
+      expect([status, ...codes], how).to.deep.equal([403, 'FORBIDDEN']);
+      expect(text).to.include('This needs the role admin without `explain`; yours is author.');
+    }
+    const unread = { method: 'POST', body: 'nonsense', headers: { 'content-type': 'text/plain' } };
+    expect((await author.send('/schema/apply', unread)).status).to.equal(403);
+    for (const { send } of [auditor, reader])
+      expect((await send('/schema/apply?explain', json(diff))).status).to.equal(403);
+    expect(await api.head()).to.equal(head);
+  });
+
+  it('read the schema as it was and what differs, but not who did what from where', async () => {
+    const position = await api.head();
+    for (const path of [`/history/diff?to=${position - 1}`, `/history/snapshot?at=${position - 1}`]) {
+      expect((await author.send(path)).status, path).to.equal(200);
+      expect((await auditor.send(path)).status, path).to.equal(200);
+      expect(refusal(await reader.send(path)), path).to.equal('403 FORBIDDEN');
+    }
+    for (const path of ['events', 'batches', 'changes', 'schema', 'export', 'verify', 'events/1'])
+      expect(refusal(await author.send(`/history/${path}`)), path).to.equal('403 FORBIDDEN');
+  });
+
+  async function listen(token: string, query: string) {
+    const asked = request(`${service.url}/history/stream${query}`, { headers: { authorization: `Bearer ${token}` } });
+    asked.end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const heard: Heard[] = [];
+    let rest = '';
+    response.setEncoding('utf8');
+    response.on('error', () => undefined);
+    response.on('data', (chunk: string) => {
+      const frames = (rest + chunk).split('\n\n');
+      rest = frames.pop() ?? '';
+      for (const frame of frames) {
+        const data = /^data: (.*)$/m.exec(frame)?.[1];
+        if (data !== undefined) heard.push(JSON.parse(data) as Heard);
+      }
+    });
+    return { status: response.statusCode, heard, close: () => asked.destroy() };
+  }
+
+  it('hear of change requests over the stream, and of nothing else', async () => {
+    for (const query of ['', '?subject=policy', '?subject=changes', '?subject=log:1'])
+      expect((await listen(author.token, query)).status, query).to.equal(403);
+    expect((await listen(reader.token, '?subject=change')).status).to.equal(403);
+    const mine = await listen(author.token, '?subject=change');
+    const theirs = await listen(auditor.token, '?subject=change');
+    expect([mine.status, theirs.status]).to.deep.equal([200, 200]);
+
+    const { id, plan } = await open(author.send, {
+      title: 'Heard',
+      diff: await diffOf(admin, noted('pages', 'heard')),
+    });
+    const only = await listen(author.token, `?subject=change:${id}`);
+    await admin(`/changes/${id}/comment`, json({ comment: 'Why?' }));
+    await admin(`/changes/${id}/reject`, json({}));
+    await author.send(`/changes/${id}`, json({ title: 'Heard again' }, 'PATCH'));
+    await admin(`/changes/${id}/approve`, json({ plan }));
+    await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));
+    const other = await open(author.send, { title: 'Other', diff: await diffOf(admin, noted('articles', 'other')) });
+    await author.send(`/changes/${other.id}/withdraw`, { method: 'POST' });
+    await api.ok('PATCH', '/collections/articles', { meta: { note: 'no request' } });
+    await admin(`/changes/${id}/apply`, json({}));
+    const said = ['commented', 'rejected', 'updated', 'approved', 'scheduled', 'applied'].map(
+      (each) => `change.${each}`,
+    );
+    await until('all of it was heard', () => only.heard.at(-1)?.type === 'change.applied');
+    expect(only.heard.map(({ type }) => type)).to.deep.equal(said);
+    const all = ['change.opened', ...said.slice(0, -1), 'change.opened', 'change.withdrawn', 'change.applied'];
+    for (const { heard } of [mine, theirs]) {
+      await until('all of both was heard', () => heard.length === all.length);
+      expect(heard.map(({ type }) => type)).to.deep.equal(all);
+    }
+    expect(new Set(mine.heard.map(({ ip, user_agent: agent }) => ip ?? agent))).to.deep.equal(new Set([null]));
+    expect(mine.heard[1]?.actor.name).to.not.equal('author');
+    expect(theirs.heard[1]?.ip).to.be.a('string');
+    for (const each of [mine, theirs, only]) each.close();
+
+    // What was missed is sent to whoever comes back.
+    const again = await listen(author.token, `?subject=change&after=${mine.heard[0]?.position}`);
+    await until('what was missed was heard', () => again.heard.length === all.length - 1);
+    again.close();
+    expect(dataOf(await author.send(`/changes/${id}`))).to.include({ state: 'applied' });
+  });
+});
