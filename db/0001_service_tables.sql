@@ -201,7 +201,9 @@ CREATE TABLE :"service".service_changes (
   -- Whose tables nothing else may change now.
   held            text[] NOT NULL,
   opened_position bigint NOT NULL,
-  request         jsonb  NOT NULL CHECK (jsonb_typeof(request) = 'object')
+  request         jsonb  NOT NULL CHECK (jsonb_typeof(request) = 'object'),
+  -- What keeps it from going on now, where it has no steps; for people, and in no event.
+  progress        jsonb
 );
 
 CREATE INDEX service_changes_opened ON :"service".service_changes (opened_position);

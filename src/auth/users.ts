@@ -22,7 +22,9 @@ export type UserChanges = Partial<NewUser>;
 
 export interface Users {
   /** By e-mail address; `total` counts all of them. */
-  list(page?: { offset?: number; limit?: number | null }): Promise<{ users: User[]; total: number }>;
+  list(page: { offset: number; limit: number }): Promise<{ users: User[]; total: number }>;
+  /** By id or e-mail address, in any case. */
+  find(named: string): Promise<User | undefined>;
   get(id: string): Promise<Result<User>>;
   create(user: NewUser): Promise<Result<User>>;
   /** Only the members given change. Another password, and being suspended, end the user's sessions. */
@@ -35,13 +37,21 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
   const hashOf = (password: string | null | undefined) => (password == null ? null : passwords.hash(password));
 
   return {
-    async list({ offset = 0, limit = null } = {}) {
+    async list({ offset, limit }) {
       const { rows } = await pool.query<UserRow>(
         `select ${USER_COLUMNS} from ${own.users} order by lower(email), id offset $1 limit $2`,
         [offset, limit],
       );
       const count = await pool.query<{ total: number }>(`select count(*)::int as total from ${own.users}`);
       return { users: rows.map(toUser), total: count.rows[0]?.total ?? 0 };
+    },
+
+    async find(named) {
+      const { rows } = await pool.query<UserRow>(
+        `select ${USER_COLUMNS} from ${own.users} where id::text = lower($1) or lower(email) = lower($1)`,
+        [named],
+      );
+      return rows[0] && toUser(rows[0]);
     },
 
     async get(id) {

@@ -20,9 +20,7 @@ export function withAccounts<T>(invocation: Invocation, work: (accounts: Account
 
 /** By e-mail address (in any case) or id. */
 export async function findUser(users: Users, named: string): Promise<User> {
-  const all = await users.list();
-  const given = named.toLowerCase();
-  const user = all.users.find(({ id, email }) => id === given || email.toLowerCase() === given);
+  const user = await users.find(named);
   if (!user) throw new OperatorError(`There is no user "${named}": "dps users list" shows them all.`);
   return user;
 }

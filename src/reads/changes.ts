@@ -5,7 +5,15 @@ import type { Json } from '../kernel/json.js';
 import type { Problem } from '../kernel/problem.js';
 import type { Queryable } from '../postgres/pool.js';
 import { type KeptStep, readSteps } from '../projector/change-requests/preparations.js';
-import { type ChangeFilter, type Held, HELD, listChanges, readChange } from '../projector/change-requests/rows.js';
+import {
+  type ChangeFilter,
+  type Held,
+  HELD,
+  listChanges,
+  readChange,
+  readWaiting,
+} from '../projector/change-requests/rows.js';
+import type { StepProgress } from '../projector/online/types.js';
 import type { Holder } from '../projector/ddl/table-locks.js';
 import { type Finding, findingOf } from '../schema/findings/index.js';
 import { type ChangeAction, allowedIn } from '../schema/change-requests/actions.js';
@@ -125,8 +133,9 @@ async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView
   const documents = await readDocuments(pool, named);
   const judging = await judgingOf(pool, request);
   const kept = await readSteps(pool, id);
+  const waiting = kept.length === 0 ? await readWaiting(pool, id) : null;
   const ahead = request.state === 'queued' ? await aheadOf(pool, request) : [];
-  return showChange(request, { documents, kept, ahead, judging });
+  return showChange(request, { documents, kept, waiting, ahead, judging });
 }
 
 interface About {
@@ -134,6 +143,8 @@ interface About {
   documents: ReadonlyMap<string, Document>;
   /** What is known of its steps. */
   kept: readonly KeptStep[];
+  /** What keeps it from going on, where it has no steps. */
+  waiting?: StepProgress | null;
   /** Requests that have the tables it needs. */
   ahead: string[];
   /** Absent: nobody was asked about it. */
@@ -141,7 +152,8 @@ interface About {
 }
 
 /** A request with what else is known of it. */
-export function showChange(request: ChangeRequest, { documents, kept, ahead, judging = NOBODY }: About): ChangeView {
+export function showChange(request: ChangeRequest, about: About): ChangeView {
+  const { documents, kept, ahead, judging = NOBODY } = about;
   const { preparation, document, failure } = request;
   const ended = isAtRest(request);
   return {
@@ -150,13 +162,19 @@ export function showChange(request: ChangeRequest, { documents, kept, ahead, jud
     steps: stepsOf(preparation?.steps ?? [], kept, ended),
     holds: heldBy(request),
     queued_behind: ahead,
-    waiting_for: ended ? [] : kept.flatMap(({ progress }) => (progress?.waiting_for ?? []).map(toHolder)),
+    waiting_for: holdersOf(request, about).map(toHolder),
     cleaning: ended && kept.length > 0,
     warnings: (preparation?.warnings ?? []).map(findingOf),
     problems: failure === null ? null : problemsIn(contentOf(documents.get(failure.document))),
     allowed: allowedIn(request),
     proposal: showProposal(request, documents, judging),
   };
+}
+
+/** Of one that has ended, or that people look at, what was noted last is over. */
+function holdersOf(request: ChangeRequest, { kept, waiting }: About): Holder[] {
+  if (isAtRest(request) && request.state !== 'scheduled') return [];
+  return [...kept.map(({ progress }) => progress), waiting].flatMap((progress) => progress?.waiting_for ?? []);
 }
 
 const contentOf = (document: Document | undefined): Json =>

@@ -17,7 +17,9 @@ INSERT INTO service.service_trash (position, kind, collection, identity, batch, 
   SELECT 1000000 + n, 'collection', 't' || n, (1000000 + n)::text, gen_random_uuid(), now(), '2999-01-01' FROM generate_series(1, ${ROWS}) n;
 INSERT INTO service.service_sessions (id, user_id, refresh_hash, family_hash, expires_at)
   SELECT ${ID}, (SELECT id FROM service.service_users LIMIT 1), decode(lpad(to_hex(n), 8, '0'), 'hex'), '', now() + interval '1 day'
-    FROM generate_series(1, ${ROWS}) n`;
+    FROM generate_series(1, ${ROWS}) n;
+INSERT INTO service.service_users (id, email, name, role)
+  SELECT ${ID}, 'user' || lpad(n::text, 4, '0') || '@example.com', 'User ' || n, 'reader' FROM generate_series(2, ${ROWS}) n`;
 
 describe('a list of what the service has kept', () => {
   const { service, api, client } = withService();
@@ -35,7 +37,7 @@ describe('a list of what the service has kept', () => {
     meta: { total_count: number };
   }
 
-  for (const path of ['/changes', '/trash', '/sessions']) {
+  for (const path of ['/changes', '/trash', '/sessions', '/users']) {
     it(`${path} is answered in pages`, async () => {
       const page = (query: string) => api.ok<List>('GET', `${path}?meta=total_count&${query}`);
       const first = await page('');
@@ -60,6 +62,8 @@ describe('a list of what the service has kept', () => {
       return (JSON.parse(out) as unknown[]).length;
     };
     expect(await lengthOf('trash')).to.equal(ROWS);
+    const database = ['--database-url', service.databaseUrl];
+    expect(await lengthOf('users', 'list', ...database)).to.equal(ROWS);
     expect(await lengthOf('changes', '--limit', '1050')).to.equal(1_050);
     expect(await lengthOf('changes', '--limit', '5000')).to.equal(ROWS);
     expect(await lengthOf('changes')).to.equal(20);

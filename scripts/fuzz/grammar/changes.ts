@@ -60,6 +60,7 @@ export const CHANGES: Rules = {
       query: maybe(context.random, {
         state: [0.3, () => context.random.pick(STATES)],
         collection: [0.3, () => collectionName(context)],
+        to_approve: [0.2, () => context.random.pick(['', 'true', 'false', 'x'])],
         limit: [0.3, () => String(context.random.below(9))],
         offset: [0.2, () => String(context.random.below(9))],
         meta: [0.2, () => '*'],

@@ -136,7 +136,10 @@ const HISTORY: Rules = {
     weight: 1,
     make: ({ random, world }) => ({
       path: '/history/stream',
-      query: maybe(random, { after: [0.5, moment(random, world)] }),
+      query: maybe(random, {
+        after: [0.5, moment(random, world)],
+        subject: [0.5, () => random.pick(['change', 'change:x', 'policy', 'log:1', ':'])],
+      }),
       ...(random.chance(0.3) && { headers: { 'Last-Event-ID': moment(random, world)() } }),
     }),
   },

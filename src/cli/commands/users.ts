@@ -1,20 +1,32 @@
 import { z } from 'zod';
 import type { Role, UserStatus } from '../../auth/caller.js';
 import { PASSWORD_LENGTH, type User } from '../../auth/user.js';
+import type { Users } from '../../auth/users.js';
 import { randomSecret } from '../../auth/secrets.js';
 import { findUser, withAccounts } from '../accounts.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { accepted, show, table } from '../output.js';
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
-  const found = await withAccounts(invocation, ({ users: all }) => all.list());
-  show(invocation, found.users, () =>
+  const found = await withAccounts(invocation, ({ users }) => allOf(users));
+  show(invocation, found, () =>
     table(
       ['email', 'name', 'role', 'status', 'created', 'id'],
-      found.users.map((user) => [user.email, user.name, user.role, user.status, user.created_at, user.id]),
+      found.map((user) => [user.email, user.name, user.role, user.status, user.created_at, user.id]),
     ),
   );
   return 0;
+}
+
+const PAGE = 1_000;
+
+async function allOf(users: Users): Promise<User[]> {
+  const found: User[] = [];
+  for (;;) {
+    const page = await users.list({ offset: found.length, limit: PAGE });
+    found.push(...page.users);
+    if (page.users.length < PAGE) return found;
+  }
 }
 
 export async function add(invocation: Invocation): Promise<ExitCode> {

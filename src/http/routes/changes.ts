@@ -1,6 +1,9 @@
 /** /changes: change requests as they are (authors and auditors read), and their end (authors withdraw their own). */
 import { z } from 'zod';
 import { WITHDRAW } from '../../pipeline/change-requests/index.js';
+import { type Caller, allows } from '../../auth/caller.js';
+import { readPolicy } from '../../log/policy.js';
+import type { Approver } from '../../projector/change-requests/rows.js';
 import { summaryOf } from '../../reads/changes.js';
 import { allowedIn } from '../../schema/change-requests/actions.js';
 import { CHANGE_STATES, isAtRest } from '../../schema/change-requests/model.js';
@@ -10,7 +13,7 @@ import { findChange, findOwnChange, noSuchChange } from '../change-id.js';
 import { shownPlan } from '../change-plan.js';
 import type { HttpDeps } from '../deps.js';
 import { largeJsonAnswer } from '../json-text.js';
-import { count, metaMembers, pageLimit } from '../query.js';
+import { count, flag, metaMembers, pageLimit } from '../query.js';
 import { route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
@@ -18,6 +21,7 @@ const listQuery = z.strictObject({
   state: z.enum(CHANGE_STATES, { error: `must be one of ${CHANGE_STATES.join(', ')}.` }).optional(),
   collection: z.string().optional().describe('Only those that change this collection'),
   author: z.string().optional().describe('Only those of this user, by id'),
+  to_approve: flag.describe('Only those that wait for the approval of whoever asks'),
   offset: count.default(0).describe('How many items to skip'),
   limit: pageLimit,
   meta: metaMembers.optional(),
@@ -27,14 +31,19 @@ export function changesRoutes(deps: HttpDeps): Route[] {
   return [listRoute(deps), oneRoute(deps), withdrawRoute(deps)];
 }
 
-function listRoute({ changes }: HttpDeps): Route {
+function listRoute({ changes, pool }: HttpDeps): Route {
+  const approverOf = async ({ id, role }: Caller): Promise<Approver> => {
+    if (!allows(role, 'admin')) return { id, may: 'none' };
+    return { id, may: (await readPolicy(pool)).policy.author_may_approve ? 'all' : 'others' };
+  };
   return route({
     method: 'get',
     path: '/changes',
     access: 'author or auditor',
     query: listQuery,
-    async handle({ query: { state, collection, author, offset, limit, meta } }) {
-      const { changes: data, total, filtered } = await changes.list({ state, collection, author }, { offset, limit });
+    async handle({ caller, query: { to_approve, offset, limit, meta, ...filter } }) {
+      const approver = to_approve ? await approverOf(caller) : undefined;
+      const { changes: data, total, filtered } = await changes.list({ ...filter, approver }, { offset, limit });
       const counts = { total_count: total, filter_count: filtered };
       const wanted = meta && Object.fromEntries(meta.map((member) => [member, counts[member]]));
       return largeJsonAnswer({ data, ...(wanted && { meta: wanted }) });

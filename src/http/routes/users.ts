@@ -5,11 +5,13 @@ import { jsonAnswer, noContent, unwrap } from '../answer.js';
 import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
 import { listQueryOf } from '../list.js';
+import { largeJsonAnswer } from '../json-text.js';
 import { membersOf, pick, USER_MEMBERS } from '../members.js';
+import { pageLimit } from '../query.js';
 import { type Call, route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});
-const listQuery = listQueryOf(USER_MEMBERS);
+const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
 
 export function userRoutes(deps: HttpDeps): Route[] {
@@ -44,10 +46,10 @@ function allUsers({ auth: { users } }: HttpDeps): Route[] {
       access: 'admin',
       query: listQuery,
       async handle({ query: { offset, limit, meta, fields } }) {
-        const { users: found, total } = await users.list({ offset, limit: limit ?? null });
+        const { users: found, total } = await users.list({ offset, limit });
         const data = found.map((user) => pick(user, fields));
         const counts = meta && Object.fromEntries(meta.map((member) => [member, total]));
-        return jsonAnswer(200, { data, ...(counts && { meta: counts }) });
+        return largeJsonAnswer({ data, ...(counts && { meta: counts }) });
       },
     }),
     route({

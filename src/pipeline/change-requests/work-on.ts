@@ -10,7 +10,7 @@ import {
   reopenSteps,
 } from '../../projector/change-requests/preparations.js';
 import { isDue } from '../../projector/change-requests/due.js';
-import { readChange } from '../../projector/change-requests/rows.js';
+import { keepWaiting, readChange } from '../../projector/change-requests/rows.js';
 import { PREPARATION_LOST } from '../../projector/online/lost.js';
 import { PreparationRefused, type StepProgress } from '../../projector/online/types.js';
 import type { Holder } from '../../projector/ddl/table-locks.js';
@@ -165,7 +165,7 @@ function showWaiting({ pool, id }: OnRequest, problem: Problem | undefined): Pro
   return showPhase(pool, id, { phase: problem?.message ?? null, waiting_for: holdersIn(problem) });
 }
 
-/** Shows it with the step that is not done, or with the last one. */
+/** Shows it with the step that is not done, or with the last one; without any, with the request. */
 export async function showPhase(
   pool: pg.Pool,
   id: string,
@@ -173,8 +173,9 @@ export async function showPhase(
 ): Promise<void> {
   const steps = await readSteps(pool, id);
   const step = steps.find(({ milliseconds }) => milliseconds === null) ?? steps.at(-1);
-  if (step === undefined) return;
-  await keepProgress(pool, { request: id, number: step.number }, { done: null, phase, waiting_for });
+  const progress = { done: null, phase, waiting_for };
+  if (step === undefined) await keepWaiting(pool, id, progress);
+  else await keepProgress(pool, { request: id, number: step.number }, progress);
 }
 
 interface BlockedBy {

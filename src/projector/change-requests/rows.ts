@@ -5,6 +5,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { changeIdOf, evolveChange, isChangeEvent } from '../../schema/change-requests/fold.js';
 import { type ChangeRequest, type ChangeState, heldBy } from '../../schema/change-requests/model.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
+import type { StepProgress } from '../online/types.js';
 import { IS_DUE } from './due.js';
 
 export async function readChange(db: Queryable, id: string): Promise<ChangeRequest | undefined> {
@@ -27,10 +28,11 @@ export async function changesBefore(
 }
 
 const WRITE = `
-INSERT INTO ${own.changes} (id, state, collections, held, opened_position, request)
+INSERT INTO ${own.changes} AS c (id, state, collections, held, opened_position, request)
 SELECT r.id, r.state, r.collections, r.held, r.opened_position, r.request
   FROM jsonb_to_recordset($1) AS r (id uuid, state text, collections text[], held text[], opened_position bigint, request jsonb)
-ON CONFLICT (id) DO UPDATE SET state = excluded.state, collections = excluded.collections, held = excluded.held,
+ON CONFLICT (id) DO UPDATE SET progress = CASE WHEN c.state = excluded.state
+    AND c.request -> 'schedule' = excluded.request -> 'schedule' THEN c.progress END, state = excluded.state, collections = excluded.collections, held = excluded.held,
   opened_position = excluded.opened_position, request = excluded.request`;
 
 /** The requests that the events are about, after them. @param before see `changesBefore` */
@@ -56,6 +58,17 @@ export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[
   return [{ text: WRITE, values: [JSON.stringify(rows)] }];
 }
 
+/** What keeps a request from going on that has no steps: until its state is another one. */
+export async function keepWaiting(db: Queryable, id: string, progress: StepProgress): Promise<void> {
+  await db.query(`UPDATE ${own.changes} SET progress = $2 WHERE id = $1`, [id, JSON.stringify(progress)]);
+}
+
+/** See `keepWaiting`. */
+export async function readWaiting(db: Queryable, id: string): Promise<StepProgress | null> {
+  const text = `SELECT progress FROM ${own.changes} WHERE id = $1`;
+  return (await db.query<{ progress: StepProgress | null }>(text, [id])).rows[0]?.progress ?? null;
+}
+
 /** Collections whose tables a request has for itself. */
 export interface Held {
   id: string;
@@ -70,19 +83,33 @@ export interface ChangeFilter {
   collection?: string | undefined;
   /** The id of a user. */
   author?: string | undefined;
+  /** Those that wait for this user's approval. */
+  approver?: Approver | undefined;
 }
+
+export interface Approver {
+  id: string;
+  /** Which they may approve; their own where the policy lets authors. */
+  may: 'none' | 'others' | 'all';
+}
+
+/** Open, and not approved by them as it is now. */
+const WAITS_FOR_APPROVER = `state = 'open' AND request -> 'proposal' <> 'null'
+    AND ($5 = 'all' OR $5 = 'others' AND request -> 'author' ->> 'id' <> $4)
+    AND NOT request -> 'proposal' -> 'approvals' @> jsonb_build_array(jsonb_build_object(
+      'by', jsonb_build_object('id', $4::text), 'plan', request -> 'proposal' -> 'plan'))`;
 
 /** Newest first, and how many there are of all and of those that fit. */
 export async function listChanges(
   db: Queryable,
-  { state, collection, author }: ChangeFilter,
+  filter: ChangeFilter,
   page: { offset: number; limit: number },
 ): Promise<{ requests: ChangeRequest[]; total: number; filtered: number }> {
   const fits = `($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR $2 = ANY (collections))
-    AND ($3::text IS NULL OR $3 = request -> 'author' ->> 'id')`;
-  const values = [state ?? null, collection ?? null, author ?? null];
+    AND ($3::text IS NULL OR $3 = request -> 'author' ->> 'id') AND ($4::text IS NULL OR (${WAITS_FOR_APPROVER}))`;
+  const values = valuesOf(filter);
   const { rows } = await db.query<{ request: ChangeRequest }>(
-    `SELECT request FROM ${own.changes} WHERE ${fits} ORDER BY opened_position DESC LIMIT $4 OFFSET $5`,
+    `SELECT request FROM ${own.changes} WHERE ${fits} ORDER BY opened_position DESC LIMIT $6 OFFSET $7`,
     [...values, page.limit, page.offset],
   );
   const counted = await db.query<{ total: number; filtered: number }>(
@@ -91,6 +118,11 @@ export async function listChanges(
   );
   const { total = 0, filtered = 0 } = counted.rows[0] ?? {};
   return { requests: rows.map(({ request }) => request), total, filtered };
+}
+
+function valuesOf({ state, collection, author, approver }: ChangeFilter): unknown[] {
+  const approving = approver === undefined ? [null, 'none'] : [approver.id, approver.may];
+  return [state ?? null, collection ?? null, author ?? null, ...approving];
 }
 
 /** One that takes a request back, and is neither applied nor given up. */

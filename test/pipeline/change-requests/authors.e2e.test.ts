@@ -73,6 +73,31 @@ describe('authors', () => {
       expect(refusal(await author.send(`/history/${path}`)), path).to.equal('403 FORBIDDEN');
   });
 
+  it('are waited for by nobody, and admins for what they have not approved as it is', async () => {
+    const waiting = async (send: Person['send']): Promise<string[]> =>
+      dataOf<{ id: string }[]>(await send('/changes?to_approve')).map(({ id }) => id);
+    const other = await newPerson(admin, 'second', 'admin');
+    const { id, plan } = await open(author.send, { title: 'Wait', diff: await diffOf(admin, noted('pages', 'wait')) });
+    const own = await open(other.send, { title: 'Mine', diff: await diffOf(admin, noted('articles', 'mine')) });
+    expect(await waiting(author.send)).to.deep.equal([]);
+    expect(await waiting(auditor.send)).to.deep.equal([]);
+    expect(await waiting(other.send)).to.deep.equal([own.id, id]);
+    await api.ok('PUT', '/policy', { author_may_approve: false, approvals: 2, findings: { LOSES_DATA: 'approve' } });
+    expect(await waiting(other.send)).to.deep.equal([id]);
+    expect((await other.send(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
+    expect(await waiting(other.send)).to.deep.equal([]);
+    expect(await waiting(admin)).to.deep.equal([own.id, id]);
+    // It asks for something else now: that was not approved.
+    const diff = await diffOf(admin, noted('pages', 'wait longer'));
+    expect((await author.send(`/changes/${id}`, json({ diff }, 'PATCH'))).status).to.equal(200);
+    expect(await waiting(other.send)).to.deep.equal([id]);
+    const counted = await other.send('/changes?to_approve&limit=0&meta=filter_count');
+    expect(counted.json).to.deep.equal({ data: [], meta: { filter_count: 1 } });
+    for (const each of [id, own.id]) await admin(`/changes/${each}/withdraw`, { method: 'POST' });
+    expect(await waiting(other.send)).to.deep.equal([]);
+    await api.ok('PUT', '/policy', {});
+  });
+
   async function listen(token: string, query: string) {
     const asked = request(`${service.url}/history/stream${query}`, { headers: { authorization: `Bearer ${token}` } });
     asked.end();

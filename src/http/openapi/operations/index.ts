@@ -1,5 +1,6 @@
 /** What the document says of every route, by method and path as the routes name them. */
 import type { OperationDocs } from '../operation-doc.js';
+import { ACCOUNT_OPERATIONS } from './accounts.js';
 import { CHANGE_OPERATIONS } from './changes.js';
 import { POLICY_OPERATIONS } from './policy.js';
 import { SCHEMA_OPERATIONS } from './schema.js';
@@ -11,5 +12,6 @@ export const OPERATIONS: OperationDocs = {
   ...TRASH_OPERATIONS,
   ...CHANGE_OPERATIONS,
   ...POLICY_OPERATIONS,
+  ...ACCOUNT_OPERATIONS,
   ...SERVICE_OPERATIONS,
 };

@@ -1,0 +1,76 @@
+/** A change request whose time has come, and somebody's transaction is in the way: it says whose, and goes on afterwards. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { json } from '../../support/client.js';
+import { column } from '../../support/online.js';
+import { until } from '../../support/until.js';
+import { type Api, createApi } from '../../support/api.js';
+import { type Clock, makeClock } from '../../support/clock.js';
+import { expectConsistent } from '../../support/consistent.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import { type TestService, startService } from '../../support/service.js';
+import { dataOf, diffOf, open, refusal, without } from './people.js';
+
+interface Waiting {
+  state: string;
+  waiting_for: { pid: number; application_name: string; age_seconds: number; collection: string }[];
+}
+
+describe('a scheduled change request that waits for locks', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let clock: Clock;
+  let service: TestService;
+  let api: Api;
+  const admin: Api['client'] = (path, send) => api.client(path, send);
+
+  before(async () => {
+    database = await createDatabase('migrated');
+    clock = await makeClock(database.connectionString);
+    service = await startService({ DATABASE_URL: database.connectionString, LOCK_TIMEOUT: '300' });
+    api = createApi(service);
+  });
+  after(async () => {
+    try {
+      await expectConsistent(database.connectionString);
+    } finally {
+      await api?.stop();
+      await service?.stop();
+      await database.drop();
+    }
+  });
+
+  it('shows whose transaction is in the way, until it is over', async () => {
+    await api.ok('POST', '/collections', {
+      collection: 'pages',
+      schema: {},
+      fields: [column('title'), column('body')],
+    });
+    const { id } = await open(admin, { title: 'No body', diff: await diffOf(admin, without('pages', 'body')) });
+    const show = async () => dataOf<Waiting>(await admin(`/changes/${id}`));
+    const asked = await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));
+    expect(asked.status, asked.text).to.equal(202);
+    expect((await show()).waiting_for).to.deep.equal([]);
+    const reporter = new pg.Client({ connectionString: database.connectionString, application_name: 'a long report' });
+    await reporter.connect();
+    try {
+      await reporter.query('BEGIN');
+      await reporter.query('SELECT count(*) FROM pages');
+      await clock.set('1 hour');
+      await admin(`/changes/${id}/comment`, json({ comment: 'It is time' }));
+      await until('it says who is in the way', async () => (await show()).waiting_for.length > 0, 20_000);
+      const { state, waiting_for: waiting } = await show();
+      expect(state).to.equal('scheduled');
+      expect(waiting[0]).to.include({ application_name: 'a long report', collection: 'pages' });
+      expect(waiting[0]?.pid).to.be.a('number');
+      // What is said meanwhile takes nothing away of that.
+      await admin(`/changes/${id}/comment`, json({ comment: 'Who is that?' }));
+      expect((await show()).waiting_for).to.have.length(1);
+    } finally {
+      await reporter.end();
+    }
+    await until('it is applied', async () => (await show()).state === 'applied', 20_000);
+    expect((await show()).waiting_for).to.deep.equal([]);
+    expect(refusal(await admin('/fields/pages/body'))).to.equal('404 NOT_FOUND');
+  });
+});
