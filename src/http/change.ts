@@ -24,8 +24,8 @@ import type { Document } from '../log/document-lines.js';
 import { openedBy } from '../pipeline/change-requests/index.js';
 import { type ChangeView, showChange } from '../reads/changes.js';
 import type { ChangeRequest } from '../schema/change-requests/model.js';
-import { judgedFindings } from '../projector/findings/index.js';
-import { type Acknowledgement, isStopping } from '../schema/policy/index.js';
+import { stoppingFindings } from '../projector/findings/index.js';
+import type { Acknowledgement } from '../schema/policy/index.js';
 import { acknowledgedBy } from './acknowledge.js';
 import { jsonChunks, largeJsonAnswer } from './json-text.js';
 import { addressOf, idempotencyKeyOf, ifMatchOf, reasonOf, traceparentOf, userAgentOf } from './request-headers.js';
@@ -138,9 +138,7 @@ export async function rehearse<N extends OperationName>(
     field,
     data,
   }));
-  const judged = await judgedFindings(pool, schema, { plan: { ...run, adopted: true }, noticed: run.warnings });
-  // What is taken as it is there is told in the report; of the rest, what the policy stops it by.
-  const warnings = judged.filter(({ action }) => isStopping(action));
+  const warnings = await stoppingFindings(pool, schema, run);
   const answer = await largeJsonAnswer({
     dry_run: true,
     ...report(),

@@ -124,6 +124,37 @@ describe('dps and the policy', () => {
     expect(accepted.code, accepted.err).to.equal(0);
   });
 
+  it('a dry run on the database says what it would say, with its exit code, and keeps nothing', async () => {
+    await api.sql('CREATE TABLE "group" (id bigint PRIMARY KEY)');
+    await api.sql('ALTER TABLE d ADD COLUMN "order" text');
+    const adopt = ['adopt', 'group', '--dry-run'];
+    const accept = ['drift', '--accept', 'd', '--dry-run'];
+    const head = await api.head();
+    for (const [how, place] of [
+      [adopt, 'group'],
+      [accept, 'd.order'],
+    ] as const) {
+      expect((await dps(...how)).code, 'no policy').to.equal(0);
+      const known = ['--acknowledge', `RESERVED_NAME:${place}`];
+      for (const [action, says, code] of [
+        ['refuse', 'the policy refuses it', 3],
+        ['acknowledge', `--acknowledge RESERVED_NAME:${place}`, 0],
+      ] as const) {
+        await api.ok('PUT', '/policy', { findings: { RESERVED_NAME: action } });
+        const ran = await dps(...how);
+        expect([action, ran.code], ran.err).to.deep.equal([action, 3]);
+        expect(ran.out).to.contain(`! RESERVED_NAME ${place}: `).and.to.contain(says);
+        expect((await dps(...how, ...known)).code, `${action}, acknowledged`).to.equal(code);
+      }
+      const { warnings } = JSON.parse((await dps(...how, '--json')).out) as { warnings: { action: string }[] };
+      expect(warnings.map((each) => each.action)).to.deep.equal(['acknowledge']);
+      await api.ok('PUT', '/policy', {});
+    }
+    expect((await api.events(head)).filter((event) => !event.startsWith('policy.updated'))).to.deep.equal([]);
+    expect((await dps(...accept.slice(0, -1))).code).to.equal(0);
+    expect((await dps('adopt', 'group')).code).to.equal(0);
+  });
+
   it('renaming and restoring are held to it', async () => {
     await api.ok('PUT', '/policy', { findings: { BREAKS_CLIENTS: 'acknowledge' } });
     const refused = await dps('rename', 'd.body', 'text');

@@ -4,7 +4,7 @@ import { parseYaml } from '../../src/http/formats/yaml.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
-import { type Finding, findingsOf } from '../../src/schema/findings/index.js';
+import { type Finding, findingOf, findingsOf, together } from '../../src/schema/findings/index.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { type CorpusFile, corpusFiles, corpusIsThere, historyFiles } from './corpus.js';
@@ -44,6 +44,22 @@ describe('findings of real schemas', () => {
       expect(findings.length, shown).to.be.at.most(HABITS.size);
       expect(new Set(findings.map(({ code }) => code)).size, shown).to.equal(findings.length);
       for (const { level, code } of findings) expect([level, HABITS.has(code)], shown).to.deep.equal(['note', true]);
+    }
+  });
+
+  it('say why something was left out of a file, once for each reason', async () => {
+    for (const file of corpusFiles()) {
+      const body = await parseYaml(file.text);
+      const compared = runToEnd(
+        compareSnapshot(initialState(), body, { force: true, mode: 'mirror', release: '0.1.0' }),
+      );
+      if (!compared.ok) throw new Error(file.name);
+      const noticed = compared.value.warnings.map(findingOf);
+      const told = runToEnd(together(noticed));
+      const shown = `${file.name}: ${told.map(({ code, message }) => `${code} ${message}`).join('\n')}`;
+      expect(told.length, shown).to.be.at.most(15);
+      const places = told.map((each) => each.places?.length ?? 1).reduce((sum, count) => sum + count, 0);
+      expect(places, shown).to.equal(noticed.length);
     }
   });
 

@@ -6,33 +6,9 @@ import { expect } from 'chai';
 import { RULES } from '../../src/schema/findings/index.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
-
-interface Request {
-  path: string;
-  body?: unknown;
-}
-
-interface Entry {
-  /** `POST /collections`, as the reference has it. */
-  route: string;
-  what?: string;
-  /** The code that the policy refuses. */
-  code: string;
-  /** Makes what the request needs, while nothing is refused, and says the request. */
-  given: () => Promise<Request>;
-}
+import { type Request, column, entriesOf } from './policy-entries.js';
 
 const ROLES = ['auditor', 'author', 'reader'] as const;
-
-const column = (field: string, schema: object = {}) => ({ field, type: 'string', interface: 'input', schema });
-const table = (collection: string, ...fields: object[]) => ({
-  collection,
-  schema: {},
-  fields: [
-    { field: 'id', type: 'bigInteger', interface: 'input', schema: { is_primary_key: true, has_auto_increment: true } },
-    ...fields,
-  ],
-});
 
 describe('the policy at every entry point', () => {
   const { api, client, service } = withService({ consistent: true });
@@ -46,228 +22,7 @@ describe('the policy at every entry point', () => {
     }
   });
 
-  const make = (...args: Parameters<typeof table>) => api.ok('POST', '/collections', table(...args));
-  const snapshot = () =>
-    api.ok<{ collections: { collection: string }[]; fields: { collection: string; field: string }[] }>(
-      'GET',
-      '/schema/snapshot',
-    );
-  const trashed = async (path: string): Promise<number> => {
-    await api.ok('DELETE', path);
-    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash?limit=1');
-    return data[0]?.position ?? 0;
-  };
-  const related = async (many: string, one: string): Promise<object> => {
-    await make(one);
-    await make(many, { field: 'one', type: 'bigInteger', interface: 'input', schema: {} });
-    return { collection: many, field: 'one', related_collection: one, schema: { on_delete: 'NO ACTION' } };
-  };
-
-  const CHANGES: Entry[] = [
-    {
-      route: 'POST /collections',
-      code: 'RESERVED_NAME',
-      given: async () => ({ path: '/collections', body: table('order') }),
-    },
-    {
-      route: 'POST /collections',
-      what: 'of several',
-      code: 'RESERVED_NAME',
-      given: async () => ({ path: '/collections', body: [table('fine'), table('group')] }),
-    },
-    {
-      route: 'DELETE /collections/{id}',
-      code: 'LOSES_DATA',
-      given: async () => (await make('a1'), { path: '/collections/a1' }),
-    },
-    {
-      route: 'DELETE /collections/{id}',
-      what: 'purged at once',
-      code: 'LOSES_DATA',
-      given: async () => (await make('a2'), { path: '/collections/a2?purge' }),
-    },
-    {
-      route: 'POST /collections/{id}/rename',
-      code: 'BREAKS_CLIENTS',
-      given: async () => (await make('a3'), { path: '/collections/a3/rename', body: { to: 'a3_new' } }),
-    },
-    {
-      route: 'POST /fields/{collection}',
-      code: 'RESERVED_NAME',
-      given: async () => (await make('b1'), { path: '/fields/b1', body: column('user') }),
-    },
-    {
-      route: 'PATCH /fields/{collection}',
-      code: 'MAY_FAIL',
-      given: async () => (
-        await make('b2', column('x')),
-        { path: '/fields/b2', body: [{ field: 'x', schema: { is_nullable: false } }] }
-      ),
-    },
-    {
-      route: 'PATCH /fields/{collection}/{field}',
-      code: 'LONG_LOCK',
-      given: async () => (
-        await make('b3', column('x')),
-        { path: '/fields/b3/x', body: { schema: { is_unique: true } } }
-      ),
-    },
-    {
-      route: 'PATCH /fields/{collection}/{field}',
-      what: 'a type',
-      code: 'NARROWS_TYPE',
-      given: async () => (await make('b4', column('x')), { path: '/fields/b4/x', body: { schema: { max_length: 9 } } }),
-    },
-    {
-      route: 'DELETE /fields/{collection}/{field}',
-      code: 'LOSES_DATA',
-      given: async () => (await make('b5', column('x')), { path: '/fields/b5/x' }),
-    },
-    {
-      route: 'POST /fields/{collection}/{field}/rename',
-      code: 'BREAKS_CLIENTS',
-      given: async () => (await make('b6', column('x')), { path: '/fields/b6/x/rename', body: { to: 'y' } }),
-    },
-    {
-      route: 'POST /relations',
-      code: 'FOREIGN_KEY_WITHOUT_INDEX',
-      given: async () => ({ path: '/relations', body: await related('c1', 'c1_one') }),
-    },
-    {
-      route: 'PATCH /relations/{collection}/{field}',
-      code: 'CASCADE_DELETES',
-      async given() {
-        await api.ok('POST', '/relations', await related('c2', 'c2_one'));
-        return { path: '/relations/c2/one', body: { schema: { on_delete: 'CASCADE' } } };
-      },
-    },
-    {
-      route: 'DELETE /relations/{collection}/{field}',
-      code: 'DROPS_CONSTRAINT',
-      async given() {
-        await api.ok('POST', '/relations', await related('c3', 'c3_one'));
-        return { path: '/relations/c3/one' };
-      },
-    },
-    {
-      route: 'POST /schema/apply',
-      code: 'LOSES_DATA',
-      async given() {
-        await make('d1', column('x'));
-        const now = await snapshot();
-        const less = { ...now, fields: now.fields.filter((each) => each.collection !== 'd1' || each.field !== 'x') };
-        return { path: '/schema/apply', body: await api.ok('POST', '/schema/diff', less) };
-      },
-    },
-    {
-      route: 'POST /schema/apply',
-      what: 'going back in history',
-      code: 'LOSES_DATA',
-      async given() {
-        const before = await api.head();
-        await make('d2');
-        return { path: '/schema/apply', body: await api.ok('GET', `/history/diff?to=${before}`) };
-      },
-    },
-    {
-      route: 'POST /schema/apply',
-      what: 'what was merged',
-      code: 'LOSES_DATA',
-      async given() {
-        await make('d3', column('x'));
-        const base = await snapshot();
-        const theirs = {
-          ...base,
-          fields: base.fields.filter((each) => each.collection !== 'd3' || each.field !== 'x'),
-        };
-        return { path: '/schema/apply', body: await api.ok('POST', '/schema/merge', { base, theirs }) };
-      },
-    },
-    {
-      route: 'POST /schema/adopt',
-      code: 'RESERVED_NAME',
-      async given() {
-        await api.sql('CREATE TABLE "select" (id bigint PRIMARY KEY)');
-        return { path: '/schema/adopt', body: { tables: ['select'] } };
-      },
-    },
-    {
-      route: 'POST /schema/adopt',
-      what: 'without a primary key',
-      code: 'NO_PRIMARY_KEY',
-      async given() {
-        await api.sql('CREATE TABLE e1 (x text)');
-        return { path: '/schema/adopt', body: { tables: ['e1'] } };
-      },
-    },
-    {
-      route: 'POST /schema/drift/accept',
-      code: 'RESERVED_NAME',
-      async given() {
-        await make('e2');
-        await api.sql('ALTER TABLE e2 ADD COLUMN "table" text');
-        return { path: '/schema/drift/accept', body: { collections: ['e2'] } };
-      },
-    },
-    {
-      route: 'POST /trash/{position}/restore',
-      code: 'RESERVED_NAME',
-      async given() {
-        await make('where');
-        return { path: `/trash/${await trashed('/collections/where')}/restore` };
-      },
-    },
-    {
-      route: 'POST /trash/{position}/restore',
-      what: 'of a field',
-      code: 'LONG_LOCK',
-      async given() {
-        await make('f1', column('x', { is_unique: true }));
-        return { path: `/trash/${await trashed('/fields/f1/x')}/restore` };
-      },
-    },
-  ];
-
-  /** Of metadata alone no rule finds anything: there is nothing that a policy could say of it. */
-  const METADATA: Omit<Entry, 'code'>[] = [
-    {
-      route: 'PATCH /collections',
-      given: async () => (
-        await make('g1'),
-        { path: '/collections', body: [{ collection: 'g1', meta: { note: 'x' } }] }
-      ),
-    },
-    {
-      route: 'PATCH /collections/{id}',
-      given: async () => (await make('g2'), { path: '/collections/g2', body: { meta: { note: 'x' } } }),
-    },
-  ];
-
-  /** They leave the schema as it is. */
-  const OTHERS: readonly string[] = [
-    'POST /schema/diff',
-    'POST /schema/merge',
-    'PUT /policy',
-    'POST /policy/test',
-    // What it takes was deleted, and judged, before.
-    'DELETE /trash/{position}',
-    'POST /auth/login',
-    'POST /auth/refresh',
-    'POST /auth/logout',
-    'POST /users',
-    'PATCH /users/{id}',
-    'DELETE /users/{id}',
-    'POST /users/{id}/tokens',
-    'DELETE /users/{id}/tokens/{token}',
-    'DELETE /users/{id}/sessions',
-    'DELETE /sessions/{id}',
-    'POST /history/acknowledge',
-    'POST /history/checkpoint/keys',
-    'POST /projections/{name}/rebuild',
-  ];
-
-  const isOfRequests = (route: string): boolean =>
-    route.startsWith('POST /changes') || route.startsWith('PATCH /changes');
+  const { changes: CHANGES, metadata: METADATA, proposals: PROPOSALS, others: OTHERS, make } = entriesOf(api);
 
   it('are all that there are', async () => {
     const { paths } = await api.ok<{ paths: Record<string, Record<string, unknown>> }>('GET', '/server/openapi.json');
@@ -276,9 +31,8 @@ describe('the policy at every entry point', () => {
         .filter((method) => ['post', 'put', 'patch', 'delete'].includes(method))
         .map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const known = new Set([...CHANGES, ...METADATA].map(({ route }) => route).concat(OTHERS));
-    // Change requests: what is asked for stands below, what approves and applies them with their own tests.
-    expect(routes.filter((route) => !known.has(route) && !isOfRequests(route))).to.deep.equal([]);
+    const known = new Set([...CHANGES, ...METADATA, ...PROPOSALS].map(({ route }) => route).concat(OTHERS));
+    expect(routes.filter((route) => !known.has(route))).to.deep.equal([]);
     expect([...known].filter((route) => !routes.includes(route))).to.deep.equal([]);
   });
 
@@ -307,11 +61,12 @@ describe('the policy at every entry point', () => {
       const { errors } = refused.json as { errors: { extensions: { finding: string; action: string } }[] };
       for (const { extensions } of errors) expect(extensions).to.include({ finding: code, action: 'refuse' });
       expect(await api.head()).to.equal(head);
-      await api.ok('PUT', '/policy', { findings: { [code]: 'approve' } });
+      await api.ok('PUT', '/policy', { findings: { [code]: 'approve' }, approvals: 2 });
       expect((await send({ route }, request)).codes).to.include('POLICY_REFUSED');
       await api.ok('PUT', '/policy', { findings: { [code]: 'warn' } });
       const done = await send({ route }, request);
       expect(done.status, done.text).to.be.within(200, 204);
+      await entry.over?.(request);
     });
   }
 
@@ -323,6 +78,27 @@ describe('the policy at every entry point', () => {
       const head = await api.head();
       expect((await send(entry, request)).status).to.equal(200);
       expect((await api.events(head)).map((event) => event.split(' ')[0])).to.deep.equal(['collection.updated']);
+      await api.ok('PUT', '/policy', {});
+    });
+  }
+
+  for (const entry of PROPOSALS) {
+    it(`${entry.route}: leaves the schema as it is, whatever is refused`, async () => {
+      await api.ok('PUT', '/policy', {});
+      const request = await entry.given();
+      await api.ok('PUT', '/policy', { findings: everything });
+      const [head, before] = [await api.head(), await api.ok('GET', '/schema/snapshot')];
+      const done = await send(entry, request);
+      expect(done.status, done.text).to.be.within(200, 201);
+      const { data } = done.json as { data: { id: string; state: string } };
+      expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
+      for (const event of await api.events(head)) expect(event).to.match(/^change\./);
+      // Whatever was said of it: it is not carried out.
+      if (data.state === 'open' || data.state === 'approved') {
+        const refused = await client(`/changes/${data.id}/apply`, { method: 'POST' });
+        expect([refused.status, ...new Set(refused.codes)], refused.text).to.deep.equal([422, 'POLICY_REFUSED']);
+        await api.ok('POST', `/changes/${data.id}/withdraw`);
+      }
       await api.ok('PUT', '/policy', {});
     });
   }

@@ -7,7 +7,8 @@ import { type AcceptanceReport, accepting } from '../../pipeline/accept-drift.js
 import { operations } from '../../schema/operations/index.js';
 import { namedPlace } from '../named-place.js';
 import { accepted, json } from '../output.js';
-import { type Workplace, operatorsRequest, refusedByService, withPipeline } from '../pipeline.js';
+import { type Workplace, withPipeline } from '../pipeline.js';
+import { describeWarnings, take } from '../rehearsed.js';
 
 export async function drift(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
@@ -38,18 +39,19 @@ async function repair({ values, terminal }: Invocation, { pipeline, schema }: Wo
   return repaired.drift.ok ? 0 : 1;
 }
 
-async function accept(invocation: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
+async function accept(invocation: Invocation, place: Workplace): Promise<ExitCode> {
   const { values, terminal } = invocation;
+  const { pipeline, schema } = place;
+  const isDry = values['dryRun'] === true;
   const places = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
   const managed = await pipeline.underLock((_, { state }) => Promise.resolve(new Set(state.collections.keys())));
   const { request } = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(places, managed) }))));
   const work = accepting(request, schema);
-  const run = values['dryRun'] === true ? pipeline.dryRun : pipeline.execute;
-  const outcome = await run('accept-drift', work.command, operatorsRequest('accept-drift', invocation));
-  if (outcome.kind === 'refused') throw refusedByService(outcome);
-  const report = work.report();
-  terminal.print(values['json'] === true ? json(report) : describeAcceptance(report, values['dryRun'] === true));
-  return report.not_accepted.length > 0 ? 1 : 0;
+  const { warnings, code } = await take(invocation, place, { name: 'accept-drift', ...work });
+  const report = { ...(isDry && { dry_run: true }), ...work.report(), ...(isDry && { warnings }) };
+  const lines = [describeAcceptance(report, isDry), ...describeWarnings(warnings)];
+  terminal.print(values['json'] === true ? json(report) : lines.join('\n'));
+  return code ?? (report.not_accepted.length > 0 ? 1 : 0);
 }
 
 function bodyOf(given: readonly string[], managed: ReadonlySet<string>): object {

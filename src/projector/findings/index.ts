@@ -14,8 +14,9 @@ import {
   findingOf,
   findingsOf,
   questionsOf,
+  together,
 } from '../../schema/findings/index.js';
-import { type Judged, type Policy, judgedAll } from '../../schema/policy/index.js';
+import { type Judged, type Policy, isStopping, judgedAll } from '../../schema/policy/index.js';
 import { readTableFacts } from '../online/table-facts.js';
 import { readDependents } from './dependents.js';
 
@@ -50,6 +51,16 @@ export async function judgedFindings(
   return findingsByPolicy(db, schema, { plan, policy, noticed });
 }
 
+/** Of what is taken as the database has it: what the policy stops; the rest is no news. */
+export async function stoppingFindings(
+  db: Queryable,
+  schema: string,
+  { warnings, ...plan }: Plan & { warnings: readonly Warning[] },
+): Promise<Judged<Finding>[]> {
+  const shown = await judgedFindings(db, schema, { plan: { ...plan, adopted: true }, noticed: warnings });
+  return shown.filter(({ action }) => isStopping(action));
+}
+
 /** The same with another policy. */
 export async function findingsByPolicy(
   db: Queryable,
@@ -57,7 +68,9 @@ export async function findingsByPolicy(
   { plan, policy, noticed }: { plan: Plan; policy: Policy; noticed: readonly Warning[] },
 ): Promise<Judged<Finding>[]> {
   const found = await planFindings(db, schema, { ...plan, policy });
-  return runYielding(judgedAll(policy, [...found, ...noticed.map(findingOf)]));
+  const shown = await runYielding(judgedAll(policy, found));
+  const beside = await runYielding(judgedAll(policy, noticed.map(findingOf)));
+  return [...shown, ...(await runYielding(together(beside)))];
 }
 
 interface Asking {

@@ -6,7 +6,7 @@ import { foundBy } from './finding.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 
 /** Places of a note that are listed. */
-const MOST_PLACES = 50;
+export const MOST_PLACES = 50;
 
 export interface Gathering {
   /** @param statement its index in the plan */
@@ -86,7 +86,8 @@ const keyOf = ({ code, collection, field, object, message }: Finding): string =>
 /** Names that a sentence has. */
 const NAMED = 3;
 
-function alsoText(places: readonly Place[], count: number): string {
+/** @param places the first is that of the finding; `count`: of all there are */
+export function alsoText(places: readonly Place[], count: number): string {
   const others = places
     .slice(1, NAMED + 1)
     .map(({ collection, field }) => [collection, field].filter(Boolean).join('.'));

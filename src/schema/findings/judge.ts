@@ -3,6 +3,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { type Known, type Plan, fieldChanges, plannedEvents, relationChanges } from './batch.js';
 import { actionOf, keyOf, placeOf } from '../policy/index.js';
 import { type GroupOf, createGathering } from './gather.js';
+import { extrasOf } from '../model/state.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 import { RULES } from './rules/index.js';
 
@@ -55,10 +56,13 @@ const NONE: ReadonlySet<string> = new Set();
 
 type Add = (rule: Rule, observed: Observed | undefined, planned: PlannedEvent) => void;
 
+/** Its columns are those of its table, of which they are said. */
+const isPartition = ({ after }: PlannedEvent): boolean => extrasOf(after).partition_of !== undefined;
+
 /** A collection may come with any number of fields. */
 function* judgeDocuments(planned: PlannedEvent, add: Add): Resumable<void> {
   const checks = planned.found ? STANDING : CHECKS;
-  for (const change of fieldChanges(planned)) {
+  for (const change of isPartition(planned) ? [] : fieldChanges(planned)) {
     for (const rule of checks.fields) add(rule, rule.field(change, planned), planned);
     yield;
   }

@@ -31,10 +31,14 @@ export function levelByUse(statistics: TableStatistics | undefined): Level {
   return 'warn';
 }
 
+/** Nothing was analyzed, or counted on the way. */
+export const NOT_KNOWN = 'PostgreSQL does not know yet how many rows it has';
+
 /** ` (about 1,000 rows, 3 MB; by statistics 2 h old)` */
 export function sizeText({ bytes, rows, age }: TableStatistics): string {
+  if (rows === null && bytes === null) return NOT_KNOWN;
   const since = age === null ? 'counted since its statistics began' : `by statistics ${ageText(age)} old`;
-  const count = rows === null ? 'a number of rows that is not known yet' : `about ${rows.toLocaleString('en')} rows`;
+  const count = rows === null ? NOT_KNOWN : `about ${rows.toLocaleString('en')} rows`;
   const size = bytes === null ? '' : `, ${bytesText(bytes)}`;
   return `${count}${size}; ${since}`;
 }

@@ -1,35 +1,8 @@
-/** Databases that aren't ours: ADOPT_SCHEMAS, or a folder beside the checkout, holds three real schemas, or this is skipped. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+/** Databases that aren't ours, there and back. */
 import { expect } from 'chai';
 import { testServer } from '../../support/postgres.js';
+import { chinook, imageBoard, pagila, realSchemasAreThere } from './real-schemas.js';
 import { type RoundTrip, roundTrip } from './round-trip.js';
-
-const GIVEN = process.env['ADOPT_SCHEMAS'];
-const FOLDER =
-  GIVEN === undefined ? new URL('../../../../shared/adopt/', import.meta.url) : pathToFileURL(join(GIVEN, '/'));
-
-const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
-
-/**
- * What the embedded server can't run is taken out: it has no extension `vector`, so film_embedding goes with it. Owners
- * go too, because no role is called postgres everywhere.
- */
-function pagila(): string {
-  return read('pagila-postgres18.sql')
-    .replace(/^(CREATE|COMMENT ON) EXTENSION [^;]*;/gm, '')
-    .replace(/^CREATE TABLE public\.film_embedding [^;]*;/gm, '')
-    .replace(/^ALTER TABLE (ONLY )?public\.film_embedding[^;]*;/gm, '')
-    .replace(/^CREATE (UNIQUE )?INDEX [^;]*ON public\.film_embedding[^;]*;/gm, '')
-    .replace(/^CREATE TRIGGER [^;]*ON public\.film_embedding[^;]*;/gm, '')
-    .replace(/^ALTER [A-Z ]+ [^;]* OWNER TO [^;]*;/gm, '');
-}
-
-/** Without the extension that only a superuser may create, and that no table needs. */
-function imageBoard(): string {
-  return read('image-board.sql').replace(/^(CREATE|COMMENT ON) EXTENSION (IF NOT EXISTS )?pgstattuple[^;]*;/gm, '');
-}
 
 const PAGILA_ROWS = `
 INSERT INTO country (country) VALUES ('Chile'), ('Peru');
@@ -54,14 +27,11 @@ describe('adopting real databases', function () {
   this.timeout(120_000);
 
   before(function () {
-    if (!existsSync(FOLDER)) {
-      process.stdout.write('      no real schemas (ADOPT_SCHEMAS names their folder): skipped\n');
-      this.skip();
-    }
+    if (!realSchemasAreThere()) this.skip();
   });
 
   it('Chinook', async () => {
-    const result = await roundTrip(read('chinook.sql'));
+    const result = await roundTrip(chinook());
     report('chinook', result);
     expect(result.tables).to.equal(11);
   });

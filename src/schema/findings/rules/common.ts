@@ -25,6 +25,10 @@ export const counts = ({ schema }: Column): boolean => schema.has_auto_increment
 export const hasDefault = (field: Column): boolean =>
   counts(field) || field.schema.default_value !== null || field.schema.extras?.default !== undefined;
 
+/** Whether a column has to be given a value by whoever inserts a row. */
+export const isRequired = (field: Column): boolean =>
+  !field.schema.is_nullable && field.schema.generation_expression === null && !hasDefault(field);
+
 /** Whether the event's table was there before, so that it may have rows. */
 export const isOldTable = ({ event, batch }: PlannedEvent): boolean => !batch.isNew(event.collection);
 

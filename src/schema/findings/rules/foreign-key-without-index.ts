@@ -1,7 +1,7 @@
 import { extrasOf, primaryKeyOf } from '../../model/state.js';
 import type { CollectionNode } from '../../model/state.js';
 import { indexKeys } from '../../sql-text/columns.js';
-import type { Rule } from '../model.js';
+import type { Relation, Rule, SaferWay } from '../model.js';
 import { sized } from './common.js';
 
 export const foreignKeyWithoutIndex: Rule = {
@@ -22,19 +22,27 @@ export const foreignKeyWithoutIndex: Rule = {
     if (now.schema === null || old?.schema != null || after === undefined) return undefined;
     const { many_collection: table, many_field: field } = now;
     if (after.collection.meta.singleton || isIndexed(after, field)) return undefined;
-    const request = {
-      method: 'PATCH',
-      path: `/fields/${encodeURIComponent(table)}/${encodeURIComponent(field)}?concurrentIndexCreation`,
-      body: { schema: { is_indexed: true } },
-    } as const;
     return {
       message: `point ${table}.${field} at ${now.one_collection}: the field has no index`,
       field,
       ...(planned.batch.isNew(table) ? { level: 'note' as const } : sized(planned, table, 'warn')),
-      safer: { text: 'Index the field; concurrently, so that nobody waits for it.', request },
+      safer: saferWay(after, now),
     };
   },
 };
+
+function saferWay(node: CollectionNode, { many_collection: table, many_field: field }: Relation): SaferWay {
+  const { partition_by: by, partition_of: of } = extrasOf(node);
+  if (by !== undefined || of !== undefined)
+    return {
+      text: 'Index the column of the partitioned table in the database, and take that as drift: its partitions get the index too.',
+    };
+  const path = `/fields/${encodeURIComponent(table)}/${encodeURIComponent(field)}?concurrentIndexCreation`;
+  return {
+    text: 'Index the field; concurrently, so that nobody waits for it.',
+    request: { method: 'PATCH', path, body: { schema: { is_indexed: true } } },
+  };
+}
 
 function isIndexed(node: CollectionNode, field: string): boolean {
   const schema = node.fields.get(field)?.schema;

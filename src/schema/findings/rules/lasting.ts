@@ -1,14 +1,17 @@
 /** What is common to rules about statements that last as long as their table is large. */
+import { type CollectionNode, primaryKeyOf } from '../../model/state.js';
+import { columnType } from '../../sql-text/data-types.js';
 import { levelBySize, sizeText } from '../levels.js';
-import type { Observed, PlannedEvent, SaferWay } from '../model.js';
+import type { Field, Observed, PlannedEvent, SaferWay } from '../model.js';
 import { onlineRequest } from '../safer.js';
 import { type PlannedStatement, tableOfRows } from '../statement.js';
+import { hasColumn } from './common.js';
 
 /** What is said of such a statement: with the size of its table, and the way online where there is one; nothing where it is taken. */
 export function lasting(statement: PlannedStatement, planned: PlannedEvent, sentence: string): Observed | undefined {
   const statistics = planned.batch.statistics(tableOfRows(statement));
-  const online = statement.preparable !== undefined;
-  if (online && planned.batch.online) return undefined;
+  if (statement.preparable !== undefined && planned.batch.online) return undefined;
+  const online = isPreparable(statement, planned);
   const way = online ? 'with "online", others wait for short locks only' : 'online, it is not possible';
   const size = statistics === undefined ? '' : ` (${sizeText(statistics)}; ${way})`;
   return {
@@ -19,6 +22,26 @@ export function lasting(statement: PlannedStatement, planned: PlannedEvent, sent
     ...(online && { safer: preparedOnline(planned) }),
   };
 }
+
+/** Whether it can be asked for online; a foreign key that is made again with its column's type waits for that. */
+export const isPreparable = (statement: PlannedStatement, planned: PlannedEvent): boolean =>
+  statement.preparable !== undefined && !isRetyped(statement, planned);
+
+function isRetyped(
+  { preparable, source }: PlannedStatement,
+  { before, after, formerField, batch }: PlannedEvent,
+): boolean {
+  const target = preparable?.references;
+  if (typeof target !== 'string' || source.type !== 'relation.updated') return false;
+  const own = [before?.fields.get(formerField), after?.fields.get(source.field ?? '')];
+  const keys = [batch.before, batch.after].map(({ collections }) => keyOf(collections.get(target)));
+  const [old, now] = keys.map((key, at) => [own[at], ...key].map(typeOf).join());
+  return old !== now;
+}
+
+const keyOf = (node: CollectionNode | undefined): Field[] => (node === undefined ? [] : primaryKeyOf(node));
+
+const typeOf = (field: Field | undefined): string => (hasColumn(field) ? columnType(field.schema) : '');
 
 /** The way online. */
 export const preparedOnline = ({ event }: PlannedEvent): SaferWay => ({

@@ -1,5 +1,6 @@
-import type { Rule } from '../model.js';
-import { scansUnderLock } from '../statement.js';
+import type { PlannedEvent, Rule } from '../model.js';
+import { type PlannedStatement, scansUnderLock } from '../statement.js';
+import { hasColumn, isRequired } from './common.js';
 import { lasting } from './lasting.js';
 
 export const longLock: Rule = {
@@ -16,7 +17,13 @@ export const longLock: Rule = {
     safe: 'PATCH /fields/articles/title?online {"schema": {"is_nullable": false}}',
   },
   statement: (statement, planned) =>
-    !statement.rewrites_table && scansUnderLock(statement)
+    !statement.rewrites_table && scansUnderLock(statement) && !isRefusedAtOnce(statement, planned)
       ? lasting(statement, planned, 'the table is locked while PostgreSQL reads all of it')
       : undefined,
 };
+
+/** A column that can't be null and has no value: the first row refuses it, and without a row nothing is read. */
+function isRefusedAtOnce({ object, source }: PlannedStatement, { after }: PlannedEvent): boolean {
+  const field = after?.fields.get(source.field ?? '');
+  return source.type === 'field.created' && object.kind === 'column' && hasColumn(field) && isRequired(field);
+}

@@ -14,9 +14,14 @@ export const mayFail: Rule = {
   aliases: { atlas: ['MF101', 'MF102', 'MF104'] },
   statement: (statement, planned) =>
     statement.may_fail && !isOfNulls(statement, planned)
-      ? { message: `${statement.summary}: existing rows can make PostgreSQL refuse it`, ...placeOf(statement) }
+      ? { message: `${statement.summary}: ${whyOf(statement)}`, ...placeOf(statement) }
       : undefined,
 };
+
+const whyOf = ({ object, preparable }: PlannedStatement): string =>
+  object.kind === 'index' && preparable?.unique !== true
+    ? 'PostgreSQL refuses it where a value is too long for an index (about 2,700 bytes)'
+    : 'existing rows can make PostgreSQL refuse it';
 
 /** A foreign key on a field that comes with the batch, and is null in every row that is there. */
 function isOfNulls({ source }: PlannedStatement, { before, after, formerField }: PlannedEvent): boolean {

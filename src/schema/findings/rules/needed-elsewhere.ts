@@ -15,14 +15,27 @@ export const neededElsewhere: Rule = {
     const { event, batch } = planned;
     const change = changeOf(planned);
     if (change === undefined) return undefined;
-    return batch.dependents(event.collection).flatMap((each): Observed[] => {
-      if (change.column !== null && each.column !== change.column) return [];
-      return [
-        { message: `${change.what}: ${each.kind} ${each.name} needs it${refusal(change, each)}`, ...change.place },
-      ];
-    });
+    const needing = namesOf(batch.dependents(event.collection), change.column);
+    if (needing.length === 0) return undefined;
+    return { message: `${change.what}: ${whoNeeds(needing)}${after(change, needing.length)}`, ...change.place };
   },
 };
+
+/** Names that a sentence has. */
+const NAMED = 6;
+
+/** `view sales_by_store`, each once: it may need several columns of a table. */
+function namesOf(dependents: readonly Dependent[], column: string | null): string[] {
+  const needing = dependents.filter((each) => column === null || each.column === column);
+  return [...new Set(needing.map(({ kind, name }) => `${kind} ${name}`))];
+}
+
+function whoNeeds(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  const shown = more > 0 ? [...names.slice(0, NAMED), `${more} more`] : names;
+  const last = shown.at(-1) ?? '';
+  return shown.length === 1 ? `${last} needs it` : `${shown.slice(0, -1).join(', ')} and ${last} need it`;
+}
 
 interface Change {
   what: string;
@@ -55,7 +68,9 @@ function isRetyped({ event, before, after, formerField }: PlannedEvent): boolean
   return isUpdate && columnType(old.schema) !== columnType(now.schema);
 }
 
-const refusal = ({ place }: Change, { kind }: Dependent): string =>
-  place.level === 'note'
-    ? `, and follows with the old name in what it shows`
-    : `, so PostgreSQL refuses it (the ${kind} is no part of the schema)`;
+function after({ place }: Change, count: number): string {
+  const isOne = count === 1;
+  if (place.level === 'note')
+    return `, and ${isOne ? 'follows' : 'follow'} with the old name in what ${isOne ? 'it shows' : 'they show'}`;
+  return `, so PostgreSQL refuses it (${isOne ? 'it is' : 'they are'} no part of the schema)`;
+}

@@ -1,7 +1,7 @@
-import { sizeText } from '../levels.js';
+import { NOT_KNOWN, sizeText } from '../levels.js';
 import type { Rule, TableStatistics } from '../model.js';
 import { tableOfRows } from '../statement.js';
-import { placeOf, preparedOnline } from './lasting.js';
+import { isPreparable, placeOf, preparedOnline } from './lasting.js';
 
 export const notOnline: Rule = {
   code: 'NOT_ONLINE',
@@ -17,10 +17,10 @@ export const notOnline: Rule = {
   },
   statement(statement, planned) {
     const { onlineAboveRows: most, online, statistics: of } = planned.batch;
-    if (most === null || online || statement.preparable === undefined) return undefined;
+    if (most === null || online || !isPreparable(statement, planned)) return undefined;
     const statistics = of(tableOfRows(statement));
     if (mostRows(statistics) <= most) return undefined;
-    const size = statistics === undefined ? 'a number of rows that is not known yet' : sizeText(statistics);
+    const size = statistics === undefined ? NOT_KNOWN : sizeText(statistics);
     return {
       message: `${statement.summary}: above ${most.toLocaleString('en')} rows it is made online (${size})`,
       ...placeOf(statement),

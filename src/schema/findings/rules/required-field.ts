@@ -1,5 +1,5 @@
 import type { Level, Rule, TableStatistics } from '../model.js';
-import { hasColumn, hasDefault, isOldTable, labelOf } from './common.js';
+import { hasColumn, isOldTable, isRequired, labelOf } from './common.js';
 
 export const requiredField: Rule = {
   code: 'REQUIRED_FIELD',
@@ -16,8 +16,7 @@ export const requiredField: Rule = {
   aliases: { squawk: ['adding-required-field'], atlas: ['MF103'] },
   field({ old, now }, planned) {
     if (old !== undefined || !hasColumn(now) || !isOldTable(planned)) return undefined;
-    const { schema } = now;
-    if (schema.is_nullable || schema.generation_expression !== null || hasDefault(now)) return undefined;
+    if (!isRequired(now)) return undefined;
     const statistics = planned.batch.statistics(now.collection);
     const message = `add column ${labelOf(now)}: it can't be null and has no default, so any row refuses it`;
     return { message, field: now.field, level: levelByRows(statistics), statistics: statistics ?? null };

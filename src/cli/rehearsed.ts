@@ -1,0 +1,37 @@
+/** What is taken as the database has it: done, or only tried, with what the policy says of it. */
+import type { Command } from '../pipeline/types.js';
+import { stoppingFindings } from '../projector/findings/index.js';
+import type { CommandOf, OperationName } from '../schema/operations/index.js';
+import type { ExitCode, Invocation } from './command.js';
+import { type Warning, describeWarning } from './diff-document.js';
+import { type Workplace, operatorsRequest, refusedByService } from './pipeline.js';
+import { stoppedBy } from './policy.js';
+
+export interface Taken {
+  /** What the policy says that would stop it; empty where it was done. */
+  warnings: readonly Warning[];
+  /** 3: the policy would stop it; undefined: it doesn't. */
+  code: ExitCode | undefined;
+}
+
+/** With --dry-run nothing is kept. @throws OperatorError where it is refused */
+export async function take<N extends OperationName>(
+  invocation: Invocation,
+  { pipeline, pool, schema }: Workplace,
+  { name, command }: { name: N; command: Command<CommandOf<N>> },
+): Promise<Taken> {
+  const request = operatorsRequest(name, invocation);
+  if (invocation.values['dryRun'] !== true) {
+    const outcome = await pipeline.execute(name, command, request);
+    if (outcome.kind === 'refused') throw refusedByService(outcome);
+    return { warnings: [], code: undefined };
+  }
+  const run = await pipeline.dryRun(name, command, request);
+  if (run.kind === 'refused') throw refusedByService(run);
+  const warnings = await stoppingFindings(pool, schema, run);
+  return { warnings, code: stoppedBy(warnings, invocation.values).length > 0 ? 3 : undefined };
+}
+
+/** A line for each. */
+export const describeWarnings = (warnings: readonly Warning[] = []): string[] =>
+  warnings.map((warning) => `! ${describeWarning(warning)}`);

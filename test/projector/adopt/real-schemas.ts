@@ -1,0 +1,38 @@
+/** Databases that aren't ours: ADOPT_SCHEMAS, or a folder beside the checkout, holds three real schemas. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const GIVEN = process.env['ADOPT_SCHEMAS'];
+const FOLDER =
+  GIVEN === undefined ? new URL('../../../../shared/adopt/', import.meta.url) : pathToFileURL(join(GIVEN, '/'));
+
+/** Whether they are there; tests of them say so where they aren't, and skip. */
+export function realSchemasAreThere(): boolean {
+  const isThere = existsSync(FOLDER);
+  if (!isThere) process.stdout.write('      no real schemas (ADOPT_SCHEMAS names their folder): skipped\n');
+  return isThere;
+}
+
+const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
+
+/**
+ * What the embedded server can't run is taken out: it has no extension `vector`, so film_embedding goes with it. Owners
+ * go too, because no role is called postgres everywhere.
+ */
+export function pagila(): string {
+  return read('pagila-postgres18.sql')
+    .replace(/^(CREATE|COMMENT ON) EXTENSION [^;]*;/gm, '')
+    .replace(/^CREATE TABLE public\.film_embedding [^;]*;/gm, '')
+    .replace(/^ALTER TABLE (ONLY )?public\.film_embedding[^;]*;/gm, '')
+    .replace(/^CREATE (UNIQUE )?INDEX [^;]*ON public\.film_embedding[^;]*;/gm, '')
+    .replace(/^CREATE TRIGGER [^;]*ON public\.film_embedding[^;]*;/gm, '')
+    .replace(/^ALTER [A-Z ]+ [^;]* OWNER TO [^;]*;/gm, '');
+}
+
+/** Without the extension that only a superuser may create, and that no table needs. */
+export function imageBoard(): string {
+  return read('image-board.sql').replace(/^(CREATE|COMMENT ON) EXTENSION (IF NOT EXISTS )?pgstattuple[^;]*;/gm, '');
+}
+
+export const chinook = (): string => read('chinook.sql');

@@ -1,0 +1,174 @@
+/** What is found in databases of others, when they are adopted and when they change: nothing that their authors would laugh at. */
+import { expect } from 'chai';
+import { createApi, type Api } from '../../support/api.js';
+import { type Ran, dps } from '../../support/dps.js';
+import { testServer } from '../../support/postgres.js';
+import { type TestService, startService } from '../../support/service.js';
+import { runSql } from '../adopt/round-trip.js';
+import { chinook, imageBoard, pagila, realSchemasAreThere } from '../adopt/real-schemas.js';
+
+interface Shown {
+  code: string;
+  level: string;
+  collection?: string;
+  field?: string;
+  message: string;
+  places?: { collection: string; field?: string }[];
+  safer?: { request?: object };
+}
+
+interface Snapshot {
+  collections: { collection: string; schema: { extras?: object | null } | null }[];
+  fields: { collection: string; field: string; type: string; schema: Record<string, unknown> | null }[];
+  relations: object[];
+}
+
+const shown = (findings: readonly Shown[]): string =>
+  findings.map(({ level, code, message }) => `${level} ${code} ${message}`).join('\n');
+const brief = (findings: readonly Shown[]): string[] =>
+  findings.map(({ level, code, places = [''] }) => `${level} ${code} ${places.length}`).sort();
+
+describe('findings of real databases', function () {
+  this.timeout(120_000);
+  const services: TestService[] = [];
+  const apis: Api[] = [];
+
+  before(function () {
+    if (!realSchemasAreThere()) this.skip();
+  });
+  afterEach(async () => {
+    for (const api of apis.splice(0)) await api.stop();
+    for (const service of services.splice(0)) await service.stop();
+  });
+
+  const serve = async () => {
+    const service = await startService();
+    services.push(service);
+    const api = createApi(service);
+    apis.push(api);
+    return { service, api };
+  };
+
+  interface Adopted {
+    api: Api;
+    adopted: Ran;
+    snapshot: Snapshot;
+    /** Of an edit of the snapshot. */
+    edit: (change: (snapshot: Snapshot) => void) => Promise<Shown[]>;
+  }
+
+  /** The database, adopted by the command. */
+  async function adopt(sql: string): Promise<Adopted> {
+    const { service, api } = await serve();
+    await runSql({ connectionString: service.databaseUrl } as never, sql);
+    const adopted = await dps(['adopt', '--all'], { DATABASE_URL: service.databaseUrl });
+    expect(adopted.code, adopted.err).to.equal(0);
+    const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    return {
+      api,
+      adopted,
+      snapshot,
+      async edit(change) {
+        const edited = structuredClone(snapshot);
+        change(edited);
+        return (await api.ok<{ warnings?: Shown[] }>('POST', '/schema/diff', edited)).warnings ?? [];
+      },
+    };
+  }
+
+  /** On an empty service, and where it is from. */
+  async function ofSnapshot({ api, snapshot }: Adopted): Promise<Shown[]> {
+    const itself = await api.ok<object>('POST', '/schema/diff', snapshot);
+    expect(itself).to.have.all.keys('hash', 'diff');
+    const { api: empty } = await serve();
+    return (await empty.ok<{ warnings?: Shown[] }>('POST', '/schema/diff', snapshot)).warnings ?? [];
+  }
+
+  const field = ({ fields }: Snapshot, collection: string, name: string) => {
+    const found = fields.find((each) => each.collection === collection && each.field === name);
+    if (found?.schema == null) throw new Error(`there is no column ${collection}.${name}`);
+    return found as typeof found & { schema: Record<string, unknown> };
+  };
+
+  it('Chinook: habits, each told once; and of a change what it is about', async () => {
+    const found = await adopt(chinook());
+    const [whole, { edit }] = [await ofSnapshot(found), found];
+    expect(brief(whole), shown(whole)).to.deep.equal([
+      'note KEY_MAY_OVERFLOW 10',
+      'note SERIAL_COLUMN 10',
+      'note TIME_WITHOUT_ZONE 3',
+    ]);
+    expect(await edit((snapshot) => (field(snapshot, 'track', 'name').schema['max_length'] = 250))).to.deep.equal([]);
+    const unique = await edit((snapshot) => (field(snapshot, 'track', 'name').schema['is_unique'] = true));
+    expect(brief(unique), shown(unique)).to.deep.equal([
+      'warn LONG_LOCK 1',
+      'warn MAY_FAIL 1',
+      'warn UNIQUE_OVER_ROWS 1',
+    ]);
+    // Nothing was analyzed: that is said in words, and as one thing.
+    expect(shown(unique)).to.contain('PostgreSQL does not know yet how many rows it has').and.not.to.contain('counted');
+    const required = await edit(({ fields }) =>
+      fields.push({ collection: 'track', field: 'isrc', type: 'string', schema: { is_nullable: false } }),
+    );
+    expect(brief(required), shown(required)).to.deep.equal(['warn MAY_FAIL 1', 'warn REQUIRED_FIELD 1']);
+    // A foreign key that is made again with its column's type can't be prepared.
+    const larger = await edit((snapshot) => {
+      const key = field(snapshot, 'track', 'album_id');
+      key.type = 'bigInteger';
+      delete key.schema['data_type'];
+    });
+    expect(larger.map(({ code }) => code)).to.include.members(['REWRITES_TABLE', 'FOREIGN_KEY_UNDER_LOCK']);
+    for (const { message, safer } of larger) {
+      expect(message).not.to.contain('with "online"');
+      expect(safer?.request, message).to.equal(undefined);
+    }
+  });
+
+  it('the image board: 66 tables in eight findings, and a view of many tables listed once', async () => {
+    const found = await adopt(imageBoard());
+    const whole = await ofSnapshot(found);
+    expect(whole.map(({ level, code }) => `${level} ${code}`).sort(), shown(whole)).to.deep.equal([
+      'note CHAR_TYPE',
+      'note CREATES_EXTENSION',
+      'note FOREIGN_KEY_WITHOUT_INDEX',
+      'note INDEX_OF_MANY_COLUMNS',
+      'note KEY_MAY_OVERFLOW',
+      'note SERIAL_COLUMN',
+      'note TIME_WITHOUT_ZONE',
+      'warn NO_PRIMARY_KEY',
+    ]);
+    expect(found.adopted.out.match(/view "user_actions"/g)).to.have.length(1);
+    const source = await found.edit((snapshot) => (field(snapshot, 'users', 'name').schema['is_indexed'] = true));
+    expect(shown(source)).to.contain('too long for an index');
+    const larger = await found.edit((snapshot) => {
+      const key = field(snapshot, 'posts', 'id');
+      key.type = 'bigInteger';
+      delete key.schema['data_type'];
+    });
+    // Two views need the column: that is one thing that stands in the way.
+    const needed = larger.filter(({ code }) => code === 'NEEDED_ELSEWHERE');
+    expect(needed, shown(larger)).to.have.length(1);
+    expect(needed[0]?.message).to.contain('view post_events and view user_actions need it');
+  });
+
+  it('Pagila: a partition has the columns of its table, of which they are said', async function () {
+    if ((await testServer()).majorVersion < 18) this.skip();
+    const found = await adopt(pagila());
+    const whole = await ofSnapshot(found);
+    expect(brief(whole), shown(whole)).to.deep.equal([
+      'note CREATES_TYPE 1',
+      'note FOREIGN_KEY_WITHOUT_INDEX 12',
+      'note KEY_MAY_OVERFLOW 13',
+      'note SERIAL_COLUMN 13',
+    ]);
+    const keys = whole.find(({ code }) => code === 'FOREIGN_KEY_WITHOUT_INDEX');
+    expect(keys?.collection).to.match(/^payment_p/);
+    // Columns of partitions are changed in the database alone.
+    expect(keys?.safer?.request).to.equal(undefined);
+    expect(found.adopted.out.match(/trigger "last_updated"/g)).to.have.length(1);
+    const gone = await found.edit((snapshot) => {
+      snapshot.fields = snapshot.fields.filter((each) => each.collection !== 'film' || each.field !== 'title');
+    });
+    expect(brief(gone), shown(gone)).to.deep.equal(['danger NEEDED_ELSEWHERE 1', 'warn LOSES_DATA 1']);
+  });
+});
