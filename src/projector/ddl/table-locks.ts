@@ -4,7 +4,7 @@
  * https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
  */
 import { partsOf } from '../partitions.js';
-import { type Sql, block, join, literal, ownSchemaOid, sql } from './sql.js';
+import { type Sql, block, join, literal, ownSchemaOid, qualified, sql } from './sql.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import type { LockedTable, Statement } from './statement.js';
 
@@ -38,8 +38,11 @@ export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]):
   for (const { locks } of statements) {
     for (const { table, lock } of locks) found.set(table, stronger(found.get(table), lock));
   }
-  return [...found].map(([table, lock]) => ({ table, lock })).sort((a, b) => (a.table < b.table ? -1 : 1));
+  return [...found].map(([table, lock]) => ({ table, lock })).sort((a, b) => compareBytes(a.table, b.table));
 }
+
+/** As COLLATE "C" orders. */
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 function stronger(known: Mode | undefined, lock: Mode): Mode {
   if (known === undefined || known === lock) return lock;
@@ -49,23 +52,42 @@ function stronger(known: Mode | undefined, lock: Mode): Mode {
   return STRENGTH.indexOf(known) > STRENGTH.indexOf(lock) ? known : lock;
 }
 
+/** Of so few tables each is asked about by itself: planning the question for many takes longer. */
+const FEW = 4;
+
+/** What locking needs, beside owning the table: an owner may have taken it from itself. */
+const MAY_LOCK = sql`'UPDATE, DELETE, TRUNCATE'`;
+
 /**
- * Takes the locks, each waiting as long as lock_timeout says. Tables that were dropped by hand, and those that the
- * account may alter but not lock, are left to the statements themselves.
+ * Takes the locks, in the order of `strongestLocks`, each waiting as long as lock_timeout says. Tables that were dropped
+ * by hand, and those that the account may alter but not lock, are left to the statements themselves.
  */
 export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
+  const areFew = locks.length <= FEW && locks.every(({ table }) => !REFERABLE_SYSTEM_COLLECTIONS.has(table));
+  return sql`DO ${block(areFew ? lockEach(schema, locks) : lockFound(schema, locks))}`;
+}
+
+function lockEach(schema: string, locks: readonly LockedTable[]): Sql {
+  const each = locks.map(({ table, lock }) => {
+    const name = qualified(schema, table);
+    const mayLock = sql`pg_catalog.has_table_privilege(pg_catalog.to_regclass(${literal(name)}), ${MAY_LOCK})`;
+    return sql`IF ${mayLock} THEN LOCK TABLE ${name} IN ${WORDS[lock]} MODE; END IF;`;
+  });
+  return sql`BEGIN ${join(each, sql` `)} END`;
+}
+
+function lockFound(schema: string, locks: readonly LockedTable[]): Sql {
   const requested = join(
     locks.map(({ table, lock }) => sql`(${literal(table)}, ${literal(WORDS[lock])})`),
     sql`, `,
   );
-  const body = sql`DECLARE t record; BEGIN
+  return sql`DECLARE t record; BEGIN
     FOR t IN SELECT n.nspname, c.relname, w.mode FROM (VALUES ${requested}) AS w (name, mode)
       JOIN pg_catalog.pg_class c ON c.relname = w.name AND c.relkind IN ('r', 'p')
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${isPlace(literal(schema))}
-      WHERE pg_catalog.has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE') ORDER BY w.name COLLATE "C"
+      WHERE pg_catalog.has_table_privilege(c.oid, ${MAY_LOCK}) ORDER BY w.name COLLATE "C"
     LOOP EXECUTE 'LOCK TABLE ' || pg_catalog.quote_ident(t.nspname) || '.' || pg_catalog.quote_ident(t.relname)
       || ' IN ' || t.mode || ' MODE'; END LOOP; END`;
-  return sql`DO ${block(body)}`;
 }
 
 const OWN_NAMES: Sql = join([...REFERABLE_SYSTEM_COLLECTIONS.keys()].map(literal), sql`, `);
