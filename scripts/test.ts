@@ -33,6 +33,7 @@ const FIRST = [
   'test/faults/kill.e2e.test.ts',
   'test/faults/online-changes.e2e.test.ts',
   'test/faults/online-servers.e2e.test.ts',
+  'test/faults/scheduled-servers.e2e.test.ts',
   'test/pipeline/silence.int.test.ts',
   'test/main.e2e.test.ts',
   'test/faults/patience.e2e.test.ts',

@@ -6,7 +6,7 @@ import { type Known, type Plan, RULES, findingsOf, questionsOf } from '../../src
 import { DEFAULT_POLICY, type Policy, judgedAll } from '../../src/schema/policy/index.js';
 import { initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
-import { median } from './measure.js';
+import { median, processorTime } from './measure.js';
 import { type Row, show } from './report.js';
 import { snapshotOf } from './schemas.js';
 
@@ -31,28 +31,38 @@ const POLICY: Policy = {
   online_above_rows: 100_000,
 };
 
-/** The plan of a schema of `count` collections that is new, and how much of it its findings take. */
+/**
+ * The plan of a schema of `count` collections that is new, and how much of it its findings take: in pairs by processor time,
+ * of which the ratio in the middle is told, so that what else the machine does doesn't change it.
+ */
 export function findingsOfMany(release: string, count: number, runs: number): Row {
   const snapshot = snapshotOf(count, release);
   const known: Known = {};
-  const plain: number[] = [];
-  const whole: number[] = [];
+  const pairs: { plain: number; added: number }[] = [];
   for (let run = -3; run < runs; run++) {
-    const started = performance.now();
-    const plan = planOf(structuredClone(snapshot), release);
-    const planned = performance.now();
-    runToEnd(questionsOf(plan));
-    runToEnd(judgedAll(POLICY, runToEnd(findingsOf({ ...plan, policy: POLICY }, known))));
-    const found = performance.now();
-    if (run < 0) continue;
-    plain.push(planned - started);
-    whole.push(found - started);
+    const body = structuredClone(snapshot);
+    let plan: Plan | undefined;
+    const plain = processorTime(() => (plan = planOf(body, release)));
+    const added = processorTime(() => find({ ...(plan as Plan), policy: POLICY }, known));
+    if (run >= 0) pairs.push({ plain, added });
   }
+  const of = (value: (pair: (typeof pairs)[number]) => number): number => median(pairs.map(value));
   return {
-    work: `plan ${count.toLocaleString('en')} collections with their findings and a policy`,
-    measured: show(median(whole), 'ms'),
-    limit: `${show(median(plain), 'ms')} without`,
-    ratio: median(whole) / median(plain),
+    work: `plan ${count.toLocaleString('en')} collections with their findings and a policy, by processor time`,
+    measured: show(
+      of(({ plain, added }) => plain + added),
+      'ms',
+    ),
+    limit: `${show(
+      of(({ plain }) => plain),
+      'ms',
+    )} without`,
+    ratio: of(({ plain, added }) => (plain + added) / plain),
     budget: '<= 1.15',
   };
+}
+
+function find(plan: Plan, known: Known): void {
+  runToEnd(questionsOf(plan));
+  runToEnd(judgedAll(POLICY, runToEnd(findingsOf(plan, known))));
 }

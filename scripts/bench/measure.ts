@@ -8,6 +8,17 @@ export async function milliseconds(work: () => Promise<unknown>): Promise<number
   return performance.now() - started;
 }
 
+/**
+ * Milliseconds of processor time that this process spends on `work`, the collection of garbage with it: what others do on
+ * the machine meanwhile is not in it.
+ */
+export function processorTime(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
 export const percentile = (values: number[], p: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? NaN;

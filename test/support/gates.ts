@@ -14,8 +14,8 @@ export interface Gates {
   reached(gate: string): Promise<void>;
   /** Whoever waits at it goes on. */
   open(gate: string): Promise<void>;
-  /** After a restart of the server. Gates that were closed are. */
-  reconnect(): Promise<void>;
+  /** After a restart of the server, or on the one in its place. Gates that were closed are. */
+  reconnect(databaseUrl?: string): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -57,14 +57,14 @@ SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND clas
 
 /** In the database of a service, whose tables are there. */
 export async function makeGates(databaseUrl: string): Promise<Gates> {
-  const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: databaseUrl });
+  const connect = async (connectionString: string): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString });
     // The server may be restarted.
     client.on('error', () => undefined);
     await client.connect();
     return client;
   };
-  let db = await connect();
+  let db = await connect(databaseUrl);
   await db.query(MAKE);
   return {
     async close(gate) {
@@ -74,8 +74,8 @@ export async function makeGates(databaseUrl: string): Promise<Gates> {
     async open(gate) {
       await db.query('DELETE FROM gates.closed WHERE gate = $1', [gate]);
     },
-    async reconnect() {
-      db = await connect();
+    async reconnect(url = databaseUrl) {
+      db = await connect(url);
     },
     async end() {
       await db.query(REMOVE);

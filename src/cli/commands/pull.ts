@@ -40,13 +40,13 @@ const SHOWN = 10;
 const named = (names: readonly string[]): string =>
   names.length <= SHOWN ? names.join(', ') : `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more`;
 
-/** The position of the lock may be another one: the same schema is the same, wherever it came to be. */
+/** What the lock says may be another moment's, as after a push from another base: the same files are the same schema. */
 async function check(invocation: Invocation, directory: string): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const present = await presentFiles(invocation);
   const { written, removed } = await changeOf(directory, present.files);
   const lock = await readLockIn(directory);
-  const others = [...written.keys(), ...removed, ...(lock?.hash === present.lock.hash ? [] : [LOCK])];
+  const others = [...written.keys(), ...removed, ...(lock === null ? [LOCK] : [])];
   if (values['json'] === true) terminal.print(json({ differ: others }));
   else if (others.length === 0) terminal.print('The files are what the service has.');
   else terminal.print(others.map((file) => `differs: ${file}`).join('\n'));
