@@ -44,7 +44,7 @@ export function DeleteForm({ doomed, onDone, onCancel }: Props) {
   const { draft } = useDraft();
   const collection = collectionOf(doomed);
   const column = doomed.part === 'fields' && doomed.document.schema !== null ? doomed.document.field : null;
-  const { data: extras } = useQuery({ ...extrasQuery(collection), enabled: column !== null, retry: false });
+  const { data: extras, isLoading } = useQuery({ ...extrasQuery(collection), enabled: column !== null, retry: false });
   const definitions = column === null ? [] : mentioning(extras ?? {}, column);
   const [alsoDefinitions, setAlso] = useState(true);
   const { data: along } = useQuery({
@@ -66,7 +66,14 @@ export function DeleteForm({ doomed, onDone, onCancel }: Props) {
   // A comparison that removes nothing has no word on what is removed: the review has.
   const keep = async () => (await keeping.keep(edit, { unchecked: true })) && onDone();
   return (
-    <EditorForm keeping={keeping} keep={keep} onCancel={onCancel} label="Delete in the draft" color="red.8">
+    <EditorForm
+      keeping={keeping}
+      keep={keep}
+      onCancel={onCancel}
+      isReady={!isLoading}
+      label="Delete in the draft"
+      color="red.8"
+    >
       <Text>
         <b>{nameOf(doomed)}</b> {CONSEQUENCES[doomed.part]}
       </Text>

@@ -45,13 +45,21 @@ interface FormProps<Values extends FieldValues> {
   /** @param unchecked although the service has something against it */
   keep: (unchecked: boolean) => Promise<unknown>;
   onCancel: () => void;
+  /** What it takes to keep it was read. */
+  isReady?: boolean;
   /** What the button says. */
   label?: string;
   color?: string;
   children: ReactNode;
 }
 
-export function EditorForm<Values extends FieldValues>({ form, ...props }: FormProps<Values>) {
+export function EditorForm<Values extends FieldValues>({ form, ...given }: FormProps<Values>) {
+  const { keeping, onCancel } = given;
+  const cancel = () => {
+    keeping.giveUp();
+    onCancel();
+  };
+  const props = { ...given, onCancel: cancel };
   return form === undefined ? <Frame {...props} /> : <TypedForm {...props} form={form} />;
 }
 
@@ -80,7 +88,7 @@ function TypedForm<Values extends FieldValues>(props: FormProps<Values> & { form
 }
 
 function Frame<Values extends FieldValues>(props: FormProps<Values>) {
-  const { keeping, form, keep, onCancel, label, color, children } = props;
+  const { keeping, form, keep, onCancel, isReady = true, label, color, children } = props;
   const { faults, error, isChecking } = keeping;
   return (
     <form
@@ -116,7 +124,7 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
         <Button variant="default" onClick={onCancel}>
           Cancel
         </Button>
-        <SteadyButton type="submit" loading={isChecking} {...(color !== undefined && { color })}>
+        <SteadyButton type="submit" loading={isChecking || !isReady} {...(color !== undefined && { color })}>
           {label ?? 'Keep in the draft'}
         </SteadyButton>
       </Group>

@@ -53,7 +53,7 @@ export function AnyForm({ collection, names, chooser, onDone }: RelationFormProp
     if (own && (await keeping.keep(edit, { unchecked }))) onDone();
   };
   return (
-    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone} isReady={own !== undefined}>
       {chooser}
       <Controller
         control={form.control}

@@ -31,14 +31,16 @@ async function typedKind(name: string): Promise<KindName | undefined> {
 }
 
 export function RelationForm(props: RelationFormProps) {
-  const [kind, setKind] = useState<KindName>('m2o');
+  const [chosen, choose] = useState<KindName | null>(null);
+  const [typed, setTyped] = useState<KindName>();
+  const kind = chosen ?? typed ?? 'm2o';
   const name = use(FormName);
   const whole = useFormName();
   useEffect(() => {
-    if (whole !== null) void typedKind(whole).then((typed) => typed && setKind(typed));
+    if (whole !== null) void typedKind(whole).then(setTyped);
   }, [whole]);
   const chooser = (
-    <Radio.Group label="Kind" value={kind} onChange={(value) => setKind(value)}>
+    <Radio.Group label="Kind" value={kind} onChange={(value) => choose(value)}>
       <div className={classes.kinds}>
         {KINDS.map(({ value, label, help }) => (
           <Radio.Card key={value} value={value} className={classes.kind ?? ''} aria-label={label}>

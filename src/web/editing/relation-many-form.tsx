@@ -61,7 +61,13 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
     put('otherKey', chosen === collection ? `related_${chosen}_id` : `${chosen}_id`);
   };
   return (
-    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+    <EditorForm
+      keeping={keeping}
+      form={form}
+      keep={keep}
+      onCancel={onDone}
+      isReady={own !== undefined && (other === '' || there !== undefined)}
+    >
       {chooser}
       <NameSelect name="other" label="With" options={names.collections} onChoose={suggest} />
       <NameInput name="field" label="Field here" help="An alias field: it has no column" />

@@ -56,7 +56,7 @@ export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
     put('alias', isHere ? '' : chosen);
   };
   return (
-    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone} isReady={one === '' || key !== undefined}>
       {chooser}
       <Inputs isHere={isHere} one={one} other={other} options={names.collections} onChoose={suggest} />
       {key === null && one !== '' && (

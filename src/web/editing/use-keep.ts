@@ -1,6 +1,6 @@
 /** Puts an edit into the draft, once the service has nothing against it. */
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { FieldValues, UseFormReturn } from 'react-hook-form';
 import { DraftEditor } from '../draft/editor.js';
 import { type Draft, PARTS } from '../draft/model.js';
@@ -8,6 +8,7 @@ import { currentDraft } from '../draft/store.js';
 import { editSchema, readSource } from '../draft/use-drafted.js';
 import { infoQuery } from '../service/queries.js';
 import { keep as keepText } from '../shared/kept.js';
+import { useHere } from '../shared/use-here.js';
 import { type Fault, faultsOf } from './check-draft.js';
 import { useFormName } from './form-name.js';
 
@@ -16,7 +17,10 @@ export interface Keeping {
   /** What is said of no member that the form shows. */
   faults: readonly Fault[];
   error: Error | null;
+  /** Whether it is in the draft, and who asked for it is still at the form. */
   keep: (edit: Edit, options?: { unchecked?: boolean }) => Promise<boolean>;
+  /** What is being checked doesn't come into the draft any more. */
+  giveUp: () => void;
 }
 
 export type Edit = (editor: DraftEditor) => void;
@@ -32,6 +36,8 @@ interface Options {
 export function useKeep({ names, form, inputFor = ({ member }) => member }: Options): Keeping {
   const client = useQueryClient();
   const name = useFormName();
+  const isHere = useHere();
+  const isGivenUp = useRef(false);
   const [isChecking, setChecking] = useState(false);
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const [error, setError] = useState<Error | null>(null);
@@ -58,15 +64,17 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
     });
 
   const keep: Keeping['keep'] = async (edit, { unchecked = false } = {}) => {
+    isGivenUp.current = false;
     setChecking(true);
     setError(null);
     try {
       const found = unchecked ? [] : await faultsWith(edit);
+      if (isGivenUp.current) return false;
       setFaults(showAtInputs(found));
       if (found.length > 0) return false;
       await editSchema(client, names, edit);
       if (name !== null) void keepText(name, null);
-      return true;
+      return isHere();
     } catch (failure) {
       setError(failure as Error);
       return false;
@@ -74,7 +82,10 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
       setChecking(false);
     }
   };
-  return { isChecking, faults, error, keep };
+  const giveUp = () => {
+    isGivenUp.current = true;
+  };
+  return { isChecking, faults, error, keep, giveUp };
 }
 
 const hasInput = ({ control }: UseFormReturn<FieldValues>, name: string): boolean => control._names.mount.has(name);

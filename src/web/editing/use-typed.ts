@@ -1,5 +1,5 @@
 /** Keeps what is typed into a form, for who reloads the page or has to sign in again, and offers it the next time. */
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { FieldValues, UseFormReturn } from 'react-hook-form';
 import { keep, readKept } from '../shared/kept.js';
 import { useFormName } from './form-name.js';
@@ -21,43 +21,47 @@ export function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>
   const name = useFormName();
   const [first] = useState(() => structuredClone(form.getValues()));
   const [offered, setOffered] = useState<readonly TypedMember[]>([]);
-  const [isRead, setRead] = useState(false);
+  /** What `offered` is, at once; null: what was kept isn't read yet. */
+  const kept = useRef<readonly TypedMember[]>(null);
   const [taken, setTaken] = useState(0);
 
   useEffect(() => {
     if (name === null) return;
     let isGone = false;
+    const note = (values: Values) => {
+      // What was kept isn't written over before it is read.
+      if (kept.current === null) return;
+      const typed = mergeTyped(kept.current, typedSince(first, values));
+      void keep(name, typed.length === 0 ? null : JSON.stringify(typed), DELAY);
+    };
     const offer = (text: string | null) => {
       if (isGone) return;
       // Nothing is offered that is there already.
-      setOffered(typedSince(first, withTyped(first, readTyped(text))));
-      setRead(true);
+      kept.current = typedSince(first, withTyped(first, readTyped(text)));
+      setOffered(kept.current);
+      // What was typed while it was read.
+      if (typedSince(first, form.getValues()).length > 0) note(form.getValues());
     };
+    const unsubscribe = form.subscribe({ formState: { values: true }, callback: ({ values }) => note(values) });
     readKept(name).then(offer, () => offer(null));
     return () => {
       isGone = true;
+      kept.current = null;
+      unsubscribe();
     };
-  }, [name, first]);
+  }, [name, form, first]);
 
-  useEffect(() => {
-    // What was kept isn't written over before it is read.
-    if (name === null || !isRead) return;
-    return form.subscribe({
-      formState: { values: true },
-      callback: ({ values }) => {
-        const typed = mergeTyped(offered, typedSince(first, values));
-        void keep(name, typed.length === 0 ? null : JSON.stringify(typed), DELAY);
-      },
-    });
-  }, [name, isRead, form, first, offered]);
-
+  const take = () => {
+    kept.current = [];
+    setOffered([]);
+  };
   const takeUp = () => {
     form.reset(withTyped(form.getValues(), offered), { keepDefaultValues: true });
-    setOffered([]);
+    take();
     setTaken(taken + 1);
   };
   const forget = () => {
-    setOffered([]);
+    take();
     if (name !== null) void keep(name, null);
   };
   return { offered, taken, takeUp, forget };
