@@ -38,6 +38,8 @@ export function useSearchKeys({ store, input, found, isFinal, setQuery, choose }
     let wasOpen = false;
     return store.subscribe(({ opened }) => {
       if (opened && !wasOpen) type(() => '');
+      // Who has closed it is led nowhere by what is found later.
+      if (!opened) setPressed(false);
       wasOpen = opened;
     });
   }, [store, type]);

@@ -19,6 +19,9 @@ let state: DraftState = { draft: EMPTY, isRead: false, isKept: true, canUndo: fa
 /** Before the last edits, the newest last. */
 let earlier: Draft[] = [];
 const MOST_EARLIER = 50;
+/** How often it was edited here, and read. */
+let edits = 0;
+let reads = 0;
 const listeners = new Set<() => void>();
 /** Says to other tabs whose draft is another one now. */
 const tabs = new BroadcastChannel('dps-draft');
@@ -47,15 +50,16 @@ function follow(session: Session): void {
   if (id !== null) void read(id);
 }
 
-/** What is edited here meanwhile is newer than what is read. */
+/** What is edited here meanwhile is newer than what is read, and what is read last is the newest. */
 async function read(id: string): Promise<void> {
-  const before = state.draft;
+  const before = edits;
+  const turn = ++reads;
   const found = await readKept(nameOf(id)).then(
     (text) => ({ draft: readDraft(text), isKept: true }),
     () => ({ draft: EMPTY, isKept: false }),
   );
-  if (id !== user) return;
-  if (state.draft !== before) return become({ isRead: true });
+  if (id !== user || turn !== reads) return;
+  if (edits !== before) return become({ isRead: true });
   // What another tab did isn't this one's to take back.
   earlier = [];
   become({ ...found, isRead: true });
@@ -82,6 +86,7 @@ export function editDraft(edit: (draft: Draft) => Draft, position = 0): void {
   const after = edit(before);
   if (after === before) return;
   earlier = [...earlier, before].slice(-MOST_EARLIER);
+  edits += 1;
   const draft = isEmpty(after) ? EMPTY : { ...after, position: before.position || position };
   become({ draft });
   void write(draft);
@@ -91,6 +96,7 @@ export function editDraft(edit: (draft: Draft) => Draft, position = 0): void {
 export function undoEdit(): void {
   const before = earlier.pop();
   if (before === undefined) return;
+  edits += 1;
   become({ draft: before });
   void write(before);
 }

@@ -5,6 +5,7 @@ import { RefusedError, UnreachableError } from '../../service/errors.js';
 import { SCHEMA } from '../../service/queries.js';
 import { type Applied, type Applying, apply, explain, rehearse } from '../../service/review-queries.js';
 import { noteApplied } from '../../shared/applied.js';
+import { useHere } from '../../shared/use-here.js';
 import { useRole } from '../../service/use-session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
 import { forgetTyped, keepTyped, readTyped } from './kept.js';
@@ -20,6 +21,7 @@ interface Options {
   source: Source;
   /** Others have changed the schema since: what is planned for the schema of before is refused. */
   isBehind: boolean;
+  /** For who is still there. */
   onDone: (applied: Applied) => Promise<void>;
 }
 
@@ -169,24 +171,26 @@ interface Sending {
 
 function useSending({ applying, why, about, source, onDone }: Sending) {
   const client = useQueryClient();
+  const isHere = useHere();
   const attempt = useRef<{ key: string; of: string } | null>(null);
   const rehearsal = useMutation({
     mutationFn: async () => ({ about, plan: await rehearse(applying) }),
   });
   const carryOut = useMutation({
-    mutationFn: () => {
+    mutationFn: async () => {
       const of = JSON.stringify([applying, why]);
       // Where no answer came, the same again is done once.
       if (attempt.current?.of !== of) attempt.current = { key: newId(), of };
-      return apply(applying, { reason: why, key: attempt.current.key });
+      // With what was sent: what is shown may be another one by then.
+      return { applied: await apply(applying, { reason: why, key: attempt.current.key }), sent: source };
     },
-    onSuccess: async (applied) => {
+    onSuccess: async ({ applied, sent }) => {
       attempt.current = null;
-      forgetTyped(source.key);
+      forgetTyped(sent.key);
       if (applied.kind === 'done' && applied.batch !== null)
-        noteApplied({ batch: applied.batch, before: source.reviewed.position });
-      await onDone(applied);
-      source.onApplied();
+        noteApplied({ batch: applied.batch, before: sent.reviewed.position });
+      if (isHere()) await onDone(applied);
+      sent.onApplied();
       await client.invalidateQueries({ queryKey: [SCHEMA] });
       await client.invalidateQueries({ queryKey: ['info'] });
     },

@@ -3,9 +3,10 @@ import searchIcon from 'icon:search';
 import { Autocomplete, Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { collectionsQuery } from '../../service/queries.js';
 import { Glyph } from '../../shared/glyph.js';
+import { useHere } from '../../shared/use-here.js';
 import type { TimelineSearch } from './search.js';
 
 interface Props {
@@ -56,7 +57,17 @@ export function Filters(props: Props) {
 
 function Boxes({ search, onChange }: Props) {
   const { data: collections = [] } = useQuery(collectionsQuery());
-  const soon = useDebouncedCallback(onChange, TYPING);
+  const isHere = useHere();
+  // Of all boxes: who goes on to the next one has typed into this one too.
+  const typed = useRef<Partial<TimelineSearch>>({});
+  const tell = useDebouncedCallback(() => {
+    if (isHere()) onChange(typed.current);
+    typed.current = {};
+  }, TYPING);
+  const soon = (changed: Partial<TimelineSearch>) => {
+    typed.current = { ...typed.current, ...changed };
+    tell();
+  };
   return (
     <>
       <TextInput

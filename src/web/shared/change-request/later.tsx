@@ -10,6 +10,7 @@ import { startOf } from '../local-time.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
 import { Time } from '../time.js';
+import { useHere } from '../use-here.js';
 import { useAct } from './use-act.js';
 
 interface Props {
@@ -82,9 +83,10 @@ function AtTime({ isBusy, onChoose }: { isBusy: boolean; onChoose: (at: string) 
 export function Revert({ request: { id, allowed } }: Props) {
   const isAdmin = useRole() === 'admin';
   const navigate = useNavigate();
+  const isHere = useHere();
   const reverting = useMutation({
     mutationFn: () => revert(id),
-    onSuccess: ({ id: change }) => navigate({ to: '/review', search: { change } }),
+    onSuccess: ({ id: change }) => (isHere() ? navigate({ to: '/review', search: { change } }) : undefined),
   });
   if (!isAdmin || !allowed.includes('revert')) return null;
   return (

@@ -4,6 +4,7 @@ import { Button, Collapse, FileButton, Group, Stack, Text, Textarea } from '@man
 import { useNavigate } from '@tanstack/react-router';
 import { type DragEvent, useState } from 'react';
 import { Glyph } from '../../../shared/glyph.js';
+import { useHere } from '../../../shared/use-here.js';
 import { bring } from '../sources/files.js';
 import classes from '../review.module.css';
 
@@ -13,6 +14,7 @@ const TAKEN = '.json,.yaml,.yml,application/json,application/yaml';
 
 export function Bring() {
   const navigate = useNavigate();
+  const isHere = useHere();
   const [isOver, setOver] = useState(false);
   const [isPasting, setPasting] = useState(false);
   const [text, setText] = useState('');
@@ -21,7 +23,7 @@ export function Bring() {
     if (content.size === 0) return setFault(`${name} is empty.`);
     if (content.size > LARGEST) return setFault(`${name} is larger than the service takes.`);
     const file = await bring(name, content);
-    await navigate({ to: '/review', search: { file } });
+    if (isHere()) await navigate({ to: '/review', search: { file } });
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();

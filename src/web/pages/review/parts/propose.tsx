@@ -8,17 +8,19 @@ import { SCHEMA } from '../../../service/queries.js';
 import { newId } from '../sources/files.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { SteadyButton } from '../../../shared/steady-button.js';
+import { useHere } from '../../../shared/use-here.js';
 import type { Review } from '../use-review.js';
 
 export function Propose({ review: { applying, why }, isHeld }: { review: Review; isHeld: boolean }) {
   const [title, setTitle] = useState('');
   const navigate = useNavigate();
   const client = useQueryClient();
+  const isHere = useHere();
   const proposing = useMutation({
     mutationFn: () => propose(applying, { title, reason: why, key: newId() }),
     onSuccess: async ({ id }) => {
       await client.invalidateQueries({ queryKey: [SCHEMA] });
-      await navigate({ to: '/review', search: { change: id } });
+      if (isHere()) await navigate({ to: '/review', search: { change: id } });
     },
   });
   return (

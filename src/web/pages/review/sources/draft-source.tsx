@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import {
   type Draft,
+  EMPTY,
   type Head,
-  discardDraft,
   draftDiff,
   editDraft,
   readHead,
@@ -70,7 +70,8 @@ function OnHead({ draft, head, renew, isRenewing }: Props) {
         renew,
         isRenewing,
         conflicts: told,
-        onApplied: discardDraft,
+        // What was edited while it was applied is a draft still.
+        onApplied: () => editDraft((now) => (now === draft ? EMPTY : now)),
       }}
     />
   );

@@ -1,6 +1,6 @@
 /** Leads to the last change before a time that is chosen. */
 import { TextInput } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { batchAt } from '../../../service/film-queries.js';
 import { isoOf, localOf } from '../../../shared/local-time.js';
 import classes from './film-bar.module.css';
@@ -15,16 +15,21 @@ export function GoToTime({ at, onGo }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const shown = at === undefined ? '' : localOf(at);
   const asked = useRef('');
+  /** What waits for an answer; another one once somebody has gone on, to another moment or another page. */
+  const going = useRef<object>(null);
+  useEffect(() => () => void (going.current = null), [at]);
   const go = async (local: string): Promise<void> => {
     const until = isoOf(local);
     if (until === null) return;
     asked.current = local;
+    const mine = {};
+    going.current = mine;
     setProblem(null);
     try {
       const batch = await batchAt(until);
-      onGo(batch?.last_position ?? 0);
+      if (going.current === mine) onGo(batch?.last_position ?? 0);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      if (going.current === mine) setProblem(error instanceof Error ? error.message : String(error));
     }
   };
   return (

@@ -1,7 +1,8 @@
 /** The schema page at a moment of the past, with the slider that leads through the log. */
-import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
+import { useHere } from '../../../shared/use-here.js';
 import { Waiting } from '../../../shared/waiting.js';
 import { Whole } from '../whole.js';
 import classes from '../page.module.css';
@@ -42,7 +43,7 @@ export default function Past({ at, tables }: { at: number; tables: number }) {
 /** The address follows when nobody is on the way any more; another address leads elsewhere. */
 function usePosition(at: number): [number, (position: number) => void] {
   const navigate = route.useNavigate();
-  const router = useRouter();
+  const isHere = useHere();
   const [position, setPosition] = useState(at);
   const told = useRef(at);
   useEffect(() => {
@@ -54,12 +55,11 @@ function usePosition(at: number): [number, (position: number) => void] {
     if (position === told.current) return;
     const timer = setTimeout(() => {
       // Who is on the way to another page, which may have to be loaded first, isn't fetched back.
-      const { latestLocation, state } = router;
-      if (latestLocation.pathname !== (state.resolvedLocation ?? latestLocation).pathname) return;
+      if (!isHere()) return;
       told.current = position;
       void navigate({ search: (before) => ({ ...before, at: position }), replace: true });
     }, SETTLED);
     return () => clearTimeout(timer);
-  }, [position, navigate, router]);
+  }, [position, navigate, isHere]);
   return [position, setPosition];
 }
