@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
-import { request, requestAnswer } from './request.js';
+import { requestAnswer } from './request.js';
 import type { PolicyAt } from './types.js';
 
 export type Policy = PolicyAt['data'];
@@ -21,9 +21,9 @@ export const policyQuery = () =>
     },
   });
 
-export const setPolicy = (policy: Policy, { etag, reason }: { etag: string; reason: string }) =>
-  request<{ data: Policy }>('/policy', {
-    method: 'PUT',
-    json: policy,
-    headers: { ...reasonHeader(reason), 'If-Match': etag },
-  });
+/** @returns the etag by which it can be set next */
+export async function setPolicy(policy: Policy, { etag, reason }: { etag: string; reason: string }): Promise<string> {
+  const headers = { ...reasonHeader(reason), 'If-Match': etag };
+  const answer = await requestAnswer('/policy', { method: 'PUT', json: policy, headers });
+  return answer.headers.get('etag') ?? '';
+}

@@ -82,19 +82,20 @@ function NewToken({ user }: { user: User }) {
   const [days, setDays] = useState('90');
   const client = useQueryClient();
   const make = useMutation({
-    mutationFn: () =>
+    mutationFn: (given: string) =>
       createToken(user.id, {
-        name,
+        name: given,
         expires_at: days === '' ? null : new Date(Date.now() + Number(days) * DAY).toISOString(),
       }),
-    onSuccess: () => {
-      setName('');
+    onSuccess: (_, given) => {
+      // What is typed meanwhile is the next one's.
+      setName((now) => (now === given ? '' : now));
       return client.invalidateQueries({ queryKey: [ACCOUNTS] });
     },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    make.mutate();
+    make.mutate(name);
   };
   return (
     <form onSubmit={submit}>

@@ -20,11 +20,6 @@ const EMPTY: UserInput = { email: '', name: '', role: 'reader', status: 'active'
 const SHOWN = ['email', 'name', 'role', 'status', 'password'];
 
 export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
-  const client = useQueryClient();
-  const done = async () => {
-    await client.invalidateQueries({ queryKey: [ACCOUNTS] });
-    onClose();
-  };
   return (
     <Modal
       opened
@@ -32,20 +27,26 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
       title={user === null ? 'New user' : user.name}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <UserForm user={user} onDone={done} />
+      <UserForm user={user} onDone={onClose} />
     </Modal>
   );
 }
 
-function UserForm({ user, onDone }: { user: User | null; onDone: () => Promise<void> }) {
+/** The accounts are read again whether the dialog is still open or not; to be closed, it must be. */
+function useReadAgain(): () => Promise<void> {
+  const client = useQueryClient();
+  return () => client.invalidateQueries({ queryKey: [ACCOUNTS] });
+}
+
+function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
   const [input, setInput] = useState<UserInput>(user === null ? EMPTY : inputOf(user));
   const save = useMutation({
     mutationFn: () => (user === null ? createUser(input) : changeUser(user.id, input)),
-    onSuccess: onDone,
+    onSuccess: useReadAgain(),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate();
+    save.mutate(undefined, { onSuccess: onDone });
   };
   return (
     <form onSubmit={submit}>
@@ -132,15 +133,15 @@ function Boxes({ input: { email, name, role, status, password }, isNew, error, o
   );
 }
 
-function Remove({ user, onDone }: { user: User; onDone: () => Promise<void> }) {
-  const remove = useMutation({ mutationFn: () => removeUser(user.id), onSuccess: onDone });
+function Remove({ user, onDone }: { user: User; onDone: () => void }) {
+  const remove = useMutation({ mutationFn: () => removeUser(user.id), onSuccess: useReadAgain() });
   if (remove.error !== null) return <ProblemAlert error={remove.error} />;
   return (
     <ConfirmButton
       label="Remove"
       sure="Yes, remove them"
       loading={remove.isPending}
-      onConfirm={() => remove.mutate()}
+      onConfirm={() => remove.mutate(undefined, { onSuccess: onDone })}
     />
   );
 }

@@ -56,10 +56,12 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
   const client = useQueryClient();
   const trial = useMutation({ mutationFn: () => adopt(chosen, { isTrial: true, reason }) });
   const take = useMutation({
-    mutationFn: () => adopt(chosen, { isTrial: false, reason }),
-    onSuccess: async (adoption) => {
+    mutationFn: (tables: readonly string[]) => adopt(tables, { isTrial: false, reason }),
+    onSuccess: async (adoption, tables) => {
       onAdopted(adoption);
-      choose([]);
+      trial.reset();
+      // What is chosen meanwhile stays chosen.
+      setChosen((now) => now.filter((table) => !tables.includes(table)));
       await client.invalidateQueries({ queryKey: [SCHEMA] });
     },
   });
@@ -105,7 +107,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
         >
           Try it
         </SteadyButton>
-        <SteadyButton disabled={!trial.isSuccess} loading={take.isPending} onClick={() => take.mutate()}>
+        <SteadyButton disabled={!trial.isSuccess} loading={take.isPending} onClick={() => take.mutate(chosen)}>
           Adopt {chosen.length > 0 && counted(chosen.length, 'table')}
         </SteadyButton>
       </Group>

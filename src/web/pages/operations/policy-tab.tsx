@@ -33,11 +33,12 @@ function Editor({ read }: { read: ReadPolicy }) {
   const [reason, setReason] = useState('');
   const client = useQueryClient();
   const save = useMutation({
-    mutationFn: () => setPolicy(policy, { etag, reason }),
-    onSuccess: async () => {
+    mutationFn: (sent: { policy: Policy; reason: string }) => setPolicy(sent.policy, { etag, reason: sent.reason }),
+    onSuccess: async (next, sent) => {
       await client.invalidateQueries({ queryKey: [SCHEMA] });
-      setEdited(null);
-      setReason('');
+      // What is changed while it is set is set next.
+      setEdited((now) => (now === null || now.policy === sent.policy ? null : { policy: now.policy, etag: next }));
+      setReason((now) => (now === sent.reason ? '' : now));
     },
   });
   const change = (members: Partial<Policy>) => setEdited({ policy: { ...policy, ...members }, etag });
@@ -75,11 +76,15 @@ function Editor({ read }: { read: ReadPolicy }) {
             <Button variant="default" disabled={!isChanged} onClick={discard}>
               Discard
             </Button>
-            <SteadyButton disabled={!isChanged} loading={save.isPending} onClick={() => save.mutate()}>
+            <SteadyButton
+              disabled={!isChanged}
+              loading={save.isPending}
+              onClick={() => save.mutate({ policy, reason })}
+            >
               Set the policy
             </SteadyButton>
           </Group>
-          {etag !== read.etag && (
+          {etag !== read.etag && !save.isPending && (
             <Text size="sm" mt="sm" role="alert">
               Somebody else has set it meanwhile: discard what you changed, and begin with theirs.
             </Text>

@@ -18,14 +18,12 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
   const client = useQueryClient();
   const done = useMutation({
     mutationFn: () => purge(entry.position, reason),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: [SCHEMA] });
-      onClose();
-    },
+    onSuccess: () => client.invalidateQueries({ queryKey: [SCHEMA] }),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    done.mutate();
+    // Only the dialog that is still open.
+    done.mutate(undefined, { onSuccess: onClose });
   };
   return (
     <Modal opened onClose={onClose} title={`Purge ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>

@@ -113,7 +113,9 @@ function Comments({ request: { id, allowed }, comments }: { request: ChangeReque
   const role = useRole();
   const doing = useAct(id);
   const mayComment = (role === 'admin' || role === 'author') && allowed.includes('comment');
-  const say = () => doing.mutate({ action: 'comment', json: { comment: text } }, { onSuccess: () => setText('') });
+  // What is typed meanwhile is the next one.
+  const said = () => setText((now) => (now === text ? '' : now));
+  const say = () => doing.mutate({ action: 'comment', json: { comment: text } }, { onSuccess: said });
   return (
     <Section title="Comments">
       {comments.map((each) => (
