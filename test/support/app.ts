@@ -6,6 +6,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { INSTALL_CHROMIUM, browser, chromiumProgram } from './browser.js';
 import { ensureBuilt } from './built.js';
 import { json } from './client.js';
+import { PATIENCE, slowContext, slowPage } from './slow.js';
 import { type Served, type Serving, withService } from './with-service.js';
 
 export interface Visit {
@@ -29,6 +30,9 @@ export interface App extends Served {
   complaints(): string[];
 }
 
+/** Milliseconds that a test has at least: it opens several pages, on a machine that may be busy. */
+const LONGEST = 90_000;
+
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** Registers the hooks; without a browser the tests are skipped. Complaints that no test has asked for fail the test. */
@@ -42,8 +46,13 @@ export function withApp(serving: Serving = {}): App {
     this.timeout(120_000);
     ensureBuilt();
   });
-  const served = withService(serving);
   const contexts: BrowserContext[] = [];
+  // Before a service of each test is stopped: a page that is still open would ask it, and complain.
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await tellPages(contexts);
+    for (const context of contexts.splice(0)) await context.close();
+  });
+  const served = withService(serving);
   let heard: string[] = [];
 
   const complaints = (): string[] => {
@@ -51,7 +60,8 @@ export function withApp(serving: Serving = {}): App {
     heard = [];
     return found;
   };
-  const listen = (page: Page): Page => {
+  const listen = async (page: Page): Promise<Page> => {
+    await slowPage(page);
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') heard.push(message.text());
     });
@@ -63,9 +73,11 @@ export function withApp(serving: Serving = {}): App {
     return page;
   };
 
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await tellPages(contexts);
-    for (const context of contexts.splice(0)) await context.close();
+  beforeEach(function () {
+    const test = this.currentTest;
+    test?.timeout(Math.max(test.timeout(), LONGEST) * PATIENCE);
+  });
+  afterEach(() => {
     expect(complaints(), 'the browser complained').to.deep.equal([]);
   });
 
@@ -83,14 +95,15 @@ export function withApp(serving: Serving = {}): App {
         reducedMotion: 'reduce',
       });
       // Sooner than the test's own limit, so that a failure says what was waited for.
-      context.setDefaultTimeout(20_000);
+      context.setDefaultTimeout(20_000 * PATIENCE);
       contexts.push(context);
-      const page = listen(await context.newPage());
+      await slowContext(context);
+      const page = await listen(await context.newPage());
       await page.goto(`/app${path}`);
       return page;
     },
     async another(page: Page, path: string) {
-      const next = listen(await page.context().newPage());
+      const next = await listen(await page.context().newPage());
       await next.goto(`/app${path}`);
       return next;
     },
