@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createApi } from '../support/api.js';
 import { startService } from '../support/service.js';
+import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
 interface Document {
@@ -350,8 +351,7 @@ describe('faults known from the peer do not happen', function () {
     ]);
     const valid = `SELECT t.relname AS name FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
       WHERE t.relname IN ('one', 'two', 'three', 'four') AND NOT i.indisprimary AND i.indisvalid ORDER BY 1`;
-    for (let tries = 0; tries < 100 && (await api.sql(valid)).length < 3; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    await until('the indexes are built', async () => (await api.sql(valid)).length === 3);
     expect(await api.sql(valid)).to.deep.equal([{ name: 'one' }, { name: 'three' }, { name: 'two' }]);
   });
 

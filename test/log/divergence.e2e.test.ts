@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { EventRecord } from '../../src/log/read.js';
 import { type Client, type Reply, clientOf, json } from '../support/client.js';
@@ -6,6 +5,7 @@ import { dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 import { cutOff, rewrite, tamper } from '../support/tamper.js';
+import { until } from '../support/until.js';
 
 interface Verified {
   ok: boolean;
@@ -210,11 +210,14 @@ describe('a log that is replaced under a running service', () => {
     const response = await fetch(`${service.url}/history/stream?after=6`, {
       headers: { authorization: `Bearer ${service.adminToken}` },
     });
-    const streamed = response.text();
-    await sleep(200);
+    let text = '';
+    const streamed = (async () => {
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk;
+    })();
+    await until('all events have come', () => /^id: 8-/m.test(text));
     await cutOff(database.connectionString, 2);
     await send('/collections');
-    const text = await streamed;
+    await streamed;
     const ids = [...text.matchAll(/^id: (\S+)$/gm)].map(([, id]) => id ?? '');
     expect(ids.map((id) => id.split('-')[0])).to.deep.equal(['7', '8']);
     const [, told = ''] = /^event: diverged\ndata: (.*)$/m.exec(text) ?? [];

@@ -53,7 +53,8 @@ describe('restorations that meet others', function () {
       const restored = restore(one, position);
       await until('it waits', async () => {
         const { rows } = await reader.query(
-          `SELECT FROM pg_locks WHERE NOT granted AND relation = 'public.articles'::regclass`,
+          `SELECT FROM pg_locks WHERE NOT granted AND relation = 'public.articles'::regclass
+              AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
         );
         return rows.length > 0;
       });

@@ -115,16 +115,19 @@ describe('several statements at once', () => {
   });
 
   it('that read: answer arrays, each before the server goes on with the next', async () => {
+    const holder = await pool.connect();
+    await holder.query('SELECT pg_advisory_lock(1)');
     await withClient(pool, async (client) => {
       const names = ['a', 'b"c', 'd\\e', 'f,{g}', ''];
       const answers = sendReads(client, [
         { text: 'SELECT $1::text[], 2::bigint, NULL AS gone, NULL AS gone', values: [names] },
-        { text: 'SELECT pg_sleep(0.2)' },
+        { text: 'SELECT pg_advisory_xact_lock(1)' },
       ]);
       const order: number[] = [];
       const all = Promise.all(answers.map((answer, index) => answer.then(() => order.push(index))));
       expect(await answers[0]).to.deep.equal([[names, 2, null, null]]);
       expect(order).to.deep.equal([0]);
+      holder.release(true);
       await all;
     });
   });

@@ -56,7 +56,7 @@ export const json = (value: unknown, method = 'POST'): Send => ({
   body: JSON.stringify(value),
 });
 
-/** Sends bytes as they are and gives what comes back until the connection ends or falls silent. */
+/** Sends bytes as they are and gives what comes back until the connection ends; one that stays open is a failure. */
 export function raw(url: string, text: string, { hangUp = false } = {}): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -66,7 +66,6 @@ export function raw(url: string, text: string, { hangUp = false } = {}): Promise
         if (hangUp) socket.destroy();
       });
     });
-    socket.setTimeout(1000, () => socket.destroy());
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('error', reject);
     socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));

@@ -1,5 +1,6 @@
 /** Fields and relations as resources: who may do what, lists, single ones, batches. */
 import { expect } from 'chai';
+import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
 import { json, type Send } from '../../support/client.js';
 import { alias, catalogColumn, key, plain } from './columns.js';
@@ -204,9 +205,7 @@ describe('fields and relations as resources', function () {
     );
     expect(marked.map(({ field }) => field as string)).to.deep.equal(['a', 'extra', 'ref']);
     for (const field of ['a', 'extra', 'ref']) {
-      for (let tries = 0; tries < 100 && (await catalogColumn(api, 'many', field))?.indexes !== 1; tries++)
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      expect(await catalogColumn(api, 'many', field), field).to.include({ indexes: 1 });
+      await until(`${field} has its index`, async () => (await catalogColumn(api, 'many', field))?.indexes === 1);
     }
   });
 

@@ -118,8 +118,8 @@ describe('change requests with a time', function () {
 
   it('are not applied before the database says so, whatever the machine says', async () => {
     const { id } = await proposed();
-    await scheduled(id, 1_000);
     await clock.set('-1 hour');
+    await scheduled(id, 1_000);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await look(id);
     expect(await stateOf(id)).to.equal('scheduled');

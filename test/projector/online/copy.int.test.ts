@@ -129,7 +129,7 @@ describe('the copy of values', function () {
   };
 
   /** Applications that write: single rows, many at once, keys that change, transactions that see an old snapshot, and those that fail. */
-  function write(): () => Promise<number> {
+  function write(): { stop: () => Promise<void>; written: () => number } {
     let ended = false;
     let written = 0;
     const writeOnce = async (client: pg.PoolClient): Promise<void> => {
@@ -155,20 +155,22 @@ describe('the copy of values', function () {
       }
     };
     const all = Promise.all([one(), one(), one(), one()]);
-    return async () => {
-      ended = true;
-      await all;
-      return written;
+    return {
+      stop: async () => {
+        ended = true;
+        await all;
+      },
+      written: () => written,
     };
   }
 
   it('is the table at the moment of the change, whatever is written meanwhile', async () => {
     const before = await catalogText(session, 'public');
-    const stop = write();
+    const { stop, written } = write();
     for (const step of steps) await engine.runStep(contextOf(session, change, step), step);
-    await sleep(200);
+    await until('much is written meanwhile', () => written() > 50);
     await take();
-    expect(await stop()).to.be.above(50);
+    await stop();
     await session.query('DELETE FROM t WHERE false');
     // What was written after the change isn't in it.
     expect(await catalogText(session, 'public')).to.deep.equal(before);
@@ -179,7 +181,7 @@ describe('the copy of values', function () {
   });
 
   it('holds exactly the rows of the table', async () => {
-    const stop = write();
+    const { stop } = write();
     for (const step of steps) await engine.runStep(contextOf(session, change, step), step);
     await stop();
     await take();
@@ -210,7 +212,7 @@ describe('the copy of values', function () {
 
   it('goes on where it was killed', async () => {
     await session.query('CREATE TABLE kept (key text PRIMARY KEY, checkpoint jsonb)');
-    const stop = write();
+    const { stop } = write();
     let kills = 0;
     const killer = (async () => {
       while (kills < 5) {
@@ -292,7 +294,7 @@ describe('the copy of values', function () {
     const before = await catalogText(session, 'public');
     const [note] = steps as [PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
-    const stop = write();
+    const { stop } = write();
     const signal = new AbortController();
     const copying = engine.runStep(
       contextOf(session, change, steps[1] as PreparationStep, { signal: signal.signal }),
