@@ -176,26 +176,26 @@ describe('a service that reads from a standby', function () {
       expect([reply.status, reply.codes], reply.text).to.deep.equal([503, ['UNAVAILABLE']]);
       expect(reply.headers.get('retry-after')).to.match(/^\d+$/);
       expect(reply.text).to.contain('has not come to position 999999');
-      expect(performance.now() - started).to.be.within(limit - 20, limit + 2_000);
+      expect(performance.now() - started).to.be.within(limit - 20, limit + 4_000);
     }
     const diff = { ...json({}), headers: { ...json({}).headers, 'x-log-position-at-least': '999999' } };
     expect((await read('/schema/diff', diff)).text).to.contain('has not come to position 999999');
     const started = performance.now();
     const unknown = await write('/collections', { headers: { 'x-log-position-at-least': '999999' }, token: 'unknown' });
     expect(unknown.status).to.equal(401);
-    expect(performance.now() - started).to.be.lessThan(2_000);
+    expect(performance.now() - started).to.be.lessThan(4_000);
   });
 
   it('lets nobody wait who sends no token', async () => {
-    for (const [token, headers] of [
-      [null, {}],
-      [null, { authorization: 'Basic eDp5' }],
-    ] as const) {
-      const started = performance.now();
-      const reply = await read('/collections', { token, headers: { ...headers, 'x-log-position-at-least': '999999' } });
-      expect(reply.status, reply.text).to.equal(401);
-      expect(performance.now() - started).to.be.lessThan(600);
-    }
+    for (const send of [read, write])
+      for (const headers of [{}, { authorization: 'Basic eDp5' }] as Record<string, string>[]) {
+        const started = performance.now();
+        const asked = { token: null, headers: { ...headers, 'x-log-position-at-least': '999999' } };
+        const reply = await send('/collections', asked);
+        expect(reply.status, reply.text).to.equal(401);
+        // A primary would wait for five seconds.
+        if (send === write) expect(performance.now() - started).to.be.lessThan(4_000);
+      }
     const unknown = await read('/collections', { token: 'unknown', headers: { 'x-log-position-at-least': '999999' } });
     expect([unknown.status, unknown.text.includes('ends at')], unknown.text).to.deep.equal([503, false]);
   });

@@ -182,7 +182,7 @@ describe('listening', () => {
       await until('waiting for the next attempt', () => false, 100).catch(() => undefined);
       const started = Date.now();
       await listener.close();
-      expect(Date.now() - started).to.be.lessThan(1_000);
+      expect(Date.now() - started).to.be.lessThan(10_000);
     });
 
     it('does not wait for a dead server', async () => {
@@ -191,7 +191,7 @@ describe('listening', () => {
       proxy.fallSilent();
       const started = Date.now();
       await listener.close();
-      expect(Date.now() - started).to.be.lessThan(2_000);
+      expect(Date.now() - started).to.be.lessThan(10_000);
     });
 
     it('works twice, and without a start', async () => {

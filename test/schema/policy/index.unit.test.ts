@@ -51,7 +51,8 @@ describe('patterns of collections', () => {
   it('take no time of their own, however many stars they have', () => {
     const started = performance.now();
     assert.equal(fits(`${'a*'.repeat(120)}b`, 'a'.repeat(63)), false);
-    assert.ok(performance.now() - started < 50);
+    // Who tries every way to share the letters out needs longer than anybody waits.
+    assert.ok(performance.now() - started < 2_000);
   });
 });
 
