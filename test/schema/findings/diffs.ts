@@ -72,8 +72,8 @@ export const table = (collection: string, extras?: object): Edited['collections'
   schema: extras === undefined ? {} : { extras },
 });
 
-export const key = (collection: string, type = 'bigInteger'): Edited['fields'][number] =>
-  column(collection, 'id', type, { is_primary_key: true, has_auto_increment: true, is_nullable: false });
+export const key = (collection: string, type = 'bigInteger', more: Loose = {}): Edited['fields'][number] =>
+  column(collection, 'id', type, { is_primary_key: true, has_auto_increment: true, is_nullable: false, ...more });
 
 /** Articles and their authors, in a database where they have been for long. */
 export const LIBRARY: State = edit(initialState(), ({ collections, fields }) => {

@@ -9,7 +9,7 @@ export const defaultForNewRows: Rule = {
   what: 'A field of a table that may have rows gets another default.',
   why: 'Rows that are there keep the value that they have; and applications that name the column in every INSERT go on writing the old one.',
   safer: 'Nothing to do where that is meant; else give existing rows the new value in batches.',
-  aliases: { strong_migrations: ['change_column_default'] },
+  aliases: { squawk: ['ban-set-default'], strong_migrations: ['change_column_default'] },
   field(change, planned) {
     const columns = columnsOf(change);
     if (columns === undefined || !isOldTable(planned) || !hasDefault(columns.now)) return undefined;

@@ -10,7 +10,7 @@ export const dropsConstraint: Rule = {
   what: 'A key, a foreign key or a check of a table that stays is dropped, and none of its name comes in its place.',
   why: 'Rows that break the rule can be written from then on, and have to be found before it can come back.',
   safer: 'Make sure that nothing relies on it: code that expects one row, ON DELETE, ON CONFLICT.',
-  aliases: { atlas: ['CD101', 'CD102', 'CD103'] },
+  aliases: { squawk: ['ban-drop-constraint'], atlas: ['CD101', 'CD102', 'CD103'] },
   statement(statement, planned) {
     const dropped = statement.drops.find(({ kind }) => kind === 'constraint');
     const { source } = statement;

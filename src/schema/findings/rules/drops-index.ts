@@ -10,7 +10,7 @@ export const dropsIndex: Rule = {
   safer: 'Look in pg_stat_user_indexes whether anybody uses it.',
   levels: 'By the size of the table, `warn` at most.',
   aliases: {
-    squawk: ['require-concurrent-index-deletion'],
+    squawk: ['require-concurrent-index-deletion', 'ban-drop-index'],
     strong_migrations: ['remove_index'],
     atlas: ['PG102'],
   },

@@ -10,6 +10,7 @@ import { createsExtension } from './creates-extension.js';
 import { createsType } from './creates-type.js';
 import { defaultForNewRows } from './default-for-new-rows.js';
 import { dropsConstraint } from './drops-constraint.js';
+import { dropsDefault } from './drops-default.js';
 import { dropsIndex } from './drops-index.js';
 import { exclusionUnderLock } from './exclusion-under-lock.js';
 import { foreignKeyUnderLock } from './foreign-key-under-lock.js';
@@ -68,6 +69,7 @@ export const RULES: readonly Rule[] = [
   dropsIndex,
   allowsNull,
   defaultForNewRows,
+  dropsDefault,
   nullOnRequired,
   cascadeDeletes,
   foreignKeyWithoutIndex,

@@ -11,7 +11,7 @@ export const mayFail: Rule = {
   why: 'Where a row does not fit, PostgreSQL refuses the whole change. On another database with other rows it may pass.',
   safer: 'Ask your rows first: a dry run carries it out, counts the rows in the way, and takes everything back.',
   example: { unsafe: 'PATCH /fields/articles/title {"schema": {"is_unique": true}}' },
-  aliases: { atlas: ['MF101', 'MF102', 'MF104'] },
+  aliases: { squawk: ['ban-new-write-restriction'], atlas: ['MF101', 'MF102', 'MF104'] },
   statement: (statement, planned) =>
     statement.may_fail && !isOfNulls(statement, planned)
       ? { message: `${statement.summary}: ${whyOf(statement)}`, ...placeOf(statement) }
