@@ -10,6 +10,10 @@ export interface Furnished {
   /** Of the admin, for signing in. */
   email: string;
   password: string;
+  /** The change request that people talk about. */
+  proposal: string;
+  /** Any call, as the admin. */
+  call: Call;
 }
 
 interface Place {
@@ -19,7 +23,7 @@ interface Place {
   schema: string;
 }
 
-type Call = (method: string, path: string, body?: unknown, reason?: string) => Promise<unknown>;
+export type Call = (method: string, path: string, body?: unknown, reason?: string) => Promise<unknown>;
 
 const PASSWORD = 'correct horse battery';
 
@@ -32,12 +36,14 @@ const PEOPLE = [
 
 export async function furnish({ service, databaseUrl, schema }: Place): Promise<Furnished> {
   const text = readFileSync(schema, 'utf8');
-  const [mara, jonas] = await people(service);
+  const [mara, jonas] = (await people(service)) as [Call, Call];
   await applyFile(service, text);
   await rows(databaseUrl);
-  await history(mara as Call, jonas as Call);
+  await history(mara, jonas);
+  await policy(mara);
+  const proposal = await proposed(jonas, mara);
   await byHand(databaseUrl);
-  return { databaseUrl, email: 'mara@example.com', password: PASSWORD };
+  return { databaseUrl, email: 'mara@example.com', password: PASSWORD, proposal, call: mara };
 }
 
 /** What each of them may call, as themselves. */
@@ -133,6 +139,51 @@ async function history(mara: Call, jonas: Call): Promise<void> {
   await jonas('POST', '/fields/news/reading_minutes/rename', { to: 'minutes' }, 'Shorter');
   await jonas('DELETE', '/fields/partners/link', undefined, 'Moved to the social links');
   await mara('DELETE', '/collections/sponsors', undefined, 'Not before the general assembly');
+}
+
+interface Snapshot {
+  fields: {
+    collection: string;
+    field: string;
+    schema: { is_nullable: boolean } | null;
+    meta: { note: string | null };
+  }[];
+}
+
+/** A change that people talk about. @returns its id */
+async function proposed(jonas: Call, mara: Call): Promise<string> {
+  const snapshot = (await jonas('GET', '/schema/snapshot')) as Snapshot;
+  const own = (collection: string, field: string) =>
+    snapshot.fields.find((each) => each.collection === collection && each.field === field);
+  const slug = own('news', 'slug');
+  if (slug?.schema) slug.schema.is_nullable = false;
+  const title = own('news_translations', 'title');
+  if (title !== undefined) title.meta.note = 'Short: it is also the title of the page';
+  snapshot.fields = snapshot.fields.filter((each) => each !== own('news', 'video_link'));
+  const opened = await jonas(
+    'POST',
+    '/changes',
+    { title: 'News without videos, found by their slug', snapshot },
+    'The videos have moved to the channel',
+  );
+  const { id } = (opened as { data: { id: string } }).data;
+  await mara('POST', `/changes/${id}/comment`, { comment: 'Are all of the old links on the channel by now?' });
+  await jonas('POST', `/changes/${id}/comment`, { comment: 'All but two of 2021, which nobody misses.' });
+  return id;
+}
+
+/** What may be done without asking. */
+async function policy(mara: Call): Promise<void> {
+  await mara(
+    'PUT',
+    '/policy',
+    {
+      findings: { REWRITES_TABLE: 'acknowledge', NO_PRIMARY_KEY: 'refuse' },
+      collections: [{ pattern: 'members*', findings: { LOSES_DATA: 'approve' } }],
+      online_above_rows: 100_000,
+    },
+    'After the lost registrations of last year',
+  );
 }
 
 /** Past the service: what operations show. */

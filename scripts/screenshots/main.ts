@@ -13,7 +13,7 @@ import { INSTALL_CHROMIUM, browser, chromiumProgram } from '../../test/support/b
 import { stopAll } from '../../test/support/at-end.js';
 import { SCHEMA_FILE, furnish } from './furnish.js';
 import { PICTURES } from './pictures.js';
-import { takePicture } from './take.js';
+import { openStudio, takePicture } from './take.js';
 
 const IMAGES = fileURLToPath(new URL('../../docs/images/app/', import.meta.url));
 
@@ -38,11 +38,9 @@ async function run(chromium: string): Promise<void> {
     try {
       const furnished = await furnish({ service, databaseUrl, schema });
       const wanted = PICTURES.filter(({ name }) => only.length === 0 || only.includes(name));
+      const studio = await openStudio({ chromium: await browser(chromium), service, furnished, folder: IMAGES });
       for (const picture of wanted) {
-        const bytes = await takePicture(
-          { chromium: await browser(chromium), service, furnished, folder: IMAGES },
-          picture,
-        );
+        const bytes = await takePicture(studio, picture);
         console.log(`${picture.name.padEnd(24)} ${(bytes / 1024).toFixed(0).padStart(4)} KiB`);
       }
     } finally {

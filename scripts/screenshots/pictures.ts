@@ -11,6 +11,7 @@ const diagram = async (page: Page) => {
 
 export const PICTURES: readonly Picture[] = [
   { name: 'schema', path: '/', ready: diagram },
+  { name: 'schema-dark', path: '/?c=news&near=1&depth=columns&drift=true', ready: diagram, dark: true },
   {
     name: 'replay',
     path: '/?c=news&near=2&depth=columns&at=117',
@@ -19,7 +20,22 @@ export const PICTURES: readonly Picture[] = [
       await diagram(page);
     },
   },
-  { name: 'review', path: '/review?to=113', ready: seen(/news/) },
+  {
+    name: 'review',
+    path: '/review?to=113',
+    async ready(page) {
+      await page
+        .getByRole('button', { name: 'Apply', exact: true })
+        .and(page.locator(':not([aria-disabled])'))
+        .waitFor();
+      await page.waitForTimeout(1_000);
+    },
+  },
+  {
+    name: 'change-request',
+    path: ({ proposal }) => `/review?change=${proposal}`,
+    ready: seen('which nobody misses'),
+  },
   { name: 'collection', path: '/collections/news', ready: seen('Jonas Keller') },
   { name: 'collection-table', path: '/collections/news?tab=table', ready: seen('published_news') },
   {
@@ -36,6 +52,7 @@ export const PICTURES: readonly Picture[] = [
     async ready(page) {
       await page.getByRole('button', { name: /^Check [\d,]+ events$/ }).click();
       await page.getByText('The chain holds').waitFor();
+      await page.mouse.move(0, 0);
     },
   },
   { name: 'timeline', path: '/timeline', ready: seen('Not before the general assembly') },
@@ -47,22 +64,17 @@ export const PICTURES: readonly Picture[] = [
       await page.getByText('TABLES_DIFFER').waitFor({ timeout: 60_000 });
       await page.getByRole('button', { name: 'Look for drift' }).click();
       await page.getByText('character varying').first().waitFor();
+      await page.getByRole('heading', { level: 1 }).scrollIntoViewIfNeeded();
     },
   },
   { name: 'operations-trash', path: '/operations/trash', ready: seen('partners.link') },
   {
-    name: 'operations-metrics',
-    path: '/operations/metrics',
-    async ready(page) {
-      await page.getByText('accepted', { exact: false }).first().waitFor();
-      // Something to draw: a minute of somebody asking.
-      for (let round = 0; round < 40; round++) {
-        for (let asked = 0; asked < round % 7; asked++) await page.request.get('/server/health');
-        await page.waitForTimeout(700);
-      }
-    },
+    name: 'operations-policy',
+    path: '/operations/policy',
+    ready: (page: Page) => page.getByText('members*').first().waitFor(),
   },
   { name: 'accounts', path: '/accounts', ready: seen('Signed in now') },
+  { name: 'reference', path: '/api?op=createField', ready: seen('Try it') },
   { name: 'guides', path: '/docs/concepts', ready: seen('Fold') },
   {
     name: 'search',
@@ -72,6 +84,20 @@ export const PICTURES: readonly Picture[] = [
       await page.keyboard.press('Control+k');
       await page.keyboard.type('trans');
       await page.getByText('icbd_translations').last().waitFor();
+    },
+  },
+  {
+    name: 'operations-metrics',
+    path: '/operations/metrics',
+    async ready(page, { call }) {
+      await page.getByText('accepted', { exact: false }).first().waitFor();
+      // Something to draw: a minute of somebody at work. After all others, for it changes the schema.
+      for (let round = 0; round < 40; round++) {
+        for (let asked = 0; asked < round % 7; asked++) await page.request.get('/server/health');
+        await call('PATCH', '/collections/languages', { meta: { note: `Of the site, ${round}` } });
+        if (round % 3 === 0) await call('POST', '/collections', { collection: 'news' }).catch(() => undefined);
+        await page.waitForTimeout(700);
+      }
     },
   },
 ];

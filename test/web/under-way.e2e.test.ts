@@ -59,4 +59,36 @@ describe('changes under way, in the operations of the admin app', function () {
     await page.getByRole('link', { name: 'More of orders' }).click();
     await page.getByText('was withdrawn, and nothing was changed').waitFor();
   });
+
+  it('marks an index that is being made, on the page of its collection and in the diagram', async () => {
+    const holder = new pg.Client({ connectionString: app.service.databaseUrl });
+    holder.on('error', () => undefined);
+    await holder.connect();
+    try {
+      // CREATE INDEX CONCURRENTLY waits for who writes.
+      await holder.query(`BEGIN; UPDATE orders SET note = note WHERE id = 1`);
+      const { status, text } = await app.client(
+        '/fields/orders/note?online',
+        json({ schema: { is_indexed: true } }, 'PATCH'),
+      );
+      expect(status, text).to.equal(202);
+      const page = await app.visit({ path: '/collections/orders' });
+      await page.getByRole('row', { name: /note/ }).getByText('index being made').waitFor();
+      await expectAccessible(page);
+      await page.getByRole('tab', { name: 'Table' }).click();
+      await page.getByRole('heading', { name: '1 index being made' }).waitFor();
+      await page.getByRole('link', { name: 'its change' }).waitFor();
+      await expectAccessible(page);
+      await page.goto('/app/?drift=true&depth=columns');
+      await page.getByLabel('Table orders, an index is being made').waitFor();
+      await page.locator('.react-flow__node').getByRole('img', { name: 'an index is being made' }).nth(1).waitFor();
+      await page.goto('/app/collections/orders');
+      await page.getByText('index being made').waitFor();
+      await holder.query('ROLLBACK');
+      await page.getByText('indexed', { exact: true }).waitFor();
+      await page.getByText('index being made').waitFor({ state: 'detached' });
+    } finally {
+      await holder.end();
+    }
+  });
 });

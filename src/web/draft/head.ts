@@ -1,5 +1,6 @@
 /** Reads what a draft is about as it is now: one moment of the schema, and only the collections that matter. */
 import { request, requestAnswer, withQuery } from '../service/request.js';
+import { readAnswer } from '../service/send.js';
 import type { CollectionDocument, FieldDocument, Info } from '../service/types.js';
 import type { NewRelation } from '../../schema/model/model.js';
 import type { Head } from './diff.js';
@@ -31,7 +32,7 @@ export async function readHead(draft: Draft, signal?: AbortSignal): Promise<Head
     if (answer === null) continue;
     const position = Number(answer.headers.get('x-log-position'));
     if (position !== info.position && tried < TRIES) continue;
-    const { collections, fields, relations } = (await answer.json()) as Snapshot;
+    const { collections, fields, relations } = await readAnswer<Snapshot>(answer);
     return {
       position,
       hash: info.hash,

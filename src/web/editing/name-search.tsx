@@ -18,12 +18,17 @@ interface Props {
   ref: Ref<HTMLInputElement>;
 }
 
-export function NameSearch({ names, value, onChange, ...input }: Props) {
+export function NameSearch({ names, value, onChange, error, ...input }: Props) {
   const [text, setText] = useState(value);
   const known = useMemo(() => new Set(names), [names]);
+  const isNothing = useMemo(() => {
+    const needle = text.trim().toLowerCase();
+    return needle !== '' && !names.some((name) => name.toLowerCase().includes(needle));
+  }, [names, text]);
   return (
     <Autocomplete
       {...input}
+      error={error ?? (isNothing ? 'Nothing is called so.' : undefined)}
       data={[...names]}
       limit={MOST_FOUND}
       placeholder={`One of ${names.length.toLocaleString()}`}

@@ -35,13 +35,21 @@ export const batchesQuery = (filter: BatchFilter) =>
     getNextPageParam: ({ meta }) => meta.next,
   });
 
-/** What changed from after one position to after another. */
-export const differenceQuery = (from: number, to: number) =>
-  queryOptions({
-    queryKey: ['difference', from, to],
+/** Events of a batch that are looked at together. */
+const TOGETHER = 200;
+
+/** What a batch changed: of a large one, what its first events changed, then what the next ones did. */
+export const batchDifferenceQuery = ({ first_position: first, last_position: last }: Batch) =>
+  infiniteQueryOptions({
+    queryKey: ['difference', first, last],
     staleTime: Infinity,
-    queryFn: async ({ signal }) =>
-      (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from, to }), { signal })).diff,
+    initialPageParam: first - 1,
+    queryFn: async ({ pageParam: from, signal }) => {
+      const to = Math.min(last, from + TOGETHER);
+      const { diff } = await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from, to }), { signal });
+      return { diff, to };
+    },
+    getNextPageParam: ({ to }) => (to < last ? to : null),
   });
 
 /** The same between moments as people say them: positions, times, `now`. */

@@ -9,7 +9,7 @@ export async function propose(
   { hash, diff, online, purge }: Applying,
   { title, reason, key }: { title: string; reason: string; key: string },
 ): Promise<ChangeSummary> {
-  const json = { title, diff: { hash, diff }, ...(online && { online }), ...(purge && { purge }) };
+  const json = { title, diff: { hash, diff: diff() }, ...(online && { online }), ...(purge && { purge }) };
   const headers = { ...reasonHeader(reason), 'Idempotency-Key': key };
   return (await request<{ data: ChangeSummary }>('/changes', { method: 'POST', json, headers })).data;
 }

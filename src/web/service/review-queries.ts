@@ -5,6 +5,7 @@ import type { Acknowledgement } from '../../schema/policy/index.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
 import { request, requestAnswer, withQuery } from './request.js';
+import { readAnswer } from './send.js';
 import type { Batch, ChangeRequest, ChangeSummary, Plan, SchemaDiff, Finding } from './types.js';
 
 /** What is reviewed: what turns one moment of the schema into what is wanted. */
@@ -18,7 +19,7 @@ export interface Reviewed {
 }
 
 async function reviewedBy(answer: Response): Promise<Reviewed> {
-  const { hash, diff, warnings = [] } = (await answer.json()) as Omit<Reviewed, 'warnings'> & { warnings?: Finding[] };
+  const { hash, diff, warnings = [] } = await readAnswer<Omit<Reviewed, 'warnings'> & { warnings?: Finding[] }>(answer);
   return { hash, diff, warnings, position: Number(answer.headers.get('x-log-position')) };
 }
 
@@ -43,7 +44,8 @@ export async function compareFile(
 
 export interface Applying {
   hash: string;
-  diff: Partial<SchemaDiff> | DraftedDiff;
+  /** Made when it is sent. */
+  diff: () => Partial<SchemaDiff> | DraftedDiff;
   online: boolean;
   purge: boolean;
   /** Findings that their reader knows of. */
@@ -59,7 +61,7 @@ const applyPath = ({ online, purge }: Applying, how: 'explain' | 'dry_run' | nul
 
 const bodyOf = ({ hash, diff, acknowledge = [] }: Applying) => ({
   hash,
-  diff,
+  diff: diff(),
   ...(acknowledge.length > 0 && { acknowledge }),
 });
 
@@ -83,7 +85,7 @@ export async function apply(applying: Applying, { reason, key }: { reason: strin
     headers: { ...reasonHeader(reason), 'If-Match': `"${applying.hash}"`, 'Idempotency-Key': key },
   });
   if (answer.status !== 202) return { kind: 'done', batch: answer.headers.get('x-batch-id') };
-  return { kind: 'opened', change: ((await answer.json()) as { data: ChangeRequest }).data };
+  return { kind: 'opened', change: (await readAnswer<{ data: ChangeRequest }>(answer)).data };
 }
 
 /** What others did to the schema since. */

@@ -1,5 +1,7 @@
 /** One request as it is: no session, no second try. */
 import { RefusedError, UnreachableError } from './errors.js';
+import { jsonAnswer } from './json-answer.js';
+import { jsonBody } from './json-body.js';
 import type { Problem } from './types.js';
 
 export interface Sending {
@@ -18,17 +20,21 @@ export interface Sending {
  */
 export async function send<T>(path: string, sending: Sending = {}): Promise<T> {
   const answer = await answerTo(path, sending);
-  const text = await answer.text().catch((cause: unknown) => {
-    throw unreachable(cause);
-  });
-  return (text === '' ? undefined : JSON.parse(text)) as T;
+  return readAnswer<T>(answer);
+}
+
+/** The body of an answer. @throws UnreachableError where the connection ends within it */
+export async function readAnswer<T>(answer: Response): Promise<T> {
+  return (await jsonAnswer(answer).catch((cause: unknown) => {
+    throw cause instanceof SyntaxError ? cause : unreachable(cause);
+  })) as T;
 }
 
 /** The answer itself, once it is known to be none of refusal. */
 export async function answerTo(path: string, sending: Sending): Promise<Response> {
   const { method = 'GET', headers, json, signal } = sending;
   const file =
-    sending.file ?? (json === undefined ? null : { content: JSON.stringify(json), type: 'application/json' });
+    sending.file ?? (json === undefined ? null : { content: await jsonBody(json, signal), type: 'application/json' });
   const body = file?.content ?? null;
   const type: Record<string, string> = file === null ? {} : { 'Content-Type': file.type };
   const init: RequestInit = { method, headers: { ...headers, ...type }, body };
@@ -46,7 +52,7 @@ function unreachable(cause: unknown): unknown {
 
 /** A proxy in between may answer with something else than the service's own words. */
 async function problemsOf(answer: Response): Promise<Problem[]> {
-  const body: unknown = await answer.json().catch(() => null);
+  const body: unknown = await jsonAnswer(answer).catch(() => null);
   const errors = (body as { errors?: Problem[] } | null)?.errors;
   if (Array.isArray(errors) && errors.length > 0) return errors;
   return [{ message: `The answer was ${answer.status} ${answer.statusText}.`, extensions: { code: 'INTERNAL' } }];

@@ -10,6 +10,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { Field } from '../../../schema/model/model.js';
 import type { Drafted } from '../../draft/drafted.js';
+import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { MarkBadge } from '../../draft/mark-badge.js';
 import { headName, useDraftedFields, useDraftedRelations } from '../../draft/use-drafted.js';
 import { useDraft } from '../../draft/use-draft.js';
@@ -72,6 +73,9 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
   const head = headName(draft, collection);
   const leading = useLeading(collection);
   const { data: events } = useQuery({ ...lifeQuery(head ?? ''), enabled: mayReadHistory && head !== null });
+  const indexed = new Set(
+    useIndexesUnderWay(mayReadHistory).flatMap((step) => (step.collection === head ? [step.field] : [])),
+  );
   const place = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
     // Some browsers answer a promise, which is no way to end an effect.
@@ -103,7 +107,12 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
               data-how={how}
               ref={field.field === chosen ? place : undefined}
             >
-              <Cells field={field} isLink={leading.has(field.field)} mark={<MarkBadge how={how} />} />
+              <Cells
+                field={field}
+                isLink={leading.has(field.field)}
+                isIndexing={indexed.has(headField(draft, collection, field.field))}
+                mark={<MarkBadge how={how} />}
+              />
               {mayReadHistory && (
                 <td className={classes.blame}>
                   <Blame event={blame.get(headField(draft, collection, field.field))} field={field.field} />
@@ -138,10 +147,12 @@ const headField = ({ names }: ReturnType<typeof useDraft>['draft'], collection: 
 interface CellsProps {
   field: Field;
   isLink: boolean;
+  /** An index of it is being made. */
+  isIndexing: boolean;
   mark: React.ReactNode;
 }
 
-function Cells({ field: { field, type, meta, schema }, isLink, mark }: CellsProps) {
+function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark }: CellsProps) {
   return (
     <>
       <th scope="row">
@@ -153,13 +164,20 @@ function Cells({ field: { field, type, meta, schema }, isLink, mark }: CellsProp
         {meta.note !== null && <div className={classes.quiet}>{brief(meta.note, 240)}</div>}
       </th>
       <td>
-        <div>{type}</div>
-        {schema !== null && <div className={classes.quiet}>{typeText(schema)}</div>}
-        {flagsOf(schema).map((flag) => (
-          <Badge key={flag} variant="default" tt="none" fw={500} size="xs" mr={4}>
-            {flag}
-          </Badge>
-        ))}
+        <span className={classes.type}>
+          {type}
+          {flagsOf(schema).map((flag) => (
+            <Badge key={flag} variant="default" tt="none" fw={500} size="xs">
+              {flag}
+            </Badge>
+          ))}
+          {isIndexing && (
+            <Badge variant="light" color="cyan" tt="none" fw={500} size="xs" className={classes.indexing}>
+              index being made
+            </Badge>
+          )}
+        </span>
+        {schema !== null && typeText(schema) !== type && <div className={classes.quiet}>{typeText(schema)}</div>}
       </td>
       <td>{schema !== null && defaultText(schema) !== null && <Code>{brief(defaultText(schema) ?? '', 80)}</Code>}</td>
       <td className={classes.quiet}>

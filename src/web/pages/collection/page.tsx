@@ -2,12 +2,13 @@
 import { Tabs, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, Suspense, lazy } from 'react';
+import { type ReactNode, Suspense, lazy, useState } from 'react';
 import type { Collection } from '../../../schema/model/model.js';
 import type { Drafted } from '../../draft/drafted.js';
 import { headName, useDraftedCollections } from '../../draft/use-drafted.js';
 import { useDraft } from '../../draft/use-draft.js';
 import type { Next } from '../../editing/host.js';
+import { RefusedError } from '../../service/errors.js';
 import { collectionQuery } from '../../service/queries.js';
 import type { CollectionDocument } from '../../service/types.js';
 import { useRole } from '../../service/use-session.js';
@@ -39,12 +40,14 @@ export function CollectionPage() {
 function Asked({ name }: { name: string }) {
   const { draft } = useDraft();
   const head = headName(draft, name);
+  const before = useBefore(name, head);
   const { data: asked, error, refetch } = useQuery({ ...collectionQuery(head ?? ''), enabled: head !== null });
   const { data: collections } = useDraftedCollections();
   const shown = collections && shownAs(name, collections, asked);
   const isKnown = asked !== undefined || head === null;
   if (shown !== undefined && isKnown) return <Whole drafted={shown} asked={asked} />;
   if (error === null) return <Waiting label={`Reading ${name}`} />;
+  if (isNothing(error) && before !== name) return <Elsewhere name={before} />;
   return (
     <Page wide>
       <Title order={1} size="h3" mb="md">
@@ -54,6 +57,24 @@ function Asked({ name }: { name: string }) {
     </Page>
   );
 }
+
+/** To what it was before the draft; to the schema, where it was nothing. */
+function Elsewhere({ name }: { name: string | null }) {
+  return name === null ? (
+    <Navigate to="/" replace />
+  ) : (
+    <Navigate to="/collections/$name" params={{ name }} replace />
+  );
+}
+
+/** What the draft made of it, also after the draft was discarded. Null: the collection; another name: this one. */
+function useBefore(name: string, head: string | null): string | null {
+  const [before, setBefore] = useState(head);
+  if (head !== name && head !== before) setBefore(head);
+  return before;
+}
+
+const isNothing = (error: Error): boolean => error instanceof RefusedError && error.status === 404;
 
 /** One of the service's own is in no list. */
 function shownAs(

@@ -8,6 +8,7 @@ import type { DatabaseTable } from '../../service/types.js';
 import { bytesText, counted } from '../../shared/amounts.js';
 import { Answered } from '../../shared/answered.js';
 import { brief } from '../../shared/brief.js';
+import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { Section } from '../../shared/section.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
@@ -20,6 +21,7 @@ export function TableTab({ collection }: { collection: string }) {
         <Stack gap="xl">
           <Figures table={table} />
           <Dependents collection={collection} dependents={table.dependents} />
+          <UnderWay collection={collection} />
           <Indexes indexes={table.indexes} />
           <Constraints constraints={table.constraints} />
         </Stack>
@@ -108,6 +110,30 @@ function Dependent({ kind, children }: { kind: string; children: ReactNode }) {
   );
 }
 
+/** What isn't there yet, made while the table is used. */
+function UnderWay({ collection }: { collection: string }) {
+  const own = useIndexesUnderWay(true).filter((step) => step.collection === collection);
+  if (own.length === 0) return null;
+  return (
+    <Section title={`${counted(own.length, 'index', 'indexes')} being made`}>
+      {own.map(({ key, request, field, summary, state, done }) => (
+        <Named
+          key={key}
+          name={field ?? collection}
+          definition={summary}
+          flags={[state === 'waiting' ? 'waits' : 'being made']}
+          facts={[done !== null && `${Math.floor(done * 100)} %`]}
+          more={
+            <Link to="/review" search={{ change: request }}>
+              its change
+            </Link>
+          }
+        />
+      ))}
+    </Section>
+  );
+}
+
 function Indexes({ indexes }: { indexes: DatabaseTable['indexes'] }) {
   return (
     <Section title={counted(indexes.length, 'index', 'indexes')}>
@@ -139,9 +165,10 @@ interface NamedProps {
   definition: string | null;
   flags: readonly (string | false)[];
   facts: readonly (string | false)[];
+  more?: ReactNode;
 }
 
-function Named({ name, definition, flags, facts }: NamedProps) {
+function Named({ name, definition, flags, facts, more }: NamedProps) {
   const said = facts.filter((fact) => fact !== false).join(', ');
   return (
     <div className={own.named}>
@@ -158,6 +185,7 @@ function Named({ name, definition, flags, facts }: NamedProps) {
             ),
         )}
         <span className={classes.quiet}>{said}</span>
+        {more}
       </div>
       {definition === null ? (
         <Text size="sm" c="dimmed">

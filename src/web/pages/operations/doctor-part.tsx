@@ -15,7 +15,7 @@ export function DoctorPart() {
   return (
     <Part
       title="Doctor"
-      about="Server, settings, rights, migrations, the log, notifications, projections: all that `dps doctor` looks at. It reads the whole log."
+      about="Server, settings, rights, migrations, the log, notifications, projections: all that “dps doctor” looks at. It reads the whole log."
       action={<Ask label="Examine" isAsking={doctor.isPending} onAsk={() => doctor.mutate()} />}
     >
       {doctor.error !== null && <ProblemAlert error={doctor.error} />}

@@ -62,7 +62,7 @@ function What({ batch }: { batch: Batch }) {
         Undoing looks at the way back first. What was deleted comes back with its data while the trash keeps it.
       </Text>
       <Answered query={changes} label="Reading what changed">
-        {(found) => <ChangeList changes={found} />}
+        {(found) => <ChangeList changes={found} more={changes.more} />}
       </Answered>
     </>
   );

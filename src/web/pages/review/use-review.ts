@@ -9,7 +9,7 @@ import { useHere } from '../../shared/use-here.js';
 import { useRole } from '../../service/use-session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
 import { forgetTyped, keepTyped, readTyped } from './kept.js';
-import { chosenOf, itemsOf } from './model/items.js';
+import { byCollection, chosenOf, itemsOf } from './model/items.js';
 import { keysSince } from './model/conflicts.js';
 import { acknowledgementsOf, stopsOf } from './model/policy.js';
 import { located } from './model/plan.js';
@@ -31,10 +31,13 @@ export function useReview({ source, isBehind, onDone }: Options) {
   const { leftOut, reason, setReason, leave, kept } = useTyped(source, items);
   const [online, setOnline] = useState(false);
   const [purge, setPurge] = useState(false);
-  const chosen = useMemo(() => chosenOf(reviewed.diff, items, leftOut), [reviewed.diff, items, leftOut]);
+  const groups = useMemo(() => byCollection(items), [items]);
+  // Made when it is sent, or when something of it is refused.
+  const chosen = useMemo(() => once(() => chosenOf(reviewed.diff, items, leftOut)), [reviewed.diff, items, leftOut]);
   const carriedOut = useMemo(() => chosenItems(items, leftOut), [items, leftOut]);
-  const why = reason ?? reasonFor(carriedOut);
-  const applying: Applying = { hash: reviewed.hash, diff: chosen.diff, online, purge };
+  const suggested = useMemo(() => reasonFor(carriedOut), [carriedOut]);
+  const why = reason ?? suggested;
+  const applying: Applying = { hash: reviewed.hash, diff: () => chosen().diff, online, purge };
   const about = useMemo(() => ({}), [chosen, online, purge]);
   const { plan, isStale, refusal } = usePlan(applying, {
     key: ['explained', source.key, reviewed.hash, [...leftOut], online, purge],
@@ -48,6 +51,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
   return {
     original: reviewed.diff,
     items,
+    groups,
     carriedOut,
     leftOut,
     leave,
@@ -66,7 +70,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
     rehearsal,
     isRehearsed: rehearsal.data?.about === about,
     carryOut,
-    problems: useMemo(() => located(problems, chosen.places, items), [problems, chosen, items]),
+    problems: useMemo(() => located(problems, chosen, items), [problems, chosen, items]),
   };
 }
 
@@ -113,6 +117,12 @@ function usePlan(applying: Applying, { key, isWanted }: { key: readonly unknown[
     if (isStale) void client.invalidateQueries({ queryKey: ['info'] });
   }, [isStale, client]);
   return { plan, isStale, refusal: isStale ? null : plan.error };
+}
+
+/** Made for the first who asks, and for nobody where nobody does. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 const codeOf = (error: Error | null): string | undefined => (error instanceof RefusedError ? error.code : undefined);
@@ -172,15 +182,16 @@ interface Sending {
 function useSending({ applying, why, about, source, onDone }: Sending) {
   const client = useQueryClient();
   const isHere = useHere();
-  const attempt = useRef<{ key: string; of: string } | null>(null);
+  const attempt = useRef<{ key: string; about: object; of: string } | null>(null);
   const rehearsal = useMutation({
     mutationFn: async () => ({ about, plan: await rehearse(applying) }),
   });
   const carryOut = useMutation({
     mutationFn: async () => {
-      const of = JSON.stringify([applying, why]);
+      const of = JSON.stringify([applying.acknowledge, why]);
+      const isSame = attempt.current?.about === about && attempt.current.of === of;
       // Where no answer came, the same again is done once.
-      if (attempt.current?.of !== of) attempt.current = { key: newId(), of };
+      if (attempt.current === null || !isSame) attempt.current = { key: newId(), about, of };
       // With what was sent: what is shown may be another one by then.
       return { applied: await apply(applying, { reason: why, key: attempt.current.key }), sent: source };
     },

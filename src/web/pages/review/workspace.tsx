@@ -96,7 +96,7 @@ function Columns({ source, review }: PartProps) {
   const isNarrow = useMediaQuery('(max-width: 62em)');
   const [part, setPart] = useState('changes');
   const [wanted, setWanted] = useState<{ collection: string } | null>(null);
-  const { items, leftOut, problems } = review;
+  const { items, groups, leftOut, problems } = review;
   const changes = <ChangesPane review={review} canChoose={isAdmin} wanted={wanted} />;
   const risks = <Risks review={review} warnings={source.reviewed.warnings} />;
   if (isNarrow)
@@ -117,6 +117,7 @@ function Columns({ source, review }: PartProps) {
     <div className={classes.columns}>
       <Outline
         items={items}
+        groups={groups}
         leftOut={leftOut}
         problems={problems}
         onChoose={(collection) => setWanted({ collection })}

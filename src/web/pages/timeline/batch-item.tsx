@@ -54,7 +54,7 @@ export function BatchItem({ batch, isOpen, onToggle, from, onFrom }: Props) {
 
 function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
   const { command, ip, user_agent: agent, request_id: request } = batch;
-  const { data, error, refetch } = useBatchChanges(batch);
+  const { data, more, error, refetch } = useBatchChanges(batch);
   return (
     <div className={classes.details}>
       {ways}
@@ -69,7 +69,7 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
       </Group>
       {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Waiting label="Reading what changed" height="100px" />}
-      {data && <ChangeList changes={data} />}
+      {data && <ChangeList changes={data} more={more} />}
     </div>
   );
 }

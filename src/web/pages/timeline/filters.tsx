@@ -8,6 +8,7 @@ import { collectionsQuery } from '../../service/queries.js';
 import { Glyph } from '../../shared/glyph.js';
 import { useHere } from '../../shared/use-here.js';
 import type { TimelineSearch } from './search.js';
+import classes from './page.module.css';
 
 interface Props {
   search: TimelineSearch;
@@ -45,7 +46,9 @@ export function Filters(props: Props) {
   };
   return (
     <Group gap="sm" my="md" align="flex-end" role="search" aria-label="Filter the timeline">
-      <Boxes key={round} {...props} />
+      <div key={round} className={classes.filters}>
+        <Boxes {...props} />
+      </div>
       {isFiltered && (
         <Button variant="subtle" onClick={clear}>
           Show all
@@ -75,15 +78,25 @@ function Boxes({ search, onChange }: Props) {
         placeholder="any"
         type="search"
         maxLength={200}
-        w={200}
         leftSection={<Glyph path={searchIcon} size={16} />}
         defaultValue={search.q ?? ''}
         onChange={(event) => soon({ q: event.currentTarget.value || undefined })}
       />
+      <TextInput
+        label="From"
+        type="date"
+        defaultValue={search.since ?? ''}
+        onChange={(event) => onChange({ since: event.currentTarget.value || undefined })}
+      />
+      <TextInput
+        label="To"
+        type="date"
+        defaultValue={search.until ?? ''}
+        onChange={(event) => onChange({ until: event.currentTarget.value || undefined })}
+      />
       <Autocomplete
         label="Collection"
         placeholder="any"
-        w={170}
         limit={20}
         data={collections.map(({ collection }) => collection)}
         defaultValue={search.collection ?? ''}
@@ -92,13 +105,11 @@ function Boxes({ search, onChange }: Props) {
       <TextInput
         label="Field"
         placeholder="any"
-        w={130}
         defaultValue={search.field ?? ''}
         onChange={(event) => soon({ field: event.currentTarget.value || undefined })}
       />
       <NativeSelect
         label="What"
-        w={170}
         data={[{ value: '', label: 'anything' }, ...typesWith(search.type)]}
         value={search.type ?? ''}
         onChange={(event) => onChange({ type: event.currentTarget.value || undefined })}
@@ -106,23 +117,8 @@ function Boxes({ search, onChange }: Props) {
       <TextInput
         label="Who"
         placeholder="anybody"
-        w={150}
         defaultValue={search.actor ?? ''}
         onChange={(event) => soon({ actor: event.currentTarget.value || undefined })}
-      />
-      <TextInput
-        label="From"
-        type="date"
-        w={150}
-        defaultValue={search.since ?? ''}
-        onChange={(event) => onChange({ since: event.currentTarget.value || undefined })}
-      />
-      <TextInput
-        label="To"
-        type="date"
-        w={150}
-        defaultValue={search.until ?? ''}
-        onChange={(event) => onChange({ until: event.currentTarget.value || undefined })}
       />
     </>
   );

@@ -3,6 +3,7 @@ import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { brief } from '../brief.js';
+import { SteadyButton } from '../steady-button.js';
 import { type Change, titleOf, valueText } from './sentences.js';
 import classes from './change-list.module.css';
 
@@ -19,9 +20,15 @@ const MOST_MEMBERS = 30;
 /** So many at first. */
 const MOST = 100;
 
-export function ChangeList({ changes }: { changes: readonly Change[] }) {
+interface Props {
+  changes: readonly Change[];
+  /** What isn't read yet. */
+  more?: { events: number; isLoading: boolean; load: () => void };
+}
+
+export function ChangeList({ changes, more }: Props) {
   const [most, setMost] = useState(MOST);
-  if (changes.length === 0) {
+  if (changes.length === 0 && !more?.events) {
     return (
       <Text size="sm" c="dimmed">
         The schema is the same before and after.
@@ -30,8 +37,8 @@ export function ChangeList({ changes }: { changes: readonly Change[] }) {
   }
   return (
     <Stack gap="xs" component="ul" className={classes.list}>
-      {changes.slice(0, most).map((change) => (
-        <li key={`${change.part} ${titleOf(change)} ${change.how}`} className={classes.change} data-how={change.how}>
+      {changes.slice(0, most).map((change, index) => (
+        <li key={`${index} ${change.part} ${titleOf(change)}`} className={classes.change} data-how={change.how}>
           <Group gap="xs">
             <Badge size="sm" variant="light" color={LOOKS[change.how].color} className={classes.badge}>
               {LOOKS[change.how].label}
@@ -57,9 +64,16 @@ export function ChangeList({ changes }: { changes: readonly Change[] }) {
       ))}
       {changes.length > most && (
         <li>
-          <Button variant="default" size="xs" onClick={() => setMost(most * 10)}>
-            {(changes.length - most).toLocaleString()} more
+          <Button variant="default" size="xs" onClick={() => setMost(most + MOST)}>
+            Show {Math.min(MOST, changes.length - most)} of {(changes.length - most).toLocaleString()} more
           </Button>
+        </li>
+      )}
+      {changes.length <= most && more !== undefined && more.events > 0 && (
+        <li>
+          <SteadyButton variant="default" size="xs" loading={more.isLoading} onClick={more.load}>
+            {more.events.toLocaleString()} more events
+          </SteadyButton>
         </li>
       )}
     </Stack>

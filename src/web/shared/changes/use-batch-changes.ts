@@ -1,19 +1,26 @@
-/** What a batch changed, with what of it came back from the trash. */
-import { useQuery } from '@tanstack/react-query';
+/** What a batch changed, with what of it came back from the trash. Of a large one, a page of its events after the other. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { differenceQuery, trashEventsQuery } from '../../service/history-queries.js';
+import { batchDifferenceQuery, trashEventsQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
 import { changesOf, restoredBy } from './sentences.js';
 
-export function useBatchChanges({ batch, first_position: first, last_position: last, types }: Batch) {
+export function useBatchChanges(batch: Batch) {
+  const { types, last_position: last } = batch;
   const makes = types['collection.created'] !== undefined || types['field.created'] !== undefined;
-  const difference = useQuery(differenceQuery(first - 1, last));
-  const events = useQuery({ ...trashEventsQuery(batch), enabled: makes });
+  const difference = useInfiniteQuery(batchDifferenceQuery(batch));
+  const events = useQuery({ ...trashEventsQuery(batch.batch), enabled: makes });
+  const pages = difference.data?.pages;
   const isWhole = !makes || events.data !== undefined;
   const data = useMemo(
-    () => (difference.data && isWhole ? changesOf(difference.data, restoredBy(events.data ?? [])) : undefined),
-    [difference.data, events.data, isWhole],
+    () => (pages && isWhole ? pages.flatMap(({ diff }) => changesOf(diff, restoredBy(events.data ?? []))) : undefined),
+    [pages, events.data, isWhole],
   );
   const { error, refetch } = difference.error === null && events.error !== null ? events : difference;
-  return { data, error, refetch };
+  const more = {
+    events: last - (pages?.at(-1)?.to ?? last),
+    isLoading: difference.isFetchingNextPage,
+    load: () => void difference.fetchNextPage(),
+  };
+  return { data, more, error, refetch };
 }

@@ -135,29 +135,45 @@ export interface Place {
 
 export interface Chosen {
   diff: SchemaDiff;
-  /** `fields[2]` → what that is. Members: `fields[2].diff[0]`. */
-  places: ReadonlyMap<string, Place>;
+  /** What stands at an entry of an item of it; without an entry, the item alone. Undefined: nothing stands there. */
+  placeAt(part: Part, index: number, entry?: number): Place | undefined;
 }
 
 /** The diff without what was left out. */
 export function chosenOf(diff: Partial<SchemaDiff>, items: readonly Item[], leftOut: ReadonlySet<string>): Chosen {
-  const places = new Map<string, Place>();
   const chosen: Record<Part, RawItem[]> = { collections: [], fields: [], relations: [] };
+  const sent: Record<Part, { item: Item; kept: readonly number[] | null }[]> = {
+    collections: [],
+    fields: [],
+    relations: [],
+  };
   for (const item of items) {
     const raw = rawItems(diff, item.part)[item.index];
     if (raw === undefined || leftOut.has(item.key)) continue;
-    const out = new Set(item.members.filter(({ key }) => leftOut.has(key)).flatMap(({ entries }) => entries));
-    const kept = [...raw.diff.keys()].filter((index) => !out.has(index));
-    if (kept.length === 0) continue;
-    const at = `${item.part}[${chosen[item.part].length}]`;
-    places.set(at, { item: item.key, member: null });
-    for (const [sent, index] of kept.entries()) {
-      const member = item.members.find(({ entries }) => entries.includes(index));
-      places.set(`${at}.diff[${sent}]`, { item: item.key, member: member?.key ?? null });
-    }
-    chosen[item.part].push({ ...raw, diff: kept.map((index) => raw.diff[index] as Entry) });
+    const kept = keptEntries(item, raw, leftOut);
+    if (kept?.length === 0) continue;
+    sent[item.part].push({ item, kept });
+    chosen[item.part].push(kept === null ? raw : { ...raw, diff: kept.map((index) => raw.diff[index] as Entry) });
   }
-  return { diff: chosen as unknown as SchemaDiff, places };
+  return {
+    diff: chosen as unknown as SchemaDiff,
+    placeAt(part, index, entry) {
+      const found = sent[part][index];
+      if (found === undefined) return undefined;
+      const { item, kept } = found;
+      const own = entry === undefined ? undefined : kept === null ? entry : kept[entry];
+      const member = own === undefined ? undefined : item.members.find(({ entries }) => entries.includes(own));
+      return { item: item.key, member: member?.key ?? null };
+    },
+  };
+}
+
+/** Null: all of them. */
+function keptEntries({ members }: Item, raw: RawItem, leftOut: ReadonlySet<string>): number[] | null {
+  const left = members.filter(({ key }) => leftOut.has(key));
+  if (left.length === 0) return null;
+  const out = new Set(left.flatMap(({ entries }) => entries));
+  return [...raw.diff.keys()].filter((index) => !out.has(index));
 }
 
 /** What a thing takes along when it is left out: of a new collection its fields, of a new field its relation. */
@@ -176,5 +192,8 @@ export function byCollection(items: readonly Item[]): [collection: string, items
     if (group === undefined) groups.set(item.collection, [item]);
     else group.push(item);
   }
-  return [...groups].sort(([one], [other]) => one.localeCompare(other));
+  return [...groups].sort(([one], [other]) => ORDER.compare(one, other));
 }
+
+/** Many times as fast as localeCompare. */
+const ORDER = new Intl.Collator();

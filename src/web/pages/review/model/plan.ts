@@ -1,6 +1,6 @@
 /** A plan, sorted to the things it is for. */
 import type { Finding, Plan, Problem } from '../../../service/types.js';
-import { type Item, type Part, type Place, keyOf } from './items.js';
+import { type Chosen, type Item, PARTS, type Part, keyOf } from './items.js';
 
 export type Statement = Plan['statements'][number];
 export type LockedTable = NonNullable<Plan['tables']>[number];
@@ -11,7 +11,9 @@ export function statementsByItem(plan: Pick<Plan, 'statements' | 'events'>, item
   const found = new Map<string, Statement[]>();
   for (const statement of plan.statements) {
     const key = itemOf(statement, plan, keys);
-    found.set(key, [...(found.get(key) ?? []), statement]);
+    const own = found.get(key);
+    if (own === undefined) found.set(key, [statement]);
+    else own.push(statement);
   }
   return found;
 }
@@ -30,7 +32,7 @@ function itemOf(statement: Statement, { events }: Pick<Plan, 'events'>, keys: Re
   return candidates.find((key) => keys.has(key)) ?? keyOf('collections', collection, null);
 }
 
-const PLACE = /^diff\.((?:collections|fields|relations)\[\d+\])(\.diff\[\d+\])?/;
+const PLACE = /^diff\.(\w+)\[(\d+)\](?:\.diff\[(\d+)\])?/;
 
 export interface Located {
   /** By key of the item, and of the member where the path leads so far. */
@@ -42,23 +44,26 @@ export interface Located {
 /** Problems stand where their path leads, else with what they name. */
 export function located(
   problems: readonly Problem[],
-  places: ReadonlyMap<string, Place>,
+  chosen: () => Pick<Chosen, 'placeAt'>,
   items: readonly Item[],
 ): Located {
   const at = new Map<string, Problem[]>();
   const elsewhere: Problem[] = [];
+  if (problems.length === 0) return { at, elsewhere };
   const byCollection = grouped(items, ({ collection }) => collection);
   for (const problem of problems) {
-    const place = placeOf(problem, places) ?? namedBy(problem, byCollection);
+    const place = placeOf(problem, chosen()) ?? namedBy(problem, byCollection);
     if (place === undefined) elsewhere.push(problem);
     else at.set(place, [...(at.get(place) ?? []), problem]);
   }
   return { at, elsewhere };
 }
 
-function placeOf({ extensions }: Problem, places: ReadonlyMap<string, Place>): string | undefined {
-  const [, item = '', entry = ''] = PLACE.exec(extensions.path ?? '') ?? [];
-  const place = places.get(item + entry) ?? places.get(item);
+function placeOf({ extensions }: Problem, { placeAt }: Pick<Chosen, 'placeAt'>): string | undefined {
+  const [, name, index, entry] = PLACE.exec(extensions.path ?? '') ?? [];
+  const part = PARTS.find((each) => each === name);
+  if (part === undefined) return undefined;
+  const place = placeAt(part, Number(index), entry === undefined ? undefined : Number(entry));
   return place?.member ?? place?.item;
 }
 

@@ -29,8 +29,23 @@ function sentenceOf(item: Item, items: readonly Item[]): string {
   return `${item.part === 'fields' ? `${item.collection}.` : ''}${text}${more}`;
 }
 
-export const countFields = (items: readonly Item[], collection: string): number =>
-  items.filter((item) => item.part === 'fields' && item.how === 'made' && item.collection === collection).length;
+/** Of the same items each is counted once, however often it is asked for. */
+const counted = new WeakMap<readonly Item[], ReadonlyMap<string, number>>();
+
+/** The new fields of a collection. */
+export function countFields(items: readonly Item[], collection: string): number {
+  const counts = counted.get(items) ?? countsOf(items);
+  counted.set(items, counts);
+  return counts.get(collection) ?? 0;
+}
+
+function countsOf(items: readonly Item[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { part, how, collection } of items) {
+    if (part === 'fields' && how === 'made') counts.set(collection, (counts.get(collection) ?? 0) + 1);
+  }
+  return counts;
+}
 
 const isNewCollection = ({ part, how }: Item): boolean => part === 'collections' && how === 'made';
 const isGoneCollection = ({ part, how }: Item): boolean => part === 'collections' && how === 'removed';

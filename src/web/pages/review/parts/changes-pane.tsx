@@ -1,7 +1,7 @@
 /** The changes, collection by collection. Only those near what is seen are drawn. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useEffect, useMemo, useRef } from 'react';
-import { type Item, byCollection } from '../model/items.js';
+import { type RefObject, useCallback, useEffect, useMemo, useRef } from 'react';
+import type { Item } from '../model/items.js';
 import { statementsByItem } from '../model/plan.js';
 import type { Review } from '../use-review.js';
 import { CollectionHead } from './collection-head.js';
@@ -20,16 +20,17 @@ interface Props {
 const NONE = [] as const;
 
 export function ChangesPane({ review, canChoose, wanted }: Props) {
-  const { items, plan } = review;
+  const { items, groups, plan } = review;
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = useMemo(() => rowsOf(items), [items]);
+  const rows = useMemo(() => rowsOf(groups), [groups]);
   const statements = useMemo(() => (plan === undefined ? new Map() : statementsByItem(plan, items)), [plan, items]);
   const tables = useMemo(() => new Map((plan?.tables ?? NONE).map((table) => [table.table, table])), [plan]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => (rows[index]?.kind === 'head' ? 56 : 150),
-    getItemKey: (index) => rowKey(rows[index]),
+    // Another function would have all rows measured again.
+    getItemKey: useCallback((index: number) => rowKey(rows[index]), [rows]),
     overscan: 6,
   });
   const drawn = virtual.getVirtualItems();
@@ -73,8 +74,8 @@ export function ChangesPane({ review, canChoose, wanted }: Props) {
 const rowKey = (row: Row | undefined): string =>
   row === undefined ? '' : row.kind === 'head' ? `head ${row.collection}` : row.item.key;
 
-const rowsOf = (items: readonly Item[]): Row[] =>
-  byCollection(items).flatMap(([collection, own]): Row[] => [
+const rowsOf = (groups: Review['groups']): Row[] =>
+  groups.flatMap(([collection, own]): Row[] => [
     { kind: 'head', collection, items: own },
     ...own.map((item): Row => ({ kind: 'item', item })),
   ]);

@@ -15,10 +15,10 @@ const YAML_TYPE = 'application/yaml';
 export function ExportMenu({ review }: { review: Review }) {
   const { copy, copied } = useClipboard();
   const { applying, plan, why } = review;
-  const { hash, diff } = applying;
+  const sent = () => ({ hash: applying.hash, diff: applying.diff() });
   const curl = () =>
-    curlFor({ origin: location.origin, path: addressOf(applying), body: JSON.stringify({ hash, diff }), reason: why });
-  const asYaml = async () => (await import('../../../shared/yaml.js')).yamlText({ hash, diff });
+    curlFor({ origin: location.origin, path: addressOf(applying), body: JSON.stringify(sent()), reason: why });
+  const asYaml = async () => (await import('../../../shared/yaml.js')).yamlText(sent());
   const label = copied ? 'Copied' : 'Download or copy';
   return (
     <Menu position="top-start" shadow="md" withinPortal={false}>
@@ -31,7 +31,7 @@ export function ExportMenu({ review }: { review: Review }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>Download</Menu.Label>
-        <Menu.Item onClick={() => saveText('diff.json', JSON_TYPE, JSON.stringify({ hash, diff }, null, 2))}>
+        <Menu.Item onClick={() => saveText('diff.json', JSON_TYPE, JSON.stringify(sent(), null, 2))}>
           Diff as JSON
         </Menu.Item>
         <Menu.Item onClick={() => void asYaml().then((text) => saveText('diff.yaml', YAML_TYPE, text))}>
@@ -43,7 +43,7 @@ export function ExportMenu({ review }: { review: Review }) {
         <Menu.Divider />
         <Menu.Label>Copy</Menu.Label>
         <Menu.Item onClick={() => copy(curl())}>As curl</Menu.Item>
-        <Menu.Item onClick={() => copy(JSON.stringify({ hash, diff }, null, 2))}>As a diff</Menu.Item>
+        <Menu.Item onClick={() => copy(JSON.stringify(sent(), null, 2))}>As a diff</Menu.Item>
         <Menu.Item onClick={() => void asYaml().then(copy)}>As YAML</Menu.Item>
         {plan !== undefined && <Menu.Item onClick={() => copy(scriptOf(plan))}>As SQL</Menu.Item>}
       </Menu.Dropdown>

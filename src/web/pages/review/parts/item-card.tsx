@@ -69,11 +69,19 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
         <CopyMenu item={item} review={review} />
       </Group>
       <Problems of={problems.at.get(item.key)} />
-      {item.document !== null && <DocumentValues item={item} />}
+      {item.document !== null && (
+        <DocumentValues item={item}>
+          {statements.length > 0 && <SqlPart statements={statements} tables={tables} />}
+        </DocumentValues>
+      )}
       {item.members.map((member) => (
         <MemberPart key={member.key} item={item} member={member} review={review} canChoose={canChoose} />
       ))}
-      {statements.length > 0 && <SqlPart statements={statements} tables={tables} />}
+      {item.document === null && statements.length > 0 && (
+        <div className={classes.further}>
+          <SqlPart statements={statements} tables={tables} />
+        </div>
+      )}
     </article>
   );
 }
@@ -87,7 +95,6 @@ function SqlPart({ statements, tables }: Pick<CardProps, 'statements' | 'tables'
         variant="subtle"
         color="gray"
         size="compact-xs"
-        mt={8}
         aria-expanded={isOpen}
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
@@ -95,7 +102,9 @@ function SqlPart({ statements, tables }: Pick<CardProps, 'statements' | 'tables'
         {isOpen ? 'Hide the SQL' : `SQL${statements.length > 1 ? `, ${statements.length} statements` : ''}`}
         {lockHint(statements)}
       </Button>
-      <div id={id}>{isOpen && <Statements statements={statements} tables={tables} />}</div>
+      <div id={id} className={classes.furthest}>
+        {isOpen && <Statements statements={statements} tables={tables} />}
+      </div>
     </>
   );
 }

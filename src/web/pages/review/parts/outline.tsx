@@ -3,12 +3,14 @@ import { TextInput } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useDeferredValue, useMemo, useRef, useState } from 'react';
 import { counted } from '../../../shared/amounts.js';
-import { type Item, byCollection } from '../model/items.js';
+import type { Item } from '../model/items.js';
 import type { Located } from '../model/plan.js';
 import classes from './parts.module.css';
 
 interface Props {
   items: readonly Item[];
+  /** The same, by collection. */
+  groups: readonly (readonly [collection: string, items: readonly Item[]])[];
   leftOut: ReadonlySet<string>;
   problems: Located;
   onChoose: (collection: string) => void;
@@ -17,11 +19,10 @@ interface Props {
 /** So many can be seen at once. */
 const FEW = 14;
 
-export function Outline({ items, leftOut, problems, onChoose }: Props) {
+export function Outline({ items, groups: all, leftOut, problems, onChoose }: Props) {
   const [typed, setTyped] = useState('');
   const needle = useDeferredValue(typed.trim().toLowerCase());
   const scroller = useRef<HTMLUListElement>(null);
-  const all = useMemo(() => byCollection(items), [items]);
   const groups = useMemo(() => all.filter(([name]) => name.toLowerCase().includes(needle)), [all, needle]);
   const virtual = useVirtualizer({
     count: groups.length,

@@ -1,5 +1,5 @@
 /** Proposing what is reviewed, in place of applying it. */
-import { Button, Popover, Stack, TextInput } from '@mantine/core';
+import { Popover, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -26,9 +26,9 @@ export function Propose({ review: { applying, why }, isHeld }: { review: Review;
   return (
     <Popover position="top-end" shadow="md" width={320} withinPortal={false} trapFocus returnFocus>
       <Popover.Target>
-        <Button variant="default" disabled={isHeld}>
+        <SteadyButton variant="default" disabled={isHeld}>
           Propose
-        </Button>
+        </SteadyButton>
       </Popover.Target>
       <Popover.Dropdown aria-label="Propose it">
         <Stack gap="md">

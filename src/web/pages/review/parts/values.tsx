@@ -1,6 +1,6 @@
 /** Before and after, side by side. */
 import { Button, Code } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { valueText } from '../../../shared/changes/sentences.js';
 import type { Item, Member } from '../model/items.js';
 import { Value } from './value.js';
@@ -34,7 +34,8 @@ const FIRST = 6;
 /** Said by the heading, or by another member. */
 const REPEATED = new Set(['collection', 'field', 'name', 'table', 'many_collection', 'many_field']);
 
-export function DocumentValues({ item: { document, how } }: { item: Item }) {
+/** @param children what there is besides, behind its button */
+export function DocumentValues({ item: { document, how }, children }: { item: Item; children: ReactNode }) {
   const [isAll, setAll] = useState(false);
   const members = membersOf(document ?? {});
   const shown = isAll ? members : members.filter(([, value]) => isTelling(value)).slice(0, FIRST);
@@ -50,11 +51,14 @@ export function DocumentValues({ item: { document, how } }: { item: Item }) {
           </div>
         ))}
       </dl>
-      {(isAll || shown.length < members.length) && (
-        <Button variant="subtle" color="gray" size="compact-xs" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-          {isAll ? 'Only what matters' : `All ${members.length} members`}
-        </Button>
-      )}
+      <div className={classes.further}>
+        {(isAll || shown.length < members.length) && (
+          <Button variant="subtle" color="gray" size="compact-xs" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+            {isAll ? 'Only what matters' : `All ${members.length} members`}
+          </Button>
+        )}
+        {children}
+      </div>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { SCHEMA } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
 import { changesQuery } from '../../../service/review-queries.js';
 import type { ChangeSummary, Drift } from '../../../service/types.js';
+import { type IndexUnderWay, isInWork, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
 import { type DrawnMarks, type Mark, fieldKey } from '../film/mark.js';
 
 /** Milliseconds: comparing reads the whole catalog. */
@@ -18,19 +19,29 @@ export function useStanding(isAsked: boolean): DrawnMarks | undefined {
     refetchInterval: EVERY,
   });
   const changes = useQuery({ ...changesQuery(), enabled: isAsked });
+  const indexes = useIndexesUnderWay(isAsked);
   return useMemo(
-    () => (isAsked ? standingOf(drift.data?.tables ?? [], changes.data ?? []) : undefined),
-    [isAsked, drift.data, changes.data],
+    () => (isAsked ? standingOf(drift.data?.tables ?? [], changes.data ?? [], indexes) : undefined),
+    [isAsked, drift.data, changes.data, indexes],
   );
 }
 
-const IN_WORK = new Set<ChangeSummary['state']>(['queued', 'preparing', 'prepared']);
+type Indexed = Pick<IndexUnderWay, 'collection' | 'field'>;
 
-export function standingOf(tables: Drift['tables'], changes: readonly ChangeSummary[]): DrawnMarks {
+/** Of several marks of a table the one that is worst to know nothing of. */
+export function standingOf(
+  tables: Drift['tables'],
+  changes: readonly ChangeSummary[],
+  indexes: readonly Indexed[] = [],
+): DrawnMarks {
   const collections = new Map<string, Mark>();
   const fields = new Map<string, Mark>();
-  for (const { state, collections: names } of changes) {
-    if (IN_WORK.has(state)) for (const name of names) collections.set(name, 'prepared');
+  for (const change of changes) {
+    if (isInWork(change)) for (const name of change.collections) collections.set(name, 'prepared');
+  }
+  for (const { collection, field } of indexes) {
+    collections.set(collection, 'indexing');
+    if (field !== null) fields.set(fieldKey({ collection, field }), 'indexing');
   }
   for (const { table, differences } of tables) {
     collections.set(table, 'drift');

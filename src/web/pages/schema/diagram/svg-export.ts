@@ -11,6 +11,7 @@ const COLOURS: Readonly<Record<Mark, string>> = {
   removed: '#d63636',
   drift: '#c22525',
   prepared: '#4f46e5',
+  indexing: '#0b7285',
 };
 
 const STYLE = `

@@ -2,13 +2,21 @@
 import type { Mark } from './mark.js';
 import classes from './mark-sign.module.css';
 
-const SIGNS: Readonly<Record<Mark, string>> = { made: '+', changed: '~', removed: '−', drift: '!', prepared: '…' };
+const SIGNS: Readonly<Record<Mark, string>> = {
+  made: '+',
+  changed: '~',
+  removed: '−',
+  drift: '!',
+  prepared: '…',
+  indexing: '#',
+};
 export const MARK_WORDS: Readonly<Record<Mark, string>> = {
   made: 'new',
   changed: 'changed',
   removed: 'removed',
   drift: 'differs in the database',
   prepared: 'a change is being prepared',
+  indexing: 'an index is being made',
 };
 
 export function MarkSign({ mark }: { mark: Mark }) {

@@ -1,8 +1,8 @@
 /** What a batch did to something. */
 export type Doing = 'made' | 'changed' | 'removed';
 
-/** Or how it stands now: the database has it otherwise; a change of it is being prepared. */
-export type Mark = Doing | 'drift' | 'prepared';
+/** Or how it stands now: the database has it otherwise; a change of it is being prepared; an index of it is being made. */
+export type Mark = Doing | 'drift' | 'prepared' | 'indexing';
 
 /** By collection, and by `fieldKey` of a field and of the field that holds a relation. */
 export interface DrawnMarks {

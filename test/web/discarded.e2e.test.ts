@@ -1,0 +1,47 @@
+/** The draft is discarded on the page of something that only the draft has. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+describe('discarding the draft in the admin app', () => {
+  const app = withApp();
+
+  before(async () => {
+    const { status, text } = await app.client('/collections', json({ collection: 'books', schema: {} }));
+    expect(status, text).to.equal(200);
+  });
+
+  const discard = async (page: Page) => {
+    const bar = page.getByRole('region', { name: 'Draft' });
+    await bar.getByRole('button', { name: 'Discard' }).click();
+    await bar.getByRole('button', { name: 'Discard all?' }).click();
+    await bar.waitFor({ state: 'detached' });
+  };
+  /** The service says of what isn't there that it isn't; the browser notes each such answer. */
+  const onlyNotFound = () => {
+    for (const complaint of app.complaints()) expect(complaint).to.contain('404');
+  };
+
+  it('leads from a collection that was never made to the schema', async () => {
+    const page = await app.visit({ path: '/new' });
+    await page.getByLabel('Name', { exact: true }).fill('drafts_only');
+    await page.getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByRole('heading', { name: 'drafts_only' }).waitFor();
+    await discard(page);
+    await page.waitForURL(({ pathname }) => /\/app\/?$/.test(pathname));
+    await page.getByRole('treeitem', { name: 'books' }).waitFor();
+    onlyNotFound();
+  });
+
+  it('leads from the new name of a collection to the one that it has', async () => {
+    const page = await app.visit({ path: '/collections/books?edit=rename' });
+    await page.getByRole('dialog').getByRole('textbox').first().fill('novels');
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByRole('heading', { name: 'novels' }).waitFor();
+    await discard(page);
+    await page.waitForURL(({ pathname }) => pathname.endsWith('/collections/books'));
+    await page.getByRole('heading', { name: 'books' }).waitFor();
+    onlyNotFound();
+  });
+});

@@ -1,0 +1,113 @@
+/** A database that grew without the service, in the app: adopted, looked at, changed. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { testServer } from '../support/postgres.js';
+import { NO_REAL_SCHEMAS, PAGILA_ROWS, hasRealSchemas, pagila } from '../support/real-schemas.js';
+
+describe('Pagila in the admin app', function () {
+  this.timeout(180_000);
+  before(async function () {
+    if (!hasRealSchemas()) process.stdout.write(`      ${NO_REAL_SCHEMAS}\n`);
+    if (!hasRealSchemas() || (await testServer()).majorVersion < 18) this.skip();
+  });
+  const app = withApp();
+
+  before(async () => {
+    // As a script of psql's would: on a connection of its own, whose settings end with it.
+    const run = async (sql: string) => {
+      const client = new pg.Client({ connectionString: app.service.databaseUrl });
+      await client.connect();
+      try {
+        await client.query(sql);
+      } finally {
+        await client.end();
+      }
+    };
+    await run(pagila());
+    await run(PAGILA_ROWS);
+    await run('ANALYZE');
+  });
+
+  it('is adopted as it is, and told what stays beside', async () => {
+    const page = await app.visit({ path: '/operations/adopt' });
+    await page.getByRole('button', { name: /^Choose all \d+$/ }).click();
+    await page.getByLabel('Why').fill('It was here before us');
+    await page.getByRole('button', { name: 'Try it' }).click();
+    await page.getByText(/^Tried: \d+ tables with \d+ relations/).waitFor({ timeout: 60_000 });
+    await page.getByText('trigger', { exact: true }).first().waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: /^Adopt \d+ tables$/ }).click();
+    await page.getByText(/^\d+ tables are managed now/).waitFor({ timeout: 60_000 });
+  });
+
+  it('stands in the diagram, around a table that is chosen', async () => {
+    const page = await app.visit({ path: '/?depth=columns' });
+    await page.locator('.react-flow__node').first().waitFor();
+    expect(await page.locator('.react-flow__node').count()).to.be.above(20);
+    await page.goto('/app/?c=film&near=1&depth=columns');
+    await page
+      .getByLabel(/^Table film\b/)
+      .first()
+      .waitFor();
+    await page.getByLabel(/^Table language\b/).waitFor();
+    await page.getByLabel(/^Table film_actor\b/).waitFor();
+    expect(await page.getByLabel(/^Table staff\b/).count()).to.equal(0);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Compare with the database' }).click();
+    await page.getByRole('button', { name: 'Compare with the database', pressed: true }).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await page.getByRole('img', { name: 'differs in the database' }).count(), 'nothing drifted').to.equal(0);
+  });
+
+  it('has a page for a table with all that PostgreSQL has of it', async () => {
+    const page = await app.visit({ path: '/collections/film' });
+    const row = page.getByRole('row', { name: /^rating/ });
+    await row.getByText('mpaa_rating').waitFor();
+    await page.getByRole('row', { name: /^special_features/ }).waitFor();
+    await page
+      .getByRole('row', { name: /^fulltext/ })
+      .getByText('tsvector')
+      .waitFor();
+    await expectAccessible(page);
+    await page.getByRole('tab', { name: 'Relations' }).click();
+    await page.getByText('film_actor').first().waitFor();
+    await page.getByRole('tab', { name: 'Table' }).click();
+    await page.getByText('film_fulltext_idx').first().waitFor();
+    await page.getByText('film_fulltext_trigger').first().waitFor();
+    await expectAccessible(page);
+    await page.getByRole('tab', { name: 'SQL' }).click();
+    await page.getByText('CREATE TABLE').first().waitFor();
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByText('It was here before us').first().waitFor();
+    const narrow = await app.visit({ path: '/collections/film?tab=table', narrow: true, dark: true });
+    await narrow.getByText('film_fulltext_idx').first().waitFor();
+    await expectFits(narrow);
+  });
+
+  it('tells of its adoption in the timeline', async () => {
+    const page = await app.visit({ path: '/timeline' });
+    await page.getByRole('button', { name: /It was here before us/ }).click();
+    await page.getByRole('link', { name: 'collection actor', exact: true }).waitFor();
+    await expectAccessible(page);
+  });
+
+  it('is changed with its views and rows in sight', async () => {
+    const page = await app.visit({ path: '/collections/country' });
+    await page.getByRole('button', { name: 'New field' }).click();
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('code');
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('article', { name: 'field country.code' }).waitFor();
+    await page.getByText('about 2 rows').first().waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
+    const apply = page.getByRole('button', { name: 'Apply', exact: true });
+    await apply.and(page.locator(':not([aria-disabled])')).waitFor();
+    await apply.click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    await app.api.sql(`insert into country (country, code) values ('Bolivia', 'BO')`);
+  });
+});
