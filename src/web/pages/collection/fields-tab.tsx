@@ -164,20 +164,7 @@ function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark 
         {meta.note !== null && <div className={classes.quiet}>{brief(meta.note, 240)}</div>}
       </th>
       <td>
-        <span className={classes.type}>
-          {type}
-          {flagsOf(schema).map((flag) => (
-            <Badge key={flag} variant="default" tt="none" fw={500} size="xs">
-              {flag}
-            </Badge>
-          ))}
-          {isIndexing && (
-            <Badge variant="light" color="cyan" tt="none" fw={500} size="xs" className={classes.indexing}>
-              index being made
-            </Badge>
-          )}
-        </span>
-        {schema !== null && typeText(schema) !== type && <div className={classes.quiet}>{typeText(schema)}</div>}
+        <TypeOf type={type} schema={schema} isIndexing={isIndexing} />
       </td>
       <td>{schema !== null && defaultText(schema) !== null && <Code>{brief(defaultText(schema) ?? '', 80)}</Code>}</td>
       <td className={classes.quiet}>
@@ -186,6 +173,28 @@ function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark 
         {meta.readonly && ', read only'}
         {meta.required && ', required'}
       </td>
+    </>
+  );
+}
+
+/** As the service calls it, what is said of its column, and the name that PostgreSQL has for it. */
+function TypeOf({ type, schema, isIndexing }: Pick<Field, 'type' | 'schema'> & Pick<CellsProps, 'isIndexing'>) {
+  return (
+    <>
+      <span className={classes.type}>
+        {type}
+        {flagsOf(schema).map((flag) => (
+          <Badge key={flag} variant="default" tt="none" fw={500} size="xs">
+            {flag}
+          </Badge>
+        ))}
+        {isIndexing && (
+          <Badge variant="light" color="cyan" tt="none" fw={500} size="xs" className={classes.indexing}>
+            index being made
+          </Badge>
+        )}
+      </span>
+      {schema !== null && typeText(schema) !== type && <div className={classes.quiet}>{typeText(schema)}</div>}
     </>
   );
 }

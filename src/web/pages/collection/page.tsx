@@ -60,11 +60,7 @@ function Asked({ name }: { name: string }) {
 
 /** To what it was before the draft; to the schema, where it was nothing. */
 function Elsewhere({ name }: { name: string | null }) {
-  return name === null ? (
-    <Navigate to="/" replace />
-  ) : (
-    <Navigate to="/collections/$name" params={{ name }} replace />
-  );
+  return name === null ? <Navigate to="/" replace /> : <Navigate to="/collections/$name" params={{ name }} replace />;
 }
 
 /** What the draft made of it, also after the draft was discarded. Null: the collection; another name: this one. */

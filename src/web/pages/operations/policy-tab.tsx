@@ -109,6 +109,7 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
       <Group gap="xl" align="flex-start">
         <NumberInput
           label="Approvals of a change request"
+          description="Where it asks for approval"
           min={1}
           max={100}
           allowDecimal={false}
@@ -127,7 +128,7 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
           onChange={(value) => onChange({ online_above_rows: typeof value === 'number' ? value : null })}
         />
         <Switch
-          mt="xl"
+          mt={48}
           label="Its author may approve it"
           checked={mayApprove}
           disabled={isReadOnly}

@@ -4,7 +4,7 @@ import { Stack, Text, UnstyledButton } from '@mantine/core';
 import { useEffect, useId, useRef } from 'react';
 import type { OutlinedOperation } from '../../../http/openapi/outline.js';
 import { Glyph } from '../../shared/glyph.js';
-import { Members, typeText } from './shape.js';
+import { Members, Words, typeText } from './shape.js';
 import { TryOut } from './try-out.js';
 import classes from './page.module.css';
 
@@ -44,7 +44,9 @@ function Details({ operation }: { operation: OutlinedOperation }) {
   const { id, description, parameters, body, answers } = operation;
   return (
     <Stack gap="md" className={classes.details}>
-      <Text size="sm">{description}</Text>
+      <Text size="sm">
+        <Words>{description}</Words>
+      </Text>
       {parameters.length > 0 && <Members of={parameters} label={`Parameters of ${id}`} />}
       {body && (
         <Text size="sm">

@@ -6,11 +6,21 @@ export function Shape({ shape: { name, description, members, type } }: { shape: 
   return (
     <details className={classes.shape} id={`shape-${name}`}>
       <summary>{name}</summary>
-      {description !== '' && <p>{description}</p>}
+      {description !== '' && (
+        <p>
+          <Words>{description}</Words>
+        </p>
+      )}
       {members.length === 0 ? <p>{typeText(type)}</p> : <Members of={members} label={`Members of ${name}`} />}
     </details>
   );
 }
+
+/** What stands in backticks is code. */
+export const Words = ({ children }: { children: string }) =>
+  children
+    .split(/`([^`]+)`/)
+    .map((part, index) => (index % 2 === 0 ? part : <code key={`${index} ${part}`}>{part}</code>));
 
 /** Names of shapes stand in angle brackets in the outline. */
 export const typeText = (type: string): string => type.replaceAll(/<(\w+)>/g, '$1');
@@ -36,7 +46,9 @@ export function Members({ of, label }: { of: readonly (Member | OutlinedParamete
               </th>
               <td>{placeOf(member)}</td>
               <td>{typeText(member.type)}</td>
-              <td>{member.description}</td>
+              <td>
+                <Words>{member.description}</Words>
+              </td>
             </tr>
           ))}
         </tbody>
