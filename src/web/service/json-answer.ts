@@ -1,8 +1,8 @@
 /** JSON that was answered. What is large is read beside the page, and comes to it in pieces. */
 import type { FromReader } from './json.worker.js';
 
-/** Bytes that are read at once: a few milliseconds. */
-const LARGE = 512 * 1024;
+/** Bytes that are read at once: some ten milliseconds. */
+const LARGE = 1024 * 1024;
 
 /** @returns undefined: nothing was answered. @throws what reading the answer throws, SyntaxError */
 export async function jsonAnswer(answer: Response): Promise<unknown> {

@@ -128,7 +128,7 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
           onChange={(value) => onChange({ online_above_rows: typeof value === 'number' ? value : null })}
         />
         <Switch
-          mt={48}
+          mt={{ base: 0, xs: 48 }}
           label="Its author may approve it"
           checked={mayApprove}
           disabled={isReadOnly}

@@ -1,0 +1,54 @@
+/** The app on a phone: what is there to be read and pressed isn't cut. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+/** Labels that are wider than their place, and links of the navigation that take two lines. */
+const CUT = `[...document.querySelectorAll('.mantine-Button-label, nav[aria-label=Pages] a')]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1)
+  .map((each) => each.textContent)`;
+
+describe('the admin app on a phone', function () {
+  this.timeout(60_000);
+  const app = withApp();
+  let made = 0;
+
+  before(async () => {
+    const fields = [{ field: 'title', type: 'string', interface: 'input', schema: {} }];
+    const answer = await app.client('/collections', json({ collection: 'articles', schema: {}, fields }));
+    expect(answer.status, answer.text).to.equal(200);
+    made = Number(answer.headers.get('x-log-position'));
+    const more = { field: 'note', type: 'string', interface: 'input', schema: {} };
+    expect((await app.client('/fields/articles', json(more))).status).to.equal(200);
+  });
+
+  const expectWhole = async (page: Page) => {
+    expect(await page.evaluate<string[]>(CUT), `cut on ${page.url()}`).to.deep.equal([]);
+    await expectFits(page);
+  };
+
+  it('has the name of a collection in one line, and what can be done with it below', async () => {
+    const page = await app.visit({ path: '/collections/articles', narrow: true });
+    const heading = page.getByRole('heading', { name: 'articles' });
+    await page.getByRole('row', { name: /title/ }).waitFor();
+    const [name, edit] = await Promise.all([
+      heading.boundingBox(),
+      page.getByRole('button', { name: 'Edit', exact: true }).boundingBox(),
+    ]);
+    expect(name?.height, 'one line').to.be.below(50);
+    expect(edit?.y, 'below the name').to.be.above((name?.y ?? 0) + (name?.height ?? 0) - 1);
+    await expectWhole(page);
+  });
+
+  it('cuts no button of a review, and no page of the navigation', async () => {
+    const page = await app.visit({ path: `/review?to=${made}`, narrow: true });
+    const apply = page.getByRole('button', { name: 'Apply', exact: true });
+    await apply.and(page.locator(':not([aria-disabled])')).waitFor();
+    await expectWhole(page);
+    const lines = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('nav[aria-label=Pages] a')].map((each) => Math.round(each.getBoundingClientRect().height))`,
+    );
+    expect(new Set(lines).size, `heights ${lines.join(', ')}`).to.equal(1);
+  });
+});
