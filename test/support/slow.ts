@@ -29,11 +29,22 @@ async function late(route: Route): Promise<void> {
       await pause();
       await route.continue();
     } else {
-      const response = await route.fetch({ maxRedirects: 0 });
+      const response = await route.fetch({ maxRedirects: 0, headers: asSent(await route.request().allHeaders()) });
       await pause();
       await route.fulfill({ response });
     }
-  } catch {
-    // The page was closed or has gone on: nobody waits for it any more.
+  } catch (error) {
+    // The page was closed or has gone on: nobody waits for it any more. What else it may be is told.
+    const isGone = await route.abort().then(
+      () => false,
+      () => true,
+    );
+    if (!isGone) console.log(`not sent: ${String(error)}`);
   }
 }
+
+/** Byte by byte, as Node takes headers: what isn't ASCII is UTF-8 in them. */
+const asSent = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString('latin1')] as const),
+  );
