@@ -7,6 +7,7 @@ import { INSTALL_CHROMIUM, browser, chromiumProgram } from './browser.js';
 import { ensureBuilt } from './built.js';
 import { json } from './client.js';
 import { PATIENCE, slowContext, slowPage } from './slow.js';
+import { until } from './until.js';
 import { type Served, type Serving, withService } from './with-service.js';
 
 export interface Visit {
@@ -161,3 +162,7 @@ export async function expectFits(page: Page): Promise<void> {
   );
   expect(needed, `${page.url()} is wider than the window`).to.be.at.most(has);
 }
+
+/** A page says its title once it is drawn. */
+export const expectTitle = (page: Page, title: string): Promise<void> =>
+  until(`the title is ${title}`, async () => (await page.title()) === title);

@@ -48,7 +48,7 @@ describe('editing in the admin app', () => {
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
     if (isLost) await page.getByRole('button', { name: /^Yes, lose / }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
-    expect(await page.getByRole('region', { name: 'Draft' }).count()).to.equal(0);
+    await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
   };
   const menu = async (page: Page, of: string, item: string) => {
     await page.getByRole('button', { name: `To do with ${of}` }).click();

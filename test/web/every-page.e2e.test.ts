@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { TABS } from '../../src/web/pages/collection/search.js';
 import { until } from '../support/until.js';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectFits, expectTitle, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const MARKUP = '<img src=x onerror="hacked=1">';
@@ -100,7 +100,7 @@ describe('every page of the admin app, with hostile names and notes', () => {
   it('has the name as it is in the title of the page, cut nowhere by what it holds', async () => {
     const page = await app.visit({ path: `/collections/${encodeURIComponent(MARKUP)}` });
     await page.getByRole('heading', { name: MARKUP }).waitFor();
-    expect(await page.title()).to.equal(`${MARKUP} · Data Platform`);
+    await expectTitle(page, `${MARKUP} · Data Platform`);
   });
 
   it('shows where the keyboard is, on every page that the rail leads to', async () => {

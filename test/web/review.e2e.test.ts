@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectFits, expectTitle, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string, type = 'string', schema: object = {}) => ({
@@ -57,7 +57,7 @@ describe('the review page of the admin app: going back', () => {
     const known = page.getByRole('complementary', { name: 'What to know before' });
     await known.getByRole('heading', { name: 'What would be lost' }).waitFor();
     await known.getByText('tags', { exact: true }).first().waitFor();
-    expect(await page.title()).to.equal(`Back to event ${then} · Review · Data Platform`);
+    await expectTitle(page, `Back to event ${then} · Review · Data Platform`);
     const reason = await page.getByRole('textbox', { name: 'Why' }).inputValue();
     expect(reason).to.include('tags goes, with its fields and rows');
   });

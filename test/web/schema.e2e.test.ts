@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectFits, expectTitle, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string, type = 'string') => ({ field: name, type, interface: 'input' });
@@ -109,7 +109,7 @@ describe('the schema page of the admin app', () => {
   it('shows names and notes as the text that they are', async () => {
     const page = await app.visit({ path: `?c=${encodeURIComponent(HOSTILE)}&depth=columns` });
     await page.getByLabel(`Table ${HOSTILE}`).waitFor();
-    expect(await page.title()).to.equal(`${HOSTILE} · Schema · Data Platform`);
+    await expectTitle(page, `${HOSTILE} · Schema · Data Platform`);
     expect(await page.locator('img').count()).to.equal(0);
     await page.goto('/app?c=articles');
     await page.getByRole('complementary').getByText(HOSTILE).waitFor();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectFits, expectTitle, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 describe('signing in to the admin app', () => {
@@ -27,7 +27,7 @@ describe('signing in to the admin app', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('treeitem', { name: 'authors', selected: true }).waitFor();
     expect(new URL(page.url()).search).to.equal('?c=authors');
-    expect(await page.title()).to.equal('authors · Schema · Data Platform');
+    await expectTitle(page, 'authors · Schema · Data Platform');
   });
 
   it('lasts over a reload and in other tabs, until one of them signs out', async () => {
