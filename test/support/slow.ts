@@ -35,10 +35,12 @@ async function late(route: Route): Promise<void> {
     }
   } catch (error) {
     // The page was closed or has gone on: nobody waits for it any more. What else it may be is told.
-    const isGone = await route.abort().then(
-      () => false,
-      () => true,
-    );
+    const isGone =
+      String(error).includes('closed') ||
+      (await route.abort().then(
+        () => false,
+        () => true,
+      ));
     if (!isGone) console.log(`not sent: ${String(error)}`);
   }
 }
