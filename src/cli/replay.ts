@@ -30,17 +30,21 @@ export async function replayInto({
 }
 
 export function showReplayed({ values, terminal }: Invocation, replayed: Replayed): ExitCode {
-  const { head, collections, statements, verification } = replayed;
-  const { ok, differences } = verification;
+  const { head, collections, statements, verification, damaged } = replayed;
+  const { differences } = verification;
+  const ok = verification.ok && damaged === null;
   if (values['json'] === true) {
-    terminal.print(json({ ok, position: head.position, hash: head.hash, collections, statements, differences }));
+    terminal.print(
+      json({ ok, position: head.position, hash: head.hash, collections, statements, differences, damaged }),
+    );
   } else {
     terminal.print(
       [
         `${head.position} events, ${collections} collections, ${statements} statements; head ${head.hash}.`,
-        ok
+        verification.ok
           ? 'Verified: fold, metadata rows and catalog say the same.'
           : `${countDifferences(differences)}:\n${differences.map(describeDifference).join('\n')}`,
+        ...(damaged === null ? [] : [`The log is damaged at position ${damaged.position}: ${damaged.reason}.`]),
       ].join('\n'),
     );
   }

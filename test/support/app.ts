@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { BrowserContext, Page } from 'playwright-core';
+import type { Role } from '../../src/auth/caller.js';
 import { INSTALL_CHROMIUM, browser, chromiumProgram } from './browser.js';
 import { ensureBuilt } from './built.js';
 import { json } from './client.js';
@@ -26,7 +27,7 @@ export interface App extends Served {
   /** Another tab beside one. */
   another(page: Page, path: string): Promise<Page>;
   /** A new user with this role. */
-  user(role: 'admin' | 'auditor' | 'reader'): Promise<{ email: string; password: string }>;
+  user(role: Role): Promise<{ email: string; password: string }>;
   /** What browsers complained of since the last call: errors, refused content, requests to other places. */
   complaints(): string[];
 }
@@ -108,7 +109,7 @@ export function withApp(serving: Serving = {}): App {
       await next.goto(`/app${path}`);
       return next;
     },
-    async user(role: string) {
+    async user(role: Role) {
       const account = { email: `${role}-${Date.now()}@example.com`, password: 'correct horse battery' };
       const { status, text } = await served.client('/users', json({ ...account, role }));
       expect(status, text).to.equal(200);

@@ -1,3 +1,8 @@
+import type { Document } from '../../log/document-lines.js';
+import { gatherDocuments, readDocuments } from '../../log/documents.js';
+import type { EventRecord } from '../../log/read.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { documentsOf } from '../../schema/change-requests/documents-of.js';
 import { readRecordPages } from '../../log/read.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import {
@@ -65,14 +70,33 @@ async function rebuildInto(
   const { head } = await projections.list();
   const progress = createProgress(invocation.terminal, 'replaying');
   const { schema, serviceSchema } = invocation.config();
+  const documents = gatherDocuments();
   const replayed = await replayInto({
     connectionString: into,
     schema,
     serviceSchema,
-    pages: readRecordPages(pool, { after: 0, upTo: head }),
+    pages: withDocuments(pool, readRecordPages(pool, { after: 0, upTo: head }), documents.add),
+    documents: documents.take,
     tables: 'every-event',
     onReplayed: (position) => progress.at(position, head),
   });
   progress.end();
   return showReplayed(invocation, replayed);
+}
+
+/** Events whose documents are in memory at a time: one may have some megabytes. */
+const AT_ONCE = 50;
+
+/** The pages, in pieces, each once the documents that its events name were told of. One that is missing is left out. */
+async function* withDocuments(
+  pool: Queryable,
+  pages: AsyncIterable<EventRecord[]>,
+  onDocument: (document: Document) => void,
+): AsyncGenerator<EventRecord[], void, undefined> {
+  for await (const page of pages)
+    for (let at = 0; at < page.length; at += AT_ONCE) {
+      const piece = page.slice(at, at + AT_ONCE);
+      for (const document of (await readDocuments(pool, piece.flatMap(documentsOf))).values()) onDocument(document);
+      yield piece;
+    }
 }

@@ -8,7 +8,7 @@ import { sendBatch } from '../../postgres/exchange.js';
 import { ExchangeError } from '../../postgres/errors.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Document } from '../../log/document-lines.js';
-import { keepDocuments } from '../../log/documents.js';
+import { findDamagedDocument, keepDocuments } from '../../log/documents.js';
 import { createChain } from '../../log/hash-chain.js';
 import type { LogHead } from '../../log/head.js';
 import type { EventRecord } from '../../log/read.js';
@@ -58,6 +58,8 @@ export interface Replayed {
   /** DDL statements. */
   statements: number;
   verification: Verification;
+  /** The first event whose document was not there, or is not what its hash says. */
+  damaged: { position: number; reason: string } | null;
 }
 
 /** @throws OperatorError when the chain is broken or PostgreSQL refuses something; the database is unusable then */
@@ -76,7 +78,8 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   const head = run.chain.head();
   await finish(run, head);
   const verification = await verify(target.client, run.state, target.schema);
-  return { head, collections: run.state.collections.size, statements: run.statements, verification };
+  const damaged = options.documents === undefined ? null : await findDamagedDocument(target.client, head.position);
+  return { head, collections: run.state.collections.size, statements: run.statements, verification, damaged };
 }
 
 interface Run extends ReplayOptions {

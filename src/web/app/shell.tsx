@@ -1,11 +1,14 @@
 /** The frame of every page: where one can go, search, and who is signed in. */
 import brand from 'icon:account_tree';
 import { Anchor } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { DraftBar } from '../draft/draft-bar.js';
 import { useDraft } from '../draft/use-draft.js';
-import { useRole } from '../service/use-session.js';
+import { may } from '../service/may.js';
+import { toApproveQuery } from '../service/proposal-queries.js';
+import { useMay, useRole } from '../service/use-session.js';
 import { Glyph } from '../shared/glyph.js';
 import { PageBoundary } from '../shared/page-boundary.js';
 import { Waiting } from '../shared/waiting.js';
@@ -39,6 +42,7 @@ export function Shell() {
           >
             <Glyph path={icon} size={22} />
             <span>{label}</span>
+            {to === '/review' && <ToApprove />}
           </Link>
         ))}
       </nav>
@@ -49,10 +53,25 @@ export function Shell() {
         </PageBoundary>
       </main>
       <UndoNotice />
-      {role === 'admin' && <DraftBar />}
+      {may(role, 'propose') && <DraftBar />}
     </div>
   );
 }
+
+/** How many change requests wait for the approval of the one who is signed in. */
+function ToApprove() {
+  const { data = 0 } = useQuery({ ...toApproveQuery(), enabled: useMay('carryOut') });
+  if (data === 0) return null;
+  const words = data === 1 ? 'one waits for your approval' : `${data} wait for your approval`;
+  return (
+    <span className={classes.count} title={words}>
+      <span aria-hidden="true">{data > MOST_COUNTED ? `${MOST_COUNTED}+` : data}</span>
+      <span className={classes.unseen}>, {words}</span>
+    </span>
+  );
+}
+
+const MOST_COUNTED = 99;
 
 /** What stands elsewhere and belongs to a page. */
 const BELONGS: Readonly<Record<string, readonly string[]>> = { '/': ['/collections/', '/new'], '/api': ['/docs'] };

@@ -5,6 +5,7 @@ import { useDeferredValue, useMemo } from 'react';
 import { withDraft } from '../draft/listed.js';
 import { useDraft } from '../draft/use-draft.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
+import { may } from '../service/may.js';
 import { useRole } from '../service/use-session.js';
 import { ACTIONS, PAGES, PARTS } from './pages.js';
 import { findFor } from './search-index.js';
@@ -41,7 +42,7 @@ export function useFound(query: string, isAsked: boolean): Finding {
   const found = useMemo(() => {
     const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
     const parts = PARTS.filter(({ roles }) => roles.includes(role));
-    const own = { fields: fields ?? [], headings: headings ?? [], mayEdit: role === 'admin', here };
+    const own = { fields: fields ?? [], headings: headings ?? [], mayEdit: may(role, 'propose'), here };
     return findFor(needle, { pages, parts, collections, ...own });
   }, [needle, role, here, collections, fields, headings]);
   const awaited = awaitedFor(found[0]).map((of) => ({ listed, names, guides })[of]);

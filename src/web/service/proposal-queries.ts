@@ -1,29 +1,87 @@
 /** What people do with change requests. */
+import { queryOptions } from '@tanstack/react-query';
+import type { Resolution } from '../../schema/merge/model.js';
+import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
-import { request } from './request.js';
+import { request, withQuery } from './request.js';
 import type { Applying } from './review-queries.js';
 import type { ChangeSummary } from './types.js';
 
+interface Proposing {
+  title: string;
+  /** Undefined: the one that is there stays. */
+  reason: string | undefined;
+  /** Names this try: the same again is done once. */
+  key: string;
+}
+
+const askedBy = ({ hash, diff, online, purge, acknowledge = [] }: Applying) => ({
+  diff: { hash, diff: diff() },
+  ...(online && { online }),
+  ...(purge && { purge }),
+  ...(acknowledge.length > 0 && { acknowledge }),
+});
+
 /** Opens a request for what is reviewed, in place of applying it. */
-export async function propose(
-  { hash, diff, online, purge }: Applying,
-  { title, reason, key }: { title: string; reason: string; key: string },
-): Promise<ChangeSummary> {
-  const json = { title, diff: { hash, diff: diff() }, ...(online && { online }), ...(purge && { purge }) };
+export async function propose(applying: Applying, { title, reason = '', key }: Proposing): Promise<ChangeSummary> {
   const headers = { ...reasonHeader(reason), 'Idempotency-Key': key };
+  const json = { title, ...askedBy(applying) };
   return (await request<{ data: ChangeSummary }>('/changes', { method: 'POST', json, headers })).data;
+}
+
+/** What is reviewed, in place of what a request asks for. */
+export async function proposeInstead(
+  id: string,
+  applying: Applying,
+  { title, reason, key }: Proposing,
+): Promise<ChangeSummary> {
+  const said = {
+    ...(title !== '' && { title }),
+    ...(reason !== undefined && { reason: reason === '' ? null : reason }),
+  };
+  const json = { ...said, online: false, purge: false, ...askedBy(applying) };
+  const headers = { 'Idempotency-Key': key };
+  return (await request<{ data: ChangeSummary }>(`/changes/${id}`, { method: 'PATCH', json, headers })).data;
 }
 
 export type Act =
   | { action: 'comment'; json: { comment: string } }
   | { action: 'approve'; json: { plan: string } }
   | { action: 'reject'; json: object }
-  | { action: 'rebase'; json: object }
+  | { action: 'rebase'; json: { resolve?: readonly Resolution[] } }
   | { action: 'apply'; json?: { at: string } };
 
 export const act = (id: string, { action, ...body }: Act): Promise<unknown> =>
   request(`/changes/${id}/${action}`, { method: 'POST', ...body });
 
+/** What it is called, and why it is wanted. */
+export const rename = (id: string, json: { title: string; reason: string | null }): Promise<unknown> =>
+  request(`/changes/${id}`, { method: 'PATCH', json });
+
 /** Opens a request that leads back. @returns it */
-export const revert = async (id: string): Promise<ChangeSummary> =>
-  (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, { method: 'POST', json: {} })).data;
+export const revert = async (id: string, resolve: readonly Resolution[]): Promise<ChangeSummary> => {
+  const json = resolve.length > 0 ? { resolve } : {};
+  return (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, { method: 'POST', json })).data;
+};
+
+const UPDATED_IN: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled', 'failed']);
+
+/** Those of a user that can ask for something else still. */
+export const ownRequestsQuery = (author: string) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'changes', 'of', author],
+    queryFn: async ({ signal }) => {
+      const { data } = await request<{ data: ChangeSummary[] }>(withQuery('/changes', { author }), { signal });
+      return data.filter(({ state, title }) => title !== null && UPDATED_IN.has(state));
+    },
+  });
+
+/** How many wait for the approval of the one who is signed in. */
+export const toApproveQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'changes', 'to approve'],
+    queryFn: async ({ signal }) => {
+      const path = withQuery('/changes', { to_approve: 'true', limit: 0, meta: 'filter_count' });
+      return (await request<{ meta: { filter_count: number } }>(path, { signal })).meta.filter_count;
+    },
+  });

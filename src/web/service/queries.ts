@@ -16,6 +16,9 @@ const UNTIL_TOLD = { staleTime: Infinity } as const;
 /** Everything that a change of the schema makes old begins with this. */
 export const SCHEMA = 'schema';
 
+/** What is asked of one change request begins with this. */
+export const CHANGE = 'change';
+
 const data = async <T>(path: string, signal: AbortSignal): Promise<T> =>
   (await request<{ data: T }>(path, { signal })).data;
 

@@ -1,8 +1,9 @@
 /** What a review asks of the service, and what it sends. */
 import { queryOptions } from '@tanstack/react-query';
 import type { SchemaDiff as DraftedDiff } from '../../schema/diff/diff.js';
+import type { Resolution } from '../../schema/merge/model.js';
 import type { Acknowledgement } from '../../schema/policy/index.js';
-import { SCHEMA } from './queries.js';
+import { CHANGE, SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
 import { request, requestAnswer, withQuery } from './request.js';
 import { readAnswer } from './send.js';
@@ -41,6 +42,54 @@ export async function compareFile(
   const query = { mode: merge ? 'merge' : 'mirror', force: force ? 'true' : undefined };
   return reviewedBy(await requestAnswer(withQuery('/schema/diff', query), { method: 'POST', file, signal }));
 }
+
+export interface Merging {
+  /** The moment that the file was made from. */
+  base: string | number;
+  resolve: readonly Resolution[];
+  merge: boolean;
+  force: boolean;
+}
+
+/**
+ * What the file changes since it was made, on the schema as it is now: what others changed since stays.
+ * @throws RefusedError MERGE_CONFLICT with each place and its three values
+ */
+export async function mergeFile(
+  file: SentFile,
+  { base, resolve, merge, force }: Merging,
+  signal: AbortSignal,
+): Promise<Reviewed> {
+  const query = { mode: merge ? 'merge' : 'mirror', force: force ? 'true' : undefined };
+  const before = `{"base":${JSON.stringify(base)},"resolve":${JSON.stringify(resolve)},"theirs":`;
+  const content = new Blob([before, await jsonOf(file), '}']);
+  const sent = { method: 'POST' as const, file: { content, type: 'application/json' }, signal };
+  return reviewedBy(await requestAnswer(withQuery('/schema/merge', query), sent));
+}
+
+/** A file of JSON is sent as it is. */
+async function jsonOf({ content, type }: SentFile): Promise<Blob | string> {
+  if (type === 'application/json') return content;
+  const { readYaml } = await import('../shared/yaml.js');
+  return JSON.stringify(readYaml(await content.text()) ?? null);
+}
+
+/** What others changed between the moment that a file was made from and another one. */
+export const keptQuery = (base: string | number, position: number) =>
+  queryOptions({
+    queryKey: ['kept', base, position],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) =>
+      (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: base, to: position }), { signal })).diff,
+  });
+
+/** The newest moments that a file may have been made at, for who may read what they were. */
+export const momentsQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'moments'],
+    queryFn: async ({ signal }) =>
+      (await request<{ data: Batch[] }>(withQuery('/history/batches', { limit: 20 }), { signal })).data,
+  });
 
 export interface Applying {
   hash: string;
@@ -89,15 +138,16 @@ export async function apply(applying: Applying, { reason, key }: { reason: strin
 }
 
 /** What others did to the schema since. */
-export const sinceQuery = (position: number, now: number | undefined) =>
+/** @param isNamed who did it, too, for who may read that */
+export const sinceQuery = (position: number, now: number | undefined, isNamed: boolean) =>
   queryOptions({
-    queryKey: ['since', position, now],
+    queryKey: ['since', position, now, isNamed],
     enabled: now !== undefined && now !== position,
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
       const [{ diff }, { data }] = await Promise.all([
         request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: position, to: now }), { signal }),
-        request<{ data: Batch[] }>(withQuery('/history/batches', { limit: 20 }), { signal }),
+        isNamed ? request<{ data: Batch[] }>(withQuery('/history/batches', { limit: 20 }), { signal }) : { data: [] },
       ]);
       return { diff, batches: data.filter(({ last_position: last }) => last > position) };
     },
@@ -123,7 +173,7 @@ const isOver = ({ state, cleaning }: ChangeRequest): boolean =>
 
 export const changeQuery = (id: string) =>
   queryOptions({
-    queryKey: ['change', id],
+    queryKey: [CHANGE, id],
     queryFn: async ({ signal }) => (await request<{ data: ChangeRequest }>(`/changes/${id}`, { signal })).data,
     refetchInterval: ({ state: { data } }) => {
       if (data !== undefined && isOver(data)) return false;

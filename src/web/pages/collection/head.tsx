@@ -9,7 +9,7 @@ import { Link } from '@tanstack/react-router';
 import type { Collection } from '../../../schema/model/model.js';
 import type { Mark } from '../../draft/drafted.js';
 import { MarkBadge } from '../../draft/mark-badge.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { Glyph } from '../../shared/glyph.js';
 import { MaterialIcon } from '../../shared/material-icon.js';
 import { colorOf } from '../schema/color.js';
@@ -59,7 +59,7 @@ export function Head({ document: { collection, meta, schema }, how, isSystem, on
 
 /** For who may read what PostgreSQL knows. */
 function KnownSize({ collection }: { collection: string }) {
-  return useRole() === 'reader' ? null : <Size collection={collection} />;
+  return useMay('readOperations') ? <Size collection={collection} /> : null;
 }
 
 function InDiagram({ collection }: { collection: string }) {

@@ -11,7 +11,7 @@ import type { Next } from '../../editing/host.js';
 import { RefusedError } from '../../service/errors.js';
 import { collectionQuery } from '../../service/queries.js';
 import type { CollectionDocument } from '../../service/types.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { noteOpener } from '../../shared/opener.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
@@ -91,7 +91,7 @@ interface WholeProps {
 function Whole({ drafted, asked }: WholeProps) {
   const { document, how } = drafted;
   const { isSystem, sql } = factsOf(asked);
-  const mayEdit = useRole() === 'admin' && !isSystem && how !== 'removed';
+  const mayEdit = useMay('propose') && !isSystem && how !== 'removed';
   const { begin, end } = useEditing(document.collection);
   return (
     <Page wide>
@@ -177,7 +177,7 @@ interface Part {
 function useParts({ drafted: { document, how }, sql, onEdit }: PartsProps): Part[] {
   const { collection } = document;
   const { field } = route.useSearch();
-  const mayReadHistory = useRole() !== 'reader' && how !== 'made';
+  const mayReadHistory = useMay('readHistory') && how !== 'made';
   // By its new name the log doesn't know it yet.
   const hasHistory = mayReadHistory && how !== 'renamed';
   const hasTable = hasHistory && sql !== null;

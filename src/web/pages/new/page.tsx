@@ -5,7 +5,7 @@ import { useDraftedCollections } from '../../draft/use-drafted.js';
 import classes from '../../editing/editor-frame.module.css';
 import { FormName } from '../../editing/form-name.js';
 import { NewCollectionForm } from '../../editing/new-collection-form.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { Answered } from '../../shared/answered.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
@@ -23,7 +23,7 @@ export function NewPage() {
   const navigate = useNavigate();
   const collections = useDraftedCollections();
   useTitle('New collection');
-  if (useRole() !== 'admin') return <Text p="lg">Only admins make collections.</Text>;
+  if (!useMay('propose')) return <Text p="lg">Only admins and authors make collections.</Text>;
   return (
     <Page>
       <Title order={1} size="h3">

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changesQuery } from '../../service/review-queries.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import type { ChangeSummary } from '../../service/types.js';
 import { Section } from '../../shared/section.js';
 import { brief } from '../../shared/brief.js';
@@ -17,7 +17,7 @@ import classes from './review.module.css';
 
 export function Begin() {
   useTitle('Review');
-  const isAdmin = useRole() === 'admin';
+  const mayPropose = useMay('propose');
   const { data: changes = [] } = useQuery(changesQuery());
   return (
     <Page>
@@ -28,7 +28,7 @@ export function Begin() {
         A change is looked at here before it is carried out: what it does, what it would lose, whom it locks.
       </Text>
       <Stack gap="xl">
-        {isAdmin && (
+        {mayPropose && (
           <Section title="Bring a snapshot in">
             <Bring />
           </Section>
@@ -36,7 +36,7 @@ export function Begin() {
         <Section title="Go back to a moment">
           <GoBack />
         </Section>
-        {isAdmin && (
+        {mayPropose && (
           <Section title="Edit the schema">
             <Text size="sm">
               Open a <Link to="/">collection</Link> and change it: what you change is collected as a draft, which is

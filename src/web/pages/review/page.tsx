@@ -1,7 +1,7 @@
 /** The review: what is to be changed is looked at, tried, and carried out here. The address says what. */
 import { getRouteApi } from '@tanstack/react-router';
 import { isEmpty, useDraft } from '../../draft/index.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { Begin } from './begin.js';
 import { Done } from './done.js';
 import { RequestView } from './request-view.js';
@@ -15,7 +15,7 @@ const route = getRouteApi('/review');
 export function ReviewPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const isAdmin = useRole() === 'admin';
+  const mayPropose = useMay('propose');
   const { draft } = useDraft();
   const { to, file, change, done, bring } = search;
   const onChange = (changed: Partial<ReviewSearch>) =>
@@ -24,6 +24,6 @@ export function ReviewPage() {
   if (change !== undefined) return <RequestView id={change} />;
   if (to !== undefined) return <PastSource key={to} to={String(to)} />;
   if (file !== undefined) return <FileSource key={file} search={{ ...search, file }} onChange={onChange} />;
-  if (isAdmin && bring !== true && !isEmpty(draft)) return <DraftSource draft={draft} />;
+  if (mayPropose && bring !== true && !isEmpty(draft)) return <DraftSource draft={draft} />;
   return <Begin />;
 }

@@ -4,10 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { changeQuery } from '../../service/review-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
+import { useMay } from '../../service/use-session.js';
 import { Answered } from '../../shared/answered.js';
 import { brief } from '../../shared/brief.js';
 import { Progress, Withdraw } from '../../shared/change-request/progress.js';
 import { Revert } from '../../shared/change-request/later.js';
+import { Naming } from '../../shared/change-request/naming.js';
 import { Proposal } from '../../shared/change-request/proposal.js';
 import { STATES } from '../../shared/change-request/states.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
@@ -34,6 +36,7 @@ export function RequestView({ id }: { id: string }) {
 function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean }) {
   const { state, title, author, reason, opened_at: at, collections, result } = request;
   const { color, words } = STATES[state];
+  const mayReadHistory = useMay('readHistory');
   const diff = askedFor(request.document.content);
   return (
     <Stack gap="md">
@@ -53,10 +56,11 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
         </Text>
         {isLost && <Text size="sm">No answer just now; this is how far it was.</Text>}
       </div>
+      <Naming request={request} />
       <Progress request={request} />
       <Proposal request={request} />
       <Group gap="sm">
-        {result !== null && (
+        {result !== null && mayReadHistory && (
           <Button renderRoot={(props) => <Link {...props} to="/review" search={{ done: result.batch }} />}>
             What was applied
           </Button>

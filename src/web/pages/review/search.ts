@@ -4,6 +4,8 @@ export interface ReviewSearch {
   to?: string | number;
   /** A file that was brought, by its name in this browser. */
   file?: string;
+  /** The moment that the file was made from; `now`: it is compared as it is. */
+  base?: string | number;
   /** What the file lacks stays. */
   merge?: true;
   /** The file may be of another release, vendor or service. */
@@ -21,9 +23,11 @@ const ID = /^[0-9a-f-]{36}$/;
 
 export function readReviewSearch(given: Record<string, unknown>): ReviewSearch {
   const found: ReviewSearch = {};
-  const { to } = given;
-  // A position is a number, so that the address has no quotes.
-  if (typeof to === 'number' || (typeof to === 'string' && MOMENT.test(to))) found.to = to;
+  for (const name of ['to', 'base'] as const) {
+    const moment = given[name];
+    // A position is a number, so that the address has no quotes.
+    if (typeof moment === 'number' || (typeof moment === 'string' && MOMENT.test(moment))) found[name] = moment;
+  }
   for (const name of ['file', 'change', 'done'] as const) {
     const id = given[name];
     if (typeof id === 'string' && ID.test(id)) found[name] = id;

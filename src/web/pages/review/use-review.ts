@@ -6,7 +6,7 @@ import { SCHEMA } from '../../service/queries.js';
 import { type Applied, type Applying, apply, explain, rehearse } from '../../service/review-queries.js';
 import { noteApplied } from '../../shared/applied.js';
 import { useHere } from '../../shared/use-here.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
 import { forgetTyped, keepTyped, readTyped } from './kept.js';
 import { byCollection, chosenOf, itemsOf } from './model/items.js';
@@ -70,6 +70,11 @@ export function useReview({ source, isBehind, onDone }: Options) {
     rehearsal,
     isRehearsed: rehearsal.data?.about === about,
     carryOut,
+    /** What was reviewed is a change request by now. */
+    onProposed: () => {
+      forgetTyped(source.key);
+      source.onApplied();
+    },
     problems: useMemo(() => located(problems, chosen, items), [problems, chosen, items]),
   };
 }
@@ -102,10 +107,10 @@ const chosenItems = (items: ReturnType<typeof itemsOf>, leftOut: ReadonlySet<str
 /** What it would do, read again whenever something else would be sent. */
 function usePlan(applying: Applying, { key, isWanted }: { key: readonly unknown[]; isWanted: boolean }) {
   const client = useQueryClient();
-  const isAdmin = useRole() === 'admin';
+  const mayPropose = useMay('propose');
   const plan = useQuery({
     queryKey: key,
-    enabled: isAdmin && isWanted,
+    enabled: mayPropose && isWanted,
     staleTime: Infinity,
     gcTime: 0,
     placeholderData: keepPreviousData,

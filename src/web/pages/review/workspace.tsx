@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { infoQuery } from '../../service/queries.js';
 import { type Applied, sinceQuery } from '../../service/review-queries.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { isEmptyDiff } from './model/diffs.js';
 import { conflictsOf } from './model/conflicts.js';
 import { ActionBar } from './parts/action-bar.js';
@@ -26,7 +26,7 @@ const PARTS = [
 
 export function Workspace({ source }: { source: Source }) {
   const navigate = useNavigate();
-  const isAdmin = useRole() === 'admin';
+  const mayPropose = useMay('propose');
   const onDone = (applied: Applied) => {
     if (applied.kind === 'opened') return navigate({ to: '/review', search: { change: applied.change.id } });
     return applied.batch === null
@@ -50,11 +50,11 @@ export function Workspace({ source }: { source: Source }) {
       </header>
       <Notices source={source} review={review} since={since} />
       <Columns source={source} review={review} />
-      {isAdmin ? (
+      {mayPropose ? (
         <ActionBar review={review} held={held} />
       ) : (
         <Text className={classes.readOnly} size="sm">
-          You can look at it; an admin can carry it out.
+          You can look at it; authors can propose it, and admins carry it out.
         </Text>
       )}
     </div>
@@ -92,12 +92,12 @@ function Notices({ source, review, since }: PartProps & { since: ReturnType<type
 }
 
 function Columns({ source, review }: PartProps) {
-  const isAdmin = useRole() === 'admin';
+  const mayPropose = useMay('propose');
   const isNarrow = useMediaQuery('(max-width: 62em)');
   const [part, setPart] = useState('changes');
   const [wanted, setWanted] = useState<{ collection: string } | null>(null);
   const { items, groups, leftOut, problems } = review;
-  const changes = <ChangesPane review={review} canChoose={isAdmin} wanted={wanted} />;
+  const changes = <ChangesPane review={review} canChoose={mayPropose} wanted={wanted} />;
   const risks = <Risks review={review} warnings={source.reviewed.warnings} />;
   if (isNarrow)
     return (
@@ -132,6 +132,6 @@ function Columns({ source, review }: PartProps) {
 function useSince({ reviewed }: Source) {
   const { data: info } = useQuery(infoQuery());
   const isBehind = info !== undefined && info.position > reviewed.position && info.hash !== reviewed.hash;
-  const { data } = useQuery(sinceQuery(reviewed.position, isBehind ? info.position : undefined));
+  const { data } = useQuery(sinceQuery(reviewed.position, isBehind ? info.position : undefined, useMay('readHistory')));
   return !isBehind || data === undefined || isEmptyDiff(data.diff) ? undefined : data;
 }

@@ -2,9 +2,9 @@
 import adoptIcon from 'icon:database';
 import bringIcon from 'icon:upload_file';
 import makeIcon from 'icon:add_box';
-import { Button, Code, Container, Paper, SimpleGrid, Text, Title } from '@mantine/core';
+import { Button, Code, Container, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { Glyph } from '../../shared/glyph.js';
 import { CopyButton } from '../../shared/copy-button.js';
 import classes from './greeting.module.css';
@@ -44,18 +44,29 @@ const WAYS: readonly Way[] = [
 ];
 
 export function Greeting() {
-  const role = useRole();
+  const isAdmin = useMay('administer');
+  const mayPropose = useMay('propose');
   return (
     <Container size="lg" py={56} px="lg">
       <Title order={1} size="h2" ta="center">
         Nothing here yet
       </Title>
       <Text c="dimmed" ta="center" mt="xs" mb={36}>
-        {role === 'admin'
+        {isAdmin
           ? 'There are three ways to begin. This page follows by itself.'
-          : 'An admin has to make the first collection.'}
+          : 'An admin has to make the first collection, or to apply what is proposed.'}
       </Text>
-      {role === 'admin' && (
+      {!isAdmin && mayPropose && (
+        <Group justify="center" gap="sm">
+          <Button component={Link} to="/new">
+            Propose a collection
+          </Button>
+          <Button variant="default" renderRoot={(props) => <Link {...props} to="/review" search={{ bring: true }} />}>
+            Bring a snapshot in
+          </Button>
+        </Group>
+      )}
+      {isAdmin && (
         <SimpleGrid cols={{ base: 1, md: 3 }} spacing="lg">
           {WAYS.map(({ icon, title, text, here, command }) => (
             <Paper key={title} p="lg" radius="lg" className={classes.way}>

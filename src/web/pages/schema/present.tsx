@@ -7,7 +7,7 @@ import type { Drafted } from '../../draft/drafted.js';
 import { listedOf } from '../../draft/listed.js';
 import { editSchema } from '../../draft/use-drafted.js';
 import type { ListedCollection } from '../../service/types.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { draftMarks, moving } from './drafted-tree.js';
 import { Whole } from './whole.js';
 
@@ -19,14 +19,14 @@ interface Props {
 export function Present({ collections, drafted }: Props) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const isAdmin = useRole() === 'admin';
+  const mayEdit = useMay('propose');
   const marks = useMemo(() => draftMarks(drafted), [drafted]);
   const listed = useMemo(() => drafted.map(({ document }) => listedOf(document)), [drafted]);
   const there = useMemo(() => new Set(collections.map(({ collection }) => collection)), [collections]);
   const tree = {
     collections: listed,
     marks: { collections: marks },
-    onMove: isAdmin
+    onMove: mayEdit
       ? ({ node, place }: { node: { collection: ListedCollection }; place: number }, by: number) =>
           void editSchema(client, [], moving(listed, node.collection, place - 1 + by))
       : undefined,

@@ -4,7 +4,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { ListedCollection } from '../../service/types.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { Waiting } from '../../shared/waiting.js';
 import type { Marks } from './film/marks.js';
 import type { Film } from './film/use-film.js';
@@ -28,7 +28,7 @@ interface WholeProps {
 type DraftedTree = Pick<TreePanelProps, 'collections' | 'marks' | 'onMove'>;
 
 export function Whole({ collections, past, tree, elsewhere = () => false }: WholeProps) {
-  const mayGoBack = useRole() !== 'reader';
+  const mayGoBack = useMay('readHistory');
 
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -2,7 +2,7 @@
 import { Button, Group } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Batch } from '../../service/types.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 
 interface Props {
   batch: Batch;
@@ -12,7 +12,7 @@ interface Props {
 }
 
 export function Ways({ batch: { last_position: position }, from, onFrom }: Props) {
-  const role = useRole();
+  const mayGoBack = useMay('carryOut');
   return (
     <Group gap="xs" mb="md">
       <Button component={Link} to="/" search={{ at: position } as never} size="xs" variant="default">
@@ -33,7 +33,7 @@ export function Ways({ batch: { last_position: position }, from, onFrom }: Props
           Compare with event {from}
         </Button>
       )}
-      {role === 'admin' && (
+      {mayGoBack && (
         <Button component={Link} to="/review" search={{ to: position } as never} size="xs" variant="default">
           Go back to here
         </Button>

@@ -3,13 +3,15 @@ import { Group, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Resolution } from '../../../schema/merge/model.js';
 import { revert } from '../../service/proposal-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay, useMayRevise } from '../../service/use-session.js';
 import { startOf } from '../local-time.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
 import { Time } from '../time.js';
+import { Merging } from './merging.js';
 import { useHere } from '../use-here.js';
 import { useAct } from './use-act.js';
 
@@ -17,31 +19,17 @@ interface Props {
   request: ChangeRequest;
 }
 
-/** For admins, where its state allows it. */
+/** As its state and the role allow it. */
 export function Later({ request }: Props) {
   const { id, allowed, planned = null, scheduled_at: scheduled } = request;
-  const isAdmin = useRole() === 'admin';
-  const doing = useAct(id);
-  if (!isAdmin) return <Scheduled at={scheduled} />;
+  const mayCarryOut = useMay('carryOut');
+  const mayRevise = useMayRevise(request);
   const isStale = planned?.fresh === false;
   return (
     <>
       <Scheduled at={scheduled} />
-      {allowed.includes('rebase') && isStale && (
-        <Group gap="sm">
-          <SteadyButton
-            variant="default"
-            loading={doing.isPending}
-            onClick={() => doing.mutate({ action: 'rebase', json: {} })}
-          >
-            Bring it up to the schema as it is now
-          </SteadyButton>
-        </Group>
-      )}
-      {allowed.includes('apply') && !isStale && (
-        <AtTime isBusy={doing.isPending} onChoose={(at) => doing.mutate({ action: 'apply', json: { at } })} />
-      )}
-      {doing.error !== null && <ProblemAlert error={doing.error} />}
+      {mayRevise && allowed.includes('rebase') && isStale && <Rebase id={id} />}
+      {mayCarryOut && allowed.includes('apply') && !isStale && <AtTime id={id} />}
     </>
   );
 }
@@ -55,46 +43,64 @@ function Scheduled({ at }: { at: string | null }) {
   );
 }
 
-function AtTime({ isBusy, onChoose }: { isBusy: boolean; onChoose: (at: string) => void }) {
+function Rebase({ id }: { id: string }) {
+  const doing = useAct(id);
+  return (
+    <Merging
+      label="Bring it up to the schema as it is now"
+      mine="as the request has it"
+      isBusy={doing.isPending}
+      error={doing.error}
+      onTry={(resolve) => doing.mutate({ action: 'rebase', json: resolve.length > 0 ? { resolve } : {} })}
+    />
+  );
+}
+
+function AtTime({ id }: { id: string }) {
   const [local, setLocal] = useState('');
+  const doing = useAct(id);
   const at = startOf(local);
   return (
-    <Group gap="sm" align="flex-end">
-      <TextInput
-        type="datetime-local"
-        size="sm"
-        label="Apply it at"
-        value={local}
-        onChange={(event) => setLocal(event.currentTarget.value)}
-      />
-      <SteadyButton
-        variant="default"
-        disabled={at === null}
-        loading={isBusy}
-        onClick={() => at !== null && onChoose(at)}
-      >
-        Schedule
-      </SteadyButton>
-    </Group>
+    <>
+      <Group gap="sm" align="flex-end">
+        <TextInput
+          type="datetime-local"
+          size="sm"
+          label="Apply it at"
+          value={local}
+          onChange={(event) => setLocal(event.currentTarget.value)}
+        />
+        <SteadyButton
+          variant="default"
+          disabled={at === null}
+          loading={doing.isPending}
+          onClick={() => at !== null && doing.mutate({ action: 'apply', json: { at } })}
+        >
+          Schedule
+        </SteadyButton>
+      </Group>
+      {doing.error !== null && <ProblemAlert error={doing.error} />}
+    </>
   );
 }
 
 /** Opens another request, and leads there. */
 export function Revert({ request: { id, allowed } }: Props) {
-  const isAdmin = useRole() === 'admin';
+  const mayPropose = useMay('propose');
   const navigate = useNavigate();
   const isHere = useHere();
   const reverting = useMutation({
-    mutationFn: () => revert(id),
+    mutationFn: (resolve: readonly Resolution[]) => revert(id, resolve),
     onSuccess: ({ id: change }) => (isHere() ? navigate({ to: '/review', search: { change } }) : undefined),
   });
-  if (!isAdmin || !allowed.includes('revert')) return null;
+  if (!mayPropose || !allowed.includes('revert')) return null;
   return (
-    <>
-      <SteadyButton variant="default" loading={reverting.isPending} onClick={() => reverting.mutate()}>
-        Propose to take it back
-      </SteadyButton>
-      {reverting.error !== null && <ProblemAlert error={reverting.error} />}
-    </>
+    <Merging
+      label="Propose to take it back"
+      mine="as it was before"
+      isBusy={reverting.isPending}
+      error={reverting.error}
+      onTry={(resolve) => reverting.mutate(resolve)}
+    />
   );
 }

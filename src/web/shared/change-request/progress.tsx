@@ -2,10 +2,10 @@
 import { Alert, Code, Group, Progress as Bar, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { SCHEMA } from '../../service/queries.js';
+import { CHANGE, SCHEMA } from '../../service/queries.js';
 import { withdraw } from '../../service/review-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
-import { useRole } from '../../service/use-session.js';
+import { useMayRevise } from '../../service/use-session.js';
 import { durationText, sizeText } from '../amounts.js';
 import { Caution } from '../caution.js';
 import { ConfirmButton } from '../confirm-button.js';
@@ -108,18 +108,19 @@ function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
   );
 }
 
-/** For admins, as long as it can be given up. */
-export function Withdraw({ request: { id, collections, allowed } }: { request: ChangeRequest }) {
+/** For its author and admins, as long as it can be given up. */
+export function Withdraw({ request }: { request: ChangeRequest }) {
+  const { id, collections, allowed } = request;
   const client = useQueryClient();
-  const isAdmin = useRole() === 'admin';
+  const mayRevise = useMayRevise(request);
   const giveUp = useMutation({
     mutationFn: () => withdraw(id),
     onSettled: async () => {
-      await client.invalidateQueries({ queryKey: ['change', id] });
+      await client.invalidateQueries({ queryKey: [CHANGE, id] });
       await client.invalidateQueries({ queryKey: [SCHEMA] });
     },
   });
-  if (!isAdmin || !allowed.includes('withdraw')) return null;
+  if (!mayRevise || !allowed.includes('withdraw')) return null;
   return (
     <>
       <ConfirmButton

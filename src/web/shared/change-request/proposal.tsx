@@ -3,7 +3,7 @@ import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { Act } from '../../service/proposal-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { Caution } from '../caution.js';
 import { ConfirmButton } from '../confirm-button.js';
 import { ProblemAlert } from '../problem-alert.js';
@@ -65,9 +65,9 @@ function Planned({ planned: { fresh, errors, loses } }: { planned: NonNullable<C
 
 /** For admins, as its state allows. */
 function Judging({ request: { id, plan, planned, allowed, collections } }: { request: ChangeRequest }) {
-  const isAdmin = useRole() === 'admin';
+  const mayCarryOut = useMay('carryOut');
   const doing = useAct(id);
-  const may = (action: Act['action']): boolean => isAdmin && allowed.includes(action);
+  const may = (action: Act['action']): boolean => mayCarryOut && allowed.includes(action);
   const isFresh = planned?.fresh === true;
   const names = collections.join(', ');
   return (
@@ -110,9 +110,8 @@ function Judging({ request: { id, plan, planned, allowed, collections } }: { req
 
 function Comments({ request: { id, allowed }, comments }: { request: ChangeRequest; comments: readonly Said[] }) {
   const [text, setText] = useState('');
-  const role = useRole();
   const doing = useAct(id);
-  const mayComment = (role === 'admin' || role === 'author') && allowed.includes('comment');
+  const mayComment = useMay('propose') && allowed.includes('comment');
   // What is typed meanwhile is the next one.
   const said = () => setText((now) => (now === text ? '' : now));
   const say = () => doing.mutate({ action: 'comment', json: { comment: text } }, { onSuccess: said });

@@ -4,7 +4,7 @@ import { Menu, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { request, withQuery } from '../../service/request.js';
-import { useRole } from '../../service/use-session.js';
+import { useMay } from '../../service/use-session.js';
 import { Glyph } from '../glyph.js';
 import { saveAnswer, saveText } from '../save.js';
 import type { OwnSnapshot } from './peer-form.js';
@@ -26,10 +26,11 @@ interface Props {
 }
 
 export function SnapshotMenu({ at, size = 'xs' }: Props) {
-  const role = useRole();
+  const mayRead = useMay('readRequests');
+  const mayBring = useMay('propose');
   const navigate = useNavigate();
   const save = useMutation({ mutationFn: (work: () => Promise<void>) => work() });
-  if (role === 'reader') return null;
+  if (!mayRead) return null;
   const path = (name?: string) => withQuery('/history/snapshot', { at, export: name });
   return (
     <Menu shadow="md" width={280} position={at === undefined ? 'top-start' : 'bottom-start'} withinPortal={false}>
@@ -51,7 +52,7 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
           </Menu.Item>
         ))}
         <Menu.Item onClick={() => save.mutate(() => savePeerForm(path()))}>As Directus has it</Menu.Item>
-        {role === 'admin' && at === undefined && (
+        {mayBring && at === undefined && (
           <>
             <Menu.Divider />
             <Menu.Item onClick={() => void navigate({ to: '/review', search: { bring: true } })}>

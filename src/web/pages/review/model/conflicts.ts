@@ -1,17 +1,12 @@
 /** What somebody else changed meanwhile, held against what is reviewed: three values where both mean the same. */
 import { valueText } from '../../../shared/changes/sentences.js';
+import type { ShownConflict } from '../../../shared/conflicts/shown-conflict.js';
 import type { SchemaDiff } from '../../../service/types.js';
 import { type Item, type Member, itemsOf } from './items.js';
 
-export interface Conflict {
-  /** Of the item or the member that is left out where theirs stays. */
-  key: string;
-  collection: string;
-  field: string | null;
+/** Its key is that of the item or the member that is left out where theirs stays. */
+export interface Conflict extends ShownConflict {
   path: readonly string[];
-  base: string;
-  theirs: string;
-  mine: string;
 }
 
 /** @param mine what is reviewed; @param since what others did to the same schema */

@@ -2,6 +2,7 @@
 import { Button, Group, Popover, Stack, Switch, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
 import { UnreachableError } from '../../../service/errors.js';
+import { useMay } from '../../../service/use-session.js';
 import { ConfirmButton } from '../../../shared/confirm-button.js';
 import { lossesOf } from '../model/plan.js';
 import { LONGEST_REASON } from '../model/reason.js';
@@ -19,7 +20,8 @@ interface Props {
 }
 
 export function ActionBar({ review, held }: Props) {
-  const { why, setReason, isReasonTyped, rehearsal, carryOut, carriedOut } = review;
+  const { why, setReason, isReasonTyped, carryOut, carriedOut } = review;
+  const mayCarryOut = useMay('carryOut');
   const isNothing = carriedOut.length === 0;
   return (
     <section className={classes.bar} aria-label="Carry out">
@@ -42,22 +44,33 @@ export function ActionBar({ review, held }: Props) {
       <Group gap="xs" wrap="nowrap" className={classes.actions}>
         <ExportMenu review={review} />
         <Options review={review} />
-        <SteadyButton
-          variant="default"
-          loading={rehearsal.isPending}
-          disabled={isNothing || held !== null}
-          onClick={() => {
-            carryOut.reset();
-            rehearsal.mutate();
-          }}
-        >
-          Dry run
-        </SteadyButton>
+        {mayCarryOut && <DryRun review={review} isHeld={isNothing || held !== null} />}
         <Propose review={review} isHeld={isNothing || held !== null} />
-        <Apply review={review} isHeld={isNothing || (held !== null && !(carryOut.error instanceof UnreachableError))} />
+        {mayCarryOut && (
+          <Apply
+            review={review}
+            isHeld={isNothing || (held !== null && !(carryOut.error instanceof UnreachableError))}
+          />
+        )}
       </Group>
       <Verdict review={review} held={held} />
     </section>
+  );
+}
+
+function DryRun({ review: { rehearsal, carryOut }, isHeld }: { review: Review; isHeld: boolean }) {
+  return (
+    <SteadyButton
+      variant="default"
+      loading={rehearsal.isPending}
+      disabled={isHeld}
+      onClick={() => {
+        carryOut.reset();
+        rehearsal.mutate();
+      }}
+    >
+      Dry run
+    </SteadyButton>
   );
 }
 

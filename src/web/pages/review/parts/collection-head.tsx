@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { relationsQuery } from '../../../service/queries.js';
 import { latelyQuery } from '../../../service/review-queries.js';
 import { Time } from '../../../shared/time.js';
+import { useMay } from '../../../service/use-session.js';
 import type { Item } from '../model/items.js';
 import type { LockedTable } from '../model/plan.js';
 import { sizeText } from '../../../shared/amounts.js';
@@ -48,7 +49,7 @@ export function CollectionHead({ collection, items, review, table, canChoose }: 
 /** What a change of it hits. */
 function Hits({ collection, table }: { collection: string; table: LockedTable | undefined }) {
   const { data: relations = [] } = useQuery(relationsQuery());
-  const { data: lately } = useQuery(latelyQuery(collection));
+  const { data: lately } = useQuery({ ...latelyQuery(collection), enabled: useMay('readHistory') });
   const leading = relations.filter((each) => each.related_collection === collection && each.collection !== collection);
   const from = [...new Set(leading.map((each) => each.collection))];
   const size = table === undefined ? null : sizeText(table);

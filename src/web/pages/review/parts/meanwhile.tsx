@@ -1,11 +1,12 @@
 /** Somebody else changed the schema since the review was made: what, and what becomes of it. */
-import { Alert, Button, Collapse, Group, Radio, Text } from '@mantine/core';
+import { Alert, Button, Collapse, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Batch, SchemaDiff } from '../../../service/types.js';
 import { brief } from '../../../shared/brief.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 import { Time } from '../../../shared/time.js';
+import { Conflicts } from '../../../shared/conflicts/conflicts.js';
 import type { Conflict } from '../model/conflicts.js';
 import { SteadyButton } from '../../../shared/steady-button.js';
 import classes from './parts.module.css';
@@ -66,33 +67,4 @@ export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
       </Collapse>
     </Alert>
   );
-}
-
-const MOST = 50;
-
-interface ConflictsProps {
-  of: readonly Conflict[];
-  choiceOf: (key: string) => 'mine' | 'theirs' | null;
-  onChoose: (key: string, choice: 'mine' | 'theirs') => void;
-}
-
-/** Three values of each, and a choice. */
-export function Conflicts({ of, choiceOf, onChoose }: ConflictsProps) {
-  return of.slice(0, MOST).map((conflict) => {
-    const { key, collection, field, path, base, theirs, mine } = conflict;
-    const name = [collection, ...(field === null ? [] : [field])].join('.');
-    const label = path.length === 0 ? name : `${name}, ${path.join('.')}`;
-    return (
-      <Radio.Group key={key} mt="xs" label={label} value={choiceOf(key)} onChange={(choice) => onChoose(key, choice)}>
-        <div className={classes.three}>
-          <span>
-            <span className={classes.side}>before both</span>
-            <bdi>{brief(base, 160)}</bdi>
-          </span>
-          <Radio value="theirs" label={`Theirs: ${brief(theirs, 160)}`} />
-          <Radio value="mine" label={`Mine: ${brief(mine, 160)}`} />
-        </div>
-      </Radio.Group>
-    );
-  });
 }

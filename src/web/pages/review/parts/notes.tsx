@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { brief } from '../../../shared/brief.js';
 import { Page } from '../../../shared/page.js';
 import type { Source } from '../sources/source.js';
-import { Conflicts } from './meanwhile.js';
+import { Conflicts } from '../../../shared/conflicts/conflicts.js';
 import classes from './parts.module.css';
 
 /** There is nothing to do. */

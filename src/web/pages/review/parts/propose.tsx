@@ -1,50 +1,117 @@
-/** Proposing what is reviewed, in place of applying it. */
-import { Popover, Stack, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+/** Proposing what is reviewed, in place of applying it: as a new change request, or in one's own that waits. */
+import { NativeSelect, Popover, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { propose } from '../../../service/proposal-queries.js';
-import { SCHEMA } from '../../../service/queries.js';
+import { useRef, useState } from 'react';
+import { UnreachableError } from '../../../service/errors.js';
+import { ownRequestsQuery, propose, proposeInstead } from '../../../service/proposal-queries.js';
+import { CHANGE, SCHEMA } from '../../../service/queries.js';
+import type { ChangeSummary } from '../../../service/types.js';
+import { useMay, useSession } from '../../../service/use-session.js';
+import { brief } from '../../../shared/brief.js';
 import { newId } from '../sources/files.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { SteadyButton } from '../../../shared/steady-button.js';
 import { useHere } from '../../../shared/use-here.js';
 import type { Review } from '../use-review.js';
 
-export function Propose({ review: { applying, why }, isHeld }: { review: Review; isHeld: boolean }) {
-  const [title, setTitle] = useState('');
-  const navigate = useNavigate();
-  const client = useQueryClient();
-  const isHere = useHere();
-  const proposing = useMutation({
-    mutationFn: () => propose(applying, { title, reason: why, key: newId() }),
-    onSuccess: async ({ id }) => {
-      await client.invalidateQueries({ queryKey: [SCHEMA] });
-      if (isHere()) await navigate({ to: '/review', search: { change: id } });
-    },
-  });
+interface Props {
+  review: Review;
+  isHeld: boolean;
+}
+
+export function Propose({ review, isHeld }: Props) {
+  const isAll = !useMay('carryOut');
+  // What the policy wants to be told is told here; what others have to approve is what a request is for.
+  const isAsked = review.stops.some(({ canBeKnown, isKnown }) => canBeKnown && !isKnown);
   return (
     <Popover position="top-end" shadow="md" width={320} withinPortal={false} trapFocus returnFocus>
       <Popover.Target>
-        <SteadyButton variant="default" disabled={isHeld}>
+        <SteadyButton variant={isAll ? 'filled' : 'default'} disabled={isHeld || review.isPlanning || isAsked}>
           Propose
         </SteadyButton>
       </Popover.Target>
       <Popover.Dropdown aria-label="Propose it">
-        <Stack gap="md">
-          <TextInput
-            label="What it is called"
-            description="Nothing is changed: people look at it, approve it and apply it."
-            maxLength={200}
-            value={title}
-            onChange={(event) => setTitle(event.currentTarget.value)}
-          />
-          <SteadyButton loading={proposing.isPending} disabled={title.trim() === ''} onClick={() => proposing.mutate()}>
-            Open a change request
-          </SteadyButton>
-          {proposing.error !== null && <ProblemAlert error={proposing.error} />}
-        </Stack>
+        <Form review={review} />
       </Popover.Dropdown>
     </Popover>
   );
+}
+
+function Form({ review }: Pick<Props, 'review'>) {
+  const [title, setTitle] = useState('');
+  const [into, setInto] = useState('');
+  const own = useOwnRequests();
+  const proposing = useProposing(review);
+  const isNew = into === '';
+  return (
+    <Stack gap="md">
+      {own.length > 0 && (
+        <NativeSelect
+          label="As"
+          data={[
+            { value: '', label: 'a new change request' },
+            ...own.map(({ id, title: called }) => ({ value: id, label: `in place of: ${brief(called ?? id, 80)}` })),
+          ]}
+          value={into}
+          onChange={(event) => setInto(event.currentTarget.value)}
+        />
+      )}
+      <TextInput
+        label="What it is called"
+        description={
+          isNew
+            ? 'Nothing is changed: people look at it, approve it and apply it.'
+            : 'Empty: as it was. What was approved of it counts no longer where it does something else.'
+        }
+        maxLength={200}
+        value={title}
+        onChange={(event) => setTitle(event.currentTarget.value)}
+      />
+      <SteadyButton
+        loading={proposing.isPending}
+        disabled={isNew && title.trim() === ''}
+        onClick={() => proposing.mutate({ title: title.trim(), into })}
+      >
+        {isNew ? 'Open a change request' : 'Update the change request'}
+      </SteadyButton>
+      {proposing.error !== null && <ProblemAlert error={proposing.error} />}
+    </Stack>
+  );
+}
+
+function useOwnRequests(): readonly ChangeSummary[] {
+  const session = useSession();
+  const id = 'user' in session ? session.user.id : '';
+  return useQuery({ ...ownRequestsQuery(id), enabled: id !== '' }).data ?? [];
+}
+
+function useProposing({ applying, why, isReasonTyped, onProposed }: Review) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const isHere = useHere();
+  const attempt = useRef<{ key: string; of: string } | null>(null);
+  return useMutation({
+    mutationFn: async ({ title, into }: { title: string; into: string }) => {
+      const of = JSON.stringify([applying, why, title, into]);
+      // Where no answer came, the same again is done once.
+      if (attempt.current?.of !== of) attempt.current = { key: newId(), of };
+      const { key } = attempt.current;
+      const { id } = await (into === ''
+        ? propose(applying, { title, reason: why, key })
+        : proposeInstead(into, applying, { title, reason: isReasonTyped ? why : undefined, key }));
+      // Of what was sent: what is shown may be another one by then.
+      return { id, onSent: onProposed };
+    },
+    onSuccess: async ({ id, onSent }) => {
+      attempt.current = null;
+      if (isHere()) await navigate({ to: '/review', search: { change: id } });
+      onSent();
+      await client.invalidateQueries({ queryKey: [CHANGE, id] });
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+    },
+    onError: (error) => {
+      if (!(error instanceof UnreachableError)) attempt.current = null;
+    },
+  });
 }

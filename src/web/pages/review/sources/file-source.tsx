@@ -1,15 +1,22 @@
 /** A snapshot that somebody brought: of this service at another time, of another environment, or the peer's. */
-import { Button, Group, Switch, Text } from '@mantine/core';
+import { Button, Group, Stack, Switch, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import type { MergeConflict, Resolution } from '../../../../schema/merge/model.js';
 import { RefusedError } from '../../../service/errors.js';
-import { compareFile } from '../../../service/review-queries.js';
+import { compareFile, mergeFile } from '../../../service/review-queries.js';
 import { Answered } from '../../../shared/answered.js';
+import { Decide } from '../../../shared/conflicts/decide.js';
+import { conflictsIn } from '../../../shared/conflicts/merge-conflicts.js';
 import { Page } from '../../../shared/page.js';
+import { useTitle } from '../../../shared/page-title.js';
+import { timeInName } from '../model/made-at.js';
 import { Frame } from '../parts/frame.js';
 import type { ReviewSearch } from '../search.js';
 import { Workspace } from '../workspace.js';
 import { type BroughtFile, broughtFile } from './files.js';
+import { KeptOfOthers, MadeFrom, NOW, Unsaid } from './made-from.js';
 import { STILL } from './past-source.js';
 
 interface Props {
@@ -40,35 +47,52 @@ function Gone() {
   );
 }
 
-function Compared({ search, onChange, file }: Props & { file: BroughtFile }) {
+function useComparison({ search, onChange, file }: Props & { file: BroughtFile }) {
   const merge = search.merge === true;
   const force = search.force === true;
+  const named = useMemo(() => timeInName(file.name, file.at), [file]);
+  const base = search.base ?? named ?? NOW;
+  const [resolve, setResolve] = useState<readonly Resolution[]>([]);
   const query = useQuery({
     ...STILL,
-    queryKey: ['review', 'file', file.id, merge, force],
-    queryFn: ({ signal }) => compareFile(file, { merge, force }, signal),
+    queryKey: ['review', 'file', file.id, merge, force, base, resolve],
+    queryFn: ({ signal }) =>
+      base === NOW
+        ? compareFile(file, { merge, force }, signal)
+        : mergeFile(file, { base, resolve, merge, force }, signal),
   });
-  const title = file.name;
-  const options = <Options merge={merge} force={force} onChange={onChange} />;
+  const change = (changed: Partial<ReviewSearch>) => {
+    // What was decided about others says nothing of these.
+    setResolve([]);
+    onChange(changed);
+  };
+  const isUnsaid = search.base === undefined && base === NOW;
+  return { file, merge, force, named, base, isUnsaid, resolve, setResolve, query, change };
+}
+
+type Comparison = ReturnType<typeof useComparison>;
+
+function Compared(props: Props & { file: BroughtFile }) {
+  const comparison = useComparison(props);
+  const { file, query, merge, base } = comparison;
+  const conflicts = conflictsIn(query.error);
+  if (conflicts !== null) return <Deciding comparison={comparison} conflicts={conflicts} />;
   return (
     <Frame
-      title={title}
+      title={file.name}
       query={query}
       label="Comparing the file with the schema"
-      below={
-        query.error !== null &&
-        !force &&
-        isForeign(query.error) && <Foreign onForce={() => onChange({ force: true })} />
-      }
+      below={query.error !== null && <Refused comparison={comparison} error={query.error} />}
     >
       {(reviewed) => (
         <Workspace
           source={{
             key: `file ${file.id}`,
-            title,
-            about: options,
+            title: file.name,
+            about: <About comparison={comparison} />,
             reviewed,
-            isWhole: !merge,
+            // What it was merged with stays, also what comes meanwhile.
+            isWhole: !merge && base === NOW,
             renew: query.refetch,
             isRenewing: query.isFetching,
             onApplied: () => undefined,
@@ -76,6 +100,62 @@ function Compared({ search, onChange, file }: Props & { file: BroughtFile }) {
         />
       )}
     </Frame>
+  );
+}
+
+function About({ comparison }: { comparison: Comparison }) {
+  const { base, named, isUnsaid, query, merge, force, change } = comparison;
+  return (
+    <Stack gap="xs">
+      <Group gap="lg" align="flex-end">
+        <MadeFrom base={base} named={named} onChange={(next) => change({ base: next })} />
+        <Options merge={merge} force={force} onChange={change} />
+      </Group>
+      {isUnsaid && <Unsaid />}
+      {base !== NOW && query.data !== undefined && (
+        <KeptOfOthers base={base} position={query.data.position} onTakeBack={() => change({ base: NOW })} />
+      )}
+    </Stack>
+  );
+}
+
+function Refused({ comparison, error }: { comparison: Comparison; error: Error }) {
+  const { force, base, change } = comparison;
+  return (
+    <Stack gap="md">
+      {!force && isForeign(error) && <Foreign onForce={() => change({ force: true })} />}
+      {base !== NOW && <About comparison={comparison} />}
+    </Stack>
+  );
+}
+
+interface DecidingProps {
+  comparison: Comparison;
+  conflicts: readonly MergeConflict[];
+}
+
+/** The file and others changed the same: until that is decided nobody knows what it comes to. */
+function Deciding({ comparison, conflicts }: DecidingProps) {
+  const { file, resolve, setResolve, query } = comparison;
+  useTitle(`${file.name} · Review`);
+  return (
+    <Page>
+      <Stack gap="lg">
+        <Title order={1} size="h3">
+          <bdi>{file.name}</bdi>
+        </Title>
+        <About comparison={comparison} />
+        <Decide
+          // What was chosen of others says nothing of these.
+          key={conflicts.map(({ message }) => message).join('\n')}
+          conflicts={conflicts}
+          before={resolve}
+          mine="as the file has it"
+          isBusy={query.isFetching}
+          onDecided={setResolve}
+        />
+      </Stack>
+    </Page>
   );
 }
 
@@ -102,7 +182,7 @@ function Options({ merge, force, onChange }: { merge: boolean; force: boolean; o
 /** What `force` is for: the file says that it is of another release, vendor or service. */
 function isForeign(error: Error): boolean {
   if (!(error instanceof RefusedError)) return false;
-  return error.problems.some(({ extensions }) => FOREIGN.has(extensions.path ?? ''));
+  return error.problems.some(({ extensions }) => FOREIGN.has((extensions.path ?? '').replace(/^theirs\./, '')));
 }
 
 const FOREIGN: ReadonlySet<string> = new Set(['service', 'vendor', 'directus', 'systemFields']);

@@ -41,7 +41,7 @@ export function PastSource({ to }: { to: string }) {
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** A position by its number, a time as the viewer has it. */
-function momentText(to: string): string {
+export function momentText(to: string): string {
   if (/^\d+$/.test(to)) return to === '0' ? 'the beginning' : `event ${Number(to).toLocaleString()}`;
   const time = new Date(to);
   return Number.isNaN(time.getTime()) ? to : exact.format(time);

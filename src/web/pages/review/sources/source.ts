@@ -19,5 +19,6 @@ export interface Source {
   isRenewing: boolean;
   /** What the source itself knows to be in conflict, with the way to settle it. */
   conflicts?: readonly (Conflict & { settle: (choice: 'mine' | 'theirs') => void })[];
+  /** It was carried out, or is a change request by now. */
   onApplied: () => void;
 }

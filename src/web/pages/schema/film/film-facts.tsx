@@ -1,7 +1,7 @@
 /** What the batch of a moment did, by whom and why. */
 import { Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useRole } from '../../../service/use-session.js';
+import { useMay } from '../../../service/use-session.js';
 import { brief } from '../../../shared/brief.js';
 import { Time } from '../../../shared/time.js';
 import { MARK_WORDS, MarkSign } from './mark-sign.js';
@@ -13,7 +13,7 @@ import classes from './film-bar.module.css';
 
 export function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean }) {
   const { batch, moment } = film;
-  const role = useRole();
+  const mayGoBack = useMay('carryOut');
   return (
     <div className={classes.facts}>
       <div className={classes.said} aria-live={isPlaying ? 'off' : 'polite'}>
@@ -42,7 +42,7 @@ export function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean 
             What changed
           </Button>
         )}
-        {role === 'admin' && moment.position < film.head && (
+        {mayGoBack && moment.position < film.head && (
           <Button component={Link} to="/review" search={{ to: moment.position } as never} size="xs">
             Go back to here
           </Button>

@@ -1,0 +1,116 @@
+/** Of a snapshot that was brought: from which schema it was made. What others changed since then stays. */
+import { Button, Collapse, Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { keptQuery, momentsQuery } from '../../../service/review-queries.js';
+import { useMay } from '../../../service/use-session.js';
+import { brief } from '../../../shared/brief.js';
+import { ChangeList } from '../../../shared/changes/change-list.js';
+import { changesOf } from '../../../shared/changes/sentences.js';
+import { startOf } from '../../../shared/local-time.js';
+import classes from '../parts/parts.module.css';
+import { momentText } from './past-source.js';
+
+/** It is compared with the schema as it is now. */
+export const NOW = 'now';
+const OTHER = 'other';
+
+export type Base = string | number;
+
+interface Props {
+  base: Base;
+  /** What the name of the file says; null: nothing. */
+  named: string | null;
+  onChange: (base: Base) => void;
+}
+
+export function MadeFrom({ base, named, onChange }: Props) {
+  const [isOther, setOther] = useState(false);
+  const { data: moments = [] } = useQuery({ ...momentsQuery(), enabled: useMay('readHistory') });
+  const offered = [
+    { value: NOW, label: 'the schema as it is now' },
+    ...(named === null ? [] : [{ value: named, label: `${momentText(named)}, as its name says` }]),
+    ...moments.map(({ last_position: position, occurred_at: at, summary }) => ({
+      value: String(position),
+      label: `event ${position.toLocaleString()}, ${momentText(at)}: ${brief(summary, 60)}`,
+    })),
+  ];
+  const isListed = offered.some(({ value }) => value === String(base));
+  const data = [
+    ...offered,
+    ...(isListed ? [] : [{ value: String(base), label: momentText(String(base)) }]),
+    { value: OTHER, label: 'another day and time …' },
+  ];
+  return (
+    <Group gap="sm" align="flex-end">
+      <NativeSelect
+        label="Made from"
+        size="xs"
+        data={data}
+        value={isOther ? OTHER : String(base)}
+        onChange={({ currentTarget: { value } }) => {
+          setOther(value === OTHER);
+          if (value !== OTHER) onChange(/^\d+$/.test(value) ? Number(value) : value);
+        }}
+      />
+      {isOther && (
+        <TextInput
+          type="datetime-local"
+          size="xs"
+          label="Made at"
+          onChange={(event) => {
+            const time = startOf(event.currentTarget.value);
+            if (time !== null) onChange(time);
+          }}
+        />
+      )}
+    </Group>
+  );
+}
+
+/** Nobody said when it was made: what it lacks of what others did is taken back. */
+export function Unsaid() {
+  return (
+    <Text size="sm">
+      If it was made some time ago, say from which schema: what others changed since then stays. As it is compared now,
+      that is taken back.
+    </Text>
+  );
+}
+
+interface KeptProps {
+  base: Base;
+  /** Of the schema that it was merged with. */
+  position: number;
+  onTakeBack: () => void;
+}
+
+/** What others changed since the file was made, and stays. */
+export function KeptOfOthers({ base, position, onTakeBack }: KeptProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { data: diff } = useQuery(keptQuery(base, position));
+  if (diff === undefined) return null;
+  const changes = changesOf(diff);
+  if (changes.length === 0) return <Text size="sm">Nobody changed the schema since then.</Text>;
+  const what = changes.length === 1 ? 'One thing was' : `${changes.length.toLocaleString()} things were`;
+  return (
+    <>
+      <Group gap="sm">
+        <Text size="sm">{what} changed since then, and stay as they are unless the file says otherwise.</Text>
+        <Button size="compact-xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Hide it' : 'Show it'}
+        </Button>
+        <Button size="compact-xs" variant="default" onClick={onTakeBack}>
+          Take it back as well
+        </Button>
+      </Group>
+      <Collapse expanded={isOpen}>
+        {isOpen && (
+          <div className={classes.theirs}>
+            <ChangeList changes={changes} />
+          </div>
+        )}
+      </Collapse>
+    </>
+  );
+}

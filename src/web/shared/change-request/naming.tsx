@@ -1,0 +1,68 @@
+/** What a change request is called and why it is wanted: for its author and admins to say otherwise. */
+import { Button, Group, Stack, TextInput, Textarea } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { rename } from '../../service/proposal-queries.js';
+import { CHANGE, SCHEMA } from '../../service/queries.js';
+import type { ChangeRequest } from '../../service/types.js';
+import { useMayRevise } from '../../service/use-session.js';
+import { ProblemAlert } from '../problem-alert.js';
+import { SteadyButton } from '../steady-button.js';
+
+export function Naming({ request }: { request: ChangeRequest }) {
+  const [isOpen, setOpen] = useState(false);
+  const mayRevise = useMayRevise(request);
+  if (!mayRevise || request.proposal === null || !request.allowed.includes('update')) return null;
+  if (isOpen) return <Form request={request} onClose={() => setOpen(false)} />;
+  return (
+    <Button variant="default" size="xs" w="fit-content" onClick={() => setOpen(true)}>
+      Change title and reason
+    </Button>
+  );
+}
+
+function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequest; onClose: () => void }) {
+  const client = useQueryClient();
+  const [typed, setTyped] = useState({ title: title ?? '', reason: reason ?? '' });
+  const renaming = useMutation({
+    mutationFn: () =>
+      rename(id, { title: typed.title.trim(), reason: typed.reason.trim() === '' ? null : typed.reason }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [CHANGE, id] });
+      onClose();
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+    },
+  });
+  return (
+    <Stack gap="sm">
+      <TextInput
+        label="What it is called"
+        maxLength={200}
+        data-autofocus
+        value={typed.title}
+        onChange={(event) => setTyped({ ...typed, title: event.currentTarget.value })}
+      />
+      <Textarea
+        label="Why it is wanted"
+        autosize
+        minRows={1}
+        maxLength={1_000}
+        value={typed.reason}
+        onChange={(event) => setTyped({ ...typed, reason: event.currentTarget.value })}
+      />
+      <Group gap="sm">
+        <SteadyButton
+          loading={renaming.isPending}
+          disabled={typed.title.trim() === ''}
+          onClick={() => renaming.mutate()}
+        >
+          Save
+        </SteadyButton>
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+      </Group>
+      {renaming.error !== null && <ProblemAlert error={renaming.error} />}
+    </Stack>
+  );
+}

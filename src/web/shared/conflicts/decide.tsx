@@ -1,0 +1,67 @@
+/** Conflicts of a merge are decided, one by one or all alike; then it is tried again. */
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import type { MergeConflict, Resolution } from '../../../schema/merge/model.js';
+import { SteadyButton } from '../steady-button.js';
+import { Conflicts, MOST_CONFLICTS } from './conflicts.js';
+import { decided, shownConflict } from './merge-conflicts.js';
+import type { Choice } from './shown-conflict.js';
+
+interface DecideProps {
+  conflicts: readonly MergeConflict[];
+  /** What was decided so far. */
+  before: readonly Resolution[];
+  /** How the other value would be: `as the request has it`. */
+  mine: string;
+  isBusy: boolean;
+  onDecided: (resolutions: Resolution[]) => void;
+}
+
+export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecideProps) {
+  const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());
+  const shown = useMemo(() => conflicts.map(shownConflict), [conflicts]);
+  const choiceOf = (key: string): Choice | null => choices.get(key) ?? null;
+  const chooseAll = (choice: Choice) => setChoices(new Map(shown.map(({ key }) => [key, choice])));
+  const left = shown.filter(({ key }) => !choices.has(key)).length;
+  return (
+    <Alert color="orange" variant="light" role="alert" c="var(--mantine-color-text)" title={titleFor(shown.length)}>
+      <Text size="sm">Choose what it is to be. Nothing is changed by that yet.</Text>
+      <Conflicts
+        of={shown}
+        choiceOf={choiceOf}
+        onChoose={(key, choice) => setChoices(new Map(choices).set(key, choice))}
+        words={{ theirs: 'As it is now', mine: `${mine.charAt(0).toUpperCase()}${mine.slice(1)}` }}
+      />
+      {shown.length > MOST_CONFLICTS && (
+        <Text size="sm" mt="xs">
+          and {(shown.length - MOST_CONFLICTS).toLocaleString()} more
+        </Text>
+      )}
+      <Group gap="sm" mt="md">
+        <SteadyButton
+          size="xs"
+          loading={isBusy}
+          disabled={left > 0}
+          onClick={() => onDecided(decided(before, conflicts, choiceOf))}
+        >
+          {left > 0 ? `Go on (${left.toLocaleString()} to choose)` : 'Go on with that'}
+        </SteadyButton>
+        {shown.length > 1 && (
+          <>
+            <Button size="xs" variant="default" onClick={() => chooseAll('theirs')}>
+              All as it is now
+            </Button>
+            <Button size="xs" variant="default" onClick={() => chooseAll('mine')}>
+              All {mine}
+            </Button>
+          </>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+const titleFor = (count: number): string =>
+  count === 1
+    ? 'Others have changed the same meanwhile'
+    : `Others have changed ${count.toLocaleString()} of the same things meanwhile`;

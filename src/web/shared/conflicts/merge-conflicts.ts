@@ -1,0 +1,70 @@
+/** Conflicts of a merge, as the service tells them, and what was decided about them. */
+import { isObject, jsonEqual } from '../../../kernel/json.js';
+import type { ConflictKind, MergeConflict, MergePlace, Resolution } from '../../../schema/merge/model.js';
+import { RefusedError } from '../../service/errors.js';
+import { valueText } from '../changes/sentences.js';
+import type { ShownConflict } from './shown-conflict.js';
+
+/** Null: it is no refusal because of conflicts. */
+export function conflictsIn(error: Error | null): MergeConflict[] | null {
+  if (!(error instanceof RefusedError) || error.code !== 'MERGE_CONFLICT') return null;
+  return error.problems.flatMap(({ message, extensions }) => {
+    const { place, kind, base, ours, theirs } = extensions as unknown as MergeConflict;
+    // A refusal in pages may end with words alone.
+    return isObject(place) ? [{ kind, place, message, base, ours, theirs }] : [];
+  });
+}
+
+export const keyOfPlace = ({ part, collection, field, path }: MergePlace): string =>
+  JSON.stringify([part, collection, field, path ?? []]);
+
+/** `theirs` is what stands there now: of the merge, ours. */
+export function shownConflict({ kind, place, message, base, ours, theirs }: MergeConflict): ShownConflict {
+  const { collection, field = null, path = [] } = place;
+  const members = differing([base, ours, theirs]);
+  const word = (value: unknown): string =>
+    path.length === 0 && isWhole(kind) ? presence(value) : membersText(value, members);
+  return {
+    key: keyOfPlace(place),
+    collection,
+    field,
+    path,
+    base: word(base),
+    theirs: word(ours),
+    mine: word(theirs),
+    ...(kind !== 'changed' && { why: message }),
+  };
+}
+
+/** Of these the values are documents, of the others names and members. */
+const isWhole = (kind: ConflictKind): boolean => kind === 'removed' || kind === 'invalid' || kind === 'changed';
+
+/** Names of the members that are not the same in all; null: they are no objects. */
+function differing(values: readonly unknown[]): string[] | null {
+  const objects = values.filter(isObject);
+  if (objects.length < values.length) return null;
+  const names = new Set(objects.flatMap((each) => Object.keys(each)));
+  return [...names].filter((name) => !objects.every((each) => jsonEqual(each[name], objects[0]?.[name])));
+}
+
+const membersText = (value: unknown, members: readonly string[] | null): string =>
+  members === null || !isObject(value)
+    ? valueText(value)
+    : members.map((name) => `${name} ${valueText(value[name])}`).join(', ');
+
+const presence = (value: unknown): string =>
+  value === undefined ? 'not there' : isObject(value) ? 'there' : valueText(value);
+
+/** What was decided before, and what is decided now. */
+export function decided(
+  before: readonly Resolution[],
+  conflicts: readonly MergeConflict[],
+  choiceOf: (key: string) => 'mine' | 'theirs' | null,
+): Resolution[] {
+  const now = conflicts.flatMap(({ place }): Resolution[] => {
+    const choice = choiceOf(keyOfPlace(place));
+    return choice === null ? [] : [{ place, take: choice === 'mine' ? 'theirs' : 'ours' }];
+  });
+  const keys = new Set(now.map(({ place }) => keyOfPlace(place)));
+  return [...before.filter(({ place }) => !keys.has(keyOfPlace(place))), ...now];
+}

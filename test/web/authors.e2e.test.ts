@@ -1,0 +1,128 @@
+/** Authors edit, review and propose in the app, go on with what they proposed, and hear what becomes of it; they apply nothing. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
+
+describe('the admin app for authors', function () {
+  this.timeout(120_000);
+  const app = withApp();
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const { status, text } = await app.client(path, json(body, method));
+    expect(status, text).to.be.below(300);
+  };
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
+  const longest = async (page: Page, name: string, value: string) => {
+    await button(page, `To do with ${name}`).click();
+    await page.getByRole('menuitem', { name: 'Edit …' }).click();
+    await page.getByRole('dialog').getByLabel('Longest').fill(value);
+    await button(page, 'Keep in the draft').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+  };
+  const idOf = (page: Page): string => new URL(page.url()).searchParams.get('change')?.replaceAll('"', '') ?? '';
+  const proposed = async (page: Page, title: string) => {
+    await button(page, 'Propose').click();
+    await page.getByLabel('What it is called').fill(title);
+    await button(page, 'Open a change request').click();
+    await page.getByRole('heading', { name: title }).waitFor();
+    return idOf(page);
+  };
+
+  before(() => send('/collections', { collection: 'articles', schema: {}, fields: [field('title'), field('text')] }));
+
+  it('lets them draft, review with findings and policy, and propose; nothing applies', async () => {
+    await send('/policy', { findings: { LOSES_DATA: 'approve', NARROWS_TYPE: 'acknowledge' } }, 'PUT');
+    const page = await app.visit({ path: '/collections/articles', as: await app.user('author') });
+    await row(page, 'title').waitFor();
+    const pages = page.getByRole('navigation', { name: 'Pages' });
+    expect(await pages.getByRole('link').allInnerTexts()).to.deep.equal(['Schema', 'Review', 'API']);
+    expect(await page.getByRole('tab').allInnerTexts()).to.not.include('History');
+    await longest(page, 'title', '80');
+    await page.getByRole('heading', { name: 'What the policy stops' }).waitFor();
+    expect(await page.getByRole('button', { name: /^(Apply|Dry run|Prepare and apply)$/ }).count()).to.equal(0);
+    expect(await button(page, 'Propose').getAttribute('aria-disabled')).to.equal('true');
+    await page.getByLabel(/I know of NARROWS_TYPE/).click();
+    await expectAccessible(page);
+    const id = await proposed(page, 'Short titles');
+    await page.getByText('It waits for people to look at it.').waitFor();
+    await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('button', { name: /^(Approve|Reject|Apply|Schedule)/ }).count()).to.equal(0);
+    await expectAccessible(page);
+    const { json: shown } = await app.client(`/changes/${id}`);
+    expect(shown).to.have.nested.property('data.document.content.acknowledged[0].code', 'NARROWS_TYPE');
+
+    // What others do with it is shown without a reload.
+    const admin = await app.visit({ path: '/' });
+    await admin.getByRole('link', { name: /Review.*one waits for your approval/ }).waitFor();
+    await page.getByLabel('Comment').fill('For the newsletter');
+    await button(page, 'Say it').click();
+    await page.getByText('For the newsletter', { exact: true }).waitFor();
+    await send(`/changes/${id}/comment`, { comment: 'Why not 100?' });
+    await page.getByText('Why not 100?').waitFor();
+    await button(page, 'Change title and reason').click();
+    await page.getByLabel('What it is called').fill('Shorter titles');
+    await page.getByLabel('Why it is wanted').fill('they break in the newsletter');
+    await button(page, 'Save').click();
+    await page.getByRole('heading', { name: 'Shorter titles' }).waitFor();
+    await page.getByText('they break in the newsletter').waitFor();
+    await admin.getByRole('link', { name: /Review/ }).click();
+    await admin.getByRole('link', { name: /Shorter titles/ }).waitFor();
+    const { plan } = ((await app.client(`/changes/${id}`)).json as { data: { plan: string } }).data;
+    await send(`/changes/${id}/approve`, { plan });
+    await page.getByText('It is approved, and not yet applied.').waitFor();
+    await admin.getByRole('link', { name: /Shorter titles.*approved/ }).waitFor();
+    await admin.getByRole('link', { name: /waits for your approval/ }).waitFor({ state: 'detached' });
+    await send(`/changes/${id}/apply`, {});
+    await page.getByText('It is applied.').waitFor();
+    await page.getByText('Propose to take it back').waitFor();
+    await send('/policy', {}, 'PUT');
+  });
+
+  it('lets them put another review in the place of what they asked for, and withdraw it', async () => {
+    const author = await app.user('author');
+    const page = await app.visit({ path: '/collections/articles', as: author });
+    await longest(page, 'text', '100');
+    const id = await proposed(page, 'Short texts');
+    await page.getByText('It waits for people to look at it.').waitFor();
+    await page.goto('/app/collections/articles');
+    await longest(page, 'text', '120');
+    await button(page, 'Propose').click();
+    await page.getByLabel('As', { exact: true }).selectOption({ label: 'in place of: Short texts' });
+    await button(page, 'Update the change request').click();
+    await page.getByRole('heading', { name: 'Short texts' }).waitFor();
+    expect(idOf(page)).to.equal(id);
+    await page.getByText('120').first().waitFor();
+    await button(page, 'Withdraw: articles').click();
+    await button(page, 'Yes, give it up: articles').click();
+    await page.getByText('It was withdrawn, and nothing was changed.').waitFor();
+  });
+
+  it('lets them decide about what others changed too, when they bring it up to the schema', async () => {
+    const author = await app.user('author');
+    const page = await app.visit({ path: '/collections/articles', as: author, narrow: true });
+    await longest(page, 'text', '90');
+    const id = await proposed(page, 'Texts of 90');
+    await send('/fields/articles/text', { schema: { max_length: 60 } }, 'PATCH');
+    await page.getByText('It is stale').waitFor();
+    await button(page, 'Bring it up to the schema as it is now').click();
+    const conflict = page.getByRole('alert').filter({ hasText: 'Others have changed the same meanwhile' });
+    const radios = conflict.getByRole('radiogroup', { name: 'articles.text, type' });
+    await radios.getByText('max_length 255').waitFor();
+    await radios.getByRole('radio', { name: 'As it is now: max_length 60' }).waitFor();
+    await radios.getByRole('radio', { name: 'As the request has it: max_length 90' }).click();
+    await expectAccessible(page);
+    await expectFits(page);
+    await button(page, 'Go on with that').click();
+    await conflict.waitFor({ state: 'detached' });
+    await page.getByText('It is stale').waitFor({ state: 'detached' });
+    // The browser tells of refusals by itself.
+    expect(app.complaints().join()).to.match(/409/);
+    const { json: shown } = await app.client(`/changes/${id}`);
+    expect(shown).to.have.nested.property('data.planned.fresh', true);
+    expect(JSON.stringify(shown)).to.include('"lhs":60,"rhs":90');
+  });
+});

@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { timeInName } from '../../src/web/pages/review/model/made-at.js';
+
+describe('when a snapshot was made, by its name', () => {
+  const NOW = Date.parse('2026-11-22T12:00:00Z');
+
+  const NAMES: [string, string | null][] = [
+    ['snapshot-20261121-074501.json', '2026-11-21T07:45:01.000Z'],
+    ['snapshot-20261121-074501 (1).yaml', '2026-11-21T07:45:01.000Z'],
+    ['prod 2026-11-21T07-45.yaml', '2026-11-21T07:45:00.000Z'],
+    ['2026-11-21 07:45:01.json', '2026-11-21T07:45:01.000Z'],
+    ['snapshot.json', null],
+    ['snapshot-20261121.json', null],
+    ['snapshot-20261131-074501.json', null],
+    ['snapshot-20261121-254501.json', null],
+    ['snapshot-20271121-074501.json', null],
+    ['order-1202611210745011.json', null],
+    ['Pasted snapshot', null],
+  ];
+
+  for (const [name, time] of NAMES)
+    it(`${name}: ${time ?? 'not said'}`, () => {
+      expect(timeInName(name, NOW)).to.equal(time);
+    });
+});

@@ -1,0 +1,116 @@
+/** A snapshot that was made some time ago: what others changed since then stays, and what both changed is decided. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { stampOf } from '../../src/http/formats/export.js';
+import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
+
+interface Snapshot {
+  fields: { collection: string; field: string; meta: Record<string, unknown>; schema: Record<string, unknown> }[];
+}
+
+describe('an old snapshot in the admin app', function () {
+  this.timeout(120_000);
+  const app = withApp();
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const { status, text, headers } = await app.client(path, json(body, method));
+    expect(status, text).to.be.below(300);
+    return Number(headers.get('x-log-position'));
+  };
+  const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
+  const choose = (page: Page, name: string, text: string) =>
+    page.getByLabel('Snapshot file').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+  const fieldOf = async (path: string) =>
+    ((await app.client(`/fields/${path}`)).json as { data: Snapshot['fields'][number] }).data;
+
+  /** What somebody edited in the snapshot, and others in the service since it was made. */
+  async function diverged(collection: string): Promise<{ position: number; stamp: string; text: string }> {
+    const position = await send('/collections', {
+      collection,
+      schema: {},
+      fields: [field('title'), field('text')],
+    });
+    // Names of files are exact to the second.
+    await sleep(1_100);
+    const stamp = stampOf(new Date());
+    const snapshot = (await app.client('/schema/snapshot')).json as Snapshot;
+    for (const each of snapshot.fields) {
+      if (each.collection !== collection) continue;
+      if (each.field === 'title') each.meta['note'] = 'From the file';
+      if (each.field === 'text') each.schema['max_length'] = 300;
+    }
+    await send(`/fields/${collection}`, field('price'));
+    await send(`/fields/${collection}/title`, { meta: { width: 'half' } }, 'PATCH');
+    await send(`/fields/${collection}/text`, { schema: { max_length: 400 } }, 'PATCH');
+    return { position, stamp, text: JSON.stringify(snapshot) };
+  }
+
+  it('is merged from the time in its name; what both changed is decided, and the rest of others stays', async () => {
+    const { stamp, text } = await diverged('articles');
+    const page = await app.visit({ path: '/review?bring=true' });
+    await choose(page, `snapshot-${stamp}.json`, text);
+    const conflict = page.getByRole('alert').filter({ hasText: 'Others have changed the same meanwhile' });
+    const radios = conflict.getByRole('radiogroup', { name: 'articles.text, type' });
+    await radios.getByText('max_length 255').waitFor();
+    expect(await page.getByLabel('Made from').locator('option:checked').innerText()).to.include('as its name says');
+    await expectAccessible(page);
+    await radios.getByRole('radio', { name: 'As it is now: max_length 400' }).click();
+    await page.getByRole('button', { name: 'Go on with that' }).click();
+    await card(page, 'field articles.title').getByText('From the file').first().waitFor();
+    expect(await page.getByRole('article').count()).to.equal(1);
+    await page.getByText('3 things were changed since then').waitFor();
+    await page.getByRole('button', { name: 'Show it' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'articles.price' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect(app.complaints().join()).to.match(/409/);
+    expect((await fieldOf('articles/title')).meta).to.include({ note: 'From the file', width: 'half' });
+    expect((await fieldOf('articles/text')).schema).to.include({ max_length: 400 });
+    expect((await app.client('/fields/articles/price')).status).to.equal(200);
+  });
+
+  it('without a time in its name is compared, until somebody says what it was made from', async () => {
+    const { position, text } = await diverged('pages');
+    const page = await app.visit({ path: '/review?bring=true' });
+    await choose(page, 'mine.json', text);
+    await page.getByText('If it was made some time ago').waitFor();
+    await card(page, 'field pages.price').waitFor();
+    await page.getByLabel('Made from').selectOption({ value: String(position) });
+    await page.getByRole('radio', { name: 'As the file has it: max_length 300' }).click();
+    await page.getByRole('button', { name: 'Go on with that' }).click();
+    await card(page, 'field pages.text').getByText('300').first().waitFor();
+    expect(await card(page, 'field pages.price').count()).to.equal(0);
+    expect(new URL(page.url()).searchParams.get('base')).to.equal(String(position));
+    await page.getByRole('button', { name: 'Take it back as well' }).click();
+    await card(page, 'field pages.price').waitFor();
+    expect(app.complaints().join()).to.match(/409/);
+  });
+
+  it('is brought by authors too, from a day and time, also as YAML', async () => {
+    const position = await send('/collections', { collection: 'notes', schema: {}, fields: [field('title')] });
+    await send('/fields/notes', field('price'));
+    const page = await app.visit({ path: '/review?bring=true', as: await app.user('author'), narrow: true });
+    await choose(
+      page,
+      'notes.yaml',
+      'version: 1\nservice: 0.1.0\nvendor: postgres\ncollections:\n  - { collection: notes, meta: { note: From YAML } }\n  - { collection: added, schema: {} }\n',
+    );
+    await page.getByText('If it was made some time ago').waitFor();
+    expect(await page.getByLabel('Made from').locator('option').count()).to.equal(2);
+    await page.getByRole('switch', { name: 'Keep what the file lacks' }).click();
+    await page.getByLabel('Made from').selectOption({ label: 'another day and time …' });
+    await page.getByLabel('Made at').fill('2020-01-01T00:00');
+    await page.waitForURL(/base=2020/);
+    await page.goto(`${page.url().replace(/base=[^&]*/, `base=${position}`)}`);
+    await card(page, 'collection notes').getByText('From YAML').first().waitFor();
+    await card(page, 'collection added').waitFor();
+    expect(await page.getByRole('article').count()).to.equal(2);
+    await expectAccessible(page);
+    await expectFits(page);
+    app.complaints();
+  });
+});
