@@ -109,4 +109,17 @@ describe('the accounts page of the admin app', () => {
       await expectFits(page);
     });
   }
+
+  it('shows users in pages', async () => {
+    await app.api.sql(`INSERT INTO service.service_users (id, email, name, role)
+      SELECT gen_random_uuid(), 'user' || lpad(n::text, 4, '0') || '@example.com', 'User ' || n, 'author' FROM generate_series(1, 150) n`);
+    const page = await app.visit({ path: '/accounts' });
+    const users = page.getByRole('list', { name: 'Users' }).getByRole('button', { name: /^Tokens of / });
+    await users.first().waitFor();
+    expect(await users.count()).to.equal(100);
+    await page.getByRole('button', { name: /^More of 1\d\d users/ }).click();
+    await page.getByText('user0150@example.com').waitFor();
+    expect(await page.getByRole('button', { name: /^More of/ }).count()).to.equal(0);
+    await expectAccessible(page);
+  });
 });

@@ -1,15 +1,24 @@
 /** Users and their tokens. For admins. */
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { request, withQuery } from './request.js';
 import type { LiveSession, NewToken, Role, Token, User } from './types.js';
 
 /** Everything that a change of an account makes old begins with this. */
 export const ACCOUNTS = 'accounts';
 
+const LISTED = 100;
+
+/** By e-mail address, in pages. */
 export const usersQuery = () =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: [ACCOUNTS, 'users'],
-    queryFn: async ({ signal }) => (await request<{ data: User[] }>('/users', { signal })).data,
+    initialPageParam: 0,
+    queryFn: ({ pageParam: offset, signal }) => {
+      const path = withQuery('/users', { offset, limit: LISTED, meta: 'total_count' });
+      return request<{ data: User[]; meta: { total_count: number } }>(path, { signal });
+    },
+    getNextPageParam: ({ data, meta }, _, offset) =>
+      data.length > 0 && offset + data.length < meta.total_count ? offset + data.length : null,
   });
 
 export const tokensQuery = (user: string) =>

@@ -1,7 +1,7 @@
 /** Who may come in, as what, and with which tokens. */
 import addIcon from 'icon:person_add';
 import { Badge, Button, Group, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { usersQuery } from '../../service/account-queries.js';
 import type { User } from '../../service/types.js';
@@ -9,6 +9,7 @@ import { Answered } from '../../shared/answered.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
+import { SteadyButton } from '../../shared/steady-button.js';
 import { Time } from '../../shared/time.js';
 import { Lately } from './lately.js';
 import { SessionsPart } from './sessions-part.js';
@@ -20,7 +21,7 @@ type Open = { what: 'new' } | { what: 'user' | 'tokens'; user: User } | null;
 
 export function AccountsPage() {
   useTitle('Accounts');
-  const users = useQuery(usersQuery());
+  const users = useInfiniteQuery(usersQuery());
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
   return (
@@ -37,10 +38,21 @@ export function AccountsPage() {
         {(found) => (
           <>
             <ul className={classes.users} aria-label="Users">
-              {found.map((user) => (
+              {usersIn(found.pages).map((user) => (
                 <UserLine key={user.id} user={user} onOpen={(what) => setOpen({ what, user })} />
               ))}
             </ul>
+            {users.hasNextPage && (
+              <SteadyButton
+                variant="default"
+                mt="md"
+                fullWidth
+                loading={users.isFetchingNextPage}
+                onClick={() => void users.fetchNextPage()}
+              >
+                More of {(found.pages[0]?.meta.total_count ?? 0).toLocaleString()} users
+              </SteadyButton>
+            )}
             <SessionsPart />
           </>
         )}
@@ -51,6 +63,11 @@ export function AccountsPage() {
     </Page>
   );
 }
+
+/** Whoever was made or removed between two pages moves the others on. */
+const usersIn = (pages: readonly { data: readonly User[] }[]): User[] => [
+  ...new Map(pages.flatMap(({ data }) => data).map((user) => [user.id, user])).values(),
+];
 
 function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'tokens') => void }) {
   const { name, email, role, status, created_at: since } = user;
