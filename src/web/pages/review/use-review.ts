@@ -70,6 +70,8 @@ export function useReview({ source, isBehind, onDone }: Options) {
     rehearsal,
     isRehearsed: rehearsal.data?.about === about,
     carryOut,
+    /** Another one where something else would be sent. */
+    about,
     /** What was reviewed is a change request by now. */
     onProposed: () => {
       forgetTyped(source.key);

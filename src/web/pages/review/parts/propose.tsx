@@ -86,16 +86,17 @@ function useOwnRequests(): readonly ChangeSummary[] {
   return useQuery({ ...ownRequestsQuery(id), enabled: id !== '' }).data ?? [];
 }
 
-function useProposing({ applying, why, isReasonTyped, onProposed }: Review) {
+function useProposing({ applying, about, why, isReasonTyped, onProposed }: Review) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const isHere = useHere();
-  const attempt = useRef<{ key: string; of: string } | null>(null);
+  const attempt = useRef<{ key: string; about: object; of: string } | null>(null);
   return useMutation({
     mutationFn: async ({ title, into }: { title: string; into: string }) => {
-      const of = JSON.stringify([applying, why, title, into]);
+      const of = JSON.stringify([applying.acknowledge, why, title, into]);
       // Where no answer came, the same again is done once.
-      if (attempt.current?.of !== of) attempt.current = { key: newId(), of };
+      const isSame = attempt.current?.about === about && attempt.current.of === of;
+      if (attempt.current === null || !isSame) attempt.current = { key: newId(), about, of };
       const { key } = attempt.current;
       const { id } = await (into === ''
         ? propose(applying, { title, reason: why, key })
