@@ -22,7 +22,13 @@ describe('what people said of change requests', function () {
 
   /** As it is told of people: not what counts by now, nor what it would do to the schema there. */
   const saidOf = ({ proposal, state, title, reason, plan, author: by, changed_at: at, error }: Shown) => ({
-    ...{ state, title, reason, plan, by, at, error },
+    state,
+    title,
+    reason,
+    plan,
+    by,
+    at,
+    error,
     rejection: proposal.rejection,
     comments: proposal.comments,
     approvals: proposal.approvals.map(({ by: who, plan: of, text }) => ({ who, of, text })),
@@ -122,7 +128,9 @@ describe('what people said of change requests', function () {
 
   it('is in a database that is made of the log of another one', async () => {
     const target = await emptyDatabase();
-    const { code, out, err } = await dps(['rebuild', 'tables', '--into', target], { DATABASE_URL: service.databaseUrl });
+    const { code, out, err } = await dps(['rebuild', 'tables', '--into', target], {
+      DATABASE_URL: service.databaseUrl,
+    });
     expect(code, out + err).to.equal(0);
     await expectThere(target);
   });

@@ -38,6 +38,7 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
       <TextInput
         label="What it is called"
         maxLength={200}
+        readOnly={renaming.isPending}
         data-autofocus
         value={typed.title}
         onChange={(event) => setTyped({ ...typed, title: event.currentTarget.value })}
@@ -47,6 +48,7 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
         autosize
         minRows={1}
         maxLength={1_000}
+        readOnly={renaming.isPending}
         value={typed.reason}
         onChange={(event) => setTyped({ ...typed, reason: event.currentTarget.value })}
       />
