@@ -54,7 +54,7 @@ export function Workspace({ source }: { source: Source }) {
         <ActionBar review={review} held={held} />
       ) : (
         <Text className={classes.readOnly} size="sm">
-          You can look at it; authors can propose it, and admins carry it out.
+          You can look at it; an admin can carry it out.
         </Text>
       )}
     </div>
