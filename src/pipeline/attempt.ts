@@ -39,6 +39,7 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   const begun = await begin(client, options, {
     ...at,
     ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
+    keeps: keptBy(job, options),
   });
   const { point, found } = begun;
   const earlier = idempotency && earlierAnswer(idempotency, found);
@@ -53,6 +54,13 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
     return finishRefused(client, options, { request, outcome: admission, head: point.head });
   const told = { ...request, cause: withAcknowledged(cause, admission.acknowledged) };
   return carryOut(client, { options, request: told, begun, waits: at, ...decided });
+}
+
+/** The tables that it deletes and keeps, as far as that is known before it is decided. */
+function keptBy({ deletes = [], request }: Job, { keep, store }: PipelineOptions): readonly string[] {
+  if (keep.deleted === 0 || request.purge === true || request.plansOnly === true) return [];
+  const { collections } = store.point().state;
+  return deletes.filter((name) => collections.has(name));
 }
 
 /** What was known and done for all that stays with the events. */

@@ -20,6 +20,7 @@ import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
 import { writeLimits } from '../postgres/write-limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../log/fold.js';
 import { HELD, type Held } from '../projector/change-requests/rows.js';
+import { type TrashGlance, glanceAt } from '../projector/trash/facts.js';
 import type { Store } from '../reads/store.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import type { Policy } from '../schema/policy/index.js';
@@ -46,11 +47,15 @@ export interface Begun {
   policy: Policy;
   /** The rows of the caller's own question. */
   found: Record<string, unknown>[];
+  /** What the trash has to know of the tables that are to be deleted. */
+  glance: TrashGlance;
 }
 
 export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'> {
   /** Asked in the same flight, once the lock is held. */
   question?: Parameterised;
+  /** Tables that are to be deleted, and kept. */
+  keeps?: readonly string[];
   /** Set when the work may have to be rolled back while the transaction goes on. */
   savepoint?: boolean;
   /** The log may be another one than was seen: nothing that rests on it is written. */
@@ -70,23 +75,8 @@ const NOTHING: Parameterised = { text: 'SELECT WHERE false' };
 export async function begin(client: pg.ClientBase, options: PipelineOptions, how: Begin): Promise<Begun> {
   const { store } = options;
   const from = store.point();
-  const results = await sendBatch(client, [
-    { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
-    writeLimits({ lock: how.lockWait, statement: options.statementTimeout }),
-    { text: 'SELECT pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
-    writeLimits({ lock: how.tableWait, statement: options.statementTimeout }),
-    REFUSE_OLDER_RELEASE,
-    { text: CHECK_QUERY },
-    {
-      text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
-      values: [from.head.position],
-    },
-    { text: HELD },
-    { text: POLICY_QUERY },
-    how.question ?? NOTHING,
-    ...(how.savepoint === true ? [{ text: `SAVEPOINT ${SAVEPOINT}` }] : []),
-  ]).catch(notBegun);
-  const [, , , limited, , checked, events, held, policy, found] = results.map(({ rows }) => rows);
+  const results = await sendBatch(client, firstFlight(from, options, how)).catch(notBegun);
+  const [, , , limited, , checked, events, held, policy, found, glanced] = results.map(({ rows }) => rows);
   const backend = backendOf(client, limited?.[0]);
   how.attendance.began(backend);
   const check = checked?.[0] as unknown as CheckRow;
@@ -105,7 +95,29 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     held: (held ?? []) as unknown as Held[],
     policy: toPolicy((policy ?? []) as unknown as EventRow[]).policy,
     found: found ?? [],
+    glance: { tables: how.keeps ?? [], rows: glanced ?? [] },
   };
+}
+
+function firstFlight(from: Point, options: PipelineOptions, how: Begin): Parameterised[] {
+  const { keeps = [] } = how;
+  return [
+    { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
+    writeLimits({ lock: how.lockWait, statement: options.statementTimeout }),
+    { text: 'SELECT pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
+    writeLimits({ lock: how.tableWait, statement: options.statementTimeout }),
+    REFUSE_OLDER_RELEASE,
+    { text: CHECK_QUERY },
+    {
+      text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
+      values: [from.head.position],
+    },
+    { text: HELD },
+    { text: POLICY_QUERY },
+    how.question ?? NOTHING,
+    ...(keeps.length > 0 ? [glanceAt(options.place.schema, keeps)] : []),
+    ...(how.savepoint === true ? [{ text: `SAVEPOINT ${SAVEPOINT}` }] : []),
+  ];
 }
 
 /**

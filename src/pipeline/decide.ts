@@ -34,7 +34,7 @@ export interface DecidedBatch {
 interface Deciding {
   options: PipelineOptions;
   job: Job;
-  begun: Pick<Begun, 'point' | 'held' | 'policy'>;
+  begun: Pick<Begun, 'point' | 'held' | 'policy' | 'glance'>;
   waits: Keeping['waits'];
 }
 
@@ -50,8 +50,8 @@ async function decideAndPlan(
   client: pg.ClientBase,
   { options, job, begun, waits }: Deciding,
 ): Promise<DecidedBatch | Refusal> {
-  const { point, held, policy } = begun;
-  const decided = await decideEvents(client, { job, state: point.state, options, waits });
+  const { point, held, policy, glance } = begun;
+  const decided = await decideEvents(client, { job, state: point.state, options, waits, glance });
   if (decided.kind === 'refused') return decided;
   const { schema } = options.place;
   const { events, warnings } = decided;
@@ -82,9 +82,9 @@ type Decided = { kind: 'decided'; events: LogEvent[]; warnings: Warning[] } | Re
 
 async function decideEvents(
   client: pg.ClientBase,
-  { job, state, options, waits }: { job: Job; state: State; options: PipelineOptions; waits: Keeping['waits'] },
+  { job, state, ...how }: Pick<Keeping, 'state' | 'options' | 'waits' | 'glance'> & Pick<Deciding, 'job' | 'options'>,
 ): Promise<Decided> {
-  const { release } = options;
+  const { release } = how.options;
   const { decide, request } = await preparedJob(client, job, state);
   const { ifMatch } = request;
   if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
@@ -93,7 +93,7 @@ async function decideEvents(
   const result = await runYielding(decide(state));
   if (!result.ok) return { kind: 'refused', problems: result.problems };
   if (request.plansOnly === true) return { kind: 'decided', events: result.value, warnings: [] };
-  const kept = await keepDeleted(client, { state, events: result.value, request, waits, options });
+  const kept = await keepDeleted(client, { ...how, state, events: result.value, request });
   return kept.kind === 'refused' ? kept : { ...kept, kind: 'decided' };
 }
 

@@ -4,9 +4,10 @@ import { createLogWatch } from '../log/watch.js';
 import { environmentProblem, unavailable } from '../postgres/errors.js';
 import { commitSurely } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
+import type { LogEvent } from '../schema/model/events.js';
 import { operations } from '../schema/operations/index.js';
+import type { Operation } from '../schema/operations/operation.js';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
-import type { State } from '../schema/model/state.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './keep-alive.js';
 import { type Attempt, attempt } from './attempt.js';
@@ -59,8 +60,12 @@ const deadlineFrom = ({ lockTimeout }: PipelineOptions): number => performance.n
 
 /** The registry pairs each name with its command; within it, TypeScript can't follow a name that isn't known yet. */
 function toJob(name: keyof typeof operations, command: unknown, request: RequestContext): Job {
-  const { decide } = operations[name] as { decide(state: State, command: unknown): ReturnType<Job['decide']> };
-  if (typeof command !== 'function') return { decide: (state) => decide(state, command), request };
+  const { decide, deletes } = operations[name] as Pick<
+    Operation<string, never, unknown, LogEvent>,
+    'decide' | 'deletes'
+  >;
+  if (typeof command !== 'function')
+    return { decide: (state) => decide(state, command), deletes: deletes?.(command) ?? [], request };
   const prepare: NonNullable<Job['prepare']> = async (client, state) => {
     const prepared = await (command as Prepare<unknown>)(client, state);
     return (at) => decide(at, prepared);

@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import type { Problem } from '../kernel/problem.js';
 import type { Warning } from '../kernel/warning.js';
-import { type TableFacts, type TrashFacts, readTrashFacts } from '../projector/trash/facts.js';
+import { type TableFacts, type TrashFacts, type TrashGlance, readTrashFacts } from '../projector/trash/facts.js';
 import type { KeptTable, LogEvent } from '../schema/model/events.js';
 import { type CollectionNode, type State, extrasOf, isFolder } from '../schema/model/state.js';
 import { type KeepValues, deletesField, keepValues } from './keep-values.js';
@@ -17,6 +17,7 @@ export interface Keeping {
   request: Pick<RequestContext, 'purge' | 'revise' | 'unprepared' | 'foresee'>;
   waits: KeepValues['waits'];
   options: Pick<PipelineOptions, 'keep' | 'place'>;
+  glance: TrashGlance;
 }
 
 export type Kept =
@@ -31,14 +32,14 @@ export type Kept =
 
 /** No question is asked where nothing is deleted, or nothing is to be kept. */
 export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Promise<Kept> {
-  const { state, events, request, waits, options } = keeping;
+  const { state, events, request, waits, options, glance } = keeping;
   const tables = new Map(events.flatMap((event) => tableDeletedBy(state, event)));
   const isKept = options.keep.deleted > 0 && request.purge !== true;
   if (!isKept || (tables.size === 0 && !events.some(deletesField))) {
     return { kind: 'kept', events: [...events], warnings: [] };
   }
   const { schema } = options.place;
-  const facts = await readTrashFacts(client, { schema, tables: [...tables.keys()] });
+  const facts = await readTrashFacts(client, { schema, tables: [...tables.keys()], glance });
   if (!facts.mayCreateSchemas)
     return {
       kind: 'kept',

@@ -237,5 +237,7 @@ export interface Job {
   /** What there is to ask the database before; undefined: nothing. */
   prepare?: (client: pg.ClientBase, state: State) => Promise<Job['decide']>;
   decide(state: State): Resumable<Result<LogEvent[]>>;
+  /** Collections that it deletes, as far as that is known before it is decided. */
+  deletes?: readonly string[];
   request: RequestContext;
 }

@@ -1,6 +1,6 @@
 /** What the trash has to know of tables that are about to be deleted: nothing of it is part of the schema. */
 import type pg from 'pg';
-import { sendBatch } from '../../postgres/exchange.js';
+import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 
 export interface TrashFacts {
   /** By the database's clock. */
@@ -26,7 +26,7 @@ export interface TableFacts {
 export const MAY_CREATE_SCHEMAS = "pg_catalog.has_database_privilege(current_database(), 'CREATE')";
 
 /** Most tables have nothing of what `DETAILS` tells, and looking whether takes a third of the time. */
-const QUESTION = `
+const GLANCE = `
 SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS name, pg_catalog.pg_has_role(c.relowner, 'USAGE') AS owned,
        EXISTS (SELECT FROM pg_catalog.pg_publication_rel r WHERE r.prrelid = c.oid)
          OR EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f')
@@ -60,16 +60,31 @@ interface Details extends Omit<TableFacts, 'owned'> {
 
 const NOTHING_MORE: Omit<TableFacts, 'owned'> = { publications: [], foreignKeys: [], inherits: null };
 
-export async function readTrashFacts(
-  client: pg.ClientBase,
-  { schema, tables }: { schema: string; tables: readonly string[] },
-): Promise<TrashFacts> {
-  // As part of a batch it stays prepared: planning it takes longer than carrying it out.
-  const [asked] = await sendBatch(client, [{ text: QUESTION, values: [schema, tables] }]);
-  const rows = asked?.rows as unknown as [Row, ...Row[]];
+/** What was seen of tables at a first look. */
+export interface TrashGlance {
+  tables: readonly string[];
+  /** Of `glanceAt`. */
+  rows: readonly unknown[];
+}
+
+/** The first look. As part of a batch it stays prepared: planning it takes longer than carrying it out. */
+export const glanceAt = (schema: string, tables: readonly string[]): Parameterised => ({
+  text: GLANCE,
+  values: [schema, tables],
+});
+
+interface Asked {
+  schema: string;
+  tables: readonly string[];
+  /** Spares the first look, where it was at all of them. */
+  glance: TrashGlance;
+}
+
+export async function readTrashFacts(client: pg.ClientBase, asked: Asked): Promise<TrashFacts> {
+  const rows = (await glanceRows(client, asked)) as [Row, ...Row[]];
   const details = await readDetails(
     client,
-    schema,
+    asked.schema,
     rows.flatMap(({ name, hasMore }) => (hasMore && name !== null ? [name] : [])),
   );
   const [{ now, creates }] = rows;
@@ -77,6 +92,12 @@ export async function readTrashFacts(
     name === null ? [] : [[name, { ...NOTHING_MORE, ...details.get(name), owned: owned === true }]],
   );
   return { now, mayCreateSchemas: creates, tables: new Map(found) };
+}
+
+async function glanceRows(client: pg.ClientBase, { schema, tables, glance }: Asked): Promise<readonly unknown[]> {
+  if (tables.length > 0 && tables.every((name) => glance.tables.includes(name))) return glance.rows;
+  const [asked] = await sendBatch(client, [glanceAt(schema, tables)]);
+  return asked?.rows ?? [];
 }
 
 async function readDetails(

@@ -14,6 +14,8 @@ export const deleteCollection: Operation<'delete-collection', DeleteCollection, 
 
   parse: (input) => ok(input),
 
+  deletes: ({ collection }) => [collection],
+
   *decide(state, { collection }) {
     if (!state.collections.has(collection)) {
       return refuse(systemCollection(collection) ?? missingCollection(collection));

@@ -17,6 +17,8 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
   parse(input: Input): Result<Command> | Resumable<Result<Command>>;
   /** Command × state → events, or why not. */
   decide(state: State, command: Command): Resumable<Result<Decided[]>>;
+  /** The collections that it deletes, where the command says so by itself. */
+  deletes?(command: Command): readonly string[];
 }
 
 export interface DraftOptions extends TransitionOptions {
