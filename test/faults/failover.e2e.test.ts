@@ -76,9 +76,12 @@ describe('a failover', function () {
       expect(refused.codes, refused.text).to.deep.equal(['LOG_DIVERGED']);
     }
     const acknowledged = await one.send('/history/acknowledge', { method: 'POST' });
-    const { divergences } = (acknowledged.json as { data: { divergences: Record<string, unknown>[] } }).data;
-    expect(divergences[0]).to.deep.include({ fork: 1 });
-    expect(divergences[0]).to.have.nested.property('seen.position', 4);
+    const { divergences } = (
+      acknowledged.json as { data: { divergences: { fork: number; seen: { position: number } }[] } }
+    ).data;
+    // Who has only listened may have heard of less.
+    expect(divergences.map(({ fork }) => fork)).to.deep.equal(divergences.map(() => 1));
+    expect(divergences.map(({ seen }) => seen.position)).to.include(4);
     await create(blind.send, 'after');
 
     // It believes to be the primary, and has more events than the one in its place.

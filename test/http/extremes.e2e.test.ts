@@ -75,7 +75,10 @@ describe('extremes', function () {
         operation.requestBody === undefined ? {} : { body: '{}', headers: { 'content-type': 'application/json' } };
       const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
       for (const { name } of parameters) {
-        const values = EXTREMES.filter((value) => path !== '/history/stream' || value.startsWith('%'));
+        // What the stream takes, it answers without end; a subject is read as for /history/events.
+        const isEndless = (value: string) =>
+          path === '/history/stream' && (name === 'subject' || !value.startsWith('%'));
+        const values = EXTREMES.filter((value) => !isEndless(value));
         for (const value of values) {
           await expectNo5xx(method, `${filled(path)}?${name}=${value}`, body);
         }
