@@ -11,7 +11,7 @@ import { type TestService, startService } from '../support/service.js';
 const NOTICED = 20_000;
 
 /** Milliseconds in which everything else is answered. */
-const SOON = 3_000;
+const SOON = 4_500;
 
 /** The statement, and not READ COMMITTED. */
 const COMMIT = /commit\0/i;
