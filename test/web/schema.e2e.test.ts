@@ -183,6 +183,6 @@ describe('an empty service', () => {
     await page.getByRole('treeitem', { name: 'first' }).waitFor();
     await app.client('/collections/first', { method: 'DELETE' });
     const reader = await app.visit({ as: await app.user('reader') });
-    await reader.getByText('An admin has to make the first collection.').waitFor();
+    await reader.getByText('An admin has to make the first collection, or to apply what is proposed.').waitFor();
   });
 });
