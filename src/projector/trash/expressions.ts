@@ -9,10 +9,9 @@ export const shownTime = (time: string): string =>
 /** What deletions are known by: an alias of rows that have these columns. */
 type Deletion = 't' | 'e';
 
-/** The table that holds what a deletion kept, as `c`: of itself, or of a field's values. */
-export const keptTable = (of: Deletion): string => `pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n
-    ON n.oid = c.relnamespace AND n.nspname = ${trashSchemaNameSql(`${of}.position`)}
-   AND c.relname = CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END`;
+/** The name of the table that holds what a deletion kept, of itself or of a field's values: as to_regclass reads it. */
+export const keptTableName = (of: Deletion): string =>
+  `pg_catalog.format('%I.%I', ${trashSchemaNameSql(`${of}.position`)}, CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END)`;
 
 /** Whether it is there: somebody may have dropped it by hand. */
-export const isThere = (of: Deletion): string => `EXISTS (SELECT FROM ${keptTable(of)})`;
+export const isThere = (of: Deletion): string => `pg_catalog.to_regclass(${keptTableName(of)}) IS NOT NULL`;

@@ -7,7 +7,7 @@ import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { CollectionNode, Identity, State } from '../../schema/model/state.js';
 import { copiedRows } from '../ddl/kept/values.js';
 import { sql } from '../ddl/sql.js';
-import { keptTable } from './expressions.js';
+import { keptTableName } from './expressions.js';
 import type { TrashEntry } from './list.js';
 
 /** What the events say of an entry. */
@@ -25,7 +25,7 @@ export interface TrashBatch {
 /**
  * What the list says is what the catalog holds when this runs, after the DDL: a table that isn't in its schema of the
  * trash is not in the list. Rows and bytes are those of that table: its statistics, and its files; values that were copied are counted. The limit has each looked
- * up by name: PostgreSQL takes any list for a hundred rows, and would read all of pg_class for them.
+ * up by itself: PostgreSQL takes any list for a hundred rows, and would read all of pg_class for them.
  */
 const INSERT = `
 INSERT INTO ${own.trash} (position, kind, collection, field, identity, batch, deleted_at, kept_until, rows, bytes)
@@ -33,7 +33,8 @@ SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted
        CASE WHEN t.kind = 'field' THEN ${copiedRows(sql`c.oid`)} WHEN c.reltuples >= 0 THEN c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)
   FROM jsonb_to_recordset($1::jsonb) AS t (position bigint, kind text, collection text, field text, identity text,
                                        batch uuid, deleted_at timestamptz, kept_until timestamptz)
-  CROSS JOIN LATERAL (SELECT c.oid, c.reltuples FROM ${keptTable('t')} LIMIT 1) c`;
+  CROSS JOIN LATERAL (SELECT c.oid, c.reltuples FROM pg_catalog.pg_class c
+                       WHERE c.oid = pg_catalog.to_regclass(${keptTableName('t')}) LIMIT 1) c`;
 
 const REMOVE = `DELETE FROM ${own.trash} t USING jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 
