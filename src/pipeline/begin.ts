@@ -58,6 +58,8 @@ export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'
   keeps?: readonly string[];
   /** Set when the work may have to be rolled back while the transaction goes on. */
   savepoint?: boolean;
+  /** Nothing is written: others write meanwhile, and all that is read is of one moment. */
+  unlocked?: boolean;
   /** The log may be another one than was seen: nothing that rests on it is written. */
   evenDiverged?: boolean;
 }
@@ -102,9 +104,11 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
 function firstFlight(from: Point, options: PipelineOptions, how: Begin): Parameterised[] {
   const { keeps = [] } = how;
   return [
-    { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
+    { text: `BEGIN ISOLATION LEVEL ${how.unlocked === true ? 'REPEATABLE READ' : 'READ COMMITTED'}` },
     writeLimits({ lock: how.lockWait, statement: options.statementTimeout }),
-    { text: 'SELECT pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
+    how.unlocked === true
+      ? NOTHING
+      : { text: 'SELECT pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
     writeLimits({ lock: how.tableWait, statement: options.statementTimeout }),
     REFUSE_OLDER_RELEASE,
     { text: CHECK_QUERY },

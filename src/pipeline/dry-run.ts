@@ -17,7 +17,8 @@ import type { DryRun } from './types.js';
 /** The same up to the DDL; everything is rolled back. */
 export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
   const { client } = at;
-  const begun = await begin(client, options, at);
+  const plansOnly = job.request.plansOnly === true;
+  const begun = await begin(client, options, { ...at, unlocked: plansOnly });
   const { point } = begun;
   const decided = await decideBatch(client, { options, job, begun, waits: at });
   if (decided.kind === 'refused') return rollback(client, decided);
@@ -30,7 +31,6 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
   // What is to be prepared would take long, and lock for as long.
   const isPrepared = preparation?.kind === 'steps';
-  const plansOnly = job.request.plansOnly === true;
   const run = () => runStatements(client, projectionOf(options, batch));
   const problems = isPrepared || plansOnly ? null : await run();
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));

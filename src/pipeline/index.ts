@@ -25,7 +25,10 @@ export type * from './types.js';
 export function createPipeline(given: PipelineOptions): Pipeline {
   const options = { ...given, watch: given.watch ?? createLogWatch(given) };
   const writer = { options, semaphore: createSemaphore(), commitsInDoubt: createCommitsInDoubt(options) };
-  const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> => answer(writer, job, work);
+  // A plan takes no lock, and long where it is large: no change waits for one.
+  const planner = { ...writer, semaphore: createSemaphore(PLANS) };
+  const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> =>
+    answer(job.request.plansOnly === true ? planner : writer, job, work);
   return {
     execute: async (name, command, request) => {
       const started = performance.now();
@@ -54,6 +57,9 @@ export function createPipeline(given: PipelineOptions): Pipeline {
     },
   };
 }
+
+/** Made at a time: each has a connection for as long as it takes. */
+const PLANS = 2;
 
 /** When a caller that comes now has waited for long enough. */
 const deadlineFrom = ({ lockTimeout }: PipelineOptions): number => performance.now() + lockTimeout;

@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
+import pg from 'pg';
+import { advisoryKey } from '../../../src/postgres/advisory.js';
 import { json } from '../../support/client.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
@@ -45,6 +47,25 @@ describe('authors', () => {
     expect(plan.statements).to.not.have.length(0);
     expect(await api.head()).to.equal(head);
     await api.ok('PUT', '/policy', {});
+  });
+
+  it('are told it while somebody changes the schema: a plan takes no lock that others wait for', async () => {
+    const diff = await diffOf(admin, without('articles', 'body'));
+    const session = new pg.Client(service.databaseUrl);
+    await session.connect();
+    try {
+      const database = new URL(service.databaseUrl).pathname.slice(1);
+      await session.query('BEGIN');
+      await session.query('SELECT pg_advisory_xact_lock($1)', [advisoryKey({ database, schema: 'public' }, 'log')]);
+      const told = await author.send('/schema/apply?explain', json(diff));
+      expect(told.status, told.text).to.equal(200);
+      const { rows } = await session.query('SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = $1', [
+        'advisory',
+      ]);
+      expect(rows).to.have.length(1);
+    } finally {
+      await session.end();
+    }
   });
 
   it('apply nothing and try nothing out, and are told so before the body is read', async () => {
