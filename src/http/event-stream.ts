@@ -50,8 +50,11 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
   try {
     await write(res, `retry: ${RETRY}\n\n`, how);
     for await (const events of tail.follow(after, signal)) {
-      const frames = events.map((event) => frame(event, shown(event))).join('');
-      if (frames !== '') await write(res, frames, how);
+      await write(
+        res,
+        events.map((event, index) => frame(event, shown(event), index === events.length - 1)).join(''),
+        how,
+      );
     }
   } finally {
     clearInterval(timer);
@@ -59,7 +62,8 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
   }
 }
 
-/** JSON text holds no line break. */
-function frame({ position, hash }: EventText, shown: string | null): string {
-  return shown === null ? '' : `id: ${position}-${hash}\ndata: ${shown}\n\n`;
+/** JSON text holds no line break. Without data it is no event: the client goes on from there when it comes again. */
+function frame({ position, hash }: EventText, shown: string | null, isLast: boolean): string {
+  if (shown !== null) return `id: ${position}-${hash}\ndata: ${shown}\n\n`;
+  return isLast ? `id: ${position}-${hash}\n\n` : '';
 }

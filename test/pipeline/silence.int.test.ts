@@ -10,7 +10,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, table } from '../support/instance.js';
 
 /** Milliseconds in which a silent connection is noticed and given up, with what a busy machine may need. */
-const NOTICED = 9_000;
+const NOTICED = 20_000;
 
 for (const way of ['the server', 'a pooler'] as const)
   describe(`a connection to ${way} that goes silent`, function () {

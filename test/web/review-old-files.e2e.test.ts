@@ -104,6 +104,7 @@ describe('an old snapshot in the admin app', function () {
     await page.getByRole('switch', { name: 'Keep what the file lacks' }).click();
     await page.getByLabel('Made from').selectOption({ label: 'another day and time …' });
     await page.getByLabel('Made at').fill('2020-01-01T00:00');
+    await page.getByRole('button', { name: 'Compare with that' }).click();
     await page.waitForURL(/base=2020/);
     await page.goto(`${page.url().replace(/base=[^&]*/, `base=${position}`)}`);
     await card(page, 'collection notes').getByText('From YAML').first().waitFor();

@@ -70,8 +70,9 @@ export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
 function lockEach(schema: string, locks: readonly LockedTable[]): Sql {
   const each = locks.map(({ table, lock }) => {
     const name = qualified(schema, table);
-    const mayLock = sql`pg_catalog.has_table_privilege(pg_catalog.to_regclass(${literal(name)}), ${MAY_LOCK})`;
-    return sql`IF ${mayLock} THEN LOCK TABLE ${name} IN ${WORDS[lock]} MODE; END IF;`;
+    const found = sql`SELECT FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(${literal(name)})
+      AND c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, ${MAY_LOCK})`;
+    return sql`IF EXISTS (${found}) THEN LOCK TABLE ${name} IN ${WORDS[lock]} MODE; END IF;`;
   });
   return sql`BEGIN ${join(each, sql` `)} END`;
 }

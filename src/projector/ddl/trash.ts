@@ -126,7 +126,8 @@ function countedElsewhere(node: CollectionNode): ColumnField[] {
 export function createTrashSchema({ event }: Change, position: number): Step[] {
   const schema = trash(position);
   const body = sql`DECLARE g text; BEGIN
-    IF NOT EXISTS (SELECT FROM pg_catalog.pg_default_acl WHERE defaclobjtype = 'n') THEN RETURN; END IF;
+    IF EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE oid = ${literal(schema)}::regnamespace AND nspacl IS NULL)
+    THEN RETURN; END IF;
     FOR g IN SELECT DISTINCT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END
         FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a
        WHERE n.oid = ${literal(schema)}::regnamespace AND a.grantee <> n.nspowner

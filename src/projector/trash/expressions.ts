@@ -9,9 +9,13 @@ export const shownTime = (time: string): string =>
 /** What deletions are known by: an alias of rows that have these columns. */
 type Deletion = 't' | 'e';
 
-/** The name of the table that holds what a deletion kept, of itself or of a field's values: as to_regclass reads it. */
-export const keptTableName = (of: Deletion): string =>
-  `pg_catalog.format('%I.%I', ${trashSchemaNameSql(`${of}.position`)}, CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END)`;
+/**
+ * Of the table that holds what a deletion kept, of itself or of a field's values: where `c` of pg_class is that one. No
+ * join, which PostgreSQL would make with all of pg_class; and by name, for which nobody needs a right to the schema.
+ */
+export const isKeptTable = (of: Deletion): string =>
+  `c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ${trashSchemaNameSql(`${of}.position`)})
+   AND c.relname = CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END`;
 
 /** Whether it is there: somebody may have dropped it by hand. */
-export const isThere = (of: Deletion): string => `pg_catalog.to_regclass(${keptTableName(of)}) IS NOT NULL`;
+export const isThere = (of: Deletion): string => `EXISTS (SELECT FROM pg_catalog.pg_class c WHERE ${isKeptTable(of)})`;

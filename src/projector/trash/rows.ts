@@ -7,7 +7,7 @@ import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { CollectionNode, Identity, State } from '../../schema/model/state.js';
 import { copiedRows } from '../ddl/kept/values.js';
 import { sql } from '../ddl/sql.js';
-import { keptTableName } from './expressions.js';
+import { isKeptTable } from './expressions.js';
 import type { TrashEntry } from './list.js';
 
 /** What the events say of an entry. */
@@ -34,7 +34,7 @@ SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted
   FROM jsonb_to_recordset($1::jsonb) AS t (position bigint, kind text, collection text, field text, identity text,
                                        batch uuid, deleted_at timestamptz, kept_until timestamptz)
   CROSS JOIN LATERAL (SELECT c.oid, c.reltuples FROM pg_catalog.pg_class c
-                       WHERE c.oid = pg_catalog.to_regclass(${keptTableName('t')}) LIMIT 1) c`;
+                       WHERE ${isKeptTable('t')} LIMIT 1) c`;
 
 const REMOVE = `DELETE FROM ${own.trash} t USING jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 

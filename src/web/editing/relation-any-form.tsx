@@ -10,6 +10,7 @@ import { NameInput, OnDelete } from './relation-parts.js';
 import { makeRelation } from './relations.js';
 import { checkedBy } from './resolver.js';
 import { type Edit, useKeep } from './use-keep.js';
+import { KeyProblem } from './key-problem.js';
 import { useKeyColumn } from './use-key-column.js';
 import classes from './editor-frame.module.css';
 
@@ -76,6 +77,7 @@ export function AnyForm({ collection, names, chooser, onDone }: RelationFormProp
         <NameInput name="itemCollection" label="Its field for the collection" />
       </SimpleGrid>
       <OnDelete label={`When an item of ${collection} is deleted, its rows in the junction`} />
+      <KeyProblem collection={collection} />
     </EditorForm>
   );
 }

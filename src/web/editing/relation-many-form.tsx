@@ -10,6 +10,7 @@ import { NameInput, NameSelect, OnDelete } from './relation-parts.js';
 import { makeRelation } from './relations.js';
 import { checkedBy } from './resolver.js';
 import { type Edit, useKeep } from './use-keep.js';
+import { KeyProblem } from './key-problem.js';
 import { useKeyColumn } from './use-key-column.js';
 
 interface Values {
@@ -79,6 +80,8 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
       </SimpleGrid>
       <NameInput name="sort" label="Its field for an order by hand" help="Empty: none" />
       <OnDelete label="When an item of either side is deleted, its row in the junction" />
+      <KeyProblem collection={collection} />
+      {other !== collection && <KeyProblem collection={other} />}
     </EditorForm>
   );
 }

@@ -1,5 +1,5 @@
 /** One side holds a foreign key to the other: many to one, or seen from there one to many. */
-import { Checkbox, Text } from '@mantine/core';
+import { Checkbox } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useForm, useFormContext, useWatch } from 'react-hook-form';
 import type { ReferentialAction } from '../../schema/model/model.js';
@@ -10,6 +10,7 @@ import { NameInput, NameSelect, OnDelete } from './relation-parts.js';
 import { makeRelation } from './relations.js';
 import { checkedBy } from './resolver.js';
 import { type Edit, useKeep } from './use-keep.js';
+import { KeyProblem } from './key-problem.js';
 import { useKeyColumn } from './use-key-column.js';
 
 interface Values {
@@ -59,11 +60,7 @@ export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
     <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone} isReady={one === '' || key !== undefined}>
       {chooser}
       <Inputs isHere={isHere} one={one} other={other} options={names.collections} onChoose={suggest} />
-      {key === null && one !== '' && (
-        <Text size="sm" c="red" role="alert">
-          {one} has no primary key of one column, so nothing can lead to it.
-        </Text>
-      )}
+      <KeyProblem collection={one} />
     </EditorForm>
   );
 }

@@ -58,10 +58,11 @@ export const act = (id: string, { action, ...body }: Act): Promise<unknown> =>
 export const rename = (id: string, json: { title: string; reason: string | null }): Promise<unknown> =>
   request(`/changes/${id}`, { method: 'PATCH', json });
 
-/** Opens a request that leads back. @returns it */
-export const revert = async (id: string, resolve: readonly Resolution[]): Promise<ChangeSummary> => {
+/** Opens a request that leads back. @param key sent again where no answer came: one is opened. @returns it */
+export const revert = async (id: string, resolve: readonly Resolution[], key: string): Promise<ChangeSummary> => {
   const json = resolve.length > 0 ? { resolve } : {};
-  return (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, { method: 'POST', json })).data;
+  const headers = { 'Idempotency-Key': key };
+  return (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, { method: 'POST', json, headers })).data;
 };
 
 const UPDATED_IN: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled', 'failed']);

@@ -67,9 +67,16 @@ export async function mergeFile(
   return reviewedBy(await requestAnswer(withQuery('/schema/merge', query), sent));
 }
 
-/** A file of JSON is sent as it is. */
+/** U+FEFF in UTF-8. */
+const MARK = [0xef, 0xbb, 0xbf];
+
+/** A file of JSON is sent as it is, without a byte order mark: that belongs at the beginning alone. */
 async function jsonOf({ content, type }: SentFile): Promise<Blob | string> {
-  if (type === 'application/json') return content;
+  if (type === 'application/json') {
+    const blob = new Blob([content]);
+    const start = new Uint8Array(await blob.slice(0, MARK.length).arrayBuffer());
+    return MARK.every((byte, index) => start[index] === byte) ? blob.slice(MARK.length) : content;
+  }
   const { readYaml } = await import('../shared/yaml.js');
   return JSON.stringify(readYaml(await content.text()) ?? null);
 }

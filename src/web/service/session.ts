@@ -74,7 +74,13 @@ export async function resume(): Promise<void> {
   }
 }
 
+/** The end of the last session, which takes the cookie away: also that of a session that began meanwhile. */
+let leaving: Promise<unknown> = Promise.resolve();
+/** Milliseconds that its answer is waited for. */
+const LEAVING = 5_000;
+
 export async function signIn(email: string, password: string): Promise<void> {
+  await leaving;
   const grant = await send<{ data: Grant }>('/auth/login', {
     method: 'POST',
     json: { email, password, mode: 'cookie' },
@@ -104,7 +110,10 @@ export async function signOut(): Promise<void> {
   }
   forget();
   // The session ends here whatever the service says; one that can't be reached ends it by itself in time.
-  if (hasCookie) await send('/auth/logout', { method: 'POST', json: {} }).catch(() => undefined);
+  if (!hasCookie) return;
+  const ended = send('/auth/logout', { method: 'POST', json: {} }).catch(() => undefined);
+  leaving = Promise.race([ended, new Promise((resolve) => setTimeout(resolve, LEAVING))]);
+  await leaving;
 }
 
 async function entered(by: 'password' | 'token'): Promise<void> {

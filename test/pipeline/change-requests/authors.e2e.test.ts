@@ -124,6 +124,7 @@ describe('authors', () => {
     asked.end();
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
     const heard: Heard[] = [];
+    const ids: string[] = [];
     let rest = '';
     response.setEncoding('utf8');
     response.on('error', () => undefined);
@@ -132,10 +133,11 @@ describe('authors', () => {
       rest = frames.pop() ?? '';
       for (const frame of frames) {
         const data = /^data: (.*)$/m.exec(frame)?.[1];
+        ids.push(...(/^id: (\d+)-/m.exec(frame)?.slice(1) ?? []));
         if (data !== undefined) heard.push(JSON.parse(data) as Heard);
       }
     });
-    return { status: response.statusCode, heard, close: () => asked.destroy() };
+    return { status: response.statusCode, heard, ids, close: () => asked.destroy() };
   }
 
   it('hear of change requests over the stream, and of nothing else', async () => {
@@ -180,5 +182,17 @@ describe('authors', () => {
     await until('what was missed was heard', () => again.heard.length === all.length - 1);
     again.close();
     expect(dataOf(await author.send(`/changes/${id}`))).to.include({ state: 'applied' });
+  });
+
+  it('go on where they were, whatever they were not told of meanwhile', async () => {
+    const { heard, ids, close } = await listen(author.token, '?subject=change');
+    try {
+      expect((await admin('/collections', json({ collection: 'beside', schema: {} }))).status).to.equal(200);
+      const head = String(await api.head());
+      await until('the stream names the place', () => Promise.resolve(ids.includes(head)));
+      expect(heard).to.deep.equal([]);
+    } finally {
+      close();
+    }
   });
 });

@@ -21,7 +21,7 @@ export function ReviewPage() {
   const onChange = (changed: Partial<ReviewSearch>) =>
     void navigate({ search: (before: ReviewSearch) => ({ ...before, ...changed }), replace: true });
   if (done !== undefined) return <Done batch={done} />;
-  if (change !== undefined) return <RequestView id={change} />;
+  if (change !== undefined) return <RequestView key={change} id={change} />;
   if (to !== undefined) return <PastSource key={to} to={String(to)} />;
   if (file !== undefined) return <FileSource key={file} search={{ ...search, file }} onChange={onChange} />;
   if (mayPropose && bring !== true && !isEmpty(draft)) return <DraftSource draft={draft} />;

@@ -14,7 +14,7 @@ import { keysSince } from './model/conflicts.js';
 import { acknowledgementsOf, stopsOf } from './model/policy.js';
 import { located } from './model/plan.js';
 import { reasonFor } from './model/reason.js';
-import { newId } from './sources/files.js';
+import { newId } from '../../shared/new-id.js';
 import type { Source } from './sources/source.js';
 
 interface Options {

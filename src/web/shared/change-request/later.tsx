@@ -2,12 +2,14 @@
 import { Group, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Resolution } from '../../../schema/merge/model.js';
+import { UnreachableError } from '../../service/errors.js';
 import { revert } from '../../service/proposal-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useMay, useMayRevise } from '../../service/use-session.js';
 import { startOf } from '../local-time.js';
+import { newId } from '../new-id.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
 import { Time } from '../time.js';
@@ -89,9 +91,18 @@ export function Revert({ request: { id, allowed } }: Props) {
   const mayPropose = useMay('propose');
   const navigate = useNavigate();
   const isHere = useHere();
+  const attempt = useRef<{ key: string; of: string } | null>(null);
   const reverting = useMutation({
-    mutationFn: (resolve: readonly Resolution[]) => revert(id, resolve),
+    mutationFn: (resolve: readonly Resolution[]) => {
+      const of = JSON.stringify(resolve);
+      // Where no answer came, the same again is done once.
+      if (attempt.current?.of !== of) attempt.current = { key: newId(), of };
+      return revert(id, resolve, attempt.current.key);
+    },
     onSuccess: ({ id: change }) => (isHere() ? navigate({ to: '/review', search: { change } }) : undefined),
+    onError: (error) => {
+      if (!(error instanceof UnreachableError)) attempt.current = null;
+    },
   });
   if (!mayPropose || !allowed.includes('revert')) return null;
   return (

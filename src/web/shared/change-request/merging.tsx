@@ -1,6 +1,7 @@
 /** Something that is merged onto the schema as it is now: tried, and where others changed the same, decided and tried again. */
 import { useState } from 'react';
 import type { MergeConflict, Resolution } from '../../../schema/merge/model.js';
+import { UnreachableError } from '../../service/errors.js';
 import { Decide } from '../conflicts/decide.js';
 import { conflictsIn } from '../conflicts/merge-conflicts.js';
 import { ProblemAlert } from '../problem-alert.js';
@@ -26,15 +27,18 @@ export function Merging({ label, mine, isBusy, error, onTry }: Props) {
   };
   if (conflicts !== null)
     return (
-      <Decide
-        // What was chosen of others says nothing of these.
-        key={conflicts.map(({ message }) => message).join('\n')}
-        conflicts={conflicts}
-        before={before}
-        mine={mine}
-        isBusy={isBusy}
-        onDecided={attempt}
-      />
+      <>
+        <Decide
+          // What was chosen of others says nothing of these.
+          key={conflicts.map(({ message }) => message).join('\n')}
+          conflicts={conflicts}
+          before={before}
+          mine={mine}
+          isBusy={isBusy}
+          onDecided={attempt}
+        />
+        {error instanceof UnreachableError && !isBusy && <ProblemAlert error={error} />}
+      </>
     );
   return (
     <>
@@ -49,6 +53,10 @@ export function Merging({ label, mine, isBusy, error, onTry }: Props) {
 /** They stay to be seen while what was decided is tried. */
 function useLastConflicts(error: Error | null): readonly MergeConflict[] | null {
   const [met, setMet] = useState<{ error: Error; conflicts: readonly MergeConflict[] | null } | null>(null);
-  if (error !== null && error !== met?.error) setMet({ error, conflicts: conflictsIn(error) });
+  if (error !== null && error !== met?.error) {
+    // Where no answer came, what was decided is sent again.
+    const conflicts = error instanceof UnreachableError ? (met?.conflicts ?? null) : conflictsIn(error);
+    setMet({ error, conflicts });
+  }
   return met?.conflicts ?? null;
 }

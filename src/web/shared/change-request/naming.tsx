@@ -29,7 +29,6 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
       rename(id, { title: typed.title.trim(), reason: typed.reason.trim() === '' ? null : typed.reason }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: [CHANGE, id] });
-      onClose();
       await client.invalidateQueries({ queryKey: [SCHEMA] });
     },
   });
@@ -56,7 +55,8 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
         <SteadyButton
           loading={renaming.isPending}
           disabled={typed.title.trim() === ''}
-          onClick={() => renaming.mutate()}
+          // Of this form, and not of one that is opened meanwhile.
+          onClick={() => renaming.mutate(undefined, { onSuccess: onClose })}
         >
           Save
         </SteadyButton>

@@ -9,7 +9,7 @@ import { CHANGE, SCHEMA } from '../../../service/queries.js';
 import type { ChangeSummary } from '../../../service/types.js';
 import { useMay, useSession } from '../../../service/use-session.js';
 import { brief } from '../../../shared/brief.js';
-import { newId } from '../sources/files.js';
+import { newId } from '../../../shared/new-id.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { SteadyButton } from '../../../shared/steady-button.js';
 import { useHere } from '../../../shared/use-here.js';
@@ -24,6 +24,9 @@ export function Propose({ review, isHeld }: Props) {
   const isAll = !useMay('carryOut');
   // What the policy wants to be told is told here; what others have to approve is what a request is for.
   const isAsked = review.stops.some(({ canBeKnown, isKnown }) => canBeKnown && !isKnown);
+  // Here, and not in what closes: what is typed and what is sent outlive a look at the changes.
+  const [typed, setTyped] = useState<Typed>({ title: '', into: '' });
+  const proposing = useProposing(review);
   return (
     <Popover position="top-end" shadow="md" width={320} withinPortal={false} trapFocus returnFocus>
       <Popover.Target>
@@ -32,17 +35,28 @@ export function Propose({ review, isHeld }: Props) {
         </SteadyButton>
       </Popover.Target>
       <Popover.Dropdown aria-label="Propose it">
-        <Form review={review} />
+        <Form typed={typed} onType={setTyped} proposing={proposing} />
       </Popover.Dropdown>
     </Popover>
   );
 }
 
-function Form({ review }: Pick<Props, 'review'>) {
-  const [title, setTitle] = useState('');
-  const [into, setInto] = useState('');
+interface Typed {
+  title: string;
+  /** The request that it is put in place of; empty: a new one. */
+  into: string;
+}
+
+interface FormProps {
+  typed: Typed;
+  onType: (typed: Typed) => void;
+  proposing: ReturnType<typeof useProposing>;
+}
+
+function Form({ typed, onType, proposing }: FormProps) {
   const own = useOwnRequests();
-  const proposing = useProposing(review);
+  const { title } = typed;
+  const into = own.some(({ id }) => id === typed.into) ? typed.into : '';
   const isNew = into === '';
   return (
     <Stack gap="md">
@@ -54,7 +68,7 @@ function Form({ review }: Pick<Props, 'review'>) {
             ...own.map(({ id, title: called }) => ({ value: id, label: `in place of: ${brief(called ?? id, 80)}` })),
           ]}
           value={into}
-          onChange={(event) => setInto(event.currentTarget.value)}
+          onChange={(event) => onType({ ...typed, into: event.currentTarget.value })}
         />
       )}
       <TextInput
@@ -66,7 +80,7 @@ function Form({ review }: Pick<Props, 'review'>) {
         }
         maxLength={200}
         value={title}
-        onChange={(event) => setTitle(event.currentTarget.value)}
+        onChange={(event) => onType({ ...typed, title: event.currentTarget.value })}
       />
       <SteadyButton
         loading={proposing.isPending}
@@ -92,7 +106,7 @@ function useProposing({ applying, about, why, isReasonTyped, onProposed }: Revie
   const isHere = useHere();
   const attempt = useRef<{ key: string; about: object; of: string } | null>(null);
   return useMutation({
-    mutationFn: async ({ title, into }: { title: string; into: string }) => {
+    mutationFn: async ({ title, into }: Typed) => {
       const of = JSON.stringify([applying.acknowledge, why, title, into]);
       // Where no answer came, the same again is done once.
       const isSame = attempt.current?.about === about && attempt.current.of === of;

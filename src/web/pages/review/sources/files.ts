@@ -1,6 +1,7 @@
 /** Files that were brought, kept in this browser so that a reload and a link in it find them. The newest few. */
 import { createStore, del, entries, get, set } from 'idb-keyval';
 import { currentSession } from '../../../service/session.js';
+import { newId } from '../../../shared/new-id.js';
 
 export interface BroughtFile {
   id: string;
@@ -40,14 +41,6 @@ export async function bring(name: string, content: Blob): Promise<string> {
     .then(forgetOld)
     .catch(() => undefined);
   return file.id;
-}
-
-/** A uuid. Over plain http there is no randomUUID. */
-export function newId(): string {
-  const hex = [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /** Null: this browser doesn't have it, or has it of somebody else. */

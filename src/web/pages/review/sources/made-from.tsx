@@ -8,6 +8,7 @@ import { brief } from '../../../shared/brief.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 import { startOf } from '../../../shared/local-time.js';
+import { SteadyButton } from '../../../shared/steady-button.js';
 import classes from '../parts/parts.module.css';
 import { momentText } from './past-source.js';
 
@@ -53,18 +54,30 @@ export function MadeFrom({ base, named, onChange }: Props) {
           if (value !== OTHER) onChange(/^\d+$/.test(value) ? Number(value) : value);
         }}
       />
-      {isOther && (
-        <TextInput
-          type="datetime-local"
-          size="xs"
-          label="Made at"
-          onChange={(event) => {
-            const time = startOf(event.currentTarget.value);
-            if (time !== null) onChange(time);
-          }}
-        />
-      )}
+      {isOther && <MadeAt onChoose={onChange} />}
     </Group>
+  );
+}
+
+/** A time is taken when it is said to be whole: while it is typed, it is many others. */
+function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
+  const [typed, setTyped] = useState('');
+  const time = startOf(typed);
+  const choose = () => time !== null && onChoose(time);
+  return (
+    <>
+      <TextInput
+        type="datetime-local"
+        size="xs"
+        label="Made at"
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === 'Enter' && choose()}
+      />
+      <SteadyButton size="xs" variant="default" disabled={time === null} onClick={choose}>
+        Compare with that
+      </SteadyButton>
+    </>
   );
 }
 

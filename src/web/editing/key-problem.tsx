@@ -1,0 +1,19 @@
+/** Why nothing can lead to a collection, where its key was looked for in vain. */
+import { Text } from '@mantine/core';
+import { useDraftedFields } from '../draft/use-drafted.js';
+import { ProblemAlert } from '../shared/problem-alert.js';
+import { useKeyColumn } from './use-key-column.js';
+
+/** @param collection null, or empty: none is chosen yet */
+export function KeyProblem({ collection }: { collection: string | null }) {
+  const chosen = collection === '' ? null : collection;
+  const { error, refetch } = useDraftedFields(chosen);
+  const key = useKeyColumn(chosen);
+  if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
+  if (chosen === null || key !== null) return null;
+  return (
+    <Text size="sm" c="red" role="alert">
+      {chosen} has no primary key of one column, so nothing can lead to it.
+    </Text>
+  );
+}
