@@ -60,7 +60,7 @@ describe('the admin app for authors', function () {
     await admin.getByRole('link', { name: /Review.*one waits for your approval/ }).waitFor();
     await page.getByLabel('Comment').fill('For the newsletter');
     await button(page, 'Say it').click();
-    await page.getByText('For the newsletter', { exact: true }).waitFor();
+    await page.getByRole('paragraph').filter({ hasText: 'For the newsletter' }).waitFor();
     await send(`/changes/${id}/comment`, { comment: 'Why not 100?' });
     await page.getByText('Why not 100?').waitFor();
     await button(page, 'Change title and reason').click();
