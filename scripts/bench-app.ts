@@ -1,7 +1,7 @@
 /**
- * `npm run bench:app` (after `npm run build`): the admin app in Chromium. Until the tree of collections is painted, with a cold
- * cache and a warm one; frames while a diagram of 300 tables, all in sight, is panned; steps a second of the slider over the log;
- * the seal of 100,000 events; bytes of the first load.
+ * `npm run bench:app` (after `npm run build`): the admin app in Chromium. Until the tree of collections is painted, with a
+ * cold cache and a warm one; frames while a diagram of 300 tables is panned, of which those in sight are drawn; steps a
+ * second of the slider over the log; the seal of 100,000 events; bytes of the first load.
  *
  * BENCH_COLLECTIONS (90,1000,10000), BENCH_ROUNDS (5). Frames are bounded by the screen that Chromium pretends to have, 60 a
  * second.
