@@ -52,43 +52,29 @@ function stronger(known: Mode | undefined, lock: Mode): Mode {
   return STRENGTH.indexOf(known) > STRENGTH.indexOf(lock) ? known : lock;
 }
 
-/** Of so few tables each is asked about by itself: planning the question for many takes longer. */
-const FEW = 4;
-
-/** What locking needs, beside owning the table: an owner may have taken it from itself. */
-const MAY_LOCK = sql`'UPDATE, DELETE, TRUNCATE'`;
-
 /**
- * Takes the locks, in the order of `strongestLocks`, each waiting as long as lock_timeout says. Tables that were dropped
- * by hand, and those that the account may alter but not lock, are left to the statements themselves.
+ * Takes the locks, in the order of `strongestLocks`, each waiting as long as lock_timeout says. What somebody has put in
+ * the place of a table, and tables that the account may alter but not lock (an owner may have taken that from itself), are
+ * left to the statements themselves. Each is looked up by itself: planning a join for all takes longer than one of them.
  */
 export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
-  const areFew = locks.length <= FEW && locks.every(({ table }) => !REFERABLE_SYSTEM_COLLECTIONS.has(table));
-  return sql`DO ${block(areFew ? lockEach(schema, locks) : lockFound(schema, locks))}`;
-}
-
-function lockEach(schema: string, locks: readonly LockedTable[]): Sql {
-  const each = locks.map(({ table, lock }) => {
-    const name = qualified(schema, table);
-    const found = sql`SELECT FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(${literal(name)})
-      AND c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, ${MAY_LOCK})`;
-    return sql`IF EXISTS (${found}) THEN LOCK TABLE ${name} IN ${WORDS[lock]} MODE; END IF;`;
-  });
-  return sql`BEGIN ${join(each, sql` `)} END`;
-}
-
-function lockFound(schema: string, locks: readonly LockedTable[]): Sql {
   const requested = join(
-    locks.map(({ table, lock }) => sql`(${literal(table)}, ${literal(WORDS[lock])})`),
+    locks.map(({ table, lock }) => sql`ARRAY[${quotedName(schema, table)}, ${literal(WORDS[lock])}]`),
     sql`, `,
   );
-  return sql`DECLARE t record; BEGIN
-    FOR t IN SELECT n.nspname, c.relname, w.mode FROM (VALUES ${requested}) AS w (name, mode)
-      JOIN pg_catalog.pg_class c ON c.relname = w.name AND c.relkind IN ('r', 'p')
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${isPlace(literal(schema))}
-      WHERE pg_catalog.has_table_privilege(c.oid, ${MAY_LOCK}) ORDER BY w.name COLLATE "C"
-    LOOP EXECUTE 'LOCK TABLE ' || pg_catalog.quote_ident(t.nspname) || '.' || pg_catalog.quote_ident(t.relname)
-      || ' IN ' || t.mode || ' MODE'; END LOOP; END`;
+  const body = sql`DECLARE t text[]; BEGIN
+    FOREACH t SLICE 1 IN ARRAY ARRAY[${requested}] LOOP
+      IF EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(t[1]) AND c.relkind IN ('r', 'p')
+                    AND pg_catalog.has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE'))
+      THEN EXECUTE 'LOCK TABLE ' || t[1] || ' IN ' || t[2] || ' MODE'; END IF;
+    END LOOP; END`;
+  return sql`DO ${block(body)}`;
+}
+
+/** A table's name with its schema, quoted, as a text: in the managed schema, or ours if it is one of ours. */
+function quotedName(schema: string, table: string): Sql {
+  if (!REFERABLE_SYSTEM_COLLECTIONS.has(table)) return literal(qualified(schema, table));
+  return sql`pg_catalog.format('%s.%I', (${ownSchemaOid})::pg_catalog.regnamespace, ${literal(table)})`;
 }
 
 const OWN_NAMES: Sql = join([...REFERABLE_SYSTEM_COLLECTIONS.keys()].map(literal), sql`, `);
