@@ -2,10 +2,10 @@
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { PREPARED_NAME } from '../online/names.js';
-import { askedWithin } from '../asked-within.js';
+import { askedWithin } from './asked-within.js';
 import { type Sql, literal, sql } from '../ddl/sql.js';
 import { functionsNaming } from './functions-naming.js';
-import { partsOf } from '../partitions.js';
+import { partsOf } from '../ddl/partitions.js';
 
 export interface DatabaseTable {
   /** As PostgreSQL's statistics have them, of all partitions; null: there are none yet. */

@@ -1,21 +1,19 @@
-/** The rows of change requests from the log, and whether they are what it says. */
+/** The rows of change requests from the log. */
 import type pg from 'pg';
 import { EVENT_COLUMNS, type EventRow, headPosition, toEventRecord } from '../../log/read.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
-import { jsonEqual } from '../../kernel/json.js';
 import { sendBatch } from '../../postgres/exchange.js';
 import { foldChange } from '../../schema/change-requests/fold.js';
 import { CHANGE, type ChangeRequest } from '../../schema/change-requests/model.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
-import type { LogLock } from '../projections/log-lock.js';
-import type { Difference } from '../verify/difference.js';
+import type { LogLock } from '../../log/log-lock.js';
 import { writeChanges } from './rows.js';
 
 export const CHANGES_PROJECTION = 'change-requests';
 
-/** Events, and rows, of one answer. */
+/** Events of one answer. */
 const PAGE = 1_000;
 
 const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
@@ -65,43 +63,4 @@ export async function rebuildChanges(pool: pg.Pool, lock: LogLock): Promise<Rebu
     await replaceChanges(client, requests);
     return { position, changes: requests.size };
   });
-}
-
-/** Where the rows are not what the log says up to a position. */
-export async function verifyChanges(db: Queryable, position: number): Promise<Difference[]> {
-  const expected = await foldChangesOf(db, { after: 0, upTo: position });
-  const differences: Difference[] = [];
-  const slice = createTimeSlice();
-  const compare = async (id: string, one?: ChangeRequest, other?: ChangeRequest): Promise<void> => {
-    if (slice.isOver()) await slice.yield();
-    if (!jsonEqual(one ?? null, other ?? null)) differences.push(differenceOf(id, one, other));
-  };
-  for await (const { id, request } of storedChanges(db)) {
-    await compare(id, expected.get(id), request);
-    expected.delete(id);
-  }
-  for (const [id, request] of expected) await compare(id, request);
-  return differences;
-}
-
-interface StoredChange {
-  id: string;
-  request: ChangeRequest;
-}
-
-const STORED = `SELECT id, request FROM ${own.changes} WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT ${PAGE}`;
-
-/** All rows, in pages. */
-async function* storedChanges(db: Queryable): AsyncGenerator<StoredChange, void, undefined> {
-  for (let last: string | null | undefined = null; last !== undefined;) {
-    const { rows }: { rows: StoredChange[] } = await db.query<StoredChange>(STORED, [last]);
-    yield* rows;
-    last = rows.length < PAGE ? undefined : rows.at(-1)?.id;
-  }
-}
-
-function differenceOf(id: string, one: ChangeRequest | undefined, other: ChangeRequest | undefined): Difference {
-  const [collection = ''] = (one ?? other)?.collections ?? [];
-  const states = { expected: one?.state ?? null, found: other?.state ?? null };
-  return { where: 'changes', collection, member: `change request ${id}`, ...states };
 }

@@ -3,7 +3,7 @@
  * they can't be had, whose transactions hold them.
  * https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
  */
-import { partsOf } from '../partitions.js';
+import { partsOf } from './partitions.js';
 import { type Sql, block, join, literal, ownSchemaOid, qualified, sql } from './sql.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import type { LockedTable, Statement } from './statement.js';

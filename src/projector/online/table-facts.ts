@@ -1,7 +1,7 @@
 /** What the catalog and the statistics say of the tables of a change. */
 import type { Queryable } from '../../postgres/pool.js';
 import { sql } from '../ddl/sql.js';
-import { partsOf } from '../partitions.js';
+import { partsOf } from '../ddl/partitions.js';
 
 export interface TableFacts {
   name: string;

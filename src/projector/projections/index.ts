@@ -11,7 +11,7 @@ import { INDEX_PROJECTION } from '../verify/pending-indexes.js';
 import { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, listProjections } from './list.js';
 import { CHANGES_PROJECTION, type RebuiltChanges, rebuildChanges } from '../change-requests/rebuild.js';
 import { type RebuiltTrash, TRASH_PROJECTION, rebuildTrash } from '../trash/rebuild.js';
-import type { LogLock } from './log-lock.js';
+import type { LogLock } from '../../log/log-lock.js';
 import { type Progress, type RebuiltMetadata, rebuildMetadataRows } from '../metadata/rebuild.js';
 import { type RebuiltTables, rebuildTables } from './rebuild-tables.js';
 import { shareNext } from '../../kernel/share-next.js';

@@ -1,7 +1,7 @@
 /** The tables as the log says: what is missing is made, what differs is mended, nothing is dropped. */
 import { repairDrift } from '../drift/repair.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
-import type { LogLock } from './log-lock.js';
+import type { LogLock } from '../../log/log-lock.js';
 
 export interface RebuiltTables {
   position: number;

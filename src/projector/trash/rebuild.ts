@@ -5,7 +5,7 @@ import { sendBatch } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Identity } from '../../schema/model/state.js';
-import type { LogLock } from '../projections/log-lock.js';
+import type { LogLock } from '../../log/log-lock.js';
 import { type KeptDeletion, allKeptDeletions } from './kept-deletions.js';
 import { identityOf, insertRows } from './rows.js';
 

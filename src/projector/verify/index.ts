@@ -9,7 +9,7 @@ import { readCatalog } from '../catalog/read.js';
 import { mayBeSpelled } from './compare-column.js';
 import { compareTable } from './compare-table.js';
 import { type ColumnField, hasColumn } from '../ddl/column.js';
-import { verifyChanges } from '../change-requests/rebuild.js';
+import { verifyChanges } from './change-requests.js';
 import type { Difference } from './difference.js';
 import { spelledColumns } from './column-spellings.js';
 import { requestsInPreparation } from '../online/orphans.js';

@@ -19,7 +19,7 @@ import {
 import { type State, memberKey, primaryKeyOf } from '../../schema/model/state.js';
 import type { ComingAgain } from '../../schema/transition/coming.js';
 import { type End, endsOf } from '../../log/ends.js';
-import { TIME_TO_COUNT, askedWithin } from '../../projector/asked-within.js';
+import { TIME_TO_COUNT, askedWithin } from '../../projector/catalog/asked-within.js';
 import { comesEmpty, emptied, goneNow, notRestoredByName } from './not-restored.js';
 
 export interface Plan {

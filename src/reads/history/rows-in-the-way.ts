@@ -9,7 +9,7 @@ import { hasForeignKey, referencedColumns } from '../../projector/ddl/create-tab
 import { type Sql, ident, integer, join, sql } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { getField, getRelation, memberKey } from '../../schema/model/state.js';
-import { TIME_TO_COUNT, askedWithin } from '../../projector/asked-within.js';
+import { TIME_TO_COUNT, askedWithin } from '../../projector/catalog/asked-within.js';
 import { type Planned, type Rows, rowsBefore } from './rows-before.js';
 
 interface Question {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { changeOpenedV1, changePreparedV1, changePreparingV1, changeUpdatedV1 } from './change-event-schemas.js';
 import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
-import { ACTIONS } from '../policy/model.js';
+import { ACTIONS } from '../model/policy.js';
 import type { EventType, LogEvent, NewEvent, SchemaEventType } from '../model/events.js';
 
 const text = z.string();

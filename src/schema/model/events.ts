@@ -6,7 +6,7 @@ import type { Operation } from 'fast-json-patch';
 import type { Collection, Field, NewRelation } from './model.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
-import type { Policy } from '../policy/model.js';
+import type { Policy } from './policy.js';
 import type { ChangeEventData } from './change-events.js';
 import type { Divergence } from './divergence.js';
 

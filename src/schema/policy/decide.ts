@@ -1,6 +1,6 @@
 /** What a policy does about findings. */
 import type { Resumable } from '../../kernel/resumable.js';
-import { type Action, ACTIONS, NOT_ONLINE, type Policy } from './model.js';
+import { type Action, ACTIONS, NOT_ONLINE, type Policy } from '../model/policy.js';
 import { fitting } from './pattern.js';
 
 /** Of a finding, what a policy looks at. */

@@ -1,6 +1,6 @@
 /** policy × event → policy. Pure. */
 import type { LogEvent } from '../model/events.js';
-import { DEFAULT_POLICY, POLICY_SUBJECT, type Policy } from './model.js';
+import { DEFAULT_POLICY, POLICY_SUBJECT, type Policy } from '../model/policy.js';
 
 /** The policy after the events. Those that aren't about it are passed over. */
 export function foldPolicy(events: Iterable<LogEvent>, from: Policy = DEFAULT_POLICY): Policy {

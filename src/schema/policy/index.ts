@@ -11,7 +11,7 @@ export {
   type Actions,
   type CollectionRule,
   type Policy,
-} from './model.js';
+} from '../model/policy.js';
 export { foldPolicy, policyUpdated } from './fold.js';
 export {
   actionOf,

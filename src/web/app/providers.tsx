@@ -4,7 +4,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { SessionGate } from '../pages/sign-in/session-gate.js';
 import { cspNonce } from './nonce.js';
-import { queryClient } from './query-client.js';
+import { queryClient } from '../service/query-client.js';
 import { router } from './router.js';
 import { cssVariables, theme } from './theme.js';
 

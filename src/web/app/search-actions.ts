@@ -1,6 +1,6 @@
 /** What can be done to the schema, by a few words: `new field articles`. */
 import type { NavigateOptions } from '@tanstack/react-router';
-import type { EditName } from '../pages/collection/search.js';
+import type { EditName } from '../editing/edit-names.js';
 import type { ListedCollection } from '../service/types.js';
 import { best } from './best.js';
 import type { Found, Searched } from './search-model.js';

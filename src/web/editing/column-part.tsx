@@ -7,7 +7,8 @@ import { columnText } from '../shared/column-text.js';
 import { canCountUp, columnOfType, interfaceOf, newColumn, specialOf } from './column-defaults.js';
 import { DefaultInput } from './default-input.js';
 import classes from './editor-frame.module.css';
-import { type Choices, MemberInput } from './member-input.js';
+import type { Choices } from './input-props.js';
+import { MemberInput } from './member-input.js';
 import { COLUMN_FLAGS, COLUMN_TEXTS, type Member } from './members.js';
 
 const LENGTH: Member = { path: 'schema.max_length', label: 'Longest', kind: 'number', help: 'Characters' };

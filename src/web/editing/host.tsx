@@ -6,7 +6,7 @@ import type { Drafted } from '../draft/drafted.js';
 import { type Draft, memberKey } from '../draft/model.js';
 import { useDraft } from '../draft/use-draft.js';
 import { useDraftedCollections, useDraftedFields, useDraftedRelations } from '../draft/use-drafted.js';
-import type { EditName } from '../pages/collection/search.js';
+import type { EditName } from './edit-names.js';
 import { Caution } from '../shared/caution.js';
 import { Waiting } from '../shared/waiting.js';
 import { CollectionForm } from './collection-form.js';

@@ -3,7 +3,7 @@ import searchIcon from 'icon:search';
 import { Autocomplete, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { MaterialIcon } from '../shared/material-icon.js';
-import type { InputProps } from './member-input.js';
+import type { InputProps } from './input-props.js';
 
 /** As many as are looked through at once: each is a file of its own. */
 const MOST = 24;

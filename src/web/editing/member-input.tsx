@@ -14,27 +14,10 @@ import { type ReactElement, useState } from 'react';
 import { useController } from 'react-hook-form';
 import classes from './editor-frame.module.css';
 import { IconInput } from './icon-input.js';
+import type { Choices, InputProps } from './input-props.js';
 import type { Kind, Member } from './members.js';
 import { MOST_LISTED, NameSearch } from './name-search.js';
 import { TranslationsInput } from './translations-input.js';
-
-/** What names can be chosen from. */
-export interface Choices {
-  fields: readonly string[];
-  /** Fields without a column. */
-  aliases: readonly string[];
-  collections: readonly string[];
-}
-
-export interface InputProps {
-  member: Member;
-  value: unknown;
-  onChange: (value: unknown) => void;
-  onBlur: () => void;
-  ref: (element: unknown) => void;
-  error: string | undefined;
-  choices: Choices;
-}
 
 export function MemberInput({ member, choices }: { member: Member; choices: Choices }) {
   const { field, fieldState } = useController({ name: member.path });

@@ -3,17 +3,11 @@ import { Radio, Text } from '@mantine/core';
 import { type ReactNode, use, useEffect, useState } from 'react';
 import { readKept } from '../shared/kept.js';
 import { FormName, useFormName } from './form-name.js';
-import type { DraftedNames } from './relation-names.js';
 import { AnyForm } from './relation-any-form.js';
 import { ManyToManyForm } from './relation-many-form.js';
 import { OneForm } from './relation-one-form.js';
+import type { RelationFormProps } from './relation-parts.js';
 import classes from './editor-frame.module.css';
-
-export interface RelationFormProps {
-  collection: string;
-  names: DraftedNames;
-  onDone: () => void;
-}
 
 const KINDS = [
   { value: 'm2o', label: 'Many to one', help: 'Each item here leads to one there: an article to its author' },

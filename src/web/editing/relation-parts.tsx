@@ -1,8 +1,16 @@
-/** Inputs that the forms of relations share. */
+/** What the forms of relations share. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useController, useFormContext } from 'react-hook-form';
 import { REFERENTIAL_ACTIONS } from '../../schema/model/model.js';
 import { MOST_LISTED, NameSearch } from './name-search.js';
+import type { DraftedNames } from './relation-names.js';
+
+/** What the form of a relation is given, whatever its kind. */
+export interface RelationFormProps {
+  collection: string;
+  names: DraftedNames;
+  onDone: () => void;
+}
 
 export function NameInput({ name, label, help }: { name: string; label: string; help?: string }) {
   const { register, getFieldState, formState } = useFormContext();

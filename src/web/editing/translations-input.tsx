@@ -4,7 +4,7 @@ import addIcon from 'icon:add';
 import { ActionIcon, Button, Group, Input, Stack, TextInput } from '@mantine/core';
 import { isObject } from '../../kernel/json.js';
 import { Glyph } from '../shared/glyph.js';
-import type { InputProps } from './member-input.js';
+import type { InputProps } from './input-props.js';
 
 /** `more`: what else an entry says: `singular`, `plural`. */
 interface Row {

@@ -1,6 +1,6 @@
 /** The names that can be chosen in the forms of a collection. */
 import { useDraftedCollections, useDraftedFields } from '../draft/use-drafted.js';
-import type { Choices } from './member-input.js';
+import type { Choices } from './input-props.js';
 
 /** @param collection null: one that isn't there yet */
 export function useChoices(collection: string | null): Choices {

@@ -77,7 +77,7 @@ async function jsonOf({ content, type }: SentFile): Promise<Blob | string> {
     const start = new Uint8Array(await blob.slice(0, MARK.length).arrayBuffer());
     return MARK.every((byte, index) => start[index] === byte) ? blob.slice(MARK.length) : content;
   }
-  const { readYaml } = await import('../shared/yaml.js');
+  const { readYaml } = await import('./yaml.js');
   return JSON.stringify(readYaml(await content.text()) ?? null);
 }
 

@@ -1,7 +1,8 @@
 /** The rows of change requests, many of them, held against a log. */
 import { expect } from 'chai';
 import type pg from 'pg';
-import { foldChangesOf, verifyChanges } from '../../../src/projector/change-requests/rebuild.js';
+import { foldChangesOf } from '../../../src/projector/change-requests/rebuild.js';
+import { verifyChanges } from '../../../src/projector/verify/change-requests.js';
 import { type Instance, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 

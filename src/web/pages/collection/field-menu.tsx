@@ -10,7 +10,7 @@ import { editDraft } from '../../draft/store.js';
 import { editSchema } from '../../draft/use-drafted.js';
 import { Glyph } from '../../shared/glyph.js';
 import { move } from './field-order.js';
-import type { EditName } from './search.js';
+import type { EditName } from '../../editing/edit-names.js';
 
 interface Props {
   /** All of the collection, in their order. */

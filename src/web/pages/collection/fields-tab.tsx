@@ -26,7 +26,7 @@ import { blameOf } from './blame.js';
 import { defaultText, flagsOf } from './column.js';
 import { FieldMenu } from './field-menu.js';
 import { inOrder } from './field-order.js';
-import type { EditName } from './search.js';
+import type { EditName } from '../../editing/edit-names.js';
 import classes from './page.module.css';
 
 interface Props {

@@ -13,7 +13,7 @@ import { useMay } from '../../service/use-session.js';
 import { Glyph } from '../../shared/glyph.js';
 import { MaterialIcon } from '../../shared/material-icon.js';
 import { colorOf } from '../schema/color.js';
-import type { EditName } from './search.js';
+import type { EditName } from '../../editing/edit-names.js';
 import { Size } from './size.js';
 import classes from './page.module.css';
 

@@ -23,7 +23,8 @@ import { HistoryTab } from './history-tab.js';
 import { RelationsTab } from './relations-tab.js';
 import { SqlTab } from './sql-tab.js';
 import { TableTab } from './table-tab.js';
-import type { EditName, Tab } from './search.js';
+import type { EditName } from '../../editing/edit-names.js';
+import type { Tab } from './search.js';
 
 const EditingHost = lazy(() => import('../../editing/host.js'));
 const route = getRouteApi('/collections/$name');

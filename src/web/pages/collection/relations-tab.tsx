@@ -13,7 +13,7 @@ import { useDraftedRelations } from '../../draft/use-drafted.js';
 import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Waiting } from '../../shared/waiting.js';
-import type { EditName } from './search.js';
+import type { EditName } from '../../editing/edit-names.js';
 import classes from './page.module.css';
 
 type OnEdit = ((edit: EditName, of?: string) => void) | null;

@@ -1,21 +1,8 @@
 /** What of a collection's page stands in its address. */
+import { EDITS, type EditName } from '../../editing/edit-names.js';
+
 export const TABS = ['fields', 'relations', 'table', 'sql', 'history'] as const;
 export type Tab = (typeof TABS)[number];
-
-/** What is edited, beside the page. */
-export const EDITS = [
-  'collection',
-  'rename',
-  'delete',
-  'new-field',
-  'new-relation',
-  'field',
-  'rename-field',
-  'delete-field',
-  'relation',
-  'delete-relation',
-] as const;
-export type EditName = (typeof EDITS)[number];
 
 export interface CollectionSearch {
   tab?: Tab;

@@ -2,7 +2,7 @@
 import { Center, Modal, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
-import { queryClient } from '../../app/query-client.js';
+import { queryClient } from '../../service/query-client.js';
 import { resume, signOut } from '../../service/session.js';
 import { useSession } from '../../service/use-session.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';

@@ -73,7 +73,7 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
 async function savePeerForm(path: string): Promise<void> {
   const [{ toPeerForm }, { yamlText }, snapshot] = await Promise.all([
     import('./peer-form.js'),
-    import('../yaml.js'),
+    import('../../service/yaml.js'),
     request<OwnSnapshot>(path),
   ]);
   saveText('snapshot-directus.yaml', 'application/yaml', yamlText(toPeerForm(snapshot)));

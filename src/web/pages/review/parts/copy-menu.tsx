@@ -23,7 +23,7 @@ export function CopyMenu({ item, review }: { item: Item; review: Review }) {
       body: JSON.stringify(body()),
       reason: reasonFor([item]),
     });
-  const asYaml = async () => copy((await import('../../../shared/yaml.js')).yamlText(own()));
+  const asYaml = async () => copy((await import('../../../service/yaml.js')).yamlText(own()));
   return (
     <Menu position="bottom-end" shadow="md" withinPortal={false}>
       <Menu.Target>

@@ -18,7 +18,7 @@ export function ExportMenu({ review }: { review: Review }) {
   const sent = () => ({ hash: applying.hash, diff: applying.diff() });
   const curl = () =>
     curlFor({ origin: location.origin, path: addressOf(applying), body: JSON.stringify(sent()), reason: why });
-  const asYaml = async () => (await import('../../../shared/yaml.js')).yamlText(sent());
+  const asYaml = async () => (await import('../../../service/yaml.js')).yamlText(sent());
   const label = copied ? 'Copied' : 'Download or copy';
   return (
     <Menu position="top-start" shadow="md" withinPortal={false}>

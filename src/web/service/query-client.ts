@@ -1,6 +1,6 @@
 /** The answers at hand, and when a question is asked again. */
 import { QueryClient } from '@tanstack/react-query';
-import { isPassing } from '../service/errors.js';
+import { isPassing } from './errors.js';
 
 const TRIES = 3;
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Point } from '../../log/fold.js';
+import type { Point } from './fold.js';
 
 /** What lets `work` see the log and the projections stand still: the pipeline. */
 export interface LogLock {

@@ -1,5 +1,5 @@
 /** The partitions of a table, without a lock on any of them: pg_partition_tree() waits for whoever changes one. */
-import { type Sql, sql } from './ddl/sql.js';
+import { type Sql, sql } from './sql.js';
 
 /** The oids of the table and, where it is partitioned, of its partitions at all levels. @param table an alias for pg_class */
 export const partsOf = (table: Sql): Sql => sql`

@@ -1,7 +1,7 @@
 /** Questions whose answer is worth a moment and no more: an answer without counts or sizes is better than one that comes late. */
 import type pg from 'pg';
-import type { Queryable } from '../postgres/pool.js';
-import { type Sql, literal, sql } from './ddl/sql.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { type Sql, literal, sql } from '../ddl/sql.js';
 
 /** Milliseconds for all questions of a kind together. */
 export const TIME_TO_COUNT = 1_500;

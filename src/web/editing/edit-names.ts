@@ -1,0 +1,14 @@
+/** What is edited of a collection, beside its page. */
+export const EDITS = [
+  'collection',
+  'rename',
+  'delete',
+  'new-field',
+  'new-relation',
+  'field',
+  'rename-field',
+  'delete-field',
+  'relation',
+  'delete-relation',
+] as const;
+export type EditName = (typeof EDITS)[number];
