@@ -8,7 +8,7 @@ import type { Logger } from './postgres/logger.js';
 import { type ConnectionOptions, withSessions } from './postgres/pool.js';
 import { readServerState } from './postgres/server-role.js';
 import type { Projections } from './projector/projections/index.js';
-import { createStore } from './reads/store.js';
+import { createStore } from './reads/state-store.js';
 
 type Surroundings = Config & ConnectionOptions & { pool: pg.Pool; logger: Logger; projections: Projections };
 

@@ -5,7 +5,7 @@ import type { ConnectionOptions } from './postgres/pool.js';
 import type { ServerRole } from './postgres/server-role.js';
 import type { Freshness } from './reads/freshness.js';
 import { startPolling } from './reads/polling.js';
-import type { Store } from './reads/store.js';
+import type { Store } from './reads/state-store.js';
 import type { Shutdown } from './shutdown.js';
 
 export interface FollowOptions {

@@ -4,7 +4,7 @@ import { inTime } from './kernel/in-time.js';
 import type { LogWatch } from './log/watch.js';
 import type { Queryable } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
-import type { Store } from './reads/store.js';
+import type { Store } from './reads/state-store.js';
 import { own } from './postgres/own-tables.js';
 import { UnreadableEventError } from './schema/fold/upcasting.js';
 

@@ -6,7 +6,7 @@ import { type Proposals, createProposals } from './pipeline/change-requests/prop
 import { createPreparationEngine } from './projector/online/index.js';
 import { type Changes, createChanges } from './reads/changes.js';
 import type { History } from './reads/history/index.js';
-import type { Store } from './reads/store.js';
+import type { Store } from './reads/state-store.js';
 import type { ServerRole } from './postgres/server-role.js';
 import type { Shutdown } from './shutdown.js';
 

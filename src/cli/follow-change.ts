@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExitCode, Invocation } from './command.js';
 import { json } from './output.js';
 import { bar } from './progress.js';
-import { ask } from './service.js';
+import { ask } from './connections/service.js';
 
 /** A request as the service answers it. */
 export interface ShownChange {

@@ -4,7 +4,7 @@ import { stoppingFindings } from '../projector/findings/index.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { ExitCode, Invocation } from './command.js';
 import { type Warning, describeWarning } from './diff-document.js';
-import { type Workplace, operatorsRequest, refusedByService } from './pipeline.js';
+import { type Workplace, operatorsRequest, refusedByService } from './connections/pipeline.js';
 import { stoppedBy } from './policy.js';
 
 export interface Taken {

@@ -1,14 +1,14 @@
 /** The express application: routes in, handlers out. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { mountAdminApp } from './admin-app/index.js';
-import { type Answer, refusal } from './answer.js';
+import { type Answer, refusal } from './answer/answer.js';
 import { createBodies } from './body/index.js';
-import { crossOrigin } from './cross-origin.js';
+import { crossOrigin } from './request/cross-origin.js';
 import type { HttpDeps } from './deps.js';
-import { failureAnswer } from './failure.js';
-import { requestIdOf } from './request-headers.js';
+import { failureAnswer } from './answer/failure-answer.js';
+import { requestIdOf } from './request/request-headers.js';
 import { type RequestLog, createRequestLog } from './request-log.js';
-import { respond } from './respond.js';
+import { respond } from './answer/respond.js';
 import type { Method, Route } from './route.js';
 import { createRoutes } from './routes/index.js';
 import { serve, type Serving } from './serve.js';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { allows, type Access, type Caller } from '../auth/caller.js';
 import { refused, Refused } from './errors.js';
-import { bearerToken } from './request-headers.js';
+import { bearerToken } from './request/request-headers.js';
 
 const CHALLENGE = 'Bearer realm="data-platform-service"';
 

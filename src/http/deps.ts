@@ -12,8 +12,8 @@ import type { Projections } from '../projector/projections/index.js';
 import type { Freshness } from '../reads/freshness.js';
 import type { Positions } from '../reads/positions.js';
 import type { History } from '../reads/history/index.js';
-import type { RenderedCache } from '../reads/rendered.js';
-import type { Store } from '../reads/store.js';
+import type { RenderedCache } from '../reads/rendered-cache.js';
+import type { Store } from '../reads/state-store.js';
 import type { CollectionMeta } from '../schema/model/model.js';
 import type { Handled } from './request-log.js';
 

@@ -7,11 +7,11 @@ import type { Comparison } from '../schema/compare/compare-snapshot.js';
 import { type Finding, withoutPlaces } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { transition } from '../schema/transition/transition.js';
-import type { Answer } from './answer.js';
-import { expectTakeable } from './answer-limits.js';
+import type { Answer } from './answer/answer.js';
+import { expectTakeable } from './answer/size-limit.js';
 import type { HttpDeps } from './deps.js';
-import { largeJsonAnswer } from './json-text.js';
-import { flag } from './query.js';
+import { largeJsonAnswer } from './answer/json-text.js';
+import { flag } from './request/query.js';
 
 /** How a snapshot is read. */
 export const diffQuery = z.strictObject({

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type Answer, refusal } from './answer.js';
+import { type Answer, refusal } from './answer/answer.js';
 import type { EdgeProblem } from './errors.js';
-import { respond } from './respond.js';
-import { requestIdOf } from './request-headers.js';
+import { respond } from './answer/respond.js';
+import { requestIdOf } from './request/request-headers.js';
 
 /** Milliseconds in which a client whose request can't be read takes the answer. */
 const LINGER = 2_000;

@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { type Access, type Caller, allows } from '../auth/caller.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answer/answer.js';
 import type { Bodies, ReadBody } from './body/index.js';
 import { hasBody } from './body/limited-bytes.js';
 import { refused } from './errors.js';
-import { readQuery } from './query.js';
+import { readQuery } from './request/query.js';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 

@@ -1,10 +1,10 @@
 /** The HTTP server: where it listens, and how it stops. */
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LIVE, LIVE_PATH } from './live.js';
+import { LIVE, LIVE_PATH } from './liveness.js';
 import { answerParserErrors, missingHost } from './parser-errors.js';
-import { requestIdOf } from './request-headers.js';
-import { respond } from './respond.js';
+import { requestIdOf } from './request/request-headers.js';
+import { respond } from './answer/respond.js';
 import { OperatorError } from '../kernel/operator-error.js';
 
 export interface ListeningServer {

@@ -1,10 +1,10 @@
 /** An exported log, checked line by line without a database, and without Node.js: a browser does it by this code. */
 import type { Sha256 } from '../kernel/sha256.js';
 import { documentsOf } from '../schema/change-requests/documents-of.js';
-import { chainWith } from './chain.js';
+import { chainWith } from './event-hash.js';
 import { type Document, documentFault, readDocumentLine } from './document-lines.js';
 import type { LogHead } from './head.js';
-import { RECORD } from './record.js';
+import { RECORD } from './exported-event.js';
 import type { EventRecord } from './read.js';
 
 export interface ExportedLog {

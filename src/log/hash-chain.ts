@@ -4,7 +4,7 @@ import type { StoredEvent } from '../schema/model/events.js';
 import { canonicalJson } from '../kernel/canonical.js';
 import { sha256 } from '../kernel/sha256.js';
 import type { Queryable } from '../postgres/pool.js';
-import { type Chain, type Hashed, aroundData, chainWith } from './chain.js';
+import { type Chain, type Hashed, aroundData, chainWith } from './event-hash.js';
 import type { LogHead } from './head.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { createTimeSlice } from '../kernel/event-loop.js';

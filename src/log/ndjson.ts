@@ -4,7 +4,7 @@ import { OperatorError } from '../kernel/operator-error.js';
 import { sha256 } from '../kernel/sha256.js';
 import { type Document, documentFault, readDocumentLine } from './document-lines.js';
 import { readLines } from './lines.js';
-import { RECORD } from './record.js';
+import { RECORD } from './exported-event.js';
 import type { EventRecord } from './read.js';
 
 const PAGE = 1_000;

@@ -7,8 +7,8 @@ import { commitSurely } from '../postgres/transaction.js';
 import type { Cause, LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
 import type { Try } from './keep-alive.js';
-import { begin } from './begin.js';
-import { checkpoints } from './checkpoints.js';
+import { begin } from './transaction/begin.js';
+import { checkpoints } from './transaction/checkpoints.js';
 import { own } from '../postgres/own-tables.js';
 import type { Acknowledged, PipelineOptions } from './types.js';
 

@@ -10,13 +10,18 @@ import type { Operation } from '../schema/operations/operation.js';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './keep-alive.js';
-import { type Attempt, attempt } from './attempt.js';
-import { attemptDryRun } from './dry-run.js';
-import { CommitInDoubt } from './finish.js';
-import { StaleConnectionError, begin } from './begin.js';
+import { type Attempt, attempt } from './transaction/attempt.js';
+import { attemptDryRun } from './transaction/dry-run.js';
+import { CommitInDoubt } from './transaction/finish.js';
+import { StaleConnectionError, begin } from './transaction/begin.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
-import { type CommitsInDoubt, createCommitsInDoubt, isCommitted, outcomeUnknown } from './commit-outcome.js';
+import {
+  type CommitsInDoubt,
+  createCommitsInDoubt,
+  isCommitted,
+  outcomeUnknown,
+} from './transaction/commit-outcome.js';
 import { retryWhileLocked } from './wait-for-locks.js';
 import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
 

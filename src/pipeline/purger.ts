@@ -7,7 +7,7 @@ import { MAY_CREATE_SCHEMAS } from '../projector/trash/facts.js';
 import { untilNextExpiry } from '../projector/trash/list.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Cause } from '../schema/model/events.js';
-import { purgingExpired } from './purge.js';
+import { purgingExpired } from './prepare/purge.js';
 import type { Pipeline, PipelineOptions } from './types.js';
 
 export interface Purger {

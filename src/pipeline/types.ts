@@ -7,7 +7,7 @@ import type { Held } from '../projector/change-requests/rows.js';
 import type { Preparation } from '../projector/online/types.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import type { Queryable } from '../postgres/pool.js';
-import type { Point, Store } from '../reads/store.js';
+import type { Point, Store } from '../reads/state-store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { ChangeRequest } from '../schema/change-requests/model.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';

@@ -9,7 +9,7 @@ import { withClient } from '../postgres/pool.js';
 import { IDLE } from '../postgres/write-limits.js';
 import { type Holder, LockedError } from '../projector/ddl/table-locks.js';
 import { type Try, keepAlive } from './keep-alive.js';
-import { StaleConnectionError } from './begin.js';
+import { StaleConnectionError } from './transaction/begin.js';
 import {
   LogBusyError,
   type LockConflict,

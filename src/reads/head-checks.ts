@@ -6,7 +6,7 @@ import type { LogWatch } from '../log/watch.js';
 import { unavailable } from '../postgres/errors.js';
 import type { ServerRole } from '../postgres/server-role.js';
 import type { FreshnessOptions } from './freshness.js';
-import type { Store } from './store.js';
+import type { Store } from './state-store.js';
 
 export interface HeadChecksOptions {
   store: Pick<Store, 'point' | 'reload'>;

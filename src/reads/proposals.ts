@@ -1,6 +1,6 @@
 /** What people have said of a change request, with the texts that stand beside the log. */
 import type { Document } from '../log/document-lines.js';
-import { readPolicy } from '../log/policy.js';
+import { readPolicy } from '../log/read-policy.js';
 import type { Queryable } from '../postgres/pool.js';
 import { activeAdmins } from '../projector/change-requests/approvers.js';
 import { type WhyNot, countApprovals, judgeApprovals } from '../schema/change-requests/approvals.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { refusal } from '../../src/http/answer.js';
+import { refusal } from '../../src/http/answer/answer.js';
 import { errorBody, refused, STATUS } from '../../src/http/errors.js';
-import { failureAnswer } from '../../src/http/failure.js';
+import { failureAnswer } from '../../src/http/answer/failure-answer.js';
 import { lockTimeout, unavailable } from '../../src/postgres/errors.js';
 import { ProblemError } from '../../src/kernel/problem.js';
 

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { replayInto } from '../../src/cli/replay.js';
+import { replayInto } from '../../src/cli/connections/replay.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { sha256 } from '../../src/kernel/sha256.js';
 import { checkExportedLog } from '../../src/log/exported-chain.js';

@@ -1,7 +1,7 @@
 /** Ending the transaction whose COMMIT was lost, and nobody else's: behind a pooler its process works for others by then. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { isCommitted } from '../../src/pipeline/commit-outcome.js';
+import { isCommitted } from '../../src/pipeline/transaction/commit-outcome.js';
 import { advisoryKey } from '../../src/postgres/advisory.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { silent } from '../support/instance.js';

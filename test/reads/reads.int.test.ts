@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type pg from 'pg';
 import { createPool } from '../../src/postgres/pool.js';
 import { type Freshness, createFreshness } from '../../src/reads/freshness.js';
-import { createStore } from '../../src/reads/store.js';
+import { createStore } from '../../src/reads/state-store.js';
 import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';

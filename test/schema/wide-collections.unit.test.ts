@@ -5,7 +5,7 @@ import type { Field } from '../../src/schema/model/model.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { changeProblems, invariantProblems } from '../../src/schema/invariants/index.js';
 import { unsupportedChanges } from '../../src/schema/invariants/unsupported-changes.js';
-import { createSnapshotTexts } from '../../src/http/snapshot-text.js';
+import { createSnapshotTexts } from '../../src/http/documents/snapshot-text.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { type CollectionNode, type State, initialState } from '../../src/schema/model/state.js';
 import {

@@ -6,7 +6,7 @@ import { readDatabase } from '../../src/postgres/database.js';
 import type { Logger } from '../../src/postgres/logger.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';
-import { type Store, createStore } from '../../src/reads/store.js';
+import { type Store, createStore } from '../../src/reads/state-store.js';
 import type { Cause } from '../../src/schema/model/events.js';
 import type { CommandOf, InputOf, OperationName } from '../../src/schema/operations/index.js';
 import { parsed } from './given.js';

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { eventHash } from '../../src/log/hash-chain.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
 import { type EventRecord, readRecordPages } from '../../src/log/read.js';
-import { restoreEvents } from '../../src/log/restore.js';
+import { restoreEvents } from '../../src/log/restore-events.js';
 import { createClient } from '../../src/postgres/pool.js';
 
 /** Runs `work` with the append-only trigger off. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import type { Page } from 'playwright-core';
 import { put } from '../../src/web/draft/edits.js';
-import { draftText } from '../../src/web/draft/kept.js';
+import { draftText } from '../../src/web/draft/draft-text.js';
 import { type Draft, EMPTY } from '../../src/web/draft/model.js';
 import { newCollection } from '../../src/web/editing/column-defaults.js';
 import { primaryKey } from '../../src/web/editing/relations.js';

@@ -2,7 +2,7 @@ import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
 import type { ExitCode, Invocation } from '../command.js';
 import { describeDivergence } from '../../doctor/differences.js';
 import { json } from '../output.js';
-import { operatorsRequest, withPipeline } from '../pipeline.js';
+import { operatorsRequest, withPipeline } from '../connections/pipeline.js';
 
 export async function acknowledgeLog(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;

@@ -1,11 +1,11 @@
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
-import { type AdoptionReport, adopting } from '../../pipeline/adopt.js';
+import { type AdoptionReport, adopting } from '../../pipeline/prepare/adopt.js';
 import type { Note } from '../../projector/adopt/note.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError } from '../command.js';
 import type { Warning } from '../diff-document.js';
 import { accepted, json } from '../output.js';
-import { withPipeline } from '../pipeline.js';
+import { withPipeline } from '../connections/pipeline.js';
 import { describeWarnings, take } from '../rehearsed.js';
 
 export async function adopt(invocation: Invocation): Promise<ExitCode> {

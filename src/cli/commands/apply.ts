@@ -4,7 +4,7 @@ import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../di
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json } from '../output.js';
 import { stoppedBy } from '../policy.js';
-import { type Answered, ask, askFully, changeHeaders } from '../service.js';
+import { type Answered, ask, askFully, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';
 
 /** What a dry run answers. */

@@ -12,7 +12,7 @@ import { readRelease } from '../../release.js';
 import type { ExitCode, Invocation } from '../command.js';
 import { describeDifference } from '../../doctor/differences.js';
 import { json } from '../output.js';
-import { type Workplace, withPipeline } from '../pipeline.js';
+import { type Workplace, withPipeline } from '../connections/pipeline.js';
 import { createProgress } from '../progress.js';
 
 export function backup(invocation: Invocation): Promise<ExitCode> {

@@ -2,7 +2,7 @@
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { type Said, type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
 import { json, oneLine } from '../output.js';
-import { ask, askForAll, reasonHeader } from '../service.js';
+import { ask, askForAll, reasonHeader } from '../connections/service.js';
 
 const LIMIT = 20;
 

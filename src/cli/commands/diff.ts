@@ -2,7 +2,7 @@ import { type ExitCode, type Invocation, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
 import { json, writeOutput } from '../output.js';
 import { readDocument } from '../document.js';
-import { ask } from '../service.js';
+import { ask } from '../connections/service.js';
 
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;

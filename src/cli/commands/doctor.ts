@@ -4,12 +4,12 @@ import { type Addresses, directly } from '../../postgres/pool.js';
 import { PoolerError } from '../../postgres/pooler.js';
 import { readServerState } from '../../postgres/server-role.js';
 import { type ExitCode, type Invocation } from '../command.js';
-import { openPool, withServer } from '../database.js';
+import { openPool, withServer } from '../connections/database.js';
 import { type Finding, finding } from '../../doctor/finding.js';
 import { type Examined, examine } from '../../doctor/index.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
-import { openProjectionTools } from '../projections.js';
+import { openProjectionTools } from '../connections/projections.js';
 
 export async function doctor(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;

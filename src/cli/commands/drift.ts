@@ -3,11 +3,11 @@ import { findDrift } from '../../projector/drift/find.js';
 import type { Drift, DriftDifference, TableDrift } from '../../projector/drift/model.js';
 import { type Repaired, repairDrift } from '../../projector/drift/repair.js';
 import { type ExitCode, type Invocation, UsageError } from '../command.js';
-import { type AcceptanceReport, accepting } from '../../pipeline/accept-drift.js';
+import { type AcceptanceReport, accepting } from '../../pipeline/prepare/accept-drift.js';
 import { operations } from '../../schema/operations/index.js';
 import { namedPlace } from '../named-place.js';
 import { accepted, json } from '../output.js';
-import { type Workplace, withPipeline } from '../pipeline.js';
+import { type Workplace, withPipeline } from '../connections/pipeline.js';
 import { describeWarnings, take } from '../rehearsed.js';
 
 export async function drift(invocation: Invocation): Promise<ExitCode> {

@@ -2,7 +2,7 @@ import { type ExitCode, type Invocation, UsageError, text } from '../command.js'
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
 import { type ShownBatch, type ShownEvent, createPaint, describeBatch, describeEvent } from '../history-text.js';
 import { deliver, json } from '../output.js';
-import { ask } from '../service.js';
+import { ask } from '../connections/service.js';
 
 /** Of one request. */
 const PAGE = 1_000;

@@ -10,9 +10,9 @@ import { encodeNoteKey, noteKey, rawPublicKey } from '../../log/signed-checkpoin
 import { OperatorError } from '../../kernel/operator-error.js';
 import { readDatabase } from '../../postgres/database.js';
 import type { ExitCode, Invocation } from '../command.js';
-import { withDatabase } from '../database.js';
+import { withDatabase } from '../connections/database.js';
 import { show, table } from '../output.js';
-import { silentLogger } from '../silent-logger.js';
+import { silentLogger } from '../connections/silent-logger.js';
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const found = await withKeys(invocation, (keys) => keys.list());

@@ -7,7 +7,7 @@ import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFind
 import { deliver } from '../output.js';
 import { stoppedBy } from '../policy.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
-import { type ServiceRequest, ask } from '../service.js';
+import { type ServiceRequest, ask } from '../connections/service.js';
 
 interface Found {
   findings: readonly Shown[];

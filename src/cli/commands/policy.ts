@@ -5,7 +5,7 @@ import { type Warning, describeWarning } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
 import { json, show as print } from '../output.js';
 import { acknowledged } from '../policy.js';
-import { ask, reasonHeader } from '../service.js';
+import { ask, reasonHeader } from '../connections/service.js';
 
 const PATH = '/policy';
 

@@ -4,7 +4,7 @@ import type { DocumentBody } from '../document.js';
 import { type ShownChange, followChange, readChange } from '../follow-change.js';
 import { json, oneLine } from '../output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { type Answered, askFully, changeHeaders } from '../service.js';
+import { type Answered, askFully, changeHeaders } from '../connections/service.js';
 import { nothingToDo, readDiff } from './apply.js';
 import { describeWhole } from './changes.js';
 

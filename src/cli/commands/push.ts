@@ -3,7 +3,7 @@ import { type ExitCode, type Invocation, UsageError, text } from '../command.js'
 import { isEmpty } from '../diff-document.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
 import { presentFiles } from '../schema-files/present-files.js';
-import { changeHeaders } from '../service.js';
+import { changeHeaders } from '../connections/service.js';
 import { carryOut, nothingToDo } from './apply.js';
 import { propose } from './proposals.js';
 import { pullInto } from './pull.js';

@@ -14,10 +14,10 @@ import {
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { countDifferences, describeDifference } from '../../doctor/differences.js';
 import { json } from '../output.js';
-import { withServerAt } from '../database.js';
+import { withServerAt } from '../connections/database.js';
 import { createProgress } from '../progress.js';
-import { type ProjectionTools, withProjections } from '../projections.js';
-import { replayInto, showReplayed } from '../replay.js';
+import { type ProjectionTools, withProjections } from '../connections/projections.js';
+import { replayInto, showReplayed } from '../connections/replay.js';
 import { ProblemError } from '../../kernel/problem.js';
 
 export async function rebuild(invocation: Invocation): Promise<ExitCode> {

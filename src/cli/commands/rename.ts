@@ -1,7 +1,7 @@
 import type { ExitCode, Invocation } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
 import { namedPlace } from '../named-place.js';
-import { ask, changeHeaders } from '../service.js';
+import { ask, changeHeaders } from '../connections/service.js';
 
 /** `articles posts` gives a collection another name, `posts.title headline` a field. */
 export async function rename(invocation: Invocation): Promise<ExitCode> {

@@ -10,9 +10,9 @@ import { newestMigration } from '../../postgres/migrate.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
-import { withServer, withServerAt } from '../database.js';
+import { withServer, withServerAt } from '../connections/database.js';
 import { type Progress, createProgress } from '../progress.js';
-import { replayInto, showReplayed } from '../replay.js';
+import { replayInto, showReplayed } from '../connections/replay.js';
 
 export async function restore(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;

@@ -1,6 +1,6 @@
 import { type ExitCode, type Invocation, text } from '../command.js';
 import { deliver } from '../output.js';
-import { ask } from '../service.js';
+import { ask } from '../connections/service.js';
 
 export async function snapshot(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;

@@ -1,5 +1,5 @@
 import { type ExitCode, type Invocation, text } from '../command.js';
-import { withPlace } from '../place.js';
+import { withPlace } from '../connections/place.js';
 
 /** The service in this process. It ends it itself, by a signal or when it can't go on. */
 export async function start({ values, environment }: Invocation): Promise<ExitCode> {

@@ -4,7 +4,7 @@ import { type ServerState, readServerState } from '../../postgres/server-role.js
 import { type ProjectionStatus, listProjections } from '../../projector/projections/list.js';
 import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation } from '../command.js';
-import { withDatabase } from '../database.js';
+import { withDatabase } from '../connections/database.js';
 import { own } from '../../postgres/own-tables.js';
 import { json, table } from '../output.js';
 

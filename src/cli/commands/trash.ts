@@ -1,7 +1,7 @@
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
 import { json, table } from '../output.js';
-import { ask, askForAll, changeHeaders, reasonHeader } from '../service.js';
+import { ask, askForAll, changeHeaders, reasonHeader } from '../connections/service.js';
 
 interface Entry {
   position: number;

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { deliver } from '../output.js';
-import { ask } from '../service.js';
+import { ask } from '../connections/service.js';
 
 export async function types(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;

@@ -3,7 +3,7 @@ import type { Role, UserStatus } from '../../auth/caller.js';
 import { PASSWORD_LENGTH, type User } from '../../auth/user.js';
 import type { Users } from '../../auth/users.js';
 import { randomSecret } from '../../auth/secrets.js';
-import { findUser, withAccounts } from '../accounts.js';
+import { findUser, withAccounts } from '../connections/accounts.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { accepted, show, table } from '../output.js';
 

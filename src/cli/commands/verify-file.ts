@@ -9,7 +9,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { describeHeld, readCheckpoints } from '../checkpoint-files.js';
 import { json } from '../output.js';
-import { ask, send } from '../service.js';
+import { ask, send } from '../connections/service.js';
 
 interface Against {
   url: string;

@@ -9,7 +9,7 @@ import { type GivenCheckpoints, describeHeld, readCheckpoints } from '../checkpo
 import { countDifferences, describeDifference, describeDivergence } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { createProgress } from '../progress.js';
-import { type ProjectionTools, withProjections } from '../projections.js';
+import { type ProjectionTools, withProjections } from '../connections/projections.js';
 import { verifyFile } from './verify-file.js';
 
 export async function verify(invocation: Invocation): Promise<ExitCode> {

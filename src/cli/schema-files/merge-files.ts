@@ -7,7 +7,7 @@ import { type Invocation, UsageError, text } from '../command.js';
 import type { Locate } from '../findings/index.js';
 import type { DiffDocument } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
-import { type Answered, ask, askAnyway, refusal } from '../service.js';
+import { type Answered, ask, askAnyway, refusal } from '../connections/service.js';
 import { type ConflictAnswer, describeConflicts } from './conflicts.js';
 import { LOCK } from './lock.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';

@@ -1,7 +1,7 @@
 /** The files that a running service's schema is. */
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Invocation } from '../command.js';
-import { ask, askFully } from '../service.js';
+import { ask, askFully } from '../connections/service.js';
 import { type SnapshotParts, documentsOf } from './contents.js';
 import { fileNameOf } from './file-names.js';
 import { LOCK, type Lock, writeLock } from './lock.js';

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Coding } from '../coding.js';
+import type { Coding } from '../answer/content-coding.js';
 
 /** The same from src/http/admin-app and from dist/http/admin-app. */
 const BUILT = fileURLToPath(new URL('../../../dist/web/', import.meta.url));

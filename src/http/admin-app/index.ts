@@ -1,11 +1,11 @@
 /** The admin app at /app: its page for every path without a dot, and the files that the page loads. */
 import { randomBytes } from 'node:crypto';
 import type { Express, Request, RequestHandler, Response } from 'express';
-import { type Answer, refusal } from '../answer.js';
-import { readAcceptEncoding } from '../coding.js';
-import { requestIdOf } from '../request-headers.js';
+import { type Answer, refusal } from '../answer/answer.js';
+import { readAcceptEncoding } from '../answer/content-coding.js';
+import { requestIdOf } from '../request/request-headers.js';
 import type { RequestLog } from '../request-log.js';
-import { respond } from '../respond.js';
+import { respond } from '../answer/respond.js';
 import { type BuiltApp, type BuiltFile, NONCE, createBuiltApp } from './built-files.js';
 import { securityHeaders } from './security-headers.js';
 

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { type Permit, type Semaphore, createSemaphore } from '../../kernel/semaphore.js';
 import { refused } from '../errors.js';
-import { decoderOf } from './coding.js';
+import { decoderOf } from './content-coding.js';
 import { JSON_LIMITS, parseJson } from './json.js';
 import { skipSpace } from './json-bytes.js';
 import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';

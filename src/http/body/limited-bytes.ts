@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { refused, Refused } from '../errors.js';
-import { decoderOf } from './coding.js';
+import { decoderOf } from './content-coding.js';
 
 /** The client hung up while it was sending: no answer can reach it. */
 export class ClientGone extends Error {

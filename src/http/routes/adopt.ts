@@ -1,11 +1,11 @@
 /** POST /schema/adopt: tables that exist become collections. */
 import { z } from 'zod';
-import { adopting } from '../../pipeline/adopt.js';
-import { takeAcknowledged } from '../acknowledge.js';
-import { jsonAnswer } from '../answer.js';
-import { change, rehearse, commandOf } from '../change.js';
+import { adopting } from '../../pipeline/prepare/adopt.js';
+import { takeAcknowledged } from '../change/acknowledge.js';
+import { jsonAnswer } from '../answer/answer.js';
+import { change, rehearse, commandOf } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
-import { flag } from '../query.js';
+import { flag } from '../request/query.js';
 import { type Route, route } from '../route.js';
 
 const query = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });

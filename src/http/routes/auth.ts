@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { networkOf } from '../../auth/login-limit.js';
 import { type Grant } from '../../auth/sessions.js';
 import { credentials, refreshToken } from '../account-bodies.js';
-import { type Answer, jsonAnswer, noContent } from '../answer.js';
+import { type Answer, jsonAnswer, noContent } from '../answer/answer.js';
 import { unauthenticated } from '../authorize.js';
 import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, refused } from '../errors.js';
-import { cookieToken, requireOwnPage, setCookie } from '../refresh-cookie.js';
-import { addressOf, userAgentOf } from '../request-headers.js';
+import { cookieToken, requireOwnPage, setCookie } from '../request/refresh-cookie.js';
+import { addressOf, userAgentOf } from '../request/request-headers.js';
 import { openRoute, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});

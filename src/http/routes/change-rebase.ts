@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Return } from '../../projector/trash/returning.js';
 import { readResolutions } from '../../schema/merge/resolutions.js';
-import { unwrap } from '../answer.js';
+import { unwrap } from '../answer/answer.js';
 import { readShape } from '../body/shape.js';
-import * as bodies from '../change-bodies.js';
-import { findChange, findOwnChange } from '../change-id.js';
+import * as bodies from '../change-requests/bodies.js';
+import { findChange, findOwnChange } from '../change-requests/find.js';
 import type { HttpDeps } from '../deps.js';
-import { acted, withReason } from '../change-acts.js';
+import { acted, withReason } from '../change-requests/act.js';
 import { route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});

@@ -2,18 +2,18 @@
 import { z } from 'zod';
 import { WITHDRAW } from '../../pipeline/change-requests/index.js';
 import { type Caller, allows } from '../../auth/caller.js';
-import { readPolicy } from '../../log/policy.js';
+import { readPolicy } from '../../log/read-policy.js';
 import type { Approver } from '../../projector/change-requests/rows.js';
 import { summaryOf } from '../../reads/changes.js';
 import { allowedIn } from '../../schema/change-requests/actions.js';
 import { CHANGE_STATES, isAtRest } from '../../schema/change-requests/model.js';
-import { type Answer, jsonAnswer } from '../answer.js';
-import { changeBody, recorded, withBatch } from '../change.js';
-import { findChange, findOwnChange, noSuchChange } from '../change-id.js';
-import { shownPlan } from '../change-plan.js';
+import { type Answer, jsonAnswer } from '../answer/answer.js';
+import { changeBody, recorded, withBatch } from '../change/change.js';
+import { findChange, findOwnChange, noSuchChange } from '../change-requests/find.js';
+import { shownPlan } from '../change-requests/shown-plan.js';
 import type { HttpDeps } from '../deps.js';
-import { largeJsonAnswer } from '../json-text.js';
-import { count, flag, metaMembers, pageLimit } from '../query.js';
+import { largeJsonAnswer } from '../answer/json-text.js';
+import { count, flag, metaMembers, pageLimit } from '../request/query.js';
 import { route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});

@@ -1,6 +1,6 @@
 /** /history/checkpoint: what the log is now, signed, for auditors; and the keys that sign. */
 import { z } from 'zod';
-import { jsonAnswer, textAnswer } from '../answer.js';
+import { jsonAnswer, textAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { type Route, route } from '../route.js';
 

@@ -2,18 +2,18 @@
 import { z } from 'zod';
 import { missingCollection } from '../../schema/operations/refusals.js';
 import type { State } from '../../schema/model/state.js';
-import { onlineQuery } from '../change.js';
-import { changeOf, changeRoute, severalChangesRoute } from '../change-route.js';
-import { type CollectionTexts, createCollectionTexts } from '../collection-texts.js';
+import { onlineQuery } from '../change/change.js';
+import { changeOf, changeRoute, severalChangesRoute } from '../change/change-route.js';
+import { type CollectionTexts, createCollectionTexts } from '../documents/collection-texts.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused, Refused } from '../errors.js';
-import { largeJsonAnswer } from '../json-text.js';
+import { largeJsonAnswer } from '../answer/json-text.js';
 import { readDatabaseTable } from '../../projector/catalog/table-facts.js';
-import { listed, listQueryOf, listTexts, pageKey } from '../list.js';
-import { COLLECTION_MEMBERS, membersOf, pickText } from '../members.js';
-import { flag, metaMembers, purge } from '../query.js';
-import { createRead } from '../read.js';
-import { renameRoute } from '../rename-route.js';
+import { listed, listQueryOf, listTexts, pageKey } from '../documents/list.js';
+import { COLLECTION_MEMBERS, membersOf, pickText } from '../documents/shown-members.js';
+import { flag, metaMembers, purge } from '../request/query.js';
+import { createRead } from '../documents/read.js';
+import { renameRoute } from '../change/rename-route.js';
 import { type Call, route, type Route } from '../route.js';
 
 const PATH = '/collections';

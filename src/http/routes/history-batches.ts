@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import type { Batch } from '../../reads/history/batches.js';
 import type { ChangedBatch } from '../../reads/history/changes.js';
-import { jsonAnswer } from '../answer.js';
+import { jsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { beyond, filterOf, filters, type Order, order, positionOf, type } from '../history-filter.js';
-import { cursor, pageSize } from '../history-query.js';
-import { jsonTextsAnswer } from '../json-text.js';
-import { listed } from '../list.js';
+import { beyond, filterOf, filters, type Order, order, positionOf, type } from '../history/filter.js';
+import { cursor, pageSize } from '../request/history-query.js';
+import { jsonTextsAnswer } from '../answer/json-text.js';
+import { listed } from '../documents/list.js';
 import { type Route, route } from '../route.js';
 
 const batchesQuery = z.strictObject({

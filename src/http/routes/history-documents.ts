@@ -6,10 +6,10 @@ import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.j
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { keyTarget, relationDocument } from '../../schema/snapshot/documents.js';
 import { collectionDocumentOf, fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
-import type { PointAt } from '../history-point.js';
-import { moment } from '../history-query.js';
-import { jsonTextsAnswer } from '../json-text.js';
-import { nameList } from '../query.js';
+import type { PointAt } from '../history/point.js';
+import { moment } from '../request/history-query.js';
+import { jsonTextsAnswer } from '../answer/json-text.js';
+import { nameList } from '../request/query.js';
 import { type Route, route } from '../route.js';
 
 const PARTS = ['collections', 'fields', 'relations'] as const;

@@ -6,19 +6,19 @@ import { bytes } from '../../kernel/bytes.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { JSON_TYPE } from '../answer.js';
+import { JSON_TYPE } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import type { Problem } from '../../kernel/problem.js';
-import { attachment, EXPORTS, exportFile, FORMATS, stampOf } from '../formats/export.js';
-import { createPointAt, type PointAt } from '../history-point.js';
-import { moment } from '../history-query.js';
-import { largeJsonAnswer } from '../json-text.js';
-import { representationAnswer } from '../representation.js';
+import { attachment, EXPORTS, exportFile, FORMATS, stampOf } from '../answer/export.js';
+import { createPointAt, type PointAt } from '../history/point.js';
+import { moment } from '../request/history-query.js';
+import { largeJsonAnswer } from '../answer/json-text.js';
+import { representationAnswer } from '../answer/representation.js';
 import { type Route, route } from '../route.js';
 import { documentsRoute } from './history-documents.js';
-import { createSnapshotTexts } from '../snapshot-text.js';
-import { expectTakeable } from '../answer-limits.js';
+import { createSnapshotTexts } from '../documents/snapshot-text.js';
+import { expectTakeable } from '../answer/size-limit.js';
 
 const HISTORY_EXPORTS = [...EXPORTS, 'sql'] as const;
 

@@ -5,13 +5,13 @@ import { type Access, allows } from '../../auth/caller.js';
 import type { EventText } from '../../log/event-text.js';
 import { CHANGE } from '../../schema/change-requests/model.js';
 import type { StoredEvent } from '../../schema/model/events.js';
-import { streamAnswer } from '../answer.js';
+import { streamAnswer } from '../answer/answer.js';
 import { authorize } from '../authorize.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused, Refused } from '../errors.js';
-import { writeEventStream } from '../event-stream.js';
-import { subject, subjectFilter } from '../history-filter.js';
-import { type Cursor, cursor, requireInLog } from '../history-query.js';
+import { writeEventStream } from '../answer/event-stream.js';
+import { subject, subjectFilter } from '../history/filter.js';
+import { type Cursor, cursor, requireInLog } from '../request/history-query.js';
 import { type Route, route } from '../route.js';
 
 /** `after`: for the first connection of a client that has read the log up to there. */

@@ -6,13 +6,13 @@ import { mergeSnapshot, stateOfSnapshot } from '../../schema/merge/merge-snapsho
 import type { MergeConflict } from '../../schema/merge/model.js';
 import { describePlace, readResolutions } from '../../schema/merge/resolutions.js';
 import type { State } from '../../schema/model/state.js';
-import { type Answer, jsonBytesAnswer, unwrap } from '../answer.js';
+import { type Answer, jsonBytesAnswer, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery } from '../diff-answer.js';
 import { Refused, STATUS } from '../errors.js';
-import { jsonBytes } from '../json-text.js';
+import { jsonBytes } from '../answer/json-text.js';
 import { inManagedSchema } from '../managed-schema.js';
-import { createMomentState } from '../moment-state.js';
+import { createMomentState } from '../history/moment-state.js';
 import { route, type Call, type Route } from '../route.js';
 
 const MEMBERS = new Set(['base', 'ours', 'theirs', 'resolve']);

@@ -1,6 +1,6 @@
 /** /metrics for Prometheus: with a token, because the numbers tell who does how much of what. */
 import { z } from 'zod';
-import { textAnswer } from '../answer.js';
+import { textAnswer } from '../answer/answer.js';
 import type { MetricsSource } from '../deps.js';
 import { route, type Route } from '../route.js';
 

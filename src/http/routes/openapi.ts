@@ -1,9 +1,9 @@
 /** The description of the interface: for machines, and as a page. */
 import { z } from 'zod';
 import { bytes } from '../../kernel/bytes.js';
-import { type Rendered, renderedChunks } from '../../reads/rendered.js';
-import { JSON_TYPE } from '../answer.js';
-import { representationAnswer } from '../representation.js';
+import { type Rendered, renderedChunks } from '../../reads/rendered-cache.js';
+import { JSON_TYPE } from '../answer/answer.js';
+import { representationAnswer } from '../answer/representation.js';
 import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 

@@ -1,9 +1,9 @@
 /** /projections: how they are (auditors), whether they are right, and rebuilding them (admins). */
 import { z } from 'zod';
 import { type Projections, PROJECTION_NAMES, isProjectionName } from '../../projector/projections/index.js';
-import { jsonAnswer } from '../answer.js';
+import { jsonAnswer } from '../answer/answer.js';
 import { refused } from '../errors.js';
-import { largeJsonAnswer } from '../json-text.js';
+import { largeJsonAnswer } from '../answer/json-text.js';
 import { route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});

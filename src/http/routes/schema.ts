@@ -2,31 +2,31 @@
 import { z } from 'zod';
 import { lockedTables } from '../../projector/online/locked-tables.js';
 import { bytes } from '../../kernel/bytes.js';
-import type { Rendered } from '../../reads/rendered.js';
+import type { Rendered } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { originsIn } from '../../schema/diff/origins.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { Command } from '../../pipeline/types.js';
-import { applying } from '../../pipeline/apply-restoring.js';
-import type { ComingAgain } from '../../schema/transition/coming.js';
+import { applying } from '../../pipeline/prepare/apply-restoring.js';
+import type { ComingAgain } from '../../schema/transition/coming-again.js';
 import type { State } from '../../schema/model/state.js';
-import { takeAcknowledged } from '../acknowledge.js';
-import { type Answer, JSON_TYPE, noContent, refusal, unwrap } from '../answer.js';
-import { change, dryRun, commandOf, onlineQuery } from '../change.js';
+import { takeAcknowledged } from '../change/acknowledge.js';
+import { type Answer, JSON_TYPE, noContent, refusal, unwrap } from '../answer/answer.js';
+import { change, dryRun, commandOf, onlineQuery } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery } from '../diff-answer.js';
 import { invalidQuery } from '../errors.js';
-import { attachment, EXPORTS, exportFile, FORMATS } from '../formats/export.js';
-import { planAnswer } from '../plan-answer.js';
+import { attachment, EXPORTS, exportFile, FORMATS } from '../answer/export.js';
+import { planAnswer } from '../change/plan-answer.js';
 import { inManagedSchema } from '../managed-schema.js';
-import { flag, nameList, purge } from '../query.js';
-import { representationAnswer } from '../representation.js';
+import { flag, nameList, purge } from '../request/query.js';
+import { representationAnswer } from '../answer/representation.js';
 import { type Call, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { createSnapshotTexts } from '../snapshot-text.js';
-import { expectTakeable } from '../answer-limits.js';
+import { createSnapshotTexts } from '../documents/snapshot-text.js';
+import { expectTakeable } from '../answer/size-limit.js';
 
 const snapshotQuery = z.strictObject({
   export: z

@@ -1,10 +1,10 @@
 /** /server: is it there, is it well, what is it. */
 import { z } from 'zod';
 import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
-import { jsonAnswer, textAnswer } from '../answer.js';
+import { jsonAnswer, textAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { largeJsonAnswer } from '../json-text.js';
-import { LIVE, LIVE_PATH } from '../live.js';
+import { largeJsonAnswer } from '../answer/json-text.js';
+import { LIVE, LIVE_PATH } from '../liveness.js';
 import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 

@@ -1,9 +1,9 @@
 /** /sessions: who is signed in, and ending that (admins). */
 import { z } from 'zod';
-import { jsonAnswer, noContent, unwrap } from '../answer.js';
+import { jsonAnswer, noContent, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { largeJsonAnswer } from '../json-text.js';
-import { count, metaMembers, pageLimit } from '../query.js';
+import { largeJsonAnswer } from '../answer/json-text.js';
+import { count, metaMembers, pageLimit } from '../request/query.js';
 import { route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});

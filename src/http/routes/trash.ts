@@ -1,16 +1,16 @@
 /** /trash: what was deleted and can come back (auditors), restoring and purging it (admins). */
 import { z } from 'zod';
-import { purging } from '../../pipeline/purge.js';
+import { purging } from '../../pipeline/prepare/purge.js';
 import { countTrash, findInTrash, notInTrash, readTrash } from '../../projector/trash/list.js';
-import { takeAcknowledged } from '../acknowledge.js';
-import { jsonAnswer, noContent } from '../answer.js';
-import { change } from '../change.js';
+import { takeAcknowledged } from '../change/acknowledge.js';
+import { jsonAnswer, noContent } from '../answer/answer.js';
+import { change } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, invalidQuery } from '../errors.js';
-import { createCollectionTexts } from '../collection-texts.js';
-import { count, flag, metaMembers, pageLimit } from '../query.js';
-import { restore } from '../restore.js';
-import { largeJsonAnswer } from '../json-text.js';
+import { createCollectionTexts } from '../documents/collection-texts.js';
+import { count, flag, metaMembers, pageLimit } from '../request/query.js';
+import { restore } from '../change/restore.js';
+import { largeJsonAnswer } from '../answer/json-text.js';
 import { type Call, type Route, route } from '../route.js';
 
 const PATH = '/trash';

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { NOW } from '../../reads/history/moment.js';
 import { LANGUAGES, type Language, programTypes } from '../../schema/program-types/index.js';
 import type { HttpDeps } from '../deps.js';
-import { createPointAt } from '../history-point.js';
-import { moment } from '../history-query.js';
-import { representationAnswer } from '../representation.js';
+import { createPointAt } from '../history/point.js';
+import { moment } from '../request/history-query.js';
+import { representationAnswer } from '../answer/representation.js';
 import { route, type Route } from '../route.js';
 
 const typesQuery = z.strictObject({

@@ -1,13 +1,13 @@
 /** /users and their tokens (admins). */
 import { z } from 'zod';
 import { newToken, newUser, userChanges } from '../account-bodies.js';
-import { jsonAnswer, noContent, unwrap } from '../answer.js';
+import { jsonAnswer, noContent, unwrap } from '../answer/answer.js';
 import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
-import { listQueryOf } from '../list.js';
-import { largeJsonAnswer } from '../json-text.js';
-import { membersOf, pick, USER_MEMBERS } from '../members.js';
-import { pageLimit } from '../query.js';
+import { listQueryOf } from '../documents/list.js';
+import { largeJsonAnswer } from '../answer/json-text.js';
+import { membersOf, pick, USER_MEMBERS } from '../documents/shown-members.js';
+import { pageLimit } from '../request/query.js';
 import { type Call, route, type Route } from '../route.js';
 
 const noQuery = z.strictObject({});

@@ -14,7 +14,7 @@ import type { Operation } from '../../schema/operations/operation.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
-import { applying } from '../apply-restoring.js';
+import { applying } from '../prepare/apply-restoring.js';
 import type { Acknowledgement } from '../../schema/policy/index.js';
 import type { Acknowledgements, Ask } from '../types.js';
 

@@ -11,12 +11,12 @@ import {
 } from '../../projector/change-requests/preparations.js';
 import { isDue } from '../../projector/change-requests/due.js';
 import { keepWaiting, readChange } from '../../projector/change-requests/rows.js';
-import { PREPARATION_LOST } from '../../projector/online/lost.js';
+import { PREPARATION_LOST } from '../../projector/online/preparation-lost.js';
 import { PreparationRefused, type StepProgress } from '../../projector/online/types.js';
 import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type ChangeRequest, isAtRest } from '../../schema/change-requests/model.js';
 import type { Problem } from '../../kernel/problem.js';
-import { isStorable } from '../idempotency.js';
+import { isStorable } from '../transaction/idempotency.js';
 import { described, holderDetails } from '../lock-conflict.js';
 import type { Done, Outcome, Pipeline, Revise } from '../types.js';
 import { applyingOf, recordingOf } from './applying.js';

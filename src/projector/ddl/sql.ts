@@ -4,7 +4,7 @@
  */
 import { textFault } from '../../kernel/text.js';
 import { checkExpression } from '../../schema/sql-text/expression.js';
-import { fits } from '../../schema/model/fitted-names.js';
+import { fits } from '../../schema/model/name-length.js';
 import {
   checkCollation,
   checkIndexDefinition,

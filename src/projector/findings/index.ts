@@ -2,7 +2,7 @@
 import { runYielding } from '../../kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../../kernel/in-time.js';
 import type { Warning } from '../../kernel/warning.js';
-import { readPolicy } from '../../log/policy.js';
+import { readPolicy } from '../../log/read-policy.js';
 import type { Queryable } from '../../postgres/pool.js';
 import {
   type Dependent,

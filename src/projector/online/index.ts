@@ -4,8 +4,8 @@
  */
 import { cleanUp } from './clean-up.js';
 import { stepFailure } from './failure.js';
-import { observeStep, writersOf } from './observe.js';
-import { type Pace } from './pace.js';
+import { observeStep, writersOf } from './progress.js';
+import { type Pace } from './throttle.js';
 import { planPreparation } from './plan.js';
 import { addConstraint, validateConstraint } from './run-constraint.js';
 import { copyValues } from './run-copy.js';
@@ -13,11 +13,11 @@ import { buildIndex } from './run-index.js';
 import { noteWrites } from './run-note.js';
 import { type EngineStep, readStep } from './steps.js';
 import type { PreparationEngine, PreparationStep, StepContext } from './types.js';
-import { preparedStatements } from './use.js';
+import { preparedStatements } from './short-transaction.js';
 
 export type * from './types.js';
 export { PreparationRefused } from './types.js';
-export { PREPARATION_LOST } from './lost.js';
+export { PREPARATION_LOST } from './preparation-lost.js';
 
 type Run = (context: StepContext, own: EngineStep, step: PreparationStep) => Promise<void>;
 

@@ -1,6 +1,6 @@
 /** From a planned change to the steps that prepare it. */
 import type { Queryable } from '../../postgres/pool.js';
-import { tableOfRows, takesLong } from '../../schema/findings/statement.js';
+import { tableOfRows, takesLong } from '../../schema/findings/planned-statement.js';
 import { offendingOf } from './offending.js';
 import { obstacleTo } from './obstacles.js';
 import { type Prepared, preparedOf } from './preparables.js';

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../kernel/json.js';
 import { integer, literal, sql } from '../ddl/sql.js';
 import { type Copying, copyBatch, copyTable, copyingOf, followNotes, lostTable, notedTable } from './copy.js';
-import { NOTES_AT_ONCE, Pursuit } from './pursuit.js';
-import { type Pace, firstSize, nextSize, restAfter, waitForStandbys } from './pace.js';
+import { NOTES_AT_ONCE, Pursuit } from './catch-up.js';
+import { type Pace, firstSize, nextSize, restAfter, waitForStandbys } from './throttle.js';
 import type { EngineStep } from './steps.js';
 import { PreparationRefused, type StepContext } from './types.js';
 

@@ -1,7 +1,7 @@
 /** Indexes, and those of keys: built concurrently under a name of ours. */
 import { ident, literal, qualified, sql } from '../ddl/sql.js';
 import { preparedName } from './names.js';
-import { type Pace, waitForStandbys } from './pace.js';
+import { type Pace, waitForStandbys } from './throttle.js';
 import type { EngineStep } from './steps.js';
 import type { StepContext } from './types.js';
 

@@ -12,7 +12,7 @@ import { findDamagedDocument, keepDocuments } from '../../log/documents.js';
 import { createChain } from '../../log/hash-chain.js';
 import type { LogHead } from '../../log/head.js';
 import type { EventRecord } from '../../log/read.js';
-import { restoreEvents } from '../../log/restore.js';
+import { restoreEvents } from '../../log/restore-events.js';
 import { logChannel } from '../../postgres/advisory.js';
 import { unmarkRestoring } from '../../postgres/restoring.js';
 import { runScript } from '../../postgres/script.js';

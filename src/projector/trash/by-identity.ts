@@ -1,5 +1,5 @@
 /** Where the trash has things that are asked for by what they are: whatever they were called. */
-import { endsOf } from '../../log/ends.js';
+import { endsOf } from '../../log/life-ends.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Identity } from '../../schema/model/state.js';
 import { keptDeletions } from './kept-deletions.js';

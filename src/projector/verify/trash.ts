@@ -1,5 +1,5 @@
 /** The list of the trash, against what the log says of it and what the catalog holds. */
-import { type End, endsOf } from '../../log/ends.js';
+import { type End, endsOf } from '../../log/life-ends.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { isThere, shownTime } from '../trash/expressions.js';

@@ -7,7 +7,7 @@ import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Point } from '../../log/fold.js';
-import type { Store } from '../store.js';
+import type { Store } from '../state-store.js';
 import type { StoredFolds } from '../stored-folds/index.js';
 import { type Batch, type BatchSelection, readBatches } from './batches.js';
 import { type ChangedBatches, readChanges } from './changes.js';

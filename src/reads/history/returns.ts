@@ -17,8 +17,8 @@ import {
   takenFromTrash,
 } from '../../schema/model/events.js';
 import { type State, memberKey, primaryKeyOf } from '../../schema/model/state.js';
-import type { ComingAgain } from '../../schema/transition/coming.js';
-import { type End, endsOf } from '../../log/ends.js';
+import type { ComingAgain } from '../../schema/transition/coming-again.js';
+import { type End, endsOf } from '../../log/life-ends.js';
 import { TIME_TO_COUNT, askedWithin } from '../../projector/catalog/asked-within.js';
 import { comesEmpty, emptied, goneNow, notRestoredByName } from './not-restored.js';
 

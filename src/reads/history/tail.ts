@@ -4,7 +4,7 @@
  */
 import { type EventText, readEventTexts } from '../../log/event-text.js';
 import type { Queryable } from '../../postgres/pool.js';
-import type { Store } from '../store.js';
+import type { Store } from '../state-store.js';
 
 export interface Tail {
   /**

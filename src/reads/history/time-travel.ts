@@ -2,7 +2,7 @@
 import { createSemaphore } from '../../kernel/semaphore.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Point, foldLog, startPoint } from '../../log/fold.js';
-import type { Store } from '../store.js';
+import type { Store } from '../state-store.js';
 import type { StoredFolds } from '../stored-folds/index.js';
 
 export interface TimeTravel {

@@ -20,7 +20,7 @@ import {
   scheduled,
   updated,
   withTimes,
-} from './says.js';
+} from './fold-details.js';
 
 type Type = ChangeEvent['type'];
 

@@ -2,9 +2,9 @@
 import { type Problem, renderPath } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Identity, type State, UNMADE, memberKey } from '../model/state.js';
-import type { ComingAgain } from '../transition/coming.js';
+import type { ComingAgain } from '../transition/coming-again.js';
 import type { Draft } from '../transition/draft.js';
-import { fitting } from '../transition/fitting.js';
+import { fitting } from '../transition/fitting-trash.js';
 import type { InTrash } from '../transition/restoring-transition.js';
 import type { CollectionDiff, FieldDiff, SchemaDiff } from './diff.js';
 import { originsIn } from './origins.js';

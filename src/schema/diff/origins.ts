@@ -4,7 +4,7 @@
  */
 import { type Path, type Problem, invalid } from '../../kernel/problem.js';
 import { type Identity, memberKey } from '../model/state.js';
-import type { ComingAgain } from '../transition/coming.js';
+import type { ComingAgain } from '../transition/coming-again.js';
 import type { InTrash } from '../transition/restoring-transition.js';
 import type { SchemaDiff } from './diff.js';
 import { type Entry, type Origin, isWhole } from './entries.js';

@@ -1,7 +1,7 @@
 /** What a reviewer should know of a planned change. */
-export { findingsOf } from './judge.js';
+export { findingsOf } from './run-rules.js';
 export { findingOf, ruleOf, withoutPlaces } from './finding.js';
-export { questionsOf, type Known, type Plan, type Questions } from './batch.js';
-export { together } from './together.js';
+export { questionsOf, type Known, type Plan, type Questions } from './planned-batch.js';
+export { together } from './group-imported.js';
 export { RULES } from './rules/index.js';
 export { LEVELS, type Dependent, type Finding, type Level, type Rule, type TableStatistics } from './model.js';

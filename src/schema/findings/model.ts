@@ -6,7 +6,7 @@ import type { Warning } from '../../kernel/warning.js';
 import type { NewEvent } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import type { CollectionNode, State } from '../model/state.js';
-import type { PlannedStatement } from './statement.js';
+import type { PlannedStatement } from './planned-statement.js';
 
 /** Ascending. `note`: good to know. `warn`: look at it. `danger`: others are held up, or something is gone for good. */
 export const LEVELS = ['note', 'warn', 'danger'] as const;

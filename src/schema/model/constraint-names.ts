@@ -1,6 +1,6 @@
 /** Names of the constraints and indexes that belong to a table: derived from what they are for, so they are not stored. */
 import type { ColumnExtras } from './extras.js';
-import { MAX_NAME_BYTES, cut, fitted, withHash } from './fitted-names.js';
+import { MAX_NAME_BYTES, cut, fitted, withHash } from './name-length.js';
 import { type CollectionNode, primaryKeyOf } from './state.js';
 
 export function primaryKeyName(collection: string): string {

@@ -1,6 +1,6 @@
 /** The `schema` of a relation: its foreign key. */
 import { z } from 'zod';
-import { foreignKeyName } from '../model/fitted-names.js';
+import { foreignKeyName } from '../model/name-length.js';
 import { isObject } from '../../kernel/json.js';
 import { DEFERRABLES, type ForeignKey, type NewRelation, REFERENTIAL_ACTIONS } from '../model/model.js';
 import { checkOf, complain, oneOf, type Reading, Wrong } from './checks.js';

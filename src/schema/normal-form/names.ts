@@ -1,4 +1,4 @@
-import { fits, MAX_NAME_BYTES } from '../model/fitted-names.js';
+import { fits, MAX_NAME_BYTES } from '../model/name-length.js';
 import { invalid, type Path, type Problem } from '../../kernel/problem.js';
 import { isSystemCollection } from '../model/system-collections.js';
 

@@ -4,7 +4,7 @@
  */
 import { type Names, type Renaming, replaceNodes } from '../fold/renaming.js';
 import { postgresName } from '../model/constraint-names.js';
-import { foreignKeyName } from '../model/fitted-names.js';
+import { foreignKeyName } from '../model/name-length.js';
 import { tablesAbove, withPartitions } from '../model/order.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema } from '../model/model.js';

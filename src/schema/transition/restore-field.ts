@@ -7,9 +7,9 @@ import { type CollectionNode, type Identity, type State, extrasOf } from '../mod
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import type { Restores } from './context.js';
 import { Draft } from './draft.js';
-import { keyChange } from './fitting.js';
+import { keyChange } from './fitting-trash.js';
 import { notNullName } from './not-null-name.js';
-import { type StaysAway, putBackField } from './put-back.js';
+import { type StaysAway, putBackField } from './restore-dependents.js';
 import { renamesBetween, withRenames } from './renames.js';
 
 export interface RestoreField {

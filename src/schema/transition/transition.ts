@@ -20,7 +20,7 @@ import {
 } from './context.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { type NewEvent, newEvent } from '../model/events.js';
-import { createCollections, createFields, holdersOf } from './creations.js';
+import { createCollections, createFields, holdersOf } from './created-objects.js';
 import { detach } from './detach.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { groupsFirst, neededFirst, partitionsFirst, relationsInOrder } from '../model/order.js';

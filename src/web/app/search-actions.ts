@@ -2,7 +2,7 @@
 import type { NavigateOptions } from '@tanstack/react-router';
 import type { EditName } from '../editing/edit-names.js';
 import type { ListedCollection } from '../service/types.js';
-import { best } from './best.js';
+import { best } from './rank-names.js';
 import type { Found, Searched } from './search-model.js';
 
 const MAKING: readonly { label: string; to: NavigateOptions }[] = [

@@ -1,7 +1,7 @@
 /** Which names fit what was typed, the best first. */
 import type { ListedCollection } from '../service/types.js';
 import { brief } from '../shared/brief.js';
-import { best } from './best.js';
+import { best } from './rank-names.js';
 import { actionsFor } from './search-actions.js';
 import type { PageEntry } from './pages.js';
 import type { Found, Searched } from './search-model.js';

@@ -5,7 +5,7 @@ import { useDeferredValue, useMemo } from 'react';
 import { withDraft } from '../draft/listed.js';
 import { useDraft } from '../draft/use-draft.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
-import { may } from '../service/may.js';
+import { may } from '../service/abilities.js';
 import { useRole } from '../service/use-session.js';
 import { ACTIONS, PAGES, PARTS } from './pages.js';
 import { findFor } from './search-index.js';

@@ -1,5 +1,5 @@
 /** Other names in documents: every member that is exactly such a name follows, as it does in the service. */
-import { foreignKeyName } from '../../schema/model/fitted-names.js';
+import { foreignKeyName } from '../../schema/model/name-length.js';
 import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
 
 /** New names by those that things have. */

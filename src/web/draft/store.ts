@@ -1,7 +1,7 @@
 /** The draft of the user who is signed in: in memory, and kept by this browser, for all of its tabs. No token is in it. */
 import { type Session, currentSession, subscribeSession } from '../service/session.js';
-import { keep, readKept } from '../shared/kept.js';
-import { draftText, readDraft } from './kept.js';
+import { keep, readKept } from '../shared/browser-storage.js';
+import { draftText, readDraft } from './draft-text.js';
 import { type Draft, EMPTY, isEmpty } from './model.js';
 
 export interface DraftState {

@@ -1,7 +1,7 @@
 /** A new relation: its kind first, then what belongs to it, with names that fit. */
 import { Radio, Text } from '@mantine/core';
 import { type ReactNode, use, useEffect, useState } from 'react';
-import { readKept } from '../shared/kept.js';
+import { readKept } from '../shared/browser-storage.js';
 import { FormName, useFormName } from './form-name.js';
 import { AnyForm } from './relation-any-form.js';
 import { ManyToManyForm } from './relation-many-form.js';

@@ -7,8 +7,8 @@ import { type Draft, PARTS } from '../draft/model.js';
 import { currentDraft } from '../draft/store.js';
 import { editSchema, readSource } from '../draft/use-drafted.js';
 import { infoQuery } from '../service/queries.js';
-import { keep as keepText } from '../shared/kept.js';
-import { useHere } from '../shared/use-here.js';
+import { keep as keepText } from '../shared/browser-storage.js';
+import { useHere } from '../shared/use-still-here.js';
 import { type Fault, faultsOf } from './check-draft.js';
 import { useFormName } from './form-name.js';
 

@@ -1,7 +1,7 @@
 /** Keeps what is typed into a form, for who reloads the page or has to sign in again, and offers it the next time. */
 import { useEffect, useRef, useState } from 'react';
 import type { FieldValues, UseFormReturn } from 'react-hook-form';
-import { keep, readKept } from '../shared/kept.js';
+import { keep, readKept } from '../shared/browser-storage.js';
 import { useFormName } from './form-name.js';
 import { type TypedMember, mergeTyped, readTyped, typedSince, withTyped } from './typed.js';
 

@@ -10,7 +10,7 @@ import type {
   RelationDocument,
 } from './types.js';
 
-/** The schema is asked for again only when the log has moved: see app/live.ts. */
+/** The schema is asked for again only when the log has moved: see app/follow-log.ts. */
 const UNTIL_TOLD = { staleTime: Infinity } as const;
 
 /** Everything that a change of the schema makes old begins with this. */

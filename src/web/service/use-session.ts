@@ -1,7 +1,7 @@
 /** The session as components see it. */
 import { useSyncExternalStore } from 'react';
 import { type Session, currentSession, subscribeSession } from './session.js';
-import { type Ability, may } from './may.js';
+import { type Ability, may } from './abilities.js';
 import type { Role } from './types.js';
 
 export const useSession = (): Session => useSyncExternalStore(subscribeSession, currentSession);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createService } from '../../../src/app.js';
 import { readConfig } from '../../../src/config.js';
-import { silentLogger } from '../../../src/cli/silent-logger.js';
+import { silentLogger } from '../../../src/cli/connections/silent-logger.js';
 import { parseNote, parseNoteKeys, verifyNote } from '../../../src/log/signed-checkpoints/note.js';
 import { type Client, clientOf, json } from '../../support/client.js';
 import { dps } from '../../support/dps.js';

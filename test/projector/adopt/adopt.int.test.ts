@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CAUSE, refusedWith } from '../../support/instance.js';
-import { replayInto } from '../../../src/cli/replay.js';
+import { replayInto } from '../../../src/cli/connections/replay.js';
 import { readRecordPages } from '../../../src/log/read.js';
 import { createDatabase, testServer } from '../../support/postgres.js';
 import { HARD_SCHEMA, UNREPRESENTED } from './hard-schema.js';
@@ -98,7 +98,7 @@ describe('adopting tables', function () {
       HARD_SCHEMA + UNREPRESENTED.replace('CREATE EXTENSION citext;', ''),
     );
     const attempt = async (...tables: string[]): Promise<string> => {
-      const { adopting } = await import('../../../src/pipeline/adopt.js');
+      const { adopting } = await import('../../../src/pipeline/prepare/adopt.js');
       const work = adopting({ tables }, instance.schema);
       return refusedWith(await instance.pipeline.execute('adopt-tables', work.command, { cause: CAUSE }));
     };

@@ -1,7 +1,7 @@
 /** Load, adopt, take the snapshot, apply it to an empty instance, compare the catalogs. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { replayInto } from '../../../src/cli/replay.js';
+import { replayInto } from '../../../src/cli/connections/replay.js';
 import { readRecordPages } from '../../../src/log/read.js';
 import { readAdoption, type Adoption, readFound } from '../../../src/projector/adopt/read.js';
 import type { Outcome } from '../../../src/pipeline/index.js';

@@ -1,6 +1,6 @@
 /** Types and sequences that several tables use, in the log, in PostgreSQL and in replays. */
 import { expect } from 'chai';
-import { replayInto } from '../../../src/cli/replay.js';
+import { replayInto } from '../../../src/cli/connections/replay.js';
 import { readRecordPages } from '../../../src/log/read.js';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import { findDrift } from '../../../src/projector/drift/find.js';

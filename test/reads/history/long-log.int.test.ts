@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { writeLog } from '../../../scripts/bench-history/generated-log.js';
 import { type History, createHistory } from '../../../src/reads/history/index.js';
 import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
-import { type Store, createStore } from '../../../src/reads/store.js';
+import { type Store, createStore } from '../../../src/reads/state-store.js';
 import { snapshotHash } from '../../../src/schema/snapshot/snapshot.js';
 import { type Instance, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type pg from 'pg';
 import { type Queryable, createPool } from '../../../src/postgres/pool.js';
 import { type Tail, createTail } from '../../../src/reads/history/tail.js';
-import type { Store } from '../../../src/reads/store.js';
+import type { Store } from '../../../src/reads/state-store.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
 import type { EventText } from '../../../src/log/event-text.js';
 import { ACKNOWLEDGED, append } from '../../support/append.js';

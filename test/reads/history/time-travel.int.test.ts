@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { createSnapshotTexts } from '../../../src/http/snapshot-text.js';
+import { createSnapshotTexts } from '../../../src/http/documents/snapshot-text.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
-import { createStore } from '../../../src/reads/store.js';
+import { createStore } from '../../../src/reads/state-store.js';
 import { type StoredFolds, createStoredFolds } from '../../../src/reads/stored-folds/index.js';
 import { insertFold } from '../../../src/reads/stored-folds/table.js';
 import { evolve } from '../../../src/schema/fold/evolve.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
 import { indexName, primaryKeyName, primaryKeyNameOf, uniqueName } from '../../../src/schema/model/constraint-names.js';
-import { foreignKeyName } from '../../../src/schema/model/fitted-names.js';
+import { foreignKeyName } from '../../../src/schema/model/name-length.js';
 import type { Collection } from '../../../src/schema/model/model.js';
 import { stateOf } from '../invariants/states.js';
 

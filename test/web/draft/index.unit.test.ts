@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { foreignKeyName } from '../../../src/schema/model/fitted-names.js';
+import { foreignKeyName } from '../../../src/schema/model/name-length.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { NewRelation } from '../../../src/schema/model/model.js';
 import type { State } from '../../../src/schema/model/state.js';
@@ -7,9 +7,9 @@ import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.
 import { type Head, byDraftNames, draftDiff } from '../../../src/web/draft/diff.js';
 import { collectionOf, fieldOf, relationOf } from '../../../src/web/draft/documents.js';
 import { discard, put, remove, renameCollection, renameField } from '../../../src/web/draft/edits.js';
-import { draftText, readDraft } from '../../../src/web/draft/kept.js';
+import { draftText, readDraft } from '../../../src/web/draft/draft-text.js';
 import { type Draft, EMPTY, changesIn, isEmpty, memberKey, touchedAtHead } from '../../../src/web/draft/model.js';
-import { settled } from '../../../src/web/draft/settle.js';
+import { settled } from '../../../src/web/draft/resolve-conflict.js';
 import { accepted, follow, given } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 

@@ -1,8 +1,8 @@
 /** Answers about the policy. */
 import { z } from 'zod';
 import { LEVELS } from '../../../schema/findings/index.js';
-import { policy, policyBody } from '../../policy-body.js';
-import { OUTCOMES } from '../../policy-test.js';
+import { policy, policyBody } from '../../policy/policy-body.js';
+import { OUTCOMES } from '../../policy/policy-test.js';
 import { acknowledge } from '../operation-doc.js';
 import { finding } from './schema.js';
 

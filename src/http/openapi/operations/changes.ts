@@ -1,5 +1,5 @@
 /** Change requests. */
-import * as bodies from '../../change-bodies.js';
+import * as bodies from '../../change-requests/bodies.js';
 import { actedOn, changeRequest, changeSummary, reverting } from '../answers/changes.js';
 import { data, type OperationDoc, type OperationDocs, page } from '../operation-doc.js';
 

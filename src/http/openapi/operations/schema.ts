@@ -1,7 +1,7 @@
 /** Collections, fields, relations, and the schema as a whole. */
 import { z } from 'zod';
 import * as taken from '../../../schema/normal-form/shapes.js';
-import { EXPORTS, FORMATS } from '../../formats/export.js';
+import { EXPORTS, FORMATS } from '../../answer/export.js';
 import { acceptance, adoption, drift, plan } from '../answers/operating.js';
 import * as shown from '../answers/schema.js';
 import { databaseTable } from '../answers/table.js';

@@ -5,13 +5,13 @@ import type { PreparationEngine } from '../../../projector/online/types.js';
 import type { ChangeAction } from '../../../schema/change-requests/actions.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 import type { PlannedBatch, Refusal, Revise, RevisedBatch } from '../../types.js';
-import { heldFrom } from '../../held.js';
+import { heldFrom } from '../../transaction/held-collections.js';
 import { changeEvent } from '../events.js';
 import { instead, planned, prepare, refusal, shownSteps, startingOf, withApplied } from '../planning.js';
-import { counting, standing } from './judge.js';
+import { counting, standing } from './approvals.js';
 import type { How } from './plan.js';
 import { nothingToPrepare } from './problems.js';
-import { allowed } from './wanted.js';
+import { allowed } from './asked-for.js';
 
 export interface CarryingOut {
   engine: Pick<PreparationEngine, 'planPreparation'>;

@@ -12,13 +12,13 @@ import type { CommandOf } from '../../../schema/operations/index.js';
 import { CommandRefused, type Command, type Outcome, type Pipeline, type RequestContext } from '../../types.js';
 import type { Reading, Wanted } from '../command.js';
 import { type CarryingOut, carryingOut } from './carry-out.js';
-import { approvingOf, commentingOf, rejectingOf } from './judge.js';
+import { approvingOf, commentingOf, rejectingOf } from './approvals.js';
 import type { How } from './plan.js';
 import { type PlanNow, planNow } from './plan-now.js';
 import { type Proposed, proposingOf, updatingOf } from './propose.js';
 import { type Rebasing, type Reverting, rebase, revert } from './rebase.js';
 import { schedulingOf } from './schedule.js';
-import { allowed, wantedNow } from './wanted.js';
+import { allowed, wantedNow } from './asked-for.js';
 
 /** What somebody asks for. */
 export interface Asked extends Pick<Wanted, 'purge' | 'acknowledged'> {

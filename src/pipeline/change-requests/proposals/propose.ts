@@ -9,7 +9,7 @@ import { changeEvent } from '../events.js';
 import { instead } from '../planning.js';
 import { type How, planOf } from './plan.js';
 import { changesNothing } from './problems.js';
-import { allowed } from './wanted.js';
+import { allowed } from './asked-for.js';
 
 export interface Proposed extends How {
   /** What it asks for. */

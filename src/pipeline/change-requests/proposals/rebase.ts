@@ -13,7 +13,7 @@ import type { Resolution } from '../../../schema/merge/model.js';
 import type { State } from '../../../schema/model/state.js';
 import { drafted } from '../../../schema/operations/apply-diff.js';
 import { type CommandOf, operations } from '../../../schema/operations/index.js';
-import { comingAgain } from '../../../schema/transition/coming.js';
+import { comingAgain } from '../../../schema/transition/coming-again.js';
 import type { Document } from '../../../log/document-lines.js';
 import {
   CommandRefused,
@@ -25,10 +25,10 @@ import {
 } from '../../types.js';
 import { type Reading, type Wanted, wantedOf } from '../command.js';
 import { instead } from '../planning.js';
-import { type Leading, leadingAnew } from './anew.js';
+import { type Leading, leadingAnew } from './merge-onto-current.js';
 import { beingReverted, nothingLeft, updatedMeanwhile } from './problems.js';
 import { type Proposed, proposingOf, updatingOf } from './propose.js';
-import { allowed, requireAction } from './wanted.js';
+import { allowed, requireAction } from './asked-for.js';
 
 export interface Rebasing extends Reading {
   pipeline: Pick<Pipeline, 'execute'>;

@@ -9,10 +9,10 @@ import { type Command, CommandRefused, type Prepare, type Revise } from '../../t
 import { wrongState } from '../applying.js';
 import { changeEvent } from '../events.js';
 import { instead } from '../planning.js';
-import { counting, standing } from './judge.js';
+import { counting, standing } from './approvals.js';
 import type { How } from './plan.js';
 import { badTime, notYetDue, schedulerLost } from './problems.js';
-import { allowed } from './wanted.js';
+import { allowed } from './asked-for.js';
 
 /** Milliseconds: a time that has just been is now; nobody means one that is farther away. */
 const TIMES = { past: 60_000, future: 366 * 86_400_000 };

@@ -1,5 +1,5 @@
 import type { Rule } from '../model.js';
-import { lasting } from './lasting.js';
+import { lasting } from './long-statements.js';
 
 export const checkUnderLock: Rule = {
   code: 'CHECK_UNDER_LOCK',

@@ -1,6 +1,6 @@
 import type { Rule } from '../model.js';
 import { hasColumn } from './common.js';
-import { lasting } from './lasting.js';
+import { lasting } from './long-statements.js';
 
 export const counterOverRows: Rule = {
   code: 'COUNTER_OVER_ROWS',

@@ -1,7 +1,7 @@
 import { parseConstraint } from '../../sql-text/definitions.js';
 import type { Rule } from '../model.js';
 import { extraConstraint } from './common.js';
-import { lasting } from './lasting.js';
+import { lasting } from './long-statements.js';
 
 export const exclusionUnderLock: Rule = {
   code: 'EXCLUSION_UNDER_LOCK',

@@ -1,5 +1,5 @@
 import type { Rule } from '../model.js';
-import { lasting } from './lasting.js';
+import { lasting } from './long-statements.js';
 
 export const foreignKeyUnderLock: Rule = {
   code: 'FOREIGN_KEY_UNDER_LOCK',

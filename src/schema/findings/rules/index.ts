@@ -33,7 +33,7 @@ import { neededElsewhere } from './needed-elsewhere.js';
 import { noPrimaryKey } from './no-primary-key.js';
 import { notOnline } from './not-online.js';
 import { notNullOverRows } from './not-null-over-rows.js';
-import { NOTICED } from './noticed.js';
+import { NOTICED } from './noticed-elsewhere.js';
 import { nullOnRequired } from './null-on-required.js';
 import { primaryKeyOverRows } from './primary-key-over-rows.js';
 import { requiredField } from './required-field.js';

@@ -1,7 +1,7 @@
 import type { PlannedEvent, Rule } from '../model.js';
-import { type PlannedStatement, scansUnderLock } from '../statement.js';
+import { type PlannedStatement, scansUnderLock } from '../planned-statement.js';
 import { hasColumn, isRequired } from './common.js';
-import { lasting } from './lasting.js';
+import { lasting } from './long-statements.js';
 
 export const longLock: Rule = {
   code: 'LONG_LOCK',

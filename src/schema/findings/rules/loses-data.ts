@@ -1,6 +1,6 @@
 import { durationText } from '../levels.js';
 import type { PlannedEvent, Rule } from '../model.js';
-import type { PlannedStatement } from '../statement.js';
+import type { PlannedStatement } from '../planned-statement.js';
 
 const OF_WHAT_GOES =
   'Let applications stop using it first, and keep it in the trash (KEEP_DELETED) rather than purge it.';

@@ -1,7 +1,7 @@
 import type { PlannedEvent, Rule } from '../model.js';
-import type { PlannedStatement } from '../statement.js';
+import type { PlannedStatement } from '../planned-statement.js';
 import { hasColumn, hasDefault } from './common.js';
-import { placeOf } from './lasting.js';
+import { placeOf } from './long-statements.js';
 
 export const mayFail: Rule = {
   code: 'MAY_FAIL',

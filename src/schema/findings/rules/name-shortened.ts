@@ -1,4 +1,4 @@
-import { MAX_NAME_BYTES } from '../../model/fitted-names.js';
+import { MAX_NAME_BYTES } from '../../model/name-length.js';
 import type { FieldChange, Rule } from '../model.js';
 import { hasColumn, labelOf } from './common.js';
 

@@ -1,7 +1,7 @@
 import type { PlannedEvent, Rule } from '../model.js';
-import type { PlannedStatement } from '../statement.js';
+import type { PlannedStatement } from '../planned-statement.js';
 import { hasColumn } from './common.js';
-import { lasting } from './lasting.js';
+import { lasting } from './long-statements.js';
 
 export const notNullOverRows: Rule = {
   code: 'NOT_NULL_OVER_ROWS',

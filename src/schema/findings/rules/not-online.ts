@@ -1,7 +1,7 @@
 import { NOT_KNOWN, sizeText } from '../levels.js';
 import type { Rule, TableStatistics } from '../model.js';
-import { tableOfRows } from '../statement.js';
-import { isPreparable, placeOf, preparedOnline } from './lasting.js';
+import { tableOfRows } from '../planned-statement.js';
+import { isPreparable, placeOf, preparedOnline } from './long-statements.js';
 
 export const notOnline: Rule = {
   code: 'NOT_ONLINE',

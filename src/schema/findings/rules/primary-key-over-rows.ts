@@ -1,6 +1,6 @@
 import { primaryKeyNameOf } from '../../model/constraint-names.js';
 import type { Rule } from '../model.js';
-import { lasting } from './lasting.js';
+import { lasting } from './long-statements.js';
 
 export const primaryKeyOverRows: Rule = {
   code: 'PRIMARY_KEY_OVER_ROWS',

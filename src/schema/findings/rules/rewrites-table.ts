@@ -1,5 +1,5 @@
 import type { Rule } from '../model.js';
-import { lasting } from './lasting.js';
+import { lasting } from './long-statements.js';
 
 export const rewritesTable: Rule = {
   code: 'REWRITES_TABLE',

@@ -1,8 +1,8 @@
 import { uniqueNameOf } from '../../model/constraint-names.js';
 import type { PlannedEvent, Rule } from '../model.js';
-import type { PlannedStatement } from '../statement.js';
+import type { PlannedStatement } from '../planned-statement.js';
 import { hasColumn } from './common.js';
-import { lasting } from './lasting.js';
+import { lasting } from './long-statements.js';
 
 export const uniqueOverRows: Rule = {
   code: 'UNIQUE_OVER_ROWS',

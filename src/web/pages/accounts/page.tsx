@@ -11,7 +11,7 @@ import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 import { Time } from '../../shared/time.js';
-import { Lately } from './lately.js';
+import { Lately } from './recent-changes.js';
 import { SessionsPart } from './sessions-part.js';
 import { TokensDialog } from './tokens-dialog.js';
 import { UserDialog } from './user-dialog.js';

@@ -11,7 +11,7 @@ import { brief } from '../../shared/brief.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Time } from '../../shared/time.js';
-import { Bring } from './parts/bring.js';
+import { Bring } from './parts/upload.js';
 import { STATES } from '../../shared/change-request/states.js';
 import classes from './review.module.css';
 

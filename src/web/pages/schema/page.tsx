@@ -9,10 +9,10 @@ import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Waiting } from '../../shared/waiting.js';
 import { Greeting } from './greeting.js';
-import { Present } from './present.js';
+import { Present } from './current-schema.js';
 import classes from './page.module.css';
 
-const Past = lazy(() => import('./film/past.js'));
+const Past = lazy(() => import('./film/past-schema.js'));
 const route = getRouteApi('/');
 
 export function SchemaPage() {

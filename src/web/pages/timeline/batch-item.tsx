@@ -10,7 +10,7 @@ import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
-import { Ways } from './ways.js';
+import { Ways } from './batch-links.js';
 import classes from './page.module.css';
 
 interface Props {

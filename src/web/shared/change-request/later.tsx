@@ -14,7 +14,7 @@ import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
 import { Time } from '../time.js';
 import { Merging } from './merging.js';
-import { useHere } from '../use-here.js';
+import { useHere } from '../use-still-here.js';
 import { useAct } from './use-act.js';
 
 interface Props {

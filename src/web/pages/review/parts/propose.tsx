@@ -12,7 +12,7 @@ import { brief } from '../../../shared/brief.js';
 import { newId } from '../../../shared/new-id.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { SteadyButton } from '../../../shared/steady-button.js';
-import { useHere } from '../../../shared/use-here.js';
+import { useHere } from '../../../shared/use-still-here.js';
 import type { Review } from '../use-review.js';
 
 interface Props {

@@ -6,7 +6,7 @@ import { brief } from '../../../shared/brief.js';
 import { Time } from '../../../shared/time.js';
 import { type LockedTable, type Loss, lossesOf, otherFindings } from '../model/plan.js';
 import { acknowledgedAs } from '../model/policy.js';
-import { Stopped } from './stopped.js';
+import { Stopped } from './policy-stops.js';
 import { sizeText } from '../../../shared/amounts.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';

@@ -1,0 +1,47 @@
+/** The pipeline on the service's database, for commands that change the schema directly: whether the service runs or not. */
+import type pg from 'pg';
+import { type Pipeline, type Refusal, type RequestContext, createPipeline } from '../../pipeline/index.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { readDatabase } from '../../postgres/database.js';
+import { createStore } from '../../reads/state-store.js';
+import { readRelease } from '../../release.js';
+import { type Invocation, PolicyRefusedError, text } from '../command.js';
+import { withDatabase } from './database.js';
+import { acknowledged } from '../policy.js';
+import { silentLogger } from './silent-logger.js';
+
+export interface Workplace {
+  pipeline: Pipeline;
+  pool: pg.Pool;
+  /** PostgreSQL's schema that is managed. */
+  schema: string;
+}
+
+export function withPipeline<T>(invocation: Invocation, work: (place: Workplace) => Promise<T>): Promise<T> {
+  const config = invocation.config();
+  const { schema } = config;
+  return withDatabase(config, async (pool) => {
+    const { database } = await readDatabase(pool);
+    const store = createStore({ pool, logger: silentLogger });
+    await store.load();
+    const options = { ...config, pool, store, logger: silentLogger, release: readRelease() };
+    return work({ pool, schema, pipeline: createPipeline({ ...options, place: { database, schema } }) });
+  });
+}
+
+/** Commands from a shell have no user of the service behind them. */
+export function operatorsRequest(command: string, { environment, values }: Invocation): RequestContext {
+  const name = environment['USER'] ?? environment['LOGNAME'] ?? 'operator';
+  const actor = { id: 'dps', name: `${name} (dps)` };
+  const findings = acknowledged(values);
+  return {
+    ...(findings.length > 0 && { acknowledges: { findings, at: () => ['--acknowledge'] } }),
+    cause: { actor, command, reason: text(values, 'reason') ?? null, request_id: null, ip: null, user_agent: 'dps' },
+  };
+}
+
+/** A refusal as an error for the operator, one line for each problem. */
+export function refusedByService({ problems }: Refusal): OperatorError {
+  const message = problems.map((problem) => problem.message).join('\n');
+  return problems[0]?.code === 'POLICY_REFUSED' ? new PolicyRefusedError(message) : new OperatorError(message);
+}

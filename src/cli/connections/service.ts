@@ -1,0 +1,165 @@
+/** A running service, for commands that talk to it. */
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
+import { acknowledgeHeader } from '../policy.js';
+
+export interface ServiceRequest {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  query?: Readonly<Record<string, string | undefined>>;
+  /** With its content type. */
+  body?: { type: string; content: Buffer };
+  headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answered {
+  status: number;
+  text: string;
+  headers: IncomingMessage['headers'];
+}
+
+/** The headers of a change: why, and what its maker knows of. @throws UsageError */
+export const changeHeaders = (invocation: Invocation): Record<string, string> => ({
+  ...reasonHeader(invocation),
+  ...acknowledgeHeader(invocation.values),
+});
+
+/** The header that says why, of commands with --reason. @throws UsageError when it isn't one line */
+export function reasonHeader({ values }: Invocation): Record<string, string> {
+  const reason = text(values, 'reason');
+  if (reason === undefined) return {};
+  if (/\p{Cc}/u.test(reason)) throw new UsageError('--reason is one line of text.');
+  // Headers are bytes.
+  return { 'x-reason': Buffer.from(reason).toString('latin1') };
+}
+
+/** Sends one request and returns the answer's text. @throws OperatorError when it isn't a success */
+export async function ask(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<string> {
+  return (await askFully(invocation, path, request)).text;
+}
+
+/** Items of one answer. */
+const PAGE = 1_000;
+
+/**
+ * Items of a list that answers in pages, as many as there are or as `limit` says. What is added or goes meanwhile moves
+ * the pages: something may be told twice or not.
+ */
+export async function askForAll<T>(
+  invocation: Invocation,
+  path: string,
+  { limit = Infinity, query = {} }: { limit?: number } & Pick<ServiceRequest, 'query'> = {},
+): Promise<T[]> {
+  const found: T[] = [];
+  while (found.length < limit) {
+    const size = Math.min(PAGE, limit - found.length);
+    const page = { ...query, offset: String(found.length), limit: String(size) };
+    const { data } = JSON.parse(await ask(invocation, path, { query: page })) as { data: T[] };
+    for (const item of data) found.push(item);
+    if (data.length < size) break;
+  }
+  return found;
+}
+
+/** The same, with the answer's headers. */
+export async function askFully(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
+  const answer = await askAnyway(invocation, path, request);
+  if (answer.status < 200 || answer.status > 299) throw refusedBy(answer);
+  return answer;
+}
+
+function refusedBy({ status, text: content }: Answered): OperatorError {
+  const message = refusal(status, content);
+  return isByPolicy(status, content) ? new PolicyRefusedError(message) : new OperatorError(message);
+}
+
+function isByPolicy(status: number, content: string): boolean {
+  if (status !== 422) return false;
+  const { errors } = JSON.parse(content) as { errors: { extensions?: { code?: string } }[] };
+  return errors[0]?.extensions?.code === 'POLICY_REFUSED';
+}
+
+/** The same, whatever the answer is. @throws OperatorError when there is none */
+export async function askAnyway(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
+  const answer = await send(invocation, path, request);
+  const status = answer.statusCode ?? 0;
+  const content = await readText(answer).catch((cause: Error) => {
+    throw new OperatorError(`The answer of the service broke off (${cause.message}).`, { cause });
+  });
+  return { status, text: content, headers: answer.headers };
+}
+
+/** Sends one request and returns its answer, whatever it is. It may take its time. @throws OperatorError when there is none */
+export async function send(
+  invocation: Invocation,
+  path: string,
+  request: ServiceRequest = {},
+): Promise<IncomingMessage> {
+  const url = address(invocation, path, request.query ?? {});
+  const { body, method = 'GET' } = request;
+  const headers: Record<string, string | number> = { ...request.headers, ...authorization(invocation) };
+  if (body) Object.assign(headers, { 'content-type': body.type, 'content-length': body.content.length });
+  // Not fetch: that gives up after five minutes, which is not long for a change of large tables.
+  const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method, headers });
+  sent.end(body?.content);
+  try {
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return answer;
+  } catch (cause) {
+    throw unanswered(url, cause);
+  }
+}
+
+/** Before anything was sent, or after: then it may have been done. */
+const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
+
+/** What is said of a request that got no answer. */
+export function unanswered(url: URL, cause: unknown): OperatorError {
+  const { code = '', message } = cause as NodeJS.ErrnoException;
+  const what = NEVER_REACHED.has(code)
+    ? `No service answers at ${url.origin}: start it, or name another address with --url.`
+    : `${url.origin} gave no answer (${message}). If it was a change, "dps history" says whether it was made.`;
+  return new OperatorError(what, { cause });
+}
+
+function authorization({ values, environment }: Invocation): Record<string, string> {
+  const token = text(values, 'token') ?? environment['DPS_TOKEN'];
+  if (!token) return {};
+  if (!/^[\x21-\x7E]+$/.test(token)) throw new OperatorError('The token has characters that no token has.');
+  return { authorization: `Bearer ${token}` };
+}
+
+function address(invocation: Invocation, path: string, query: Readonly<Record<string, string | undefined>>): URL {
+  const base = baseOf(text(invocation.values, 'url') ?? (invocation.environment['DPS_URL'] || 'http://127.0.0.1:8055'));
+  const url = new URL(path.replace(/^\//, ''), base);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+  return url;
+}
+
+/** What is wrong is never repeated: it may hold a password. */
+function baseOf(given: string): string {
+  if (!URL.canParse(given) || !['http:', 'https:'].includes(new URL(given).protocol)) {
+    throw new OperatorError('The address of the service is none: write it like http://127.0.0.1:8055.');
+  }
+  const { username, password } = new URL(given);
+  if (username !== '' || password !== '') {
+    throw new OperatorError('The address of the service holds no user and password: use a token (DPS_TOKEN).');
+  }
+  return given.endsWith('/') ? given : `${given}/`;
+}
+
+/** The service's own sentences, as far as it is one. */
+export function refusal(status: number, content: string): string {
+  try {
+    const { errors } = JSON.parse(content) as { errors: { message: string; extensions?: { path?: string } }[] };
+    const lines = errors.map(({ message, extensions }) =>
+      extensions?.path ? `${extensions.path}: ${message}` : message,
+    );
+    return lines.join('\n');
+  } catch {
+    return `The answer was ${status}, and not from this service.`;
+  }
+}

@@ -1,0 +1,55 @@
+/** What a caller says to know of a change: in the header X-Acknowledge, or in a body that has room for it. */
+import { isObject } from '../../kernel/json.js';
+import { type Problem, invalid, unknownMembers } from '../../kernel/problem.js';
+import type { Acknowledgements } from '../../pipeline/types.js';
+import type { Acknowledgement } from '../../schema/policy/index.js';
+import { Refused } from '../errors.js';
+import { acknowledgeOf } from '../request/request-headers.js';
+import type { Call } from '../route.js';
+
+/** The member of a body. */
+const MEMBER = 'acknowledge';
+
+/** As many as anybody has read. */
+const MOST = 1_000;
+
+const taken = new WeakMap<object, Acknowledgement[]>();
+
+/**
+ * The body of a call without what it acknowledges, which is kept for `acknowledgedBy`.
+ * @throws Refused
+ */
+export function takeAcknowledged<T extends Pick<Call<unknown>, 'req' | 'body'>>(call: T): T {
+  const { body, req } = call;
+  if (!isObject(body) || !Object.hasOwn(body, MEMBER)) return call;
+  const { [MEMBER]: list, ...rest } = body;
+  taken.set(req, read(list));
+  return { ...call, body: rest };
+}
+
+/** @throws Refused where the header is malformed, or says it beside the body */
+export function acknowledgedBy({ req }: Pick<Call<unknown>, 'req'>): Acknowledgements | undefined {
+  const inHeader = acknowledgeOf(req);
+  const inBody = taken.get(req);
+  if (inHeader !== undefined && inBody !== undefined)
+    throw new Refused([invalid([MEMBER], 'said in the body or in X-Acknowledge, not in both')]);
+  if (inBody !== undefined) return { findings: inBody, at: (index) => [MEMBER, index] };
+  return inHeader && { findings: inHeader, at: () => ['X-Acknowledge'] };
+}
+
+function read(list: unknown): Acknowledgement[] {
+  if (!Array.isArray(list) || list.length > MOST)
+    throw new Refused([invalid([MEMBER], `must be an array of at most ${MOST} objects with code and place`)]);
+  const problems = list.flatMap((each: unknown, index) => problemsOf(each, index));
+  if (problems.length > 0) throw new Refused(problems);
+  return list as Acknowledgement[];
+}
+
+function problemsOf(each: unknown, index: number): Problem[] {
+  const at = [MEMBER, index];
+  if (!isObject(each)) return [invalid(at, 'must be an object with code and place')];
+  const problems = unknownMembers(each, new Set(['code', 'place']), at);
+  for (const member of ['code', 'place'])
+    if (typeof each[member] !== 'string') problems.push(invalid([...at, member], `${member} is required, a string`));
+  return problems;
+}

@@ -1,0 +1,228 @@
+/** Routes that change the schema: from a command through the pipeline to an answer. */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type {
+  Command,
+  Done,
+  DryRun,
+  Foresee,
+  Outcome,
+  Refusal,
+  RequestContext,
+  StoredAnswer,
+} from '../../pipeline/types.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Cause } from '../../schema/model/events.js';
+import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
+import type { Operation } from '../../schema/operations/operation.js';
+import { stepsTo } from '../../kernel/resumable.js';
+import { type Answer, noContent, refusal, unwrap } from '../answer/answer.js';
+import type { HttpDeps } from '../deps.js';
+import { errorBody } from '../errors.js';
+import { flag } from '../request/query.js';
+import type { Document } from '../../log/document-lines.js';
+import { openedBy } from '../../pipeline/change-requests/index.js';
+import { type ChangeView, showChange } from '../../reads/changes.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import { stoppingFindings } from '../../projector/findings/index.js';
+import type { Acknowledgement } from '../../schema/policy/index.js';
+import { acknowledgedBy } from './acknowledge.js';
+import { jsonChunks, largeJsonAnswer } from '../answer/json-text.js';
+import {
+  addressOf,
+  idempotencyKeyOf,
+  ifMatchOf,
+  reasonOf,
+  traceparentOf,
+  userAgentOf,
+} from '../request/request-headers.js';
+import type { Call } from '../route.js';
+import { runYielding } from '../../kernel/event-loop.js';
+
+/** The command that `input` asks for. Throws `Refused` where it asks for none. */
+export async function commandOf<N extends OperationName>(name: N, input: InputOf<N>): Promise<CommandOf<N>> {
+  const { parse } = operations[name] as unknown as Operation<N, InputOf<N>, CommandOf<N> & object>;
+  return unwrap(await runYielding(stepsTo(parse(input))));
+}
+
+/** Of every route that changes the schema. */
+export const onlineQuery = {
+  online: flag.describe(
+    'What takes long is prepared first, while the tables are used: answers 202 and a change request. What gains nothing by it is done at once',
+  ),
+};
+
+interface Changing<N extends OperationName> {
+  name: N;
+  command: Command<CommandOf<N>>;
+  render: (done: Done) => Answer | Promise<Answer>;
+  /** What the command was read from, where it is to be prepared online. */
+  online?: InputOf<N> | undefined;
+}
+
+/** Runs `command` and answers with what `render` makes of the outcome. */
+export async function change<N extends OperationName>(
+  { pipeline, changes }: Pick<HttpDeps, 'pipeline' | 'changes'>,
+  call: Call<unknown>,
+  { name, command, render, online }: Changing<N>,
+): Promise<Answer> {
+  const acknowledges = acknowledgedBy(call);
+  const how = { purge: purges(call), ...(acknowledges && { acknowledges }) };
+  const opening = online === undefined ? undefined : await changes.opening(name, online as object, how);
+  const answerTo = async (outcome: Done | Refusal): Promise<Answer> => {
+    if (outcome.kind === 'refused') return refusal(outcome.problems);
+    const opened = opening && openedBy(outcome);
+    return opened === undefined
+      ? withBatch(await render(outcome), outcome)
+      : withBatch(await accepted(opened, opening?.document, outcome), outcome);
+  };
+  const context = { ...(await contextOf(name, call, answerTo)), ...(opening && { revise: opening.revise }) };
+  const outcome: Outcome = await pipeline.execute(name, command, context);
+  return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
+}
+
+/** 202 with the request that the change became. */
+async function accepted(request: ChangeRequest, document: Document | undefined, { position }: Done): Promise<Answer> {
+  const documents = new Map(document && [[document.hash, document]]);
+  const answer = await largeJsonAnswer({ data: changeBody(showChange(request, { documents, kept: [], ahead: [] })) });
+  return { ...answer, status: 202, headers: [...answer.headers, 'Location', `/changes/${request.id}`], position };
+}
+
+/** As the interface shows a request: with its errors like those of an answer. */
+export function changeBody({ problems, ...shown }: ChangeView): object {
+  return { ...shown, errors: problems === null ? null : errorBody(problems).errors };
+}
+
+export interface Recording {
+  run: (context: RequestContext) => Promise<Outcome>;
+  render: (done: Done) => Answer | Promise<Answer>;
+  /** Problems with their places in the body that was sent. */
+  located?: (problem: Problem) => Problem;
+}
+
+/** Runs a command that isn't a change of the schema, and answers its outcome. */
+export async function recorded(
+  call: Call<unknown>,
+  command: string,
+  { run, render, located = (problem) => problem }: Recording,
+): Promise<Answer> {
+  const answerTo = async (outcome: Done | Refusal): Promise<Answer> =>
+    outcome.kind === 'refused' ? refusal(outcome.problems.map(located)) : render(outcome);
+  const outcome = await run(await contextOf(command, call, answerTo));
+  return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
+}
+
+interface Rehearsing<N extends OperationName> {
+  name: N;
+  command: Command<CommandOf<N>>;
+  foresee?: Foresee | undefined;
+  /** Nothing is run. */
+  plansOnly?: boolean;
+}
+
+/** Runs `command` and takes it back. Nothing is kept: neither the change nor, under its key, the answer. */
+export async function dryRun<N extends OperationName>(
+  pipeline: HttpDeps['pipeline'],
+  call: Call<unknown>,
+  { name, command, foresee, plansOnly = false }: Rehearsing<N>,
+): Promise<DryRun> {
+  const { idempotency: _, ...context } = await contextOf(name, call, () => Promise.resolve(noContent()));
+  return pipeline.dryRun(name, command, { ...context, ...(foresee && { foresee }), plansOnly });
+}
+
+/** What `command` would do, as it reports it, with the events that would say so. */
+export async function rehearse<N extends OperationName>(
+  { pipeline, pool, config: { schema } }: Pick<HttpDeps, 'pipeline' | 'pool' | 'config'>,
+  call: Call<unknown>,
+  { name, command, report }: { name: N; command: Command<CommandOf<N>>; report: () => object },
+): Promise<Answer> {
+  const run = await dryRun(pipeline, call, { name, command });
+  if (run.kind === 'refused') return refusal(run.problems);
+  const events = run.events.map(({ type, version, collection, field, data }) => ({
+    type,
+    version,
+    collection,
+    field,
+    data,
+  }));
+  const warnings = await stoppingFindings(pool, schema, run);
+  const answer = await largeJsonAnswer({
+    dry_run: true,
+    ...report(),
+    events,
+    ...(warnings.length > 0 && { warnings }),
+  });
+  return { ...answer, position: run.before.position };
+}
+
+/** The batch that the change became: its events are the chain of what the change took along. */
+export function withBatch(answer: Answer, { events }: Done): Answer {
+  const batch = events[0]?.batch;
+  return batch === undefined ? answer : { ...answer, headers: [...answer.headers, 'X-Batch-Id', batch] };
+}
+
+/** Who, why and from where, with the conditions of the request's headers. Throws `Refused` for malformed ones. */
+async function contextOf(
+  command: string,
+  call: Call<unknown>,
+  answerTo: (outcome: Done | Refusal) => Promise<Answer>,
+): Promise<RequestContext> {
+  const { req, body } = call;
+  const key = idempotencyKeyOf(req);
+  const ifMatch = ifMatchOf(req);
+  const acknowledges = acknowledgedBy(call);
+  return {
+    cause: causeOf(command, call),
+    waited: call.waited,
+    ...(purges(call) && { purge: true }),
+    abandoned: () => req.socket.destroyed,
+    ...(ifMatch !== undefined && { ifMatch }),
+    ...(acknowledges && { acknowledges }),
+    ...(key !== null && {
+      idempotency: {
+        key,
+        requestHash: await requestHash(req, body, acknowledges?.findings),
+        render: async (outcome) => stored(await answerTo(outcome)),
+      },
+    }),
+  };
+}
+
+/** Whether what is deleted is dropped at once. */
+const purges = ({ query }: Call<unknown>): boolean =>
+  typeof query === 'object' && query !== null && 'purge' in query && query.purge === true;
+
+/** Who, why and from where. Throws `Refused` for malformed headers. */
+export function causeOf(command: string, { req, requestId, caller }: Call<unknown>): Cause {
+  const traceparent = traceparentOf(req);
+  return {
+    actor: { id: caller.id, name: caller.name },
+    command,
+    reason: reasonOf(req),
+    request_id: requestId,
+    ip: addressOf(req),
+    user_agent: userAgentOf(req),
+    ...(traceparent !== undefined && { context: { traceparent } }),
+  };
+}
+
+/** Of the parsed body: another boundary or other white space doesn't make it another request. */
+async function requestHash(
+  { method = '', url = '' }: IncomingMessage,
+  body: unknown,
+  acknowledged?: readonly Acknowledgement[],
+): Promise<string> {
+  const digest = createHash('sha256').update(JSON.stringify([method, url, ...(acknowledged ?? [])]));
+  await runYielding(jsonChunks(body ?? null, (chunk) => digest.update(chunk)));
+  return digest.digest('hex');
+}
+
+/** The body is kept as text, so that it is sent again byte by byte. */
+function stored({ status, headers, body, position }: Answer): StoredAnswer {
+  const all = position === undefined ? [...headers] : [...headers, 'X-Log-Position', String(position)];
+  return { status, headers: all, body: body === null ? null : body.toString() };
+}
+
+function replayed({ status, headers, body }: StoredAnswer): Answer {
+  return { status, headers: headers as string[], body: body as string | null };
+}

@@ -1,0 +1,65 @@
+/** Routes that give something another name: they answer it, and say where the old name is still said. */
+import type { z } from 'zod';
+import { type NamingFunction, functionWarnings, functionsNaming } from '../../projector/catalog/functions-naming.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import type { CommandOf, InputOf } from '../../schema/operations/index.js';
+import type { RenameCollection, RenameField } from '../../schema/operations/rename.js';
+import { findingOf } from '../../schema/findings/index.js';
+import type { State } from '../../schema/model/state.js';
+import { renamesBetween } from '../../schema/transition/renames.js';
+import { stillUsed } from '../../schema/transition/still-used.js';
+import type { Done } from '../../pipeline/types.js';
+import type { Warning } from '../../kernel/warning.js';
+import { type Answer, jsonBytesAnswer } from '../answer/answer.js';
+import { change, commandOf } from './change.js';
+import type { HttpDeps } from '../deps.js';
+import { type Call, route, type Route } from '../route.js';
+
+type Name = 'rename-collection' | 'rename-field';
+
+interface RenameRoute<N extends Name, Query> {
+  path: string;
+  query: z.ZodType<Query>;
+  name: N;
+  input(call: Call<Query>): InputOf<N>;
+  /** The renamed object, as JSON. */
+  shows(state: State, command: CommandOf<N>, call: Call<Query>): string;
+}
+
+export function renameRoute<N extends Name, Query>(
+  deps: Pick<HttpDeps, 'pipeline' | 'changes'>,
+  { path, query, name, input, shows }: RenameRoute<N, Query>,
+): Route {
+  return route({
+    method: 'post',
+    path,
+    access: 'admin',
+    query,
+    body: 'json',
+    async handle(call) {
+      const command = await commandOf(name, input(call));
+      let functions: NamingFunction[] = [];
+      const looked = async (client: Parameters<typeof functionsNaming>[0]): Promise<CommandOf<N>> => {
+        functions = await functionsNaming(client, [oldName(command as RenameCollection | RenameField)]);
+        return command;
+      };
+      const render = async (done: Done): Promise<Answer> => {
+        const inFunctions = done.events.length === 0 ? [] : functionWarnings(functions);
+        const warnings = [...(await mentions(done)), ...inFunctions].map(findingOf);
+        const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
+        const body = Buffer.from(`{"data":${shows(done.state, command, call)}${told}}`);
+        return { ...jsonBytesAnswer(200, body), position: done.position };
+      };
+      return change(deps, call, { name, command: looked, render });
+    },
+  });
+}
+
+const oldName = (command: RenameCollection | RenameField): string =>
+  'field' in command ? command.field : command.collection;
+
+async function mentions({ before, state, events }: Done): Promise<Warning[]> {
+  const renames = await runYielding(renamesBetween(before, state, collectionsChanged(events)));
+  return runYielding(stillUsed(state, renames));
+}

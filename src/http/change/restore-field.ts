@@ -1,0 +1,70 @@
+/** Restoring a field from the trash: what came back, and what didn't. */
+import { runYielding } from '../../kernel/event-loop.js';
+import type { Warning } from '../../kernel/warning.js';
+import { restoringField } from '../../pipeline/prepare/restore-field.js';
+import type { Prepare } from '../../pipeline/types.js';
+import type { TrashEntry } from '../../projector/trash/list.js';
+import { emptiedBy } from '../../reads/history/not-restored.js';
+import type { RestoreRequest } from '../../schema/operations/restore-collection.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import { findingOf } from '../../schema/findings/index.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { fieldDocumentOf } from '../../schema/snapshot/snapshot.js';
+import { type FieldRestoration, fieldRestoration } from '../../schema/transition/restore-field.js';
+import { type Answer, jsonAnswer, refusal, unwrap } from '../answer/answer.js';
+import { change, dryRun } from './change.js';
+import { planAnswer } from './plan-answer.js';
+import type { HttpDeps } from '../deps.js';
+import type { Call } from '../route.js';
+
+export type RestoreDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'history' | 'config'>;
+export type RestoreCall = Call<{ dry_run: boolean }>;
+
+export async function restoreField(
+  deps: RestoreDeps,
+  call: RestoreCall,
+  { entry, request }: { entry: TrashEntry; request: RestoreRequest },
+): Promise<Answer> {
+  const { pool, history, pipeline, config } = deps;
+  const options = { pool, at: history.at, schema: config.schema };
+  const { prepare, command } = noted(await restoringField(options, entry, request));
+  if (call.query.dry_run) {
+    const run = await dryRun(pipeline, call, { name: 'restore-field', command: prepare });
+    if (run.kind === 'refused') return refusal(run.problems);
+    const returns = await history.returns(run);
+    return planAnswer(deps, run, { further: [...returns, ...leftWarnings(await restoredIn(run.before, command()))] });
+  }
+  return change(deps, call, {
+    name: 'restore-field',
+    command: prepare,
+    render: async ({ before, state, events, position }) => {
+      const restored = await restoredIn(before, command());
+      const node = state.collections.get(restored.collection) as CollectionNode;
+      const field = node.fields.get(restored.field);
+      const data = field === undefined ? null : fieldDocumentOf(state, node, field);
+      const warnings = [...emptiedBy(events), ...leftWarnings(restored)].map(findingOf);
+      return { ...jsonAnswer(200, { data, ...(warnings.length > 0 && { warnings }) }), position };
+    },
+  });
+}
+
+/** A command that is known once it was prepared, which is before anything is said of it. */
+export function noted<C>(prepare: Prepare<C>): { prepare: Prepare<C>; command(): C } {
+  let last: { command: C } | undefined;
+  return {
+    prepare: async (client, state) => {
+      last = { command: await prepare(client, state) };
+      return last.command;
+    },
+    command() {
+      if (last === undefined) throw new Error('restore: asked for a command that was not made');
+      return last.command;
+    },
+  };
+}
+
+const restoredIn = async (before: State, command: CommandOf<'restore-field'>): Promise<FieldRestoration> =>
+  unwrap(await runYielding(fieldRestoration(before, command)));
+
+const leftWarnings = ({ left, collection, field }: FieldRestoration): Warning[] =>
+  left.map((what) => ({ code: 'NOT_RESTORED', collection, field, message: `not restored: ${what}` }));

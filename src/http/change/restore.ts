@@ -1,0 +1,86 @@
+/** Restoring from the trash: what came back, and what didn't. */
+import { runYielding } from '../../kernel/event-loop.js';
+import type { Warning } from '../../kernel/warning.js';
+import { restoringCollection } from '../../pipeline/prepare/restore-collection.js';
+import { findEntry } from '../../pipeline/prepare/restore-entry.js';
+import type { TrashEntry } from '../../projector/trash/list.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import { readRestoreRequest } from '../../schema/operations/restore-collection.js';
+import { findingOf } from '../../schema/findings/index.js';
+import type { State } from '../../schema/model/state.js';
+import type { LeftOut } from '../../schema/transition/restore-context.js';
+import { restoration } from '../../schema/transition/restore-collection.js';
+import { type Answer, jsonBytesAnswer, refusal, unwrap } from '../answer/answer.js';
+import { change, dryRun } from './change.js';
+import type { CollectionTexts } from '../documents/collection-texts.js';
+import { planAnswer } from './plan-answer.js';
+import { emptiedBy } from '../../reads/history/not-restored.js';
+import { type RestoreCall, type RestoreDeps, noted, restoreField } from './restore-field.js';
+
+type Deps = RestoreDeps & { texts: CollectionTexts };
+
+/** Answers what came back, as a collection or a field; with `dry_run` the plan. What doesn't come back stands in warnings. */
+export async function restore(deps: Deps, call: RestoreCall, position: number): Promise<Answer> {
+  const options = { pool: deps.pool, at: deps.history.at };
+  const entry = await findEntry(options, position);
+  const request = unwrap(readRestoreRequest(call.body, entry.kind));
+  if (entry.kind === 'field') return restoreField(deps, call, { entry, request });
+  const { prepare, command } = noted(await restoringCollection(options, entry, request));
+  if (call.query.dry_run) {
+    const run = await dryRun(deps.pipeline, call, { name: 'restore-collection', command: prepare });
+    if (run.kind === 'refused') return refusal(run.problems);
+    const returns = await deps.history.returns(run);
+    return planAnswer(deps, run, { further: [...returns, ...(await leftBehind(run.before, command(), entry))] });
+  }
+  return change(deps, call, {
+    name: 'restore-collection',
+    command: prepare,
+    render: async ({ before, state, events, position: head }) => {
+      const { as, name } = command();
+      const warnings = [...emptiedBy(events), ...(await leftBehind(before, command(), entry))].map(findingOf);
+      const text = deps.texts.one(state, as ?? name) ?? 'null';
+      const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
+      return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${told}}`)), position: head };
+    },
+  });
+}
+
+async function leftBehind(
+  before: State,
+  command: CommandOf<'restore-collection'>,
+  entry: TrashEntry,
+): Promise<Warning[]> {
+  const restored = unwrap(await runYielding(restoration(before, command)));
+  const collection = command.as ?? command.name;
+  const byHand = [
+    ...entry.publications.map(
+      (name) => `the publication ${JSON.stringify(name)}: ALTER PUBLICATION … ADD TABLE takes it in again`,
+    ),
+    ...entry.foreign_keys.map(
+      ({ name, definition }) => `the foreign key ${JSON.stringify(name)}, made by hand: ${definition}`,
+    ),
+  ];
+  return [
+    ...restored.left.map(leftWarning),
+    ...byHand.map((what) => ({ code: 'NOT_RESTORED', collection, message: `not restored: ${what}` })),
+  ];
+}
+
+const KINDS: Readonly<Record<LeftOut['kind'], string>> = {
+  relation: 'the relation',
+  alias: 'the alias field',
+  member: 'a place among those that the relation may point at',
+  group: 'the place in a group',
+  constraint: 'the foreign key',
+  'foreign key': 'the foreign key of the relation',
+};
+
+function leftWarning({ kind, collection, field, reason }: LeftOut): Warning {
+  const what = `${KINDS[kind]} of ${collection}${field === undefined ? '' : `.${field}`}`;
+  return {
+    code: 'NOT_RESTORED',
+    collection,
+    ...(field !== undefined && { field }),
+    message: `not restored: ${what}: ${reason}`,
+  };
+}

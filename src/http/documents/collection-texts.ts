@@ -1,0 +1,109 @@
+/**
+ * The collections as `/collections` shows them, as JSON text. A collection is written once and its text kept as long as
+ * it is the same, so that a list of thousands after one change costs one collection's worth of work.
+ */
+import { emptyTexts, type Texts } from '../../kernel/bytes.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
+import { createAttachment } from '../../kernel/attachment.js';
+import { createTableSql, hasForeignKey, primaryKeyColumns } from '../../projector/ddl/create-table.js';
+import { collectionDocumentOf } from '../../schema/snapshot/snapshot.js';
+import { byName, type CollectionNode, type State } from '../../schema/model/state.js';
+import { nameOwnSchema } from '../../postgres/own-tables.js';
+import type { CollectionDocument, HttpDeps } from '../deps.js';
+
+export interface CollectionTexts {
+  /** Undefined: there is no such collection. System collections are found too. */
+  one(state: State, name: string): string | undefined;
+  /** Every collection, system ones included, by name. */
+  all(state: State): Texts;
+}
+
+interface Known {
+  text: string;
+  /** What the text depends on outside its node: the collections that foreign keys point at. */
+  targets: (CollectionNode | undefined)[];
+  /** The primary keys of `targets`, all that is shown of them. */
+  keys: string;
+}
+
+/** The schemas that SQL names. */
+export type SqlPlace = Pick<HttpDeps['config'], 'schema' | 'serviceSchema'>;
+
+export function createCollectionTexts(
+  place: SqlPlace,
+  systemCollections: readonly CollectionDocument[],
+): CollectionTexts {
+  const system = new Map(systemCollections.map((document) => [document.collection, JSON.stringify(document)]));
+  const known = createAttachment<CollectionNode, Known>();
+  const namesOf = createNameOrder(new Set(system.keys()));
+
+  function textOf(state: State, node: CollectionNode): string {
+    const targets = targetsOf(state, node);
+    const found = known.get(node);
+    if (found !== undefined && same(found.targets, targets)) return found.text;
+    const keys = JSON.stringify(targets.map(primaryKeyColumns));
+    if (found !== undefined && found.keys === keys) {
+      found.targets = targets;
+      return found.text;
+    }
+    const text = JSON.stringify(documentOf(state, node, place));
+    known.set(node, { text, targets, keys });
+    return text;
+  }
+
+  function one(state: State, name: string): string | undefined {
+    const node = state.collections.get(name);
+    return node === undefined ? system.get(name) : textOf(state, node);
+  }
+
+  return {
+    one,
+    *all(state) {
+      for (const name of yield* emptyTexts(namesOf(state))) {
+        const text = one(state, name);
+        if (text !== undefined) yield text;
+      }
+    },
+  };
+}
+
+/** A managed collection as the interface shows it. */
+export function documentOf(state: State, node: CollectionNode, place: SqlPlace): CollectionDocument {
+  const { collection, meta, schema } = collectionDocumentOf(state, node);
+  if (schema === null) return { collection, meta, schema };
+  const sql = nameOwnSchema(createTableSql(node, state, place.schema) ?? '', place.serviceSchema);
+  return { collection, meta, schema: { name: schema.name, sql, comment: schema.comment } };
+}
+
+const NO_TARGETS: CollectionNode[] = [];
+
+function targetsOf(state: State, node: CollectionNode): (CollectionNode | undefined)[] {
+  if (node.relations.size === 0) return NO_TARGETS;
+  return [...node.relations.values()]
+    .filter(hasForeignKey)
+    .map(({ one_collection }) => state.collections.get(one_collection));
+}
+
+function same(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+/** Sorting thousands of names is a good part of a list's cost; from one state to the next few come or go. */
+function createNameOrder(system: ReadonlySet<string>): (state: State) => Resumable<readonly string[]> {
+  let last: readonly string[] = [...system].sort(byName);
+  return function* ({ collections }) {
+    const there: string[] = [];
+    for (const name of last) {
+      if (collections.has(name) || system.has(name)) there.push(name);
+      yield;
+    }
+    if (there.length === collections.size + system.size) return (last = there);
+    const kept = new Set(there);
+    for (const name of collections.keys()) {
+      if (!kept.has(name)) there.push(name);
+      yield;
+    }
+    return (last = yield* sortedInSteps(there, byName));
+  };
+}

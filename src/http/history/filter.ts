@@ -1,0 +1,85 @@
+/** Which part of the log is asked for: query parameters of /history as a filter of events. */
+import { z } from 'zod';
+import { EVENT_TYPES } from '../../reads/history/event-types.js';
+import type { EventFilter } from '../../reads/history/filter.js';
+import type { HttpDeps } from '../deps.js';
+import { type Cursor, moment, requireInLog } from '../request/history-query.js';
+
+/** `log`, or with an id `log:42`. */
+export const subject = z
+  .string()
+  .regex(/^[^:]+(?::|$)/, { error: 'must be a kind of subject (log), or one with its id (log:42).' })
+  .optional();
+
+export const filters = {
+  collection: z.string().optional(),
+  actor: z.string().optional(),
+  command: z.string().optional(),
+  subject,
+  since: moment.optional(),
+  until: moment.optional(),
+};
+
+export type Order = 'asc' | 'desc';
+
+export const order = z.enum(['asc', 'desc'], { error: 'must be asc or desc.' });
+export const type = z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(', ')}.` }).optional();
+
+/** Those that only some routes take are there for all. */
+export interface Filters {
+  collection?: string | undefined;
+  actor?: string | undefined;
+  command?: string | undefined;
+  subject?: string | undefined;
+  since?: z.output<typeof moment> | undefined;
+  until?: z.output<typeof moment> | undefined;
+  field?: string | undefined;
+  type?: EventFilter['type'];
+  batch?: string | undefined;
+}
+
+/** The filter, from the place on where the last page ended. */
+export const beyond = (filter: EventFilter, order: Order, place: number | undefined): EventFilter =>
+  order === 'asc'
+    ? { ...filter, after: Math.max(place ?? 0, filter.after ?? 0) }
+    : { ...filter, before: lower(place, filter.before) };
+
+export async function positionOf(place: Cursor | undefined, history: HttpDeps['history']): Promise<number | undefined> {
+  if (place !== undefined) await requireInLog(place, history);
+  return place?.position;
+}
+
+const lower = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+
+/** Times become positions: they never decrease along the log. */
+export async function filterOf(history: HttpDeps['history'], query: Filters): Promise<EventFilter> {
+  const { since, until, subject, ...filter } = query;
+  const after = since && (await boundOf(history, since, 'since'));
+  const last = until && (await boundOf(history, until, 'until'));
+  return {
+    ...filter,
+    ...subjectFilter(subject),
+    ...(after !== undefined && { after }),
+    ...(last !== undefined && { before: last + 1 }),
+  };
+}
+
+/** An id may hold colons, a kind doesn't. */
+export function subjectFilter(given: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
+  const colon = given?.indexOf(':') ?? -1;
+  if (given === undefined || colon < 0) return { subjectKind: given };
+  return { subjectKind: given.slice(0, colon), subjectId: given.slice(colon + 1) };
+}
+
+/** The position that `since` begins after, or that `until` ends with. */
+async function boundOf(
+  history: HttpDeps['history'],
+  given: z.output<typeof moment>,
+  which: 'since' | 'until',
+): Promise<number | undefined> {
+  if (given.kind === 'now') return which === 'since' ? Number.MAX_SAFE_INTEGER : undefined;
+  if (given.kind === 'position') return which === 'since' ? given.position - 1 : given.position;
+  // A time includes the events at it, as a bound from either side.
+  return history.positionBefore(which === 'since' ? given.time : new Date(given.time.getTime() + 1));
+}

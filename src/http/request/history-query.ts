@@ -1,0 +1,62 @@
+/** Query parameters of /history. */
+import { z } from 'zod';
+import { TIME_RANGE } from '../../kernel/time.js';
+import type { History } from '../../reads/history/index.js';
+import { readMoment } from '../../reads/history/moment.js';
+import { refused } from '../errors.js';
+import { count } from './query.js';
+
+/** A position of the log; 0: before the first event. */
+export const position = count.describe('A position of the log');
+
+/** A place of the log as a cursor names it: a position, or one with the hash of its event. */
+export interface Cursor {
+  position: number;
+  /** The whole hash, or its first digits. */
+  hash?: string;
+}
+
+const CURSOR = /^(\d{1,15})(?:-([0-9a-f]{8,64}))?$/;
+
+/** `42`, or `42-3f9a…`: a client that sends the hash along is told when the log is another one than the one it was read from. */
+export const cursor = z.string().transform((text, context): Cursor => {
+  const [, position, hash] = CURSOR.exec(text) ?? [];
+  if (position !== undefined) return { position: Number(position), ...(hash !== undefined && { hash }) };
+  context.addIssue('must be a position of the log (42), or one with the hash of its event (42-3f9a…).');
+  return z.NEVER;
+});
+
+/** @throws Refused 409 DIVERGED when the log holds another event at the position, or none */
+export async function requireInLog({ position, hash }: Cursor, history: Pick<History, 'holds'>): Promise<void> {
+  if (hash === undefined || (await history.holds({ position, hash }))) return;
+  throw refused(
+    'DIVERGED',
+    `The log holds no event ${position} with this hash: it is another log than the one it was read from. Read it again.`,
+    { details: { position, hash } },
+  );
+}
+
+/** A position, a time, or now. */
+export const moment = z
+  .string()
+  .transform((text, context) => {
+    const read = readMoment(text);
+    if (read !== null) return read;
+    context.addIssue(
+      'must be a position, an ISO 8601 time with its zone (2026-11-21T08:05:03Z), a day, or now; a time ' +
+        `${TIME_RANGE}.`,
+    );
+    return z.NEVER;
+  })
+  .describe('A position of the log, an ISO 8601 time with its zone, a day, or `now`');
+
+const MAX_PAGE = 1_000;
+
+export const pageSize = z
+  .string()
+  .regex(/^\d{1,4}$/, { error: `must be an integer from 1 to ${MAX_PAGE}.` })
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= MAX_PAGE, { error: `must be an integer from 1 to ${MAX_PAGE}.` })
+  .pipe(z.int().min(1).max(MAX_PAGE))
+  .default(100)
+  .describe('How many items at most');

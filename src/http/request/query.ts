@@ -1,0 +1,135 @@
+/** Query parameters: read strictly, then checked by a zod shape. Unknown and repeated ones are refused, but for lists. */
+import { z } from 'zod';
+import { textFault } from '../../kernel/text.js';
+import { invalidQuery, Refused, type EdgeProblem } from '../errors.js';
+
+/** What a route knows about its query: a strict object of text parameters. */
+export type QueryShape<T> = z.ZodType<T>;
+
+/** The parameters behind `?` as `shape` reads them. Throws `Refused` with INVALID_QUERY. */
+export function readQuery<T>(url: string, shape: QueryShape<T>): T {
+  const result = shape.safeParse(parameters(url));
+  if (result.success) return result.data;
+  throw new Refused(result.error.issues.flatMap(toProblems));
+}
+
+/** The parameters as they are, each once. Its prototype is null: a parameter may be called `__proto__`. */
+function parameters(url: string): Record<string, string> {
+  const found = Object.create(null) as Record<string, string>;
+  const mark = url.indexOf('?');
+  if (mark < 0) return found;
+  for (const pair of url.slice(mark + 1).split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    checkText(name, value);
+    if (!(name in found)) found[name] = value;
+    else if (LISTS.has(name)) found[name] += `,${value}`;
+    else throw invalidQuery(name, `${JSON.stringify(name)} is given more than once.`);
+  }
+  return found;
+}
+
+/** Said several times, they say all of it. */
+const LISTS: ReadonlySet<string> = new Set(['fields']);
+
+/** The named parts of a path, which is decoded already. Throws `Refused` with INVALID_QUERY. */
+export function readParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  for (const name in params) checkText(name, params[name] as string);
+  return params;
+}
+
+/** All text of paths and queries comes through here before it may reach the database; that of bodies, `checkJson`. */
+function checkText(name: string, value: string): void {
+  const fault = textFault(value) ?? textFault(name);
+  if (fault !== null) throw invalidQuery(name, `${JSON.stringify(name)} ${fault}.`);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalidQuery(text, 'The query holds a malformed percent-encoding.');
+  }
+}
+
+function toProblems(issue: z.core.$ZodIssue): EdgeProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((name) => problem(name, `There is no query parameter ${JSON.stringify(name)} here.`));
+  }
+  const name = String(issue.path[0]);
+  return [problem(name, `${JSON.stringify(name)} ${issue.message}`)];
+}
+
+const problem = (name: string, message: string): EdgeProblem => ({ code: 'INVALID_QUERY', message, path: name });
+
+/** True when present and empty, `true` or `1`; false when absent, `false` or `0`. */
+export const flag = z
+  .enum(['', 'true', '1', 'false', '0'], { error: 'must be true or false (empty or 1, or 0).' })
+  .transform((text) => text === '' || text === 'true' || text === '1')
+  .pipe(z.boolean())
+  .default(false);
+
+/** Of what deletes. */
+export const purge = flag.describe('What is deleted is dropped at once, and not kept in the trash');
+
+/** A non-negative integer. */
+export const count = z
+  .string()
+  .regex(/^\d{1,15}$/, { error: 'must be a non-negative integer.' })
+  .transform(Number)
+  .pipe(z.int().min(0));
+
+const MAX_PAGE = 1_000;
+
+/** Of a list that grows for as long as the service runs: nobody gets all of it at once. */
+export const pageLimit = count
+  .refine((value) => value <= MAX_PAGE, { error: `must be an integer from 0 to ${MAX_PAGE}.` })
+  .pipe(z.int().min(0).max(MAX_PAGE))
+  .default(100)
+  .describe('How many items at most');
+
+const META_MEMBERS = ['total_count', 'filter_count'] as const;
+export type MetaMember = (typeof META_MEMBERS)[number];
+
+/** `total_count`, `filter_count`, both with a comma, or `*`. */
+export const metaMembers = z
+  .string()
+  .transform((text, context): readonly MetaMember[] => {
+    if (text === '*') return META_MEMBERS;
+    const names = text.split(',').map((name) => name.trim());
+    const known = META_MEMBERS.filter((member) => names.includes(member));
+    if (names.every((name) => META_MEMBERS.some((member) => member === name))) return known;
+    context.addIssue('must be total_count, filter_count, both with a comma, or *.');
+    return z.NEVER;
+  })
+  .pipe(z.array(z.enum(META_MEMBERS)).readonly())
+  .describe('Counts beside a list: `total_count`, `filter_count`, both, or `*`');
+
+/** Names with commas between them; one that holds a comma or a double quote stands in double quotes, as in CSV. */
+export const nameList = z
+  .string()
+  .transform((text, context) => {
+    const names = splitNames(text);
+    if (names !== null) return names;
+    context.addIssue('must be names with commas between them; one that holds a comma stands in double quotes.');
+    return z.NEVER;
+  })
+  .pipe(z.array(z.string()))
+  .describe('Names with commas between them; one that holds a comma stands in double quotes, as in CSV');
+
+const NAME = /"((?:[^"]|"")+)"|[^",]+/y;
+
+function splitNames(text: string): string[] | null {
+  const names: string[] = [];
+  for (let at = 0; ; at++) {
+    NAME.lastIndex = at;
+    const found = NAME.exec(text);
+    if (found === null) return null;
+    names.push(found[1]?.replaceAll('""', '"') ?? found[0]);
+    at = NAME.lastIndex;
+    if (at === text.length) return names;
+    if (text[at] !== ',') return null;
+  }
+}

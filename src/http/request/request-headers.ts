@@ -1,0 +1,137 @@
+/** Request headers with a meaning here. A malformed one is refused, never ignored. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import type { Request } from 'express';
+import { isUtf8 } from 'node:buffer';
+import type { Acknowledgement } from '../../schema/policy/index.js';
+import { refused } from '../errors.js';
+import { type Cursor, cursor } from './history-query.js';
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
+const ENTITY_TAG = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+const AT_LEAST = 'x-log-position-at-least';
+const MAX_REASON = 1000;
+const MAX_USER_AGENT = 512;
+
+/** The caller's X-Request-Id where it is fit for logs and headers; otherwise a new uuid. */
+export function requestIdOf(req: IncomingMessage): string {
+  const given = req.headers['x-request-id'];
+  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** The bearer token; null without an Authorization header, undefined when the header is something else. */
+export function bearerToken(req: IncomingMessage): string | null | undefined {
+  const header = req.headers.authorization;
+  if (header === undefined) return null;
+  return /^bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
+}
+
+/** X-Reason: why the caller makes this change, kept with its events. */
+export function reasonOf(req: IncomingMessage): string | null {
+  const text = headerText(req, 'x-reason');
+  if (text === undefined) return null;
+  if (Array.from(text).length > MAX_REASON) {
+    throw refused('INVALID_PAYLOAD', `X-Reason holds at most ${MAX_REASON} characters.`, { path: 'X-Reason' });
+  }
+  return text === '' ? null : text;
+}
+
+/** X-Log-Position-At-Least: what the answer must be able to show, a position or one with the hash of its event. */
+export function atLeastOf(req: IncomingMessage): Cursor | undefined {
+  const given = req.headers[AT_LEAST];
+  if (given === undefined) return undefined;
+  const read = cursor.safeParse(given);
+  if (read.success) return read.data;
+  throw refused('INVALID_PAYLOAD', `X-Log-Position-At-Least ${read.error.issues[0]?.message}`, {
+    path: 'X-Log-Position-At-Least',
+  });
+}
+
+export function idempotencyKeyOf(req: IncomingMessage): string | null {
+  const key = req.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key;
+  throw refused('INVALID_PAYLOAD', 'Idempotency-Key must be 1 to 255 printable ASCII characters.', {
+    path: 'Idempotency-Key',
+  });
+}
+
+/**
+ * If-Match: the hash that the schema must have for the request to be carried out. Undefined: none is asked for, also
+ * with `*`, because there always is a schema. A weak tag never matches (RFC 9110, 13.1.1).
+ */
+export function ifMatchOf(req: IncomingMessage): string | undefined {
+  const header = req.headers['if-match']?.trim();
+  if (header === undefined || header === '*') return undefined;
+  const tag = ENTITY_TAG.exec(header)?.[1];
+  if (tag === undefined) {
+    throw refused('INVALID_PAYLOAD', 'If-Match must be one entity tag in double quotes, or *.', { path: 'If-Match' });
+  }
+  return header.startsWith('W/') ? `W/${tag}` : tag;
+}
+
+/** X-Acknowledge: findings that the caller knows of, `LOSES_DATA:articles.title`, separated by commas; `%2C` in a name. */
+export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefined {
+  const text = headerText(req, 'x-acknowledge');
+  if (text === undefined || text.trim() === '') return undefined;
+  return text.split(',').map((part) => {
+    const [, code, place] = /^\s*([A-Z_]+):(.*?)\s*$/s.exec(part) ?? [];
+    try {
+      if (code !== undefined && place !== undefined) return { code, place: decodeURIComponent(place) };
+    } catch {
+      // A stray percent sign.
+    }
+    throw refused(
+      'INVALID_PAYLOAD',
+      'X-Acknowledge is a list of CODE:place separated by commas; in a place, %25 stands for a percent sign and %2C for a comma.',
+      { path: 'X-Acknowledge' },
+    );
+  });
+}
+
+export function userAgentOf(req: IncomingMessage): string | null {
+  const text = headerText(req, 'user-agent') ?? '';
+  // By code points: half a surrogate pair is no text for PostgreSQL.
+  return Array.from(text).slice(0, MAX_USER_AGENT).join('') || null;
+}
+
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=$|-)/;
+
+/**
+ * The trace that the request is part of (W3C Trace Context), as far as this version of that standard goes. What isn't
+ * valid is ignored, as the standard wants it.
+ */
+export function traceparentOf(req: IncomingMessage): string | undefined {
+  const given = String(req.headers['traceparent'] ?? '');
+  const [valid, version] = TRACEPARENT.exec(given) ?? [];
+  // Only later versions may have more behind it.
+  return version === '00' && valid !== given ? undefined : valid;
+}
+
+/**
+ * Where the request comes from: as the proxies of TRUST_PROXY say, otherwise the peer. IPv4 as such on a socket for both
+ * kinds, and without the port that some proxies add. What is no address isn't believed.
+ */
+export function addressOf(req: Pick<Request, 'ip' | 'socket'>): string | null {
+  const said = bare(req.ip);
+  return said !== null && isIP(said) !== 0 ? said : bare(req.socket.remoteAddress);
+}
+
+function bare(address: string | undefined): string | null {
+  return (
+    address
+      ?.replace(/^\[(.*)\](?::\d+)?$/, '$1')
+      .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+      .replace(/^::ffff:/i, '') ?? null
+  );
+}
+
+/** Node reads header bytes as latin1; nearly all clients send UTF-8. */
+function headerText(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  if (value === undefined) return undefined;
+  const bytes = Buffer.from(String(value), 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
+}

@@ -1,0 +1,101 @@
+/** What people say of a proposal: comments, approvals, rejections. */
+import type pg from 'pg';
+import type { Document } from '../../../log/document-lines.js';
+import { keepDocuments } from '../../../log/documents.js';
+import { activeAdmins } from '../../../projector/change-requests/approvers.js';
+import {
+  type ApprovalRule,
+  type JudgedApproval,
+  countApprovals,
+  judgeApprovals,
+} from '../../../schema/change-requests/approvals.js';
+import type { ChangeRequest } from '../../../schema/change-requests/model.js';
+import type { Cause } from '../../../schema/model/events.js';
+import type { PlannedBatch, Refusal, Revise, RevisedBatch } from '../../types.js';
+import { changeEvent } from '../events.js';
+import { instead } from '../planning.js';
+import { type How, planOf } from './plan.js';
+import { otherPlan, ownApproval, stale } from './problems.js';
+import { allowed } from './asked-for.js';
+
+/** Comments of one request: its row is read and written as one. */
+export const MOST_COMMENTS = 1_000;
+
+export const commentingOf =
+  (id: string, comment: Document): Revise =>
+  async (client, batch) => {
+    const { proposal } = await allowed(client, id, 'comment');
+    if (proposal.comments.length >= MOST_COMMENTS)
+      return {
+        kind: 'refused',
+        problems: [
+          {
+            code: 'INVALID_STATE',
+            message: `The change request ${id} has ${MOST_COMMENTS} comments: that is all it takes.`,
+          },
+        ],
+      };
+    const events = [changeEvent('change.commented', id, { comment: comment.hash })];
+    return instead(batch, { events, also: keepDocuments([comment]) });
+  };
+
+export const rejectingOf =
+  (id: string, comment?: Document): Revise =>
+  async (client, batch) => {
+    await allowed(client, id, 'reject');
+    const events = [changeEvent('change.rejected', id, { ...(comment && { comment: comment.hash }) })];
+    return instead(batch, { events, also: keepDocuments(comment ? [comment] : []) });
+  };
+
+export interface Approving {
+  /** The plan that was looked at. */
+  plan: string;
+  comment?: Document | undefined;
+  by: Cause['actor'];
+}
+
+/** Once for each person: who approves again says so for the plan as it is now. */
+export const approvingOf =
+  (id: string, { plan, comment, by }: Approving, how: How): Revise =>
+  async (client, batch) => {
+    const request = await allowed(client, id, 'approve');
+    if (request.proposal.plan !== plan) return { kind: 'refused', problems: [otherPlan(request, plan)] };
+    const now = await planOf(batch, how);
+    if (now !== plan) return { kind: 'refused', problems: [stale(request, now)] };
+    const { policy } = batch;
+    if (by.id === request.author.id && !policy.author_may_approve)
+      return { kind: 'refused', problems: [ownApproval(request)] };
+    const given = { by, plan, at: '', position: 0, comment: null };
+    const approvals = [...request.proposal.approvals.filter((each) => each.by.id !== by.id), given];
+    const after = { ...request, proposal: { ...request.proposal, approvals } };
+    const complete = countApprovals(await judged(client, after, policy)) >= policy.approvals;
+    const data = { plan, complete, ...(comment && { comment: comment.hash }) };
+    const events = [changeEvent('change.approved', id, data)];
+    return instead(batch, { events, also: keepDocuments(comment ? [comment] : []) });
+  };
+
+/** The approvals of a request, and which of them count by now. */
+export async function judged(
+  db: Parameters<typeof activeAdmins>[0],
+  request: Pick<ChangeRequest, 'proposal' | 'author'>,
+  rule: ApprovalRule,
+): Promise<JudgedApproval[]> {
+  const ids = (request.proposal?.approvals ?? []).map(({ by }) => by.id);
+  return judgeApprovals(request, rule, await activeAdmins(db, ids));
+}
+
+/** The policy hears how many have approved. */
+export const counting = (
+  { approvals }: { approvals: number },
+  outcome: RevisedBatch | Refusal,
+): RevisedBatch | Refusal => (outcome.kind === 'refused' ? outcome : { ...outcome, approvals });
+
+/** Refuses what is not the plan that people saw; else says how many of them have approved it, by now. */
+export async function standing(
+  client: pg.ClientBase,
+  { request, batch, how }: { request: ChangeRequest; batch: PlannedBatch; how: How },
+): Promise<Refusal | { kind: 'stands'; approvals: number }> {
+  const plan = await planOf(batch, how);
+  if (plan !== request.proposal?.plan) return { kind: 'refused', problems: [stale(request, plan)] };
+  return { kind: 'stands', approvals: countApprovals(await judged(client, request, batch.policy)) };
+}

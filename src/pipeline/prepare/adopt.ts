@@ -1,0 +1,44 @@
+/** Adopting through the pipeline: the look at the catalog is part of the command's transaction. */
+import { type Adoption, readAdoption } from '../../projector/adopt/read.js';
+import type { Note, Refused } from '../../projector/adopt/note.js';
+import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import type { Prepare } from '../types.js';
+
+/** What adopting did, or would do. */
+export interface AdoptionReport {
+  /** By name. */
+  adopted: string[];
+  /** Foreign keys that became relations. */
+  relations: number;
+  /** Tables that stay as they are, and why; only where all were asked for. */
+  refused: Refused[];
+  /** What stays in the database and is part of no snapshot. */
+  not_represented: Note[];
+}
+
+export interface Adopting {
+  command: Prepare<CommandOf<'adopt-tables'>>;
+  /** Once the command was prepared. */
+  report(): AdoptionReport;
+}
+
+/** The command and, when it has been decided, what there is to say about it. */
+export function adopting(request: AdoptRequest, schema: string): Adopting {
+  let found: Adoption | undefined;
+  return {
+    command: async (client, state) => {
+      found = await readAdoption({ client, schema, state }, request);
+      return { request, found };
+    },
+    report() {
+      if (found === undefined) throw new Error('the tables were not read');
+      return {
+        adopted: found.tables.map(({ collection }) => collection.collection),
+        relations: found.relations.length,
+        refused: found.refused,
+        not_represented: found.notRepresented,
+      };
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/** A field that comes back as NOT NULL: rows that have no value for it are in the way. */
+import type pg from 'pg';
+import { type Problem, ProblemError } from '../../kernel/problem.js';
+import { COPY, countValues } from '../../projector/ddl/kept/values.js';
+import { integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
+import type { ColumnSchema } from '../../schema/model/model.js';
+import { type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import { keyChange } from '../../schema/transition/fitting-trash.js';
+import { notNullName } from '../../schema/transition/not-null-name.js';
+
+export interface Counting {
+  options: { schema: string };
+  command: CommandOf<'restore-field'>;
+  /** The table that it comes back to. */
+  now: CollectionNode;
+}
+
+/** Counting ends there. */
+const ENOUGH = 1_000;
+
+/** Counts before anything is done. @throws ProblemError */
+export async function refuseNulls(client: pg.ClientBase, counting: Counting): Promise<void> {
+  const { node, name, as = name, without, empty = false } = counting.command;
+  const { collection } = counting.now.collection;
+  const schema = node.fields.get(name)?.schema;
+  if (!schema || schema.is_nullable) return;
+  const key = notNullName({ collection, field: as, schema });
+  if (without.includes(key)) return;
+  const nulls = empty ? await countEmpty(client, counting, schema) : await countNulls(client, counting);
+  if (nulls <= 0) return;
+  throw new ProblemError({ ...nullsProblem(nulls, { name, key, empty }), collection, field: as });
+}
+
+/** What rows get without being told. */
+const fillsItself = ({ default_value, has_auto_increment, extras }: ColumnSchema): boolean =>
+  default_value !== null || has_auto_increment || extras?.default !== undefined;
+
+interface Nulls {
+  name: string;
+  key: string;
+  empty: boolean;
+}
+
+function nullsProblem(nulls: number, { name, key, empty }: Nulls): Problem {
+  const [were, have] = nulls === 1 ? ['row was', 'has'] : ['rows were', 'have'];
+  const count = nulls > ENOUGH ? `more than ${ENOUGH}` : String(nulls);
+  const why = empty
+    ? `${count} ${nulls === 1 ? 'row has' : 'rows have'} no value for ${JSON.stringify(name)}, which comes back empty`
+    : `${count} ${were} written since ${JSON.stringify(name)} was deleted, and ${have} no value for it`;
+  const message = `${why}: it can't be NOT NULL. Give them one after restoring it without that, {"without": [${JSON.stringify(key)}]}.`;
+  const offending = { kind: 'null', count: Math.min(nulls, ENOUGH), more: nulls > ENOUGH };
+  return { code: 'DATABASE_REFUSED', message, details: { offending, without: [key] } };
+}
+
+async function countNulls(client: pg.ClientBase, { options, command, now }: Counting): Promise<number> {
+  // The command is refused for another reason.
+  if (keyChange(command.node, now) !== null) return 0;
+  const { collection } = now.collection;
+  const kept = {
+    table: qualified(options.schema, collection),
+    key: primaryKeyOf(now).map(({ field }) => ({ name: field, identity: now.identities.fields.get(field) ?? '' })),
+    copy: qualified(trash(command.position), COPY),
+  };
+  const most = integer(String(ENOUGH + (await keptRows(client, kept.copy))));
+  const { rows } = await client.query<{ met: number; rows: number }>(countValues(kept, most));
+  return rows[0] === undefined ? 0 : rows[0].rows - rows[0].met;
+}
+
+async function countEmpty(client: pg.ClientBase, { options, now }: Counting, schema: ColumnSchema): Promise<number> {
+  if (fillsItself(schema)) return 0;
+  const table = qualified(options.schema, now.collection.collection);
+  const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(ENOUGH + 1))}`;
+  const counted = await client.query<{ count: number }>(sql`SELECT count(*)::int AS count FROM (${rows}) AS t`);
+  return counted.rows[0]?.count ?? 0;
+}
+
+async function keptRows(client: pg.ClientBase, copy: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${copy}`);
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,58 @@
+/**
+ * What a restoration goes by, for tables and fields alike: the trash's entry, or where a database was made from its log, and
+ * has nothing of it, what the log says. The past is folded before, for it stands still; the trash is looked into under the lock.
+ */
+import { type Problem, ProblemError } from '../../kernel/problem.js';
+import type { Point } from '../../log/fold.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { keptDeletions } from '../../projector/trash/kept-deletions.js';
+import { type TrashEntry, findInTrash, isKept, notInTrash } from '../../projector/trash/list.js';
+import { identityOf } from '../../projector/trash/rows.js';
+import type { Prepare } from '../types.js';
+
+export interface RestoreOptions {
+  pool: Queryable;
+  /** The schema after the event at a position. */
+  at(position: number): Promise<Point>;
+}
+
+/** @throws ProblemError NOT_FOUND where neither the trash has anything of the position nor the log says that it should */
+export async function findEntry({ pool, at }: RestoreOptions, position: number): Promise<TrashEntry> {
+  const entry = await findInTrash(pool, position);
+  if (entry !== undefined) return entry;
+  const [deletion] = await keptDeletions(pool, [position]);
+  if (deletion === undefined) throw new ProblemError(await notInTrash(pool, position));
+  const { there: _, ...said } = deletion;
+  const { state } = await at(position - 1);
+  const identity = identityOf(said, state.collections.get(said.collection));
+  return { ...said, identity, rows: null, bytes: null };
+}
+
+/** The schema before the batch that put an entry into the trash. */
+export async function schemaBefore({ pool, at }: RestoreOptions, { batch }: TrashEntry): Promise<Point> {
+  const { rows } = await pool.query<{ first: number }>(
+    `SELECT min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
+    [batch],
+  );
+  return at((rows[0]?.first ?? 1) - 1);
+}
+
+/** The command, once it is sure what of the entry is there. */
+export const stillThere =
+  <C extends { empty?: boolean }>(entry: TrashEntry, command: C): Prepare<C> =>
+  async (client) => {
+    const { position, batch } = entry;
+    const now = await findInTrash(client, position);
+    const [said] = now === undefined ? await keptDeletions(client, [position]) : [now];
+    // Another one: the log was replaced meanwhile.
+    if (said?.batch !== batch) throw new ProblemError(await notInTrash(client, position));
+    if (await isKept(client, entry)) return command;
+    if (now !== undefined) throw new ProblemError(dropped(entry));
+    return { ...command, empty: true };
+  };
+
+function dropped({ position, collection }: TrashEntry): Problem {
+  const message = `What position ${position} left in the trash was dropped by hand: it can't be restored, only purged.`;
+  return { code: 'NOT_FOUND', message, collection };
+}

@@ -1,0 +1,51 @@
+/** Restoring a field through the pipeline: that its values are there, and its table, is looked into under the lock. */
+import type pg from 'pg';
+import { type Problem, ProblemError } from '../../kernel/problem.js';
+import { findReturning } from '../../projector/trash/by-identity.js';
+import type { TrashEntry } from '../../projector/trash/list.js';
+import type { RestoreRequest } from '../../schema/operations/restore-collection.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import { type CollectionNode, type Identity, type State } from '../../schema/model/state.js';
+import { refuseNulls } from './refuse-nulls.js';
+import { type RestoreOptions, schemaBefore, stillThere } from './restore-entry.js';
+import type { Prepare } from '../types.js';
+
+type Command = CommandOf<'restore-field'>;
+
+/** @returns what makes the command, once it is known whether its values are there */
+export async function restoringField(
+  options: RestoreOptions & { schema: string },
+  entry: TrashEntry,
+  request: RestoreRequest,
+): Promise<Prepare<Command>> {
+  const { position, identity, collection, field } = entry;
+  const { state: before } = await schemaBefore(options, entry);
+  const { state: then } = await options.at(position - 1);
+  const node = then.collections.get(collection) as CollectionNode;
+  // It may have come back, and gone again, in one batch.
+  const past = holds(before, node.identities.collection) ? before : then;
+  const command = { position, identity, collection, name: field ?? '', past, node, ...request };
+  return async (client, state) => {
+    const ready = await stillThere<Command>(entry, command)(client, state);
+    const now = state.collections.find((each) => each.identities.collection === node.identities.collection);
+    if (now === undefined) await refuseWithoutTable(client, entry, node);
+    else await refuseNulls(client, { options, command: ready, now });
+    return ready;
+  };
+}
+
+const holds = ({ collections }: State, identity: Identity): boolean =>
+  collections.some(({ identities }) => identities.collection === identity);
+
+/** @throws ProblemError */
+async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node: CollectionNode): Promise<void> {
+  const [table] = await findReturning(client, [node.identities.collection]);
+  const { collection, field } = entry;
+  const what = `The collection ${JSON.stringify(table?.collection ?? collection)} that the field was of is`;
+  const message =
+    table === undefined
+      ? `${what} gone for good: its values can't come back.`
+      : `${what} in the trash itself: restore that first, by position ${table.position}.`;
+  const problem: Problem = { code: 'IN_USE', message, collection, field: field ?? '' };
+  throw new ProblemError(table === undefined ? problem : { ...problem, details: { restore_first: table.position } });
+}

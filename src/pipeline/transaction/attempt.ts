@@ -1,0 +1,138 @@
+/** One attempt at a command: one transaction. */
+import { randomUUID } from 'node:crypto';
+import { runYielding } from '../../kernel/event-loop.js';
+import { prepareEvents } from '../../log/append.js';
+import type { Parameterised } from '../../postgres/exchange.js';
+import { changesAfter, changesBefore, writeChanges } from '../../projector/change-requests/rows.js';
+import { metadataStatements } from '../../projector/metadata/rows.js';
+import { trashStatements } from '../../projector/trash/rows.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import type { Cause } from '../../schema/model/events.js';
+import type { Acknowledgement } from '../../schema/policy/index.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import type pg from 'pg';
+import type { Try } from '../keep-alive.js';
+import { type Begun, begin, notCommitted } from './begin.js';
+import { checkpoints } from './checkpoints.js';
+import { type DecidedBatch, decideBatch } from './decide.js';
+import { enforcePolicy } from './enforce-policy.js';
+import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './finish.js';
+import { earlierAnswer, findAnswer, storeAnswerStatements } from './idempotency.js';
+import { type Projection, runStatements } from './run-ddl.js';
+import { isLarge, streamRows } from './stream-rows.js';
+import type { Done, Job, Outcome, PipelineOptions, Refusal, RequestContext } from '../types.js';
+
+export interface Attempt extends Try {
+  options: PipelineOptions;
+  job: Job;
+}
+
+/** @throws CommitInDoubt, LockedError; StaleConnectionError when the connection was lost before the COMMIT was sent */
+export async function attempt(attempting: Attempt): Promise<Outcome> {
+  return run(attempting).catch(notCommitted);
+}
+
+async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
+  const { client } = at;
+  const { request } = job;
+  const { idempotency, cause } = request;
+  const begun = await begin(client, options, {
+    ...at,
+    ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
+    keeps: keptBy(job, options),
+  });
+  const { point, found } = begun;
+  const earlier = idempotency && earlierAnswer(idempotency, found);
+  if (earlier !== undefined) return rollback(client, earlier);
+  const decided = await decideBatch(client, { options, job, begun, waits: at });
+  if (decided.kind === 'refused')
+    return finishRefused(client, options, { request, outcome: decided, head: point.head });
+  if (decided.events.length === 0) return finishUnchanged(client, options, { request, point });
+  const { judging, warnings } = decided;
+  const admission = await enforcePolicy(client, { ...judging, warnings, acknowledges: request.acknowledges });
+  if (admission.kind === 'refused')
+    return finishRefused(client, options, { request, outcome: admission, head: point.head });
+  const told = { ...request, cause: withAcknowledged(cause, admission.acknowledged) };
+  return carryOut(client, { options, request: told, begun, waits: at, ...decided });
+}
+
+/** The tables that it deletes and keeps, as far as that is known before it is decided. */
+function keptBy({ deletes = [], request }: Job, { keep, store }: PipelineOptions): readonly string[] {
+  if (keep.deleted === 0 || request.purge === true || request.plansOnly === true) return [];
+  const { collections } = store.point().state;
+  return deletes.filter((name) => collections.has(name));
+}
+
+/** What was known and done for all that stays with the events. */
+const withAcknowledged = (cause: Cause, acknowledged: readonly Acknowledgement[]): Cause =>
+  acknowledged.length === 0
+    ? cause
+    : {
+        ...cause,
+        context: { ...cause.context, acknowledged: acknowledged.map(({ code, place }) => ({ code, place })) },
+      };
+
+/** The rest of an attempt, from the DDL to the commit. */
+async function carryOut(client: pg.ClientBase, deciding: Omit<Preparing, 'changes'>): Promise<Outcome> {
+  const { options, request, begun, waits, events, after, statements } = deciding;
+  const { point } = begun;
+  const preparing = { ...deciding, changes: await changesBefore(client, events) };
+  // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
+  const keeps = request.idempotency !== undefined;
+  const running = runStatements(
+    client,
+    projectionOf(options, { before: point.state, after, events, statements, keeps, waits }),
+  );
+  const projecting = isLarge(events) ? streamRows(client, { running, rows: () => metadataOf(preparing) }) : running;
+  const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
+  if (problems !== null) {
+    const outcome: Refusal = { kind: 'refused', problems };
+    return finishRefused(client, options, { request, outcome, head: point.head, failed: true });
+  }
+  return finishDone(client, options, batch);
+}
+
+export function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {
+  return { ...batch, pool, schema: place.schema };
+}
+
+interface Preparing extends DecidedBatch {
+  options: PipelineOptions;
+  request: RequestContext;
+  begun: Begun;
+  waits: Projection['waits'];
+  /** The change requests that the events are about, before them. */
+  changes: ReadonlyMap<string, ChangeRequest>;
+}
+
+function metadataOf({ begun: { point }, events, after }: Preparing): Iterable<Parameterised> {
+  return metadataStatements(point.state, after, collectionsChanged(events));
+}
+
+/** Everything of a batch but what is streamed. */
+async function prepare(preparing: Preparing): Promise<Batch> {
+  const { options, request, begun, events, after, also, changes } = preparing;
+  const { backend, timeline, base, point } = begun;
+  const id = randomUUID();
+  const now = options.clock?.() ?? new Date();
+  const prepared = await prepareEvents({ head: point.head, events, cause: request.cause, batch: id, now });
+  const requests = changesAfter(prepared.events, changes);
+  const done: Done = {
+    kind: 'done',
+    before: point.state,
+    state: after,
+    events: prepared.events,
+    position: prepared.head.position,
+    ...(requests.size > 0 && { changes: requests }),
+  };
+  const statements = [
+    ...prepared.statements,
+    ...(isLarge(events) ? [] : metadataOf(preparing)),
+    ...(await runYielding(trashStatements({ before: point.state, events: prepared.events }))),
+    ...writeChanges([...requests.values()]),
+    ...also,
+    ...checkpoints(prepared.head, options),
+    ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),
+  ];
+  return { id, backend, timeline, base, done, point: { state: after, head: prepared.head }, statements };
+}

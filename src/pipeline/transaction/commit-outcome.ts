@@ -1,0 +1,169 @@
+/** Finding out the outcome of a commit in doubt. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { NotInTimeError, inTime } from '../../kernel/in-time.js';
+import { advisoryKey } from '../../postgres/advisory.js';
+import { type Backend, IS_BACKEND } from '../../postgres/backend.js';
+import { isLocked, unavailable } from '../../postgres/errors.js';
+import { sendBatch } from '../../postgres/exchange.js';
+import { SYNC_POINT } from '../../postgres/synchronous.js';
+import { TIMELINE } from '../../postgres/hosts/timeline.js';
+import { CHECK_QUERY, type CheckRow } from '../../log/divergence.js';
+import { withOwnClient } from '../../postgres/own-client.js';
+import type { Point } from '../../reads/state-store.js';
+import type { Problem } from '../../kernel/problem.js';
+import { own } from '../../postgres/own-tables.js';
+import type { PipelineOptions } from '../types.js';
+
+/** A transaction whose COMMIT was sent and never answered. */
+export interface Unanswered {
+  /** Its batch. */
+  batch: string;
+  /** What of the server ran it. */
+  backend: Backend;
+  /** The server's timeline then: another one's processes are others. */
+  timeline: number | null;
+}
+
+/** Milliseconds before each look. */
+const LOOKS = [0, 100, 500, 1_000, 2_000, 4_000];
+
+/** Milliseconds after which there are no further looks: the caller is waiting. At least the second, whatever its deadline. */
+const ENOUGH = 6_000;
+const LEAST = 1_000;
+
+/** Milliseconds that a look waits for the lock, at most; and where little time is left. */
+const PATIENCE = 2_000;
+const SHORT_PATIENCE = 300;
+
+/** Milliseconds that an answer may be on its way. */
+const LIMIT = 3_000;
+
+export interface LookOptions {
+  /** When the caller's time to wait is over (`performance.now`). */
+  deadline?: number;
+  /** Milliseconds before each look. */
+  looks?: readonly number[];
+}
+
+/**
+ * Whether a batch is in the log. Its transaction may still be running in a server process that hasn't noticed our
+ * absence; it holds the log's lock, so with the lock in our hands it has ended one way or the other. Where it doesn't
+ * end by itself it is terminated: it would block every change. After a failover the new primary's log decides.
+ * @returns undefined when it can't be found out
+ */
+export async function isCommitted(
+  lost: Unanswered,
+  options: PipelineOptions,
+  { deadline = Infinity, looks = LOOKS }: LookOptions = {},
+): Promise<boolean | undefined> {
+  const started = performance.now();
+  const end = Math.max(Math.min(started + ENOUGH, deadline), started + LEAST);
+  for (const delay of looks) {
+    if (performance.now() + delay > end) break;
+    await sleep(delay);
+    const limit = Math.max(1, Math.min(LIMIT, end - performance.now()));
+    try {
+      // Not through the pool: a network that swallows one connection has swallowed its others as well.
+      return await withOwnClient(options.pool, limit, (client) => look(client, lost, { options, limit }));
+    } catch (error) {
+      const { message } = error as Error;
+      options.logger.warn('the outcome of a commit could not be read yet', { batch: lost.batch, error: message });
+    }
+  }
+  return undefined;
+}
+
+interface Look {
+  options: PipelineOptions;
+  /** Milliseconds. */
+  limit: number;
+}
+
+async function look(client: pg.Client, lost: Unanswered, { options, limit }: Look): Promise<boolean> {
+  const patience = limit < LIMIT ? SHORT_PATIENCE : PATIENCE;
+  const key = advisoryKey(options.place, 'log');
+  const flight = sendBatch(client, [
+    { text: 'BEGIN' },
+    { text: `SELECT set_config('lock_timeout', $1, true)`, values: [Math.min(options.lockTimeout, patience)] },
+    { text: 'SELECT pg_advisory_xact_lock($1)', values: [key] },
+    { text: CHECK_QUERY },
+    { text: `SELECT FROM ${own.events} WHERE batch = $1 LIMIT 1`, values: [lost.batch] },
+    { text: SYNC_POINT },
+    { text: 'COMMIT' },
+  ]);
+  const timer = setTimeout(() => (client as unknown as pg.PoolClient).connection.stream.destroy(), limit);
+  try {
+    const results = await flight;
+    options.watch?.admit(results[3]?.rows[0] as unknown as CheckRow);
+    return results[4]?.rows.length === 1;
+  } catch (error) {
+    if (isLocked(error)) await endHolder(client, lost, key);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Ends the lost transaction's process, and only while it is that transaction which holds the lock. */
+async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, key: string): Promise<void> {
+  const statement = {
+    text: `SELECT pg_terminate_backend(a.pid) FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+            WHERE ${IS_BACKEND} AND l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+              AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+              AND (l.classid::bigint << 32 | l.objid::bigint) = $3::bigint AND ${TIMELINE} = $4`,
+    values: [backend.pid, backend.since, key, timeline],
+  };
+  await sendBatch(client, [{ text: 'ROLLBACK' }, statement]);
+}
+
+/** Commits of this process whose outcome couldn't be found out. No command does anything before it is known. */
+export interface CommitsInDoubt {
+  add(lost: Unanswered, point: Point): void;
+  /** Looks them up, until the deadline (`performance.now`). @returns why nothing can be done yet, or null */
+  resolve(deadline: number): Promise<Problem | null>;
+}
+
+export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
+  const { store, logger } = options;
+  const left = new Map<Unanswered, Point>();
+  let running: Promise<Problem | null> | undefined;
+
+  const lookUp = async (): Promise<Problem | null> => {
+    for (const [lost, point] of left) {
+      const committed = await isCommitted(lost, options, { looks: [0, 100] });
+      if (committed === undefined) return earlierUnknown();
+      logger.warn('the outcome of an earlier commit is known now', { batch: lost.batch, committed });
+      if (committed) store.publish(point);
+      left.delete(lost);
+    }
+    return null;
+  };
+
+  return {
+    add: (lost, point) => void left.set(lost, point),
+    resolve: async (deadline) => {
+      if (left.size === 0) return null;
+      running ??= lookUp().finally(() => (running = undefined));
+      return inTime(running, Math.max(1, deadline - performance.now())).catch((error: unknown) => {
+        if (error instanceof NotInTimeError) return earlierUnknown();
+        throw error;
+      });
+    },
+  };
+}
+
+function earlierUnknown(): Problem {
+  return unavailable(
+    'The database can not be asked how an earlier change ended; nothing was written. Try again shortly.',
+  );
+}
+
+export function outcomeUnknown(hasKey: boolean): Problem {
+  const advice = hasKey
+    ? 'Send the request again with the same Idempotency-Key: it is done once at most.'
+    : 'Look at the schema before you send it again, or send such requests with an Idempotency-Key.';
+  return unavailable(
+    `The connection to the database was lost while the change was being committed, and whether it was is unknown. ${advice}`,
+  );
+}

@@ -1,0 +1,108 @@
+/** From a command to its events, judged against the state at the head of the log. */
+import type pg from 'pg';
+import { runYielding } from '../../kernel/event-loop.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Warning } from '../../kernel/warning.js';
+import type { Parameterised } from '../../postgres/exchange.js';
+import { planBatch } from '../../projector/ddl/plan.js';
+import type { Statement } from '../../projector/ddl/statement.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import type { State } from '../../schema/model/state.js';
+import { snapshotHash } from '../../schema/snapshot/snapshot.js';
+import type { Begun } from './begin.js';
+import { type Keeping, keepDeleted } from './keep-deleted.js';
+import type { Enforcing } from './enforce-policy.js';
+import { heldProblems } from './held-collections.js';
+import { CommandRefused, type Job, type PipelineOptions, type Refusal, type RevisedBatch } from '../types.js';
+
+/** A batch as it is carried out. */
+export interface DecidedBatch {
+  kind: 'decided';
+  /** None: nothing is to be done. */
+  events: LogEvent[];
+  statements: Statement[];
+  /** The state that they lead to. */
+  after: State;
+  /** What else is written. */
+  also: readonly Parameterised[];
+  /** What the events can't say of themselves. */
+  warnings: Warning[];
+  /** As it was planned, and what became of it: what the policy is asked about. */
+  judging: Pick<Enforcing, 'planned' | 'revised'>;
+}
+
+interface Deciding {
+  options: PipelineOptions;
+  job: Job;
+  begun: Pick<Begun, 'point' | 'held' | 'policy' | 'glance'>;
+  waits: Keeping['waits'];
+}
+
+/** Decides, plans, and hears what a change request makes of it. */
+export async function decideBatch(client: pg.ClientBase, deciding: Deciding): Promise<DecidedBatch | Refusal> {
+  return decideAndPlan(client, deciding).catch((error: unknown): Refusal => {
+    if (error instanceof CommandRefused) return { kind: 'refused', problems: [...error.problems] };
+    throw error;
+  });
+}
+
+async function decideAndPlan(
+  client: pg.ClientBase,
+  { options, job, begun, waits }: Deciding,
+): Promise<DecidedBatch | Refusal> {
+  const { point, held, policy, glance } = begun;
+  const decided = await decideEvents(client, { job, state: point.state, options, waits, glance });
+  if (decided.kind === 'refused') return decided;
+  const { schema } = options.place;
+  const { events, warnings } = decided;
+  const { statements, after } = await runYielding(planBatch(point.state, events, schema));
+  const planned = { before: point, after, events, statements, schema, held, policy };
+  const { request } = job;
+  const revised: RevisedBatch | Refusal = (await request.revise?.(client, planned)) ?? {
+    ...planned,
+    kind: 'revised',
+    also: [],
+  };
+  if (revised.kind === 'refused') return revised;
+  const problems = request.foresee === undefined ? heldProblems(revised, held) : [];
+  if (problems.length > 0) return { kind: 'refused', problems };
+  const position = point.state.position + revised.events.length;
+  return {
+    kind: 'decided',
+    events: revised.events,
+    statements: revised.statements,
+    after: { ...revised.after, position },
+    also: revised.also,
+    warnings,
+    judging: { planned, revised },
+  };
+}
+
+type Decided = { kind: 'decided'; events: LogEvent[]; warnings: Warning[] } | Refusal;
+
+async function decideEvents(
+  client: pg.ClientBase,
+  { job, state, ...how }: Pick<Keeping, 'state' | 'options' | 'waits' | 'glance'> & Pick<Deciding, 'job' | 'options'>,
+): Promise<Decided> {
+  const { release } = how.options;
+  const { decide, request } = await preparedJob(client, job, state);
+  const { ifMatch } = request;
+  if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
+    return { kind: 'refused', problems: [preconditionFailed()] };
+  }
+  const result = await runYielding(decide(state));
+  if (!result.ok) return { kind: 'refused', problems: result.problems };
+  if (request.plansOnly === true) return { kind: 'decided', events: result.value, warnings: [] };
+  const kept = await keepDeleted(client, { ...how, state, events: result.value, request });
+  return kept.kind === 'refused' ? kept : { ...kept, kind: 'decided' };
+}
+
+/** A job whose command is known only now: what it says is read under the lock. */
+async function preparedJob(client: pg.ClientBase, job: Job, state: State): Promise<Job> {
+  return job.prepare === undefined ? job : { ...job, decide: await job.prepare(client, state) };
+}
+
+function preconditionFailed(): Problem {
+  const message = 'The schema is not the one that If-Match names: read it again and decide again.';
+  return { code: 'PRECONDITION_FAILED', message };
+}

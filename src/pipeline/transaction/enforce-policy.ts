@@ -1,0 +1,171 @@
+/**
+ * What the policy stops of a batch. The one place where it is asked, whatever brought the batch about: the events are decided
+ * and known, nothing of them is done, and the log's lock is held, so that the policy is the one that the batch will stand after.
+ */
+import type pg from 'pg';
+import { runYielding } from '../../kernel/event-loop.js';
+import { MAX_PROBLEMS, type Problem, invalid } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import type { Warning } from '../../kernel/warning.js';
+import { planFindings } from '../../projector/findings/index.js';
+import { namesMentioned } from '../../reads/history/names-mentioned.js';
+import { type Finding, findingOf } from '../../schema/findings/index.js';
+import { changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import type { State } from '../../schema/model/state.js';
+import {
+  type Acknowledgement,
+  type Judged,
+  byAction,
+  isEnforced,
+  isNamed,
+  isStopping,
+  judged,
+  keyOf,
+  placeOf,
+} from '../../schema/policy/index.js';
+import type { Statement } from '../../projector/ddl/statement.js';
+import type { Acknowledgements, PlannedBatch, Refusal, RevisedBatch } from '../types.js';
+
+export interface Enforcing {
+  planned: PlannedBatch;
+  revised: RevisedBatch;
+  /** What was noticed of it beside the rules. */
+  warnings: readonly Warning[];
+  acknowledges: Acknowledgements | undefined;
+}
+
+/** `acknowledged`: what of it was known, and the policy wants to be; it is kept in the events. */
+export type Admission = { kind: 'admitted'; acknowledged: Acknowledgement[] } | Refusal;
+
+const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
+
+export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
+  const { planned, revised, acknowledges, warnings } = enforcing;
+  const { policy, schema, before } = planned;
+  const batch = batchToJudge(planned, revised);
+  if (batch === undefined || (acknowledges === undefined && !isEnforced(policy))) return ADMITTED;
+  const said = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
+  const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(said.keys()) };
+  const found = await planFindings(client, schema, plan, { patient: true });
+  const noticed = [...warnings, ...(await mentions(client, planned, batch))];
+  const { stopped, known } = await runYielding(
+    weigh([...found, ...noticed.map(findingOf)], { planned, revised, said }),
+  );
+  const unknown = acknowledges?.at === undefined ? [] : unfound(acknowledges, known.found);
+  const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
+  if (problems.length === 0) return { kind: 'admitted', acknowledged: known.needed };
+  return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
+}
+
+interface JudgedBatch {
+  events: readonly LogEvent[];
+  statements: readonly Statement[];
+  after: State;
+  online: boolean;
+}
+
+/** What changes the schema, now, when it is prepared or at its time; undefined: nothing does, as when a request is only opened. */
+function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch | undefined {
+  const { events, statements, after, online = false } = revised;
+  if (events.some(changesSchema)) return { events, statements, after, online };
+  if (events.some(({ type }) => type === 'change.scheduled')) return { ...planned, online };
+  return events.some(begins) ? { ...planned, online: true } : undefined;
+}
+
+/** What is prepared is judged before it is: applications notice it from the first step on. */
+const begins = (event: LogEvent): boolean =>
+  event.type === 'change.preparing' ||
+  (event.type === 'change.opened' && event.data.online && event.data.proposal === undefined);
+
+const NAMES = 'NAME_STILL_USED';
+
+/** Asked of functions in the database only where the policy wants to know. */
+async function mentions(
+  client: pg.ClientBase,
+  { policy, before }: PlannedBatch,
+  { events, after }: JudgedBatch,
+): Promise<Warning[]> {
+  if (!isNamed(policy, NAMES)) return [];
+  return namesMentioned(client, { before: before.state, after, touched: collectionsChanged(events) });
+}
+
+interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
+  /** Acknowledgements by what they are of. */
+  said: ReadonlyMap<string, Acknowledgement & { index: number }>;
+}
+
+interface Weighed {
+  /** The strictest first. */
+  stopped: Stopped[];
+  known: { found: ReadonlySet<number>; needed: Acknowledgement[] };
+}
+
+type Stopped = Judged<Finding> & { needs?: { approvals: number; approved: number } };
+
+function* weigh(findings: readonly Finding[], { planned, revised, said }: Weighing): Resumable<Weighed> {
+  const { policy } = planned;
+  const stopped: Stopped[] = [];
+  const found = new Set<number>();
+  const needed = new Map<string, Acknowledgement>();
+  for (const finding of findings) {
+    yield;
+    const key = keyOf({ code: finding.code, place: placeOf(finding) });
+    const acknowledgement = said.get(key);
+    if (acknowledgement !== undefined) found.add(acknowledgement.index);
+    const weighed = judged(policy, finding);
+    if (weighed === undefined || !isStopping(weighed.action)) continue;
+    if (weighed.action === 'acknowledge' && acknowledgement !== undefined) needed.set(key, acknowledgement);
+    else stopped.push(...stoppedBy(weighed, policy.approvals, revised.approvals));
+  }
+  return { stopped: stopped.sort(byAction), known: { found, needed: [...needed.values()] } };
+}
+
+function stoppedBy(weighed: Judged<Finding>, approvals: number, approved = 0): Stopped[] {
+  if (weighed.action !== 'approve') return [weighed];
+  return approved < approvals ? [{ ...weighed, needs: { approvals, approved } }] : [];
+}
+
+function unfound({ findings, at }: Acknowledgements, found: ReadonlySet<number>): Problem[] {
+  return findings.flatMap(({ code, place }, index) => {
+    if (found.has(index)) return [];
+    const message = `nothing is found that ${JSON.stringify(keyOf({ code, place }))} could acknowledge: look again at what the change does`;
+    return [invalid(at?.(index) ?? [], message, { acknowledged: { code, place } })];
+  });
+}
+
+/** One of a finding: its code and level, its place, and the safer way. */
+function refusalOf({ needs, ...finding }: Stopped): Problem {
+  const { code, level, action, message, collection, field, object, why, safer } = finding;
+  const place = placeOf(finding);
+  return {
+    code: 'POLICY_REFUSED',
+    message: `${SAYS[action](keyOf({ code, place }), needs?.approvals)}: ${message}.${safer === undefined ? '' : ` ${safer.text}`}`,
+    ...(collection !== undefined && { collection }),
+    ...(field !== undefined && { field }),
+    details: {
+      finding: code,
+      level,
+      action,
+      place,
+      ...(object && { object }),
+      why,
+      ...(safer && { safer }),
+      ...needs,
+    },
+  };
+}
+
+type Says = (what: string, approvals?: number) => string;
+
+const SAYS: Readonly<Record<Stopped['action'], Says>> = {
+  note: (what) => what,
+  warn: (what) => what,
+  acknowledge: (what) => `The policy wants to be told that it is known (X-Acknowledge: ${headerText(what)})`,
+  approve: (what, approvals = 1) =>
+    `The policy wants a change request for it that ${approvals === 1 ? 'somebody has' : `${approvals} people have`} approved (${what})`,
+  refuse: (what) => `The policy refuses it (${what})`,
+};
+
+/** As the header takes it. */
+const headerText = (what: string): string => what.replaceAll('%', '%25').replaceAll(',', '%2C');

@@ -1,0 +1,74 @@
+/** What is added to PostgreSQL's refusal once the transaction has released its locks. */
+import type pg from 'pg';
+import { sendScript } from '../../postgres/exchange.js';
+import { type Sql, ident, join, sql } from '../../projector/ddl/sql.js';
+import { type Refused, offendingRowsOf, withCount } from '../../projector/refusals/offending-rows.js';
+import { namingExtension } from '../../projector/refusals/missing-extension.js';
+import { type Taken, takenParts, withTaken } from '../../projector/refusals/taken-names.js';
+import type { Problem } from '../../kernel/problem.js';
+import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
+import type { State } from '../../schema/model/state.js';
+import { SAVEPOINT } from './begin.js';
+
+/** Counting may take 1.5 seconds: an answer without the count is better than one that comes late. */
+const LIMITS = sql`SELECT set_config('statement_timeout', '1500', true), set_config('lock_timeout', '1500', true)`;
+
+export interface Explained {
+  before: State;
+  after: State;
+  events: readonly LogEvent[];
+  schema: string;
+  /** The transaction goes on after the refusal, from its savepoint. */
+  keeps: boolean;
+}
+
+/** A failed transaction is rolled back here. It holds no lock on a table any more, and without `keeps` none at all. */
+export async function explained(client: pg.ClientBase, problem: Problem, how: Explained): Promise<Problem> {
+  const named = namingExtension(problem, how.after);
+  if (isOfReturningValues(named, how.events)) return named;
+  const inquiry = inquiryOf({ ...how, problem: named, restored: restoredBy(how.events) });
+  if (inquiry === null) return named;
+  const back = how.keeps ? sql`ROLLBACK TO SAVEPOINT ${ident(SAVEPOINT)}` : sql`ROLLBACK`;
+  const start = how.keeps ? back : sql`${back}; BEGIN READ ONLY`;
+  try {
+    const script = join([start, LIMITS, inquiry.question, back], sql`; `);
+    const results = await sendScript(client, script);
+    return inquiry.told(results.at(-2)?.rows ?? []);
+  } catch {
+    await sendScript(client, back).catch(() => undefined);
+    return named;
+  }
+}
+
+/** Rows that break a rule with values which were in the trash: afterwards nothing can count them. */
+function isOfReturningValues({ details }: Problem, events: readonly LogEvent[]): boolean {
+  const event = events[Number(details?.['event'])];
+  const isBroken = String(details?.['sqlstate']).startsWith('23');
+  return isBroken && event?.type === 'field.created' && takenFromTrash(event.data) !== undefined;
+}
+
+const restoredBy = (events: readonly LogEvent[]): NonNullable<Refused['restored']> =>
+  new Map(
+    events.flatMap((event): [string, RestoredCollection][] => {
+      const restored = event.type === 'collection.created' ? takenFromTrash(event.data) : undefined;
+      return restored === undefined || event.collection === null ? [] : [[event.collection, restored]];
+    }),
+  );
+
+interface Inquiry {
+  question: Sql;
+  /** The problem with the answer in it. */
+  told: (rows: readonly unknown[]) => Problem;
+}
+
+/** What the database can say of a refusal: the offending rows, or what has a name. */
+function inquiryOf(refused: Refused): Inquiry | null {
+  const { problem } = refused;
+  const offenders = offendingRowsOf(refused);
+  if (offenders !== null) {
+    const count = (rows: readonly unknown[]) => Number((rows[0] as { count?: unknown } | undefined)?.count ?? 0);
+    return { question: offenders.question, told: (rows) => withCount(problem, offenders, count(rows)) };
+  }
+  const question = takenParts(refused);
+  return question && { question, told: (rows) => withTaken(problem, rows as readonly Taken[]) };
+}

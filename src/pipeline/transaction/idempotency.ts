@@ -1,0 +1,91 @@
+/** First answers, kept for a day in the transaction that earned them. */
+import type { LogHead } from '../../log/head.js';
+import type { Parameterised } from '../../postgres/exchange.js';
+import type { Cause } from '../../schema/model/events.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Done, Idempotency, Refusal, Replay, RequestContext } from '../types.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Json } from '../../kernel/json.js';
+
+const KEPT = `interval '24 hours'`;
+
+/** Removed with one write at most: many expired rows must not hold up a command. */
+const REMOVED_IN_PASSING = 100;
+
+interface Row {
+  request_hash: string;
+  status: number;
+  headers: Json;
+  body: Json;
+}
+
+/** Asked under the log's lock, where the same key can't be in use by another transaction. */
+export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterised {
+  return {
+    text: `SELECT request_hash, status, headers, body
+             FROM ${own.idempotency} i
+            WHERE actor = $1 AND key = $2 AND created_at > now() - ${KEPT} AND (i.position = 0 OR EXISTS (
+              SELECT FROM ${own.events} e WHERE e.position = i.position AND e.hash = i.event_hash))`,
+    values: [cause.actor.id, idempotency.key],
+  };
+}
+
+/** What to answer instead of running the command; undefined: run it. */
+export function earlierAnswer(
+  idempotency: Idempotency,
+  found: Record<string, unknown>[],
+): Replay | Refusal | undefined {
+  const row = found[0] as Row | undefined;
+  if (row === undefined) return undefined;
+  if (row.request_hash !== idempotency.requestHash) return { kind: 'refused', problems: [mismatch()] };
+  return { kind: 'replayed', status: row.status, headers: row.headers, body: row.body };
+}
+
+/** Whether the same request would be answered the same: a refusal that says "try again" must not be kept. */
+export function isStorable(outcome: Done | Refusal): boolean {
+  return (
+    outcome.kind === 'done' || !outcome.problems.some(({ code }) => code === 'LOCK_TIMEOUT' || code === 'UNAVAILABLE')
+  );
+}
+
+/** What keeps the answer, to be sent before the COMMIT. @param head the end of the log that it is about */
+export async function storeAnswerStatements(
+  { idempotency, cause }: Pick<RequestContext, 'idempotency' | 'cause'>,
+  outcome: Done | Refusal,
+  head: LogHead,
+): Promise<Parameterised[]> {
+  if (idempotency === undefined) return [];
+  const { status, headers, body } = await idempotency.render(outcome);
+  return [
+    {
+      text: `INSERT INTO ${own.idempotency} (actor, key, request_hash, status, headers, body, position, event_hash)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+             ON CONFLICT (actor, key) DO UPDATE
+                SET request_hash = excluded.request_hash, status = excluded.status, headers = excluded.headers,
+                    body = excluded.body, created_at = now(),
+                    position = excluded.position, event_hash = excluded.event_hash`,
+      values: [
+        cause.actor.id,
+        idempotency.key,
+        idempotency.requestHash,
+        status,
+        JSON.stringify(headers),
+        JSON.stringify(body),
+        head.position,
+        head.hash,
+      ],
+    },
+    {
+      text: `DELETE FROM ${own.idempotency}
+              WHERE (actor, key) IN (SELECT actor, key FROM ${own.idempotency} WHERE created_at <= now() - ${KEPT}
+                                      ORDER BY created_at LIMIT ${REMOVED_IN_PASSING})`,
+    },
+  ];
+}
+
+function mismatch(): Problem {
+  return {
+    code: 'IDEMPOTENCY_MISMATCH',
+    message: 'This Idempotency-Key was used for another request within the last 24 hours: send a new key.',
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * The values of deleted fields, on their way into the trash. How many there are is known for certain only when nobody else
+ * can write: so the batch's locks are taken before its events are told whether they keep anything.
+ */
+import type pg from 'pg';
+import { runYielding } from '../../kernel/event-loop.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import type { Warning } from '../../kernel/warning.js';
+import { primaryKeyColumns } from '../../projector/ddl/create-table.js';
+import { planBatch } from '../../projector/ddl/plan.js';
+import { type Place, type ValuesFacts, readValuesFacts } from '../../projector/trash/values-facts.js';
+import { startFolding } from '../../schema/fold/evolve.js';
+import { formerNames } from '../../schema/fold/former-names.js';
+import { type LogEvent, takenFromTrash } from '../../schema/model/events.js';
+import { type CollectionNode, type State, getRelation } from '../../schema/model/state.js';
+import { type Projection, takeLocks } from './run-ddl.js';
+
+export interface KeepValues {
+  state: State;
+  events: readonly LogEvent[];
+  schema: string;
+  waits: Projection['waits'];
+  /** Rows that a table may have at most; null: of any number, because many are copied before. */
+  copyRows: number | null;
+}
+
+export interface KeptValues {
+  /** Indexes of the events whose fields leave their values in the trash. */
+  kept: ReadonlySet<number>;
+  warnings: Warning[];
+}
+
+/** Whether an event deletes a field, and what it held. */
+export const deletesField = (event: LogEvent): boolean => event.type === 'field.deleted' && event.data.adopted !== true;
+
+/** Or why the locks can't be had at all. */
+export async function keepValues(
+  client: pg.ClientBase,
+  { state, events, schema, waits, copyRows }: KeepValues,
+): Promise<KeptValues | { problems: Problem[] }> {
+  const deletions = await runYielding(deletionsIn(state, events));
+  const candidates = deletions.filter(({ never }) => never === undefined);
+  if (candidates.length === 0)
+    return { kept: new Set(), warnings: deletions.flatMap(({ never, ...at }) => notKept(at, never)) };
+  // What isn't counted needn't stand still.
+  const problems = copyRows === null ? null : await lockAll(client, { state, events, schema, waits });
+  if (problems !== null) return { problems };
+  const places = [...new Map(candidates.map(({ table }) => [keyOf(table), table])).values()];
+  const facts = await readValuesFacts(client, { schema, places, most: copyRows ?? 0 });
+  const factsOf = new Map(places.map((place, index) => [keyOf(place), facts.get(index)]));
+  const kept = new Set<number>();
+  const warnings: Warning[] = [];
+  for (const at of deletions) {
+    const why = at.never ?? reasonAgainst(at, factsOf.get(keyOf(at.table)), copyRows);
+    if (why === null) continue;
+    if (why === undefined) kept.add(at.index);
+    else warnings.push(...notKept(at, why));
+  }
+  return { kept, warnings };
+}
+
+async function lockAll(
+  client: pg.ClientBase,
+  { state, events, schema, waits }: Omit<KeepValues, 'copyRows'>,
+): Promise<Problem[] | null> {
+  const { statements } = await runYielding(planBatch(state, events, schema));
+  return takeLocks(client, { schema, statements, waits });
+}
+
+interface Deletion {
+  /** Of the event. */
+  index: number;
+  collection: string;
+  field: string;
+  /** Where the table is, and what its key and the column are called, before the batch. */
+  table: Place;
+  columns: string[];
+  /** Why its values are not kept, whatever the table holds. */
+  never: string | undefined;
+}
+
+const keyOf = ({ name, position = 0 }: Place): string => `${position} ${name}`;
+
+function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Deletion[]> {
+  if (!events.some(deletesField)) return [];
+  const folding = startFolding(state);
+  const former = formerNames();
+  const hidden = aliasesGoingAlong(state, events);
+  const restored = new Map<string, Place>();
+  const found: Deletion[] = [];
+  for (const [index, event] of events.entries()) {
+    const { collection, field } = event;
+    if (collection !== null && field !== null && deletesField(event) && !hidden.has(`${collection}\0${field}`)) {
+      const node = folding.node(collection) as CollectionNode;
+      const columns = [field, ...primaryKeyColumns(node)].map((name) => former.field(collection, name));
+      found.push({
+        index,
+        collection,
+        field,
+        table: restored.get(former.collection(collection)) ?? { name: former.collection(collection) },
+        columns,
+        never: neverKept(node, field),
+      });
+    }
+    noteRestored(restored, event);
+    folding.add({ ...event, position: state.position + 1 + index });
+    former.add(event);
+    yield;
+  }
+  return found;
+}
+
+/** A table that comes back in the batch lies in the trash before it. */
+function noteRestored(places: Map<string, Place>, event: LogEvent): void {
+  if (event.type !== 'collection.created') return;
+  const taken = takenFromTrash(event.data);
+  if (taken !== undefined) places.set(event.collection, { name: taken.name, position: taken.position });
+}
+
+/** Aliases that go with the relation that they showed: the relation's own story. */
+function aliasesGoingAlong(state: State, events: readonly LogEvent[]): ReadonlySet<string> {
+  return new Set(
+    events.flatMap((event) => {
+      if (event.type !== 'relation.deleted') return [];
+      const relation = getRelation(state, event.collection, event.field ?? '');
+      return relation?.one_field == null ? [] : [`${relation.one_collection}\0${relation.one_field}`];
+    }),
+  );
+}
+
+function neverKept(node: CollectionNode, name: string): string | undefined {
+  const schema = node.fields.get(name)?.schema ?? null;
+  if (schema === null) return 'it has no column';
+  if (schema.generation_expression !== null) return 'its values are computed from others';
+  if (primaryKeyColumns(node).length === 0) return 'the table has no primary key by which they could come back';
+  return undefined;
+}
+
+/** undefined: nothing; null: it isn't there any more, and there is nothing to tell of. */
+function reasonAgainst(
+  { columns }: Deletion,
+  facts: ValuesFacts | undefined,
+  copyRows: number | null,
+): string | null | undefined {
+  if (facts === undefined || !columns.every((each) => facts.columns.includes(each))) return null;
+  if (!facts.readable) return "the service's account may not read the table";
+  if (facts.heir !== null) return `the table ${facts.heir} inherits from it`;
+  if (copyRows !== null && facts.rows > copyRows)
+    return `the table has more than ${copyRows.toLocaleString('en')} rows (KEEP_COPY_ROWS); deleted online, they are kept`;
+  return undefined;
+}
+
+function notKept({ collection, field }: Pick<Deletion, 'collection' | 'field'>, why: string | undefined): Warning[] {
+  if (why === undefined) return [];
+  const message = `delete field ${collection}.${field}: its values are not kept in the trash, because ${why}`;
+  return [{ code: 'DATA_NOT_KEPT', collection, field, message }];
+}

@@ -1,0 +1,167 @@
+/** A batch on its way into the tables: the DDL, and what PostgreSQL's refusal of it means. */
+import type pg from 'pg';
+import { ExchangeError, driverError, isConnectionLoss, isLocked, sqlState } from '../../postgres/errors.js';
+import { sendScript } from '../../postgres/exchange.js';
+import { runScript } from '../../postgres/script.js';
+import { type Sql, integer, sql } from '../../projector/ddl/sql.js';
+import { ddlFailure } from '../../projector/refusals/ddl-failure.js';
+import { type LockSettings, isLockTableFull, readLockSettings } from '../../projector/refusals/too-few-locks.js';
+import type { LockedTable, Statement } from '../../projector/ddl/statement.js';
+import { LockedError, lockTables, strongestLocks } from '../../projector/ddl/table-locks.js';
+import { type Taken, articled, isNameTaken, takenByOthers } from '../../projector/refusals/taken-names.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { State } from '../../schema/model/state.js';
+import { explained } from './explain-refusal.js';
+import type { Try } from '../keep-alive.js';
+
+export interface Projection {
+  pool: pg.Pool;
+  before: State;
+  after: State;
+  events: readonly LogEvent[];
+  statements: readonly Statement[];
+  schema: string;
+  /** How long the transaction waits for locks, in milliseconds. */
+  waits: Pick<Try, 'tableWait' | 'vacuumWait'>;
+  /** The transaction goes on after a refusal, from its savepoint. */
+  keeps: boolean;
+}
+
+/**
+ * Runs the statements of a batch in the client's transaction. All locks on tables come first, so that none is waited for
+ * while others wait for what was done under another.
+ * @returns why PostgreSQL refused them, or null; after a refusal the transaction can only be rolled back
+ * @throws LockedError when a lock couldn't be had; and what is our own bug
+ */
+export async function runStatements(client: pg.ClientBase, projection: Projection): Promise<Problem[] | null> {
+  const { statements } = projection;
+  const question = takenNames(projection);
+  const locks = strongestLocks(statements);
+  const preamble = [...(question === null ? [] : [question]), ...locking(projection, locks)];
+  const script = [...preamble, ...statements.map((statement) => statement.sql)];
+  if (script.length === 0) return null;
+  try {
+    const results = await runScript(client, script);
+    return question === null ? null : hiddenByFolders(projection, results[0]?.rows ?? []);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    if (isLocked(error)) throw new LockedError(error, locks);
+    if (isConnectionLoss(error)) throw error;
+    return refusals(client, projection, { error, asked: question !== null, preamble: preamble.length });
+  }
+}
+
+/**
+ * Takes the locks of a batch ahead of it, for what has to be looked at before its statements are known for good.
+ * @returns why they can't be had at all, or null
+ * @throws LockedError when one couldn't be had in time
+ */
+export async function takeLocks(
+  client: pg.ClientBase,
+  { schema, statements, waits }: Pick<Projection, 'schema' | 'statements' | 'waits'>,
+): Promise<Problem[] | null> {
+  const locks = strongestLocks(statements);
+  if (locks.length === 0) return null;
+  try {
+    await runScript(client, lockScript(schema, locks, waits));
+    return null;
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    if (isLocked(error)) throw new LockedError(error, locks);
+    if (isConnectionLoss(error)) throw error;
+    return [ddlFailure(error, statements, 0)];
+  }
+}
+
+/** What takes the locks. A statement that is alone does it by itself, before anything else. */
+function locking({ statements, schema, waits }: Projection, locks: readonly LockedTable[]): Sql[] {
+  const byItself = statements.length < 2 && waits.vacuumWait === undefined;
+  return locks.length === 0 || byItself ? [] : lockScript(schema, locks, waits);
+}
+
+/**
+ * While an automatic VACUUM is in the way, its own lock is asked for first: that one is waited for until it has cancelled
+ * itself, and nobody who reads or writes waits behind it.
+ */
+function lockScript(schema: string, locks: readonly LockedTable[], waits: Projection['waits']): Sql[] {
+  const { tableWait, vacuumWait } = waits;
+  if (vacuumWait === undefined) return [lockTables(schema, locks)];
+  const weak = locks.map(({ table }) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }) as const);
+  return [lockTimeout(vacuumWait), lockTables(schema, weak), lockTimeout(tableWait), lockTables(schema, locks)];
+}
+
+const lockTimeout = (milliseconds: number): Sql =>
+  sql`SET LOCAL lock_timeout = ${integer(String(Math.ceil(milliseconds)))}`;
+
+interface Refusing {
+  error: ExchangeError;
+  /** The first statement is the question for taken names. */
+  asked: boolean;
+  /** Statements in front of those of the batch. */
+  preamble: number;
+}
+
+async function refusals(client: pg.ClientBase, projection: Projection, refusing: Refusing): Promise<Problem[]> {
+  const isFull = isLockTableFull(driverError(refusing.error));
+  const settings = isFull ? await lockSettings(client, projection.pool) : undefined;
+  const problems = problemsOf({ ...projection, ...refusing, settings });
+  return Promise.all(problems.map((problem) => explained(client, problem, projection)));
+}
+
+/**
+ * Not on the client that met the failure: its transaction answers nothing but an empty query, and that only when it has
+ * released its locks. Before, not even a new connection would find room for the few it needs.
+ */
+async function lockSettings(client: pg.ClientBase, pool: pg.Pool): Promise<LockSettings | undefined> {
+  try {
+    await sendScript(client, '');
+    return await readLockSettings(pool);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Failed extends Refusing {
+  statements: readonly Statement[];
+  after: State;
+  settings: LockSettings | undefined;
+}
+
+function problemsOf({ error, statements, settings, asked, preamble, after }: Failed): Problem[] {
+  const rows = asked ? ((error.results[0]?.rows ?? []) as readonly Taken[]) : [];
+  const taken = rows.filter(({ name }) => !isFolder(after, name));
+  if (isNameTaken(sqlState(error)) && taken.length > 0) return taken.map(unmanaged);
+  return [ddlFailure(error, statements, Math.max(0, error.results.length - preamble), settings)];
+}
+
+/** PostgreSQL has nothing against a folder that is called like a table it would hide. */
+function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
+  const hidden = (rows as Taken[]).filter(({ name, kind }) => kind === 'table' && isFolder(after, name));
+  return hidden.length === 0 ? null : hidden.map(unmanaged);
+}
+
+const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
+
+/**
+ * Which of the names that collections get something else has. It precedes the DDL in the same message and costs no
+ * round trip; for tables the answer is looked at only when the DDL fails.
+ */
+function takenNames({ before, events, schema }: Projection): Sql | null {
+  const names = events
+    .flatMap((event) => {
+      if (event.type === 'collection.renamed') return [event.data.to];
+      return event.type === 'collection.created' ? [event.collection] : [];
+    })
+    .filter((name) => before.collections.get(name)?.collection.schema == null);
+  return names.length === 0 ? null : takenByOthers(names, schema);
+}
+
+function unmanaged({ name, kind }: Taken): Problem {
+  if (kind === 'table') {
+    const message = `A table "${name}" exists in the database and is not managed yet: adopt it, or choose another name.`;
+    return { code: 'ALREADY_EXISTS', message, collection: name, details: { adopt: name } };
+  }
+  const message = `${JSON.stringify(name)} is the name of ${articled(kind)} in the database already: choose another name.`;
+  return { code: 'ALREADY_EXISTS', message, collection: name, details: { taken: [{ name, kind }] } };
+}

@@ -1,0 +1,123 @@
+/** The statements that use what was prepared, in place of one that would take long. */
+import { postgresName } from '../../schema/model/constraint-names.js';
+import { COPY, notePrivileges } from '../ddl/kept/values.js';
+import { type Sql, block, ident, integer, join, literal, qualified, sql, trash } from '../ddl/sql.js';
+import type { Statement } from '../ddl/statement.js';
+import { copyTable, copyingOf, dropNotes, dropTriggers, followNotes, lostTable, notedTable } from './copy.js';
+import { PREPARATION_LOST } from './preparation-lost.js';
+import { preparedName } from './names.js';
+import type { Prepared } from './preparables.js';
+import type { EngineStep } from './steps.js';
+
+export interface Using {
+  id: string;
+  schema: string;
+  statement: Statement;
+  prepared: Prepared;
+  notNullBy: EngineStep['notNullBy'];
+}
+
+export function inItsPlace(using: Using): Statement[] {
+  const { prepared, statement, schema, id } = using;
+  const { what } = prepared;
+  const table = qualified(schema, prepared.table);
+  const ours = preparedName(id, prepared.key);
+  const exclusive = { lock: 'ACCESS EXCLUSIVE', locks: [{ table: prepared.table, lock: 'ACCESS EXCLUSIVE' }] } as const;
+  const quick = (text: Sql, how: Pick<Statement, 'lock' | 'locks'> = exclusive): Statement => {
+    const { preparable: _, ...rest } = statement;
+    return { ...rest, ...how, sql: text, may_fail: false };
+  };
+  switch (what.kind) {
+    case 'not null':
+      return [...notNull(using, quick), quick(statement.sql)];
+    case 'index':
+      return [
+        quick(sql`ALTER INDEX ${qualified(schema, ours)} RENAME TO ${ident(what.name)}`, { lock: 'none', locks: [] }),
+      ];
+    case 'key': {
+      const type = what.type === 'UNIQUE' ? sql`UNIQUE` : sql`PRIMARY KEY`;
+      const index = sql`USING INDEX ${ident(ours)}${what.after}`;
+      return [quick(sql`ALTER TABLE ${table} ADD CONSTRAINT ${ident(what.name)} ${type} ${index}`)];
+    }
+    case 'copy':
+      return takeCopy(using, what, quick);
+    default:
+      return [quick(sql`ALTER TABLE ${table} RENAME CONSTRAINT ${ident(ours)} TO ${ident(what.name)}`)];
+  }
+}
+
+/**
+ * Before the statement itself, which has no rows to read then and, where it alters the type too, no check to read them for.
+ * The constraint gets the name that PostgreSQL would have given it.
+ */
+function notNull({ prepared, schema, id, notNullBy }: Using, quick: (text: Sql) => Statement): Statement[] {
+  const { what, table: name, key } = prepared;
+  if (what.kind !== 'not null') return [];
+  const table = qualified(schema, name);
+  const ours = ident(preparedName(id, key));
+  if (notNullBy === 'check')
+    return [
+      quick(sql`ALTER TABLE ${table} ALTER COLUMN ${ident(what.column)} SET NOT NULL`),
+      quick(sql`ALTER TABLE ${table} DROP CONSTRAINT ${ours}`),
+    ];
+  return [quick(renameNotNull({ table, schema, ours }, notNullNames(name, what.column)))];
+}
+
+/** In the order in which PostgreSQL looks for one that no constraint of the schema has. */
+const notNullNames = (table: string, column: string): string[] =>
+  Array.from({ length: 100 }, (_, index) => postgresName(table, column, `_not_null${index === 0 ? '' : index}`));
+
+function renameNotNull({ table, schema, ours }: { table: Sql; schema: string; ours: Sql }, names: string[]): Sql {
+  const candidates = join(
+    names.map((name, index) => sql`(${literal(name)}, ${literal(String(index).padStart(2, '0'))})`),
+    sql`, `,
+  );
+  const body = sql`DECLARE free text; BEGIN
+    SELECT w.name INTO STRICT free FROM (VALUES ${candidates}) AS w (name, nth)
+      WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_namespace n ON n.oid = c.connamespace
+        WHERE c.conname = w.name AND n.nspname = ${literal(schema)}) ORDER BY w.nth LIMIT 1;
+    EXECUTE 'ALTER TABLE ' || ${literal(table)} || ' RENAME CONSTRAINT ' || ${literal(ours)} || ' TO ' || pg_catalog.quote_ident(free);
+  END`;
+  return sql`DO ${block(body)}`;
+}
+
+/** Notes that are still followed under the lock. With more of them, they are followed outside first. */
+const FEW_NOTES = 20_000;
+
+/** The copy, brought up to the last write, is the trash's from here on. */
+function takeCopy(
+  { prepared, schema, id }: Using,
+  what: Extract<Prepared['what'], { kind: 'copy' }>,
+  quick: (text: Sql) => Statement,
+): Statement[] {
+  const copying = copyingOf({ id, schema }, { ...prepared, what });
+  const [noted, lost] = [notedTable(copying), lostTable(copying)];
+  const few = FEW_NOTES.toLocaleString('en');
+  const refuse = sql`DECLARE why text; BEGIN
+    why := CASE WHEN EXISTS (SELECT FROM ${lost}) THEN 'a write of ' || ${literal(prepared.table)} || ' could not be noted'
+      WHEN EXISTS (SELECT FROM ${noted} WHERE truncated) THEN ${literal(prepared.table)} || ' was truncated since its values were copied'
+      WHEN (SELECT count(*) FROM (SELECT FROM ${noted} LIMIT ${integer(String(FEW_NOTES + 1))}) n) > ${integer(String(FEW_NOTES))}
+        THEN 'more than ' || ${literal(few)} || ' rows of ' || ${literal(prepared.table)} || ' were written since its values were copied' END;
+    IF why IS NOT NULL THEN RAISE EXCEPTION USING MESSAGE = why, ERRCODE = ${literal(PREPARATION_LOST)}; END IF; END`;
+  const moved = sql`${trash(what.position)}.${ident(copying.name)}`;
+  const copy = qualified(trash(what.position), COPY);
+  return [
+    sql`DO ${block(refuse)}`,
+    followNotes(copying, integer(String(FEW_NOTES))),
+    ...dropTriggers(copying),
+    ...dropNotes(copying),
+    sql`ALTER TABLE ${copyTable(copying)} SET SCHEMA ${trash(what.position)}`,
+    sql`ALTER TABLE ${moved} RENAME TO ${ident(COPY)}`,
+    sql`DO ${block(renameConstraints(copy))}`,
+    sql`DO ${block(sql`BEGIN ${notePrivileges({ ...copying, copy })} END`)}`,
+  ].map(quick);
+}
+
+/** They have names of ours, which say that a request has to do with them. */
+const renameConstraints = (copy: Sql): Sql => sql`DECLARE c record; BEGIN
+    FOR c IN SELECT k.conname, k.contype, a.attname FROM pg_catalog.pg_constraint k
+        LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND k.contype = 'n' AND a.attnum = k.conkey[1]
+        WHERE k.conrelid = pg_catalog.to_regclass(${literal(copy)}) LOOP
+      EXECUTE pg_catalog.format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${literal(copy)}, c.conname,
+        CASE c.contype WHEN 'p' THEN ${literal(`${COPY}_pkey`)} ELSE ${literal(`${COPY}_`)} || c.attname || '_not_null' END);
+    END LOOP; END`;

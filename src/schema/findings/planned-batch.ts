@@ -1,0 +1,182 @@
+/** A planned batch as rules see it: each event with its statements, and the collection before and after. */
+import { changesSchema } from '../fold/event-schemas.js';
+import { type FormerNames, formerNames } from '../fold/former-names.js';
+import { type LogEvent, type NewEvent, takenFromTrash } from '../model/events.js';
+import type { State } from '../model/state.js';
+import type { Policy } from '../policy/index.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import type {
+  Dependent,
+  Field,
+  FieldChange,
+  IndexedStatement,
+  PlannedBatch,
+  PlannedEvent,
+  RelationChange,
+  TableStatistics,
+} from './model.js';
+import { type PlannedStatement, tableOfRows } from './planned-statement.js';
+
+/** What is planned, before anything of it is done. */
+export interface Plan {
+  before: State;
+  after: State;
+  events: readonly LogEvent[];
+  statements: readonly PlannedStatement[];
+  /** Milliseconds that what is deleted would be kept, where that was not looked into. */
+  keep?: number;
+  /** What can be prepared is prepared outside the transaction. */
+  online?: boolean;
+  /** Looks also at what is taken as the database has it: adopted, or accepted. */
+  adopted?: boolean;
+  /** By which the findings will be judged. */
+  policy?: Policy;
+  /** Places of findings that are each said apart: `LOSES_DATA:articles.title`. */
+  apart?: ReadonlySet<string>;
+}
+
+/** What the database says of a plan's tables, by the names that they have before it. */
+export interface Known {
+  statistics?: ReadonlyMap<string, TableStatistics>;
+  dependents?: readonly Dependent[];
+}
+
+/** What rules ask of the database. */
+export interface Questions {
+  /** Whose size and use matter. */
+  tables: string[];
+  /** Whose dependents matter. */
+  altered: string[];
+}
+
+const isThere = ({ data }: NewEvent): boolean => 'adopted' in data && data.adopted === true;
+
+/** The database was so before, and nothing is done to it. */
+const isFound = (event: NewEvent): boolean => event.type === 'collection.adopted' || isThere(event);
+
+const isJudged = (event: LogEvent, adopted: boolean): event is NewEvent =>
+  changesSchema(event) && (adopted || !isFound(event));
+
+/** What to ask before the rules run. */
+export function* questionsOf({ events, statements, adopted = false }: Plan): Resumable<Questions> {
+  const former = formerNames();
+  const made = new Set<string>();
+  const tables = new Set<string>();
+  const altered = new Set<string>();
+  const nameBefore = (name: string): string => former.collection(name);
+  for (const event of events) {
+    yield;
+    if (isJudged(event, adopted)) {
+      if (event.type === 'collection.created') made.add(event.collection);
+      else if (ALTERS.has(event.type)) altered.add(nameBefore(event.collection));
+    }
+    former.add(event);
+  }
+  for (const statement of statements) {
+    yield;
+    for (const { table } of statement.locks) tables.add(nameBefore(table));
+    if (statement.locks.length > 0) tables.add(nameBefore(tableOfRows(statement)));
+  }
+  return { tables: without(tables, made), altered: without(altered, made) };
+}
+
+const ALTERS: ReadonlySet<string> = new Set([
+  'collection.deleted',
+  'collection.renamed',
+  'field.deleted',
+  'field.renamed',
+  'field.updated',
+]);
+
+const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[] =>
+  [...names].filter((name) => !made.has(name));
+
+/** One for each event that is judged, in their order; undefined for the others, so that long batches can pause there. */
+export function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
+  const { before, after, events, statements, adopted = false } = plan;
+  const byEvent = yield* statementsByEvent(statements);
+  const made = yield* tablesMade(events);
+  const former = formerNames();
+  const batch: PlannedBatch = { before, after, ...howOf(plan), ...lookups(made, former, known) };
+  for (const [index, event] of events.entries()) {
+    if (isJudged(event, adopted)) {
+      const { collection } = event;
+      yield {
+        event,
+        index,
+        found: isFound(event),
+        before: before.collections.get(former.collection(collection)),
+        after: after.collections.get(collection),
+        formerField: former.field(collection, event.field ?? ''),
+        statements: byEvent.get(index) ?? [],
+        batch,
+      };
+    } else yield undefined;
+    former.add(event);
+  }
+}
+
+function howOf({ keep = 0, online = false, policy }: Plan): Pick<PlannedBatch, 'keep' | 'online' | 'onlineAboveRows'> {
+  return { keep, online, onlineAboveRows: policy?.online_above_rows ?? null };
+}
+
+type Pausing<T> = Generator<undefined, T, void>;
+
+function* statementsByEvent(statements: readonly PlannedStatement[]): Pausing<Map<number, IndexedStatement[]>> {
+  const byEvent = new Map<number, IndexedStatement[]>();
+  for (const [index, statement] of statements.entries()) {
+    const list = byEvent.get(statement.source.event);
+    if (list === undefined) byEvent.set(statement.source.event, [{ index, statement }]);
+    else list.push({ index, statement });
+    yield undefined;
+  }
+  return byEvent;
+}
+
+function* tablesMade(events: readonly LogEvent[]): Pausing<Set<string>> {
+  const made = new Set<string>();
+  for (const event of events) {
+    if (isMade(event)) made.add(event.collection);
+    yield undefined;
+  }
+  return made;
+}
+
+type Lookups = Pick<PlannedBatch, 'isNew' | 'statistics' | 'dependents'>;
+
+function lookups(made: ReadonlySet<string>, former: FormerNames, { statistics, dependents = [] }: Known): Lookups {
+  const needing = new Map<string, Dependent[]>();
+  for (const each of dependents) needing.set(each.table, [...(needing.get(each.table) ?? []), each]);
+  return {
+    isNew: (table) => made.has(former.collection(table)),
+    statistics: (table) => statistics?.get(former.collection(table)),
+    dependents: (table) => needing.get(former.collection(table)) ?? [],
+  };
+}
+
+const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>
+  event.type === 'collection.created' && takenFromTrash(event.data) === undefined;
+
+/** The fields that an event makes or changes; what comes back from the trash was judged when it was made. */
+export function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {
+  const made = fieldsMade(event);
+  if (made !== undefined) return made.map((now) => ({ old: undefined, now }));
+  const now = event.type === 'field.updated' ? after?.fields.get(event.field ?? '') : undefined;
+  return now === undefined ? [] : [{ old: before?.fields.get(formerField), now }];
+}
+
+/** Undefined: it makes none. */
+function fieldsMade(event: NewEvent): readonly Field[] | undefined {
+  if (event.type === 'collection.adopted') return event.data.fields;
+  if (event.type !== 'collection.created' && event.type !== 'field.created') return undefined;
+  if (event.data.restored !== undefined) return [];
+  return 'fields' in event.data ? event.data.fields : [event.data.field];
+}
+
+/** The relation that an event makes or changes. */
+export function relationChanges({ event, before, after, formerField }: PlannedEvent): RelationChange[] {
+  if (event.type !== 'relation.created' && event.type !== 'relation.updated') return [];
+  const now = after?.relations.get(event.field ?? '');
+  if (now === undefined) return [];
+  return [{ old: event.type === 'relation.created' ? undefined : before?.relations.get(formerField), now }];
+}

@@ -1,0 +1,99 @@
+/** Bringing a snapshot: dropped, chosen, or pasted. */
+import bringIcon from 'icon:upload_file';
+import { Button, Collapse, FileButton, Group, Stack, Text, Textarea } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { type DragEvent, useState } from 'react';
+import { Glyph } from '../../../shared/glyph.js';
+import { useHere } from '../../../shared/use-still-here.js';
+import { bring } from '../sources/files.js';
+import classes from '../review.module.css';
+
+/** More is refused by the service in any case. */
+const LARGEST = 256 * 1024 ** 2;
+const TAKEN = '.json,.yaml,.yml,application/json,application/yaml';
+
+export function Bring() {
+  const navigate = useNavigate();
+  const isHere = useHere();
+  const [isOver, setOver] = useState(false);
+  const [isPasting, setPasting] = useState(false);
+  const [text, setText] = useState('');
+  const [fault, setFault] = useState<string | null>(null);
+  const take = async (name: string, content: Blob) => {
+    if (content.size === 0) return setFault(`${name} is empty.`);
+    if (content.size > LARGEST) return setFault(`${name} is larger than the service takes.`);
+    const file = await bring(name, content);
+    if (isHere()) await navigate({ to: '/review', search: { file } });
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    const [file] = event.dataTransfer.files;
+    if (file === undefined) setFault('That was no file.');
+    else void take(file.name, file);
+  };
+  return (
+    <Stack gap="sm">
+      <div
+        className={classes.drop}
+        data-over={isOver || undefined}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+      >
+        <span className={classes.dropIcon}>
+          <Glyph path={bringIcon} size={28} />
+        </span>
+        <Text fw={600}>Drop a snapshot here</Text>
+        <Text size="sm" c="dimmed" ta="center">
+          JSON or YAML, of this service, of another environment, or of Directus. It is compared first; nothing changes
+          before you say so.
+        </Text>
+        <Group gap="sm" mt={4}>
+          <FileButton
+            accept={TAKEN}
+            inputProps={{ 'aria-label': 'Snapshot file' }}
+            onChange={(file) => file && void take(file.name, file)}
+          >
+            {(props) => <Button {...props}>Choose a file</Button>}
+          </FileButton>
+          <Button variant="default" aria-expanded={isPasting} onClick={() => setPasting(!isPasting)}>
+            Paste it
+          </Button>
+        </Group>
+      </div>
+      <Collapse expanded={isPasting}>
+        {isPasting && (
+          <Stack gap="xs">
+            <Textarea
+              label="The snapshot, as text"
+              placeholder="version: 1 …"
+              autosize
+              minRows={6}
+              maxRows={16}
+              spellCheck={false}
+              data-autofocus
+              value={text}
+              onChange={(event) => setText(event.currentTarget.value)}
+            />
+            <Button
+              w="fit-content"
+              disabled={text.trim() === ''}
+              onClick={() => void take('Pasted snapshot', new Blob([text]))}
+            >
+              Compare it
+            </Button>
+          </Stack>
+        )}
+      </Collapse>
+      {fault !== null && (
+        <Text size="sm" role="alert" c="var(--mantine-color-error)">
+          {fault}
+        </Text>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,65 @@
+/** The schema page at a moment of the past, with the slider that leads through the log. */
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { ProblemAlert } from '../../../shared/problem-alert.js';
+import { useHere } from '../../../shared/use-still-here.js';
+import { Waiting } from '../../../shared/waiting.js';
+import { Whole } from '../schema-view.js';
+import classes from '../page.module.css';
+import { FilmBar } from './film-bar.js';
+import { useFilm } from './use-film.js';
+
+const route = getRouteApi('/');
+
+/** More collections than these are too many for all their fields to be read at once. */
+const SMALL = 300;
+
+/** Milliseconds at one moment until the address names it: browsers slow down pages that change it too often. */
+const SETTLED = 250;
+
+export default function Past({ at, tables }: { at: number; tables: number }) {
+  const navigate = route.useNavigate();
+  const [position, go] = usePosition(at);
+  const state = useFilm(position, tables <= SMALL);
+  const close = useCallback(() => void navigate({ search: (before) => ({ ...before, at: undefined }) }), [navigate]);
+  const film = state.status === 'there' ? state : null;
+  const collections = useMemo(
+    () => (film === null ? [] : [...film.moment.collections.values(), ...film.marks.gone.collections]),
+    // oxlint-disable-next-line
+    [film?.moment, film?.marks],
+  );
+  if (state.status === 'failed') {
+    return (
+      <div className={classes.message}>
+        <ProblemAlert error={state.error} retry={state.retry} />
+      </div>
+    );
+  }
+  if (film === null) return <Waiting label="Reading the history" />;
+  const bar = <FilmBar film={film} position={position} onGo={go} onClose={close} />;
+  return <Whole collections={collections} past={{ film, marks: film.marks, bar }} />;
+}
+
+/** The address follows when nobody is on the way any more; another address leads elsewhere. */
+function usePosition(at: number): [number, (position: number) => void] {
+  const navigate = route.useNavigate();
+  const isHere = useHere();
+  const [position, setPosition] = useState(at);
+  const told = useRef(at);
+  useEffect(() => {
+    if (at === told.current) return;
+    told.current = at;
+    setPosition(at);
+  }, [at]);
+  useEffect(() => {
+    if (position === told.current) return;
+    const timer = setTimeout(() => {
+      // Who is on the way to another page, which may have to be loaded first, isn't fetched back.
+      if (!isHere()) return;
+      told.current = position;
+      void navigate({ search: (before) => ({ ...before, at: position }), replace: true });
+    }, SETTLED);
+    return () => clearTimeout(timer);
+  }, [position, navigate, isHere]);
+  return [position, setPosition];
+}

@@ -1,0 +1,128 @@
+/** A service as commands meet it: an HTTP server of our own says what services and strangers say. */
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type { Invocation } from '../../../src/cli/command.js';
+import { type ServiceRequest, ask, askFully, unanswered } from '../../../src/cli/connections/service.js';
+import { OperatorError } from '../../../src/kernel/operator-error.js';
+
+describe('what commands ask a service', () => {
+  let asked: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string };
+  let answer: (response: ServerResponse) => void;
+  let url: string;
+  const server = createServer((request, response) => {
+    const { method, url: path, headers } = request;
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      asked = { ...(method && { method }), ...(path && { url: path }), headers, body };
+      answer(response);
+    });
+  });
+
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(() => server.close());
+  beforeEach(() => (answer = (response) => void response.end('fine')));
+
+  const invocation = (values: object = {}, environment: Record<string, string> = { DPS_URL: url }) =>
+    ({ values, environment }) as unknown as Invocation;
+  const refusalOf = async (from: Invocation, request?: ServiceRequest): Promise<string> => {
+    const error: unknown = await ask(from, '/x', request).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(OperatorError);
+    return (error as Error).message;
+  };
+
+  it('goes to its address with the token, the query and the body', async () => {
+    expect(
+      await ask(invocation({}, { DPS_URL: url, DPS_TOKEN: 'one' }), '/a/b', { query: { x: 'é', y: undefined } }),
+    ).to.equal('fine');
+    expect([asked.method, asked.url]).to.deep.equal(['GET', '/a/b?x=%C3%A9']);
+    expect(asked.headers.authorization).to.equal('Bearer one');
+    const body = { type: 'application/json', content: Buffer.from('{"é":1}') };
+    await ask(invocation({ url: `${url}/below/`, token: 'two' }, { DPS_URL: 'http://other', DPS_TOKEN: 'one' }), '/a', {
+      method: 'POST',
+      body,
+      headers: { 'x-more': 'yes' },
+    });
+    expect(asked).to.deep.include({ method: 'POST', url: '/below/a', body: '{"é":1}' });
+    expect(asked.headers).to.include({
+      authorization: 'Bearer two',
+      'content-type': 'application/json',
+      'content-length': '8',
+      'x-more': 'yes',
+    });
+    await ask(invocation({ url: `${url}/below` }), '/a');
+    expect(asked.url).to.equal('/below/a');
+    expect(asked.headers).not.to.have.any.keys('authorization', 'content-type');
+  });
+
+  it('is answered with the text and the headers of any success', async () => {
+    answer = (response) => void response.writeHead(299, { 'x-there': '1' }).end('text');
+    const { text, headers } = await askFully(invocation(), '/x');
+    expect([text, headers['x-there']]).to.deep.equal(['text', '1']);
+  });
+
+  it('is refused in the own sentences of the service, or by a stranger', async () => {
+    const errors = [
+      { message: 'no', extensions: { path: 'a.b' } },
+      { message: 'never', extensions: {} },
+      { message: 'ever' },
+    ];
+    answer = (response) => void response.writeHead(400).end(JSON.stringify({ errors }));
+    expect(await refusalOf(invocation())).to.equal('a.b: no\nnever\never');
+    answer = (response) => void response.writeHead(502).end('<html>');
+    expect(await refusalOf(invocation())).to.equal('The answer was 502, and not from this service.');
+    answer = (response) => void response.writeHead(302, { location: '/y' }).end('{}');
+    expect(await refusalOf(invocation())).to.equal('The answer was 302, and not from this service.');
+  });
+
+  it('may break off, before an answer and within it', async () => {
+    answer = (response) => void response.destroy();
+    expect(await refusalOf(invocation())).to.match(
+      /^http:\/\/127\.0\.0\.1:\d+ gave no answer \(.+\)\. If it was a change, "dps history" says whether it was made\.$/,
+    );
+    answer = (response) =>
+      void response.writeHead(200, { 'content-length': '10' }).write('half', () => response.destroy());
+    expect(await refusalOf(invocation())).to.match(/^The answer of the service broke off \(.+\)\.$/);
+  });
+
+  it('meets nobody', async () => {
+    for (const nowhere of ['http://127.0.0.1:9', 'http://there-is.invalid']) {
+      expect(await refusalOf(invocation({ url: nowhere }))).to.equal(
+        `No service answers at ${nowhere}: start it, or name another address with --url.`,
+      );
+    }
+  });
+
+  it('is told from a change that may have been made', () => {
+    const said = (code: string): string =>
+      unanswered(new URL('http://there/x'), Object.assign(new Error('no'), { code })).message;
+    for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']) {
+      expect(said(code), code).to.equal(
+        'No service answers at http://there: start it, or name another address with --url.',
+      );
+    }
+    expect(said('ECONNRESET')).to.equal(
+      'http://there gave no answer (no). If it was a change, "dps history" says whether it was made.',
+    );
+  });
+
+  it('is not sent to what is no address, nor with what is no token, and repeats neither', async () => {
+    for (const given of ['secret', 'ftp://secret', 'http://']) {
+      expect(await refusalOf(invocation({ url: given }))).to.equal(
+        'The address of the service is none: write it like http://127.0.0.1:8055.',
+      );
+    }
+    for (const given of ['http://secret@127.0.0.1:9', 'http://:secret@127.0.0.1:9']) {
+      expect(await refusalOf(invocation({ url: given })))
+        .to.contain('holds no user and password')
+        .and.not.contain('secret');
+    }
+    for (const token of ['a b', 'é', 'a\n']) {
+      expect(await refusalOf(invocation({ token }))).to.equal('The token has characters that no token has.');
+    }
+  });
+});

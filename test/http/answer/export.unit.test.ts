@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { character } from '../../support/characters.js';
+import { attachment, type Export, EXPORTS, FORMATS } from '../../../src/http/answer/export.js';
+import { parseYaml, writeYaml } from '../../../src/http/formats/yaml.js';
+import type { Snapshot } from '../../../src/schema/snapshot/snapshot.js';
+
+const snapshot = {
+  version: 1,
+  service: '1.0.0',
+  vendor: 'postgres',
+  collections: [
+    { collection: 'a, "b"', meta: { collection: 'a, "b"', note: 'two\nlines' }, schema: null },
+    { collection: '=1+1', meta: {}, schema: { name: '=1+1', comment: null } },
+  ],
+  fields: [{ collection: '=1+1', field: 'day', type: 'date', meta: {}, schema: { default_value: '2020-01-01' } }],
+  relations: [{ id: 7, many_collection: '=1+1', many_field: 'x', one_allowed_collections: ['a'], schema: null }],
+} as unknown as Snapshot;
+
+const written = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
+
+const json = fc.jsonValue({ stringUnit: character });
+const anySnapshot = fc.record({
+  version: fc.integer(),
+  service: fc.string({ unit: character }),
+  collections: fc.array(fc.dictionary(fc.string(), json)),
+  fields: fc.array(json),
+  relations: fc.constant([]),
+});
+
+describe('exports', () => {
+  it('in JSON and YAML are, in chunks, what is written of the whole', () => {
+    fc.assert(
+      fc.property(anySnapshot, (value) => {
+        const document = value as unknown as Snapshot;
+        expect(written('json', document)).equal(`${JSON.stringify(document, null, 2)}\n`);
+        expect(written('yaml', document)).equal(writeYaml(document));
+      }),
+    );
+    const lines = [
+      '\n',
+      ' a\n b',
+      'a\n\n  b\n',
+      '\n\na',
+      'a: |\n b',
+      '# a\r\nb',
+      'a\u2028b\nc',
+      '- a\n-',
+      'null\n',
+      '--- \na',
+    ];
+    const document = { ...snapshot, fields: [{ lines }, lines, [[lines]], 'null'] } as unknown as Snapshot;
+    expect(written('yaml', document)).equal(writeYaml(document));
+  });
+
+  it('in JSON and YAML read back as the same document', () => {
+    expect(JSON.parse(written('json', snapshot))).deep.equal(snapshot);
+    expect(parseYaml(written('yaml', snapshot))).deep.equal(snapshot);
+  });
+
+  it('in CSV have one row per collection, field and relation, nested values as JSON', () => {
+    expect(written('csv', snapshot)).equal(
+      [
+        '"kind","collection","field","type","meta","schema","id","many_collection","many_field","one_collection",' +
+          '"one_field","one_collection_field","one_allowed_collections","junction_field","sort_field","one_deselect_action"',
+        '"collection","a, ""b""",,,"{""collection"":""a, \\""b\\"""",""note"":""two\\nlines""}",,,,,,,,,,,',
+        '"collection","=1+1",,,"{}","{""name"":""=1+1"",""comment"":null}",,,,,,,,,,',
+        '"field","=1+1","day","date","{}","{""default_value"":""2020-01-01""}",,,,,,,,,,',
+        '"relation",,,,,,"7","=1+1","x",,,,"[""a""]",,,',
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  it('in csv_utf8, which spreadsheets open, start with a byte-order mark and hold no formula', () => {
+    const exact = written('csv', snapshot);
+    expect(written('csv_utf8', snapshot)).equal(`\ufeff${exact.replaceAll(',"=1+1"', `,"'=1+1"`)}`);
+    for (const start of ['=', '+', '-', '@', '\t', '\r']) {
+      const collection = { ...snapshot.collections[0]!, collection: `${start}x` };
+      const text = written('csv_utf8', { ...snapshot, collections: [collection] });
+      expect(text).contain(`"'${start}x"`);
+    }
+  });
+
+  it('in XML are one document', () => {
+    expect(written('xml', snapshot)).match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<snapshot type="object">\n/);
+  });
+
+  it('are named after the time, so that names sort by it', () => {
+    const time = new Date('2026-01-02T03:04:05.678Z');
+    expect(EXPORTS.map((format) => attachment(format, time))).deep.equal([
+      'attachment; filename="snapshot-20260102-030405.csv"',
+      'attachment; filename="snapshot-20260102-030405.csv"',
+      'attachment; filename="snapshot-20260102-030405.json"',
+      'attachment; filename="snapshot-20260102-030405.xml"',
+      'attachment; filename="snapshot-20260102-030405.yaml"',
+    ]);
+  });
+});

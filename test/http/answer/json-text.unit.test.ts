@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { jsonBytes } from '../../../src/http/answer/json-text.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+
+describe('JSON that is written in steps', () => {
+  it('is what JSON.stringify writes', () => {
+    const values = fc.oneof(fc.jsonValue({ maxDepth: 5 }), fc.constant({ a: undefined, b: [undefined, 1] }));
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(runToEnd(jsonBytes(value)).toString()).equal(JSON.stringify(value));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('pauses on the way', () => {
+    const steps = jsonBytes({
+      diff: { fields: Array.from({ length: 20_000 }, (_, index) => ({ index, ü: 'ß' })) },
+    });
+    let count = 0;
+    while (steps.next().done !== true) count += 1;
+    expect(count).above(20);
+  });
+});

@@ -1,0 +1,116 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { readAcceptEncoding } from '../../../src/http/answer/content-coding.js';
+import { Refused } from '../../../src/http/errors.js';
+import { representationAnswer, requireAcceptable } from '../../../src/http/answer/representation.js';
+import { bytes } from '../../../src/kernel/bytes.js';
+import { renderedChunks } from '../../../src/reads/rendered-cache.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+
+const toRendered = (content: string) => runToEnd(renderedChunks(bytes([content])));
+
+const small = { ...toRendered('{"ü":1}'), etag: '"abc"', type: 'application/json', position: 7 };
+const text = JSON.stringify(Array.from({ length: 500 }, (_, index) => ({ index })));
+const large = { ...toRendered(text), etag: '"abc"', type: 'application/json' };
+
+const CACHING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Encoding'];
+
+/** @param headers names in lower case */
+const answerTo = async (headers: Record<string, string>, found = large) => {
+  const { status, body, headers: list } = await representationAnswer(found, { headers });
+  const named = Object.fromEntries(list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1]]] : [])));
+  return { status, body: body as Buffer | null, headers: named };
+};
+
+describe('representationAnswer', () => {
+  it('sends the bytes with their tag, to be kept and asked for again', () => {
+    expect(representationAnswer(small, { headers: {} })).deep.equal({
+      status: 200,
+      headers: ['Content-Type', 'application/json', 'Content-Length', '8', 'ETag', '"abc"', ...CACHING],
+      body: small.body,
+      position: 7,
+    });
+  });
+
+  it('sends nothing to a client that has them already', async () => {
+    for (const header of ['"abc"', 'W/"abc"', '"x", "abc"', '*', ' * ', '"x",W/"abc" ']) {
+      const { status, body, headers } = await answerTo({ 'if-none-match': header }, small);
+      expect({ status, body, tag: headers['ETag'] }, header).deep.equal({ status: 304, body: null, tag: '"abc"' });
+    }
+  });
+
+  it('sends the bytes to a client that has others', async () => {
+    for (const header of ['"x"', 'abc', '"ab"', '', '"abc', '"abc-zstd"']) {
+      expect((await answerTo({ 'if-none-match': header })).status, header).equal(200);
+    }
+  });
+
+  it('encodes them as asked for, each coding with a tag of its own', async () => {
+    const plain = await answerTo({});
+    const gzip = await answerTo({ 'accept-encoding': 'gzip, deflate' });
+    const br = await answerTo({ 'accept-encoding': 'gzip, deflate, br, zstd' });
+    expect(plain.headers).include({ ETag: '"abc"' }).not.property('Content-Encoding');
+    expect(gzip.headers).include({
+      ETag: '"abc-gzip"',
+      'Content-Encoding': 'gzip',
+      Vary: 'Authorization, Accept-Encoding',
+    });
+    expect(br.headers).include({
+      ETag: '"abc-br"',
+      'Content-Encoding': 'br',
+      'Content-Length': String(br.body?.length),
+    });
+    expect(gunzipSync(gzip.body as Buffer).toString()).equal(text);
+    expect(brotliDecompressSync(br.body as Buffer).toString()).equal(text);
+  });
+
+  it('encodes them once, for concurrent and later requests', async () => {
+    const bodies = await Promise.all(
+      ['gzip', 'x-gzip', 'gzip;q=0.2'].map((coding) => answerTo({ 'accept-encoding': coding })),
+    );
+    expect(new Set(bodies.map(({ body }) => body)).size).equal(1);
+  });
+
+  it('takes the tag of any coding for the bytes, and gives it back', async () => {
+    for (const tag of ['"abc"', '"abc-gzip"', '"abc-br"']) {
+      for (const coding of ['', 'br', 'gzip']) {
+        const { status, headers } = await answerTo({ 'accept-encoding': coding, 'if-none-match': `"x", ${tag}` });
+        expect([status, headers['ETag']]).deep.equal([304, tag]);
+      }
+    }
+    const { headers } = await answerTo({ 'accept-encoding': 'br', 'if-none-match': '"abc", "abc-br"' });
+    expect(headers['ETag']).equal('"abc-br"');
+  });
+
+  it('leaves small ones as they are, unless that is refused', async () => {
+    expect((await answerTo({ 'accept-encoding': 'br' }, small)).headers).not.property('Content-Encoding');
+    const { headers } = await answerTo({ 'accept-encoding': 'br, identity;q=0' }, small);
+    expect(headers).include({ 'Content-Encoding': 'br' });
+    for (const nothing of ['identity;q=0', '*;q=0', 'zstd, *;q=0']) {
+      expect(() => requireAcceptable({ 'accept-encoding': nothing }), nothing).throw(Refused);
+    }
+  });
+
+  it('reads weights', () => {
+    const CASES = [
+      ['', true, null],
+      ['identity', true, null],
+      ['zstd', true, null],
+      ['br', true, 'br'],
+      ['gzip;q=0.5', true, 'gzip'],
+      ['gzip, br;q=0.9', true, 'gzip'],
+      ['gzip;q=0.8, br;q=0.9', true, 'br'],
+      ['*', true, 'br'],
+      ['br;q=0, *', true, 'gzip'],
+      ['br;q=0', true, null],
+      ['GZIP ; Q=1', true, 'gzip'],
+      ['gzip;q=0.5, identity', true, null],
+      ['gzip, identity;q=0.5', true, 'gzip'],
+      ['gzip, *;q=0', false, 'gzip'],
+      ['gzip;q=7', true, null],
+    ] as const;
+    for (const [header, identity, coding] of CASES) {
+      expect(readAcceptEncoding(header), header).deep.equal({ identity, coding });
+    }
+  });
+});

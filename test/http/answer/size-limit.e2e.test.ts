@@ -1,0 +1,61 @@
+/** What one of the schema endpoints answers, the next one takes: an answer that it would not take is 413. */
+import { expect } from 'chai';
+import { withService } from '../../support/with-service.js';
+import { json } from '../../support/client.js';
+
+const KIB = 1024;
+
+describe('an answer that could not be sent back', function () {
+  this.timeout(60_000);
+  const LIMIT = 96 * KIB;
+
+  const { api } = withService({ settings: { MAX_BODY: `${LIMIT}` } });
+
+  const trimmed = (count: number, start = 0) => {
+    const names = Array.from({ length: count }, (_, index) => `c${start + index}`);
+    const fields = names.flatMap((collection) =>
+      ['id', 'a', 'b', 'd'].map((field) => ({
+        collection,
+        field,
+        type: 'integer',
+        schema: field === 'id' ? { is_primary_key: true } : {},
+      })),
+    );
+    const collections = names.map((collection) => ({ collection, schema: {} }));
+    return { version: 1, vendor: 'postgres', collections, fields };
+  };
+  const diff = (count: number, start = 0) => api.client('/schema/diff?force&mode=merge', json(trimmed(count, start)));
+
+  it('is refused by diff with the reason and what to do; in parts it is made and applied', async () => {
+    const large = await diff(60);
+    expect([large.status, large.codes], large.text.slice(0, 500)).to.deep.equal([413, ['CONTENT_TOO_LARGE']]);
+    expect(large.text).to.include('mode=merge');
+    for (const start of [0, 20, 40]) {
+      const part = await diff(20, start);
+      expect(part.status, part.text.slice(0, 500)).to.equal(200);
+      expect(part.text.length).to.be.at.most(LIMIT);
+      expect((await api.client('/schema/apply', json(part.json))).status).to.equal(204);
+    }
+  });
+
+  it('is refused by snapshot, which answers some of the collections; files that are not sent back have no limit', async () => {
+    for (const path of ['/schema/snapshot', '/schema/snapshot?export=json', '/schema/snapshot?export=yaml']) {
+      const reply = await api.client(path);
+      expect([reply.status, reply.codes], path).to.deep.equal([413, ['CONTENT_TOO_LARGE']]);
+      expect(reply.text).to.include('includeCollections');
+    }
+    for (const format of ['csv', 'csv_utf8', 'xml']) {
+      expect((await api.client(`/schema/snapshot?export=${format}`)).status).to.equal(200);
+    }
+    const some = await api.client('/schema/snapshot?includeCollections=c1,c2');
+    expect(some.status).to.equal(200);
+    expect((await api.client('/schema/diff?mode=merge', json(some.json))).status).to.equal(200);
+  });
+
+  it('is refused by the difference to an earlier moment', async () => {
+    const middle = Math.floor((await api.head()) / 3);
+    const far = await api.client('/history/diff?from=0');
+    expect([far.status, far.codes]).to.deep.equal([413, ['CONTENT_TOO_LARGE']]);
+    expect((await api.client(`/history/diff?to=${middle}`)).status).to.equal(200);
+  });
+});

@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createCollectionTexts, documentOf } from '../../../src/http/documents/collection-texts.js';
+import type { CollectionDocument } from '../../../src/http/deps.js';
+import { createSnapshotTexts } from '../../../src/http/documents/snapshot-text.js';
+import { COLLECTION_META_DEFAULTS } from '../../../src/schema/normal-form/collection-meta.js';
+import { collectionsInOrder } from '../../../src/schema/model/order.js';
+import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import type { State } from '../../../src/schema/model/state.js';
+import { schemaState } from '../../support/arbitraries.js';
+import { accepted } from '../../support/given.js';
+import { withRelations } from '../../support/library.js';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+
+const everything = () => true;
+
+function textOfSnapshots() {
+  const textsOf = createSnapshotTexts('1.0.0');
+  return (state: State, include: (name: string) => boolean) => [...textsOf(state, include)].join('');
+}
+
+const system: CollectionDocument = {
+  collection: 'service_users',
+  meta: { collection: 'service_users', system: true, ...COLLECTION_META_DEFAULTS },
+  schema: null,
+};
+
+/** One change after another, each of which must show. */
+function* history(): Generator<State> {
+  let state = withRelations();
+  yield state;
+  const steps = [
+    () => accepted(state, 'update-collection', { collection: 'authors', body: { meta: { note: 'who' } } }),
+    () => accepted(state, 'create-collection', { body: { collection: 'Z', schema: null }, concurrentIndexes: false }),
+    () => accepted(state, 'create-collection', { body: { collection: 'a', schema: {} }, concurrentIndexes: false }),
+    () => accepted(state, 'delete-collection', { collection: 'tags' }),
+    () => accepted(state, 'delete-collection', { collection: 'authors' }),
+    () => accepted(state, 'update-collection', { collection: 'Z', body: { meta: { hidden: true } } }),
+  ];
+  for (const step of steps) yield (state = step());
+}
+
+describe('texts that are kept', () => {
+  it('of the snapshot are what JSON.stringify makes of it, after every change', () => {
+    const textOf = textOfSnapshots();
+    for (const state of history()) {
+      expect(textOf(state, everything)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
+      const only = (name: string) => name.startsWith('a');
+      expect(textOf(state, only)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0', only))));
+    }
+  });
+
+  it('of any snapshot are what JSON.stringify makes of it', () => {
+    const textOf = textOfSnapshots();
+    fc.assert(
+      fc.property(schemaState, (state) => {
+        expect(textOf(state, everything)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('of collections are what JSON.stringify makes of each, by name, after every change', () => {
+    const texts = createCollectionTexts({ schema: 'public', serviceSchema: 'service' }, [system]);
+    for (const state of history()) {
+      const documents = runToEnd(collectionsInOrder(state)).map((node) =>
+        documentOf(state, node, { schema: 'public', serviceSchema: 'service' }),
+      );
+      const expected = [...documents, system]
+        .sort((a, b) => (a.collection < b.collection ? -1 : 1))
+        .map((document) => JSON.stringify(document));
+      expect([...texts.all(state)].filter((text) => text !== '')).deep.equal(expected);
+      for (const { collection } of documents) {
+        expect(expected).include(texts.one(state, collection));
+      }
+      expect(texts.one(state, 'service_users')).equal(JSON.stringify(system));
+      expect(texts.one(state, 'constructor')).equal(undefined);
+    }
+  });
+
+  it('show the primary key that a foreign key points at, when it becomes another', () => {
+    const texts = createCollectionTexts({ schema: 'public', serviceSchema: 'service' }, []);
+    const before = withRelations();
+    expect(texts.one(before, 'articles')).include('REFERENCES \\"public\\".\\"authors\\" (\\"id\\")');
+    const authors = before.collections.get('authors');
+    const id = authors?.fields.get('id');
+    if (authors === undefined || id === undefined) throw new Error('the fixture has changed');
+    const fields = new Map([['key', { ...id, field: 'key' }]]);
+    const after = { ...before, collections: before.collections.set('authors', { ...authors, fields }) };
+    expect(texts.one(after, 'articles')).include('REFERENCES \\"public\\".\\"authors\\" (\\"key\\")');
+    expect(texts.one(before, 'articles')).include('(\\"id\\")');
+  });
+});

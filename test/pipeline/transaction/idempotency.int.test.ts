@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import type { Idempotency } from '../../../src/pipeline/index.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import {
+  CAUSE,
+  type Instance,
+  command,
+  done,
+  field,
+  refusedWith,
+  startInstance,
+  table,
+} from '../../support/instance.js';
+
+describe('an idempotency key', () => {
+  let database: TestDatabase;
+  let instance: Instance;
+  let twin: Instance;
+
+  beforeEach(async () => {
+    database = await createDatabase('migrated');
+    [instance, twin] = await Promise.all([
+      startInstance(database.connectionString),
+      startInstance(database.connectionString),
+    ]);
+  });
+
+  afterEach(async () => {
+    await Promise.all([instance.stop(), twin.stop()]);
+    await database.drop();
+  });
+
+  /** Answers with what happened, members in no particular order. */
+  const idempotency = (key: string, requestHash = 'hash'): Idempotency => ({
+    key,
+    requestHash,
+    render: (outcome) => ({
+      status: outcome.kind === 'done' ? 200 : 409,
+      headers: ['X-Log-Position', outcome.kind === 'done' ? String(outcome.position) : '-'],
+      body: { zz: outcome.kind, a: outcome.kind === 'refused' ? (outcome.problems[0]?.code ?? '') : null },
+    }),
+  });
+
+  const create = (name: string, kept: Idempotency, by = instance, cause = CAUSE) =>
+    by.pipeline.execute('create-collection', table(name), { cause, idempotency: kept });
+
+  const eventsOf = async (name: string): Promise<number> =>
+    (await instance.pool.query('SELECT FROM service.service_events WHERE collection = $1', [name])).rowCount ?? 0;
+
+  it('brings the first answer again, member for member, and does nothing twice', async () => {
+    const { position } = done(await create('once', idempotency('k1')));
+    const again = await create('once', idempotency('k1'));
+    expect(JSON.stringify(again)).to.equal(
+      JSON.stringify({
+        kind: 'replayed',
+        status: 200,
+        headers: ['X-Log-Position', String(position)],
+        body: { zz: 'done', a: null },
+      }),
+    );
+    expect(await eventsOf('once')).to.equal(1);
+  });
+
+  it('is refused with another request', async () => {
+    done(await create('mine', idempotency('k2')));
+    expect(refusedWith(await create('yours', idempotency('k2', 'other hash')))).to.equal('IDEMPOTENCY_MISMATCH');
+    expect(await eventsOf('yours')).to.equal(0);
+  });
+
+  it('belongs to its caller', async () => {
+    done(await create('by one', idempotency('k3')));
+    const cause = { ...CAUSE, actor: { id: 'another', name: 'Another' } };
+    done(await create('by another', idempotency('k3'), instance, cause));
+  });
+
+  it('keeps a refusal', async () => {
+    done(await create('once', idempotency('k1')));
+    expect(refusedWith(await create('once', idempotency('k4')))).to.equal('ALREADY_EXISTS');
+    const again = await create('once', idempotency('k4'), twin);
+    expect(again).to.deep.include({ kind: 'replayed', status: 409, body: { zz: 'refused', a: 'ALREADY_EXISTS' } });
+  });
+
+  it('keeps what PostgreSQL refused, and nothing of what it was refused for', async () => {
+    done(await create('once', idempotency('k1')));
+    await instance.pool.query('INSERT INTO once DEFAULT VALUES');
+    const body = field('needed', 'string', { is_nullable: false });
+    const input = command('create-field', { collection: 'once', body, concurrentIndexes: false });
+    const request = { cause: CAUSE, idempotency: idempotency('k5') };
+    expect(refusedWith(await instance.pipeline.execute('create-field', input, request))).to.equal('DATABASE_REFUSED');
+    expect(await instance.pipeline.execute('create-field', input, request)).to.include({
+      kind: 'replayed',
+      status: 409,
+    });
+    const { rowCount } = await instance.pool.query(
+      `SELECT FROM information_schema.columns WHERE table_name = 'once' AND column_name = 'needed'`,
+    );
+    expect(rowCount).to.equal(0);
+    done(await create('after the savepoint', idempotency('k6')));
+  });
+
+  it('keeps the answer of a command that changes nothing', async () => {
+    done(await create('once', idempotency('k1')));
+    const input = command('update-collection', { collection: 'once', body: { meta: {} } });
+    const request = { cause: CAUSE, idempotency: idempotency('k7') };
+    expect(done(await instance.pipeline.execute('update-collection', input, request)).events).to.deep.equal([]);
+    expect((await instance.pipeline.execute('update-collection', input, request)).kind).to.equal('replayed');
+  });
+
+  it('lets one of many twins do it, on any process', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => create('twins', idempotency('k8'), index % 2 === 0 ? instance : twin)),
+    );
+    const kinds = outcomes.map((outcome) => outcome.kind);
+    expect(kinds.filter((kind) => kind === 'done')).to.have.length(1);
+    expect(kinds.filter((kind) => kind === 'replayed')).to.have.length(11);
+    expect(await eventsOf('twins')).to.equal(1);
+  });
+
+  it('is free again after a day, and forgotten in passing', async () => {
+    await instance.pool.query(`UPDATE service.service_idempotency SET created_at = created_at - interval '25 hours'`);
+    done(await create('a day later', idempotency('k1', 'other hash')));
+    const { rows } = await instance.pool.query<{ key: string }>('SELECT key FROM service.service_idempotency');
+    expect(rows.map((row) => row.key)).to.deep.equal(['k1']);
+    expect((await create('a day later', idempotency('k1', 'other hash'))).kind).to.equal('replayed');
+  });
+});
