@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { renderDiagram } from '../scripts/diagrams/render.js';
+import { INSIDE } from '../scripts/rooms/rooms.js';
 import { createProgram } from '../src/cli/program.js';
 import { SECRETS, SETTINGS } from '../src/config.js';
 import { PAGES, ROOT, blocksOf, filesUnder, readPage } from './support/documents.js';
@@ -99,31 +100,18 @@ describe('the map of the code', () => {
     .filter((each) => each.isDirectory())
     .map(({ name }) => name);
 
-  it('lists each folder of src, and the rooms of schema and projector', () => {
+  it('lists each folder of src, and the rooms inside them', () => {
     const listed = (blocksOf('docs/architecture.md').find(({ language }) => language === 'map')?.content ?? '')
       .trim()
       .split('\n')
       .map((line) => line.split(/\s/)[0]!);
-    const inside = ['schema', 'projector'].flatMap((room) =>
+    const inside = Object.keys(INSIDE).flatMap((room) =>
       readdirSync(join(ROOT, 'src', room), { withFileTypes: true })
         .filter((each) => each.isDirectory())
         .map(({ name }) => `src/${room}/${name}/`),
     );
     expect(listed.filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
     expect(listed).to.include.members([...folders.map((name) => `src/${name}/`), ...inside]);
-  });
-
-  it('draws every folder of src, and every import follows the arrows', () => {
-    const { rooms, below } = drawn(readFileSync(join(ROOT, 'docs/images/rooms.mmd'), 'utf8'));
-    expect(rooms).to.have.members(['top', ...folders]);
-    for (const file of filesUnder('src', '.ts')) {
-      for (const [, target = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(
-        /(?:from|import\() ?'(\.[^']+)'/g,
-      )) {
-        const [from, to] = [roomOf(file), roomOf(join(dirname(file), target))];
-        if (from !== to) expect(below(from), `${file}: ${target}`).to.contain(to);
-      }
-    }
   });
 });
 
@@ -153,18 +141,4 @@ function anchorOf(heading: string): string {
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replaceAll(' ', '-');
-}
-
-function roomOf(file: string): string {
-  const [, room = '', ...more] = file.split('/');
-  return more.length === 0 ? 'top' : room;
-}
-
-/** The boxes of a drawing, and what can be reached from each by its arrows. */
-function drawn(source: string): { rooms: string[]; below: (room: string) => string[] } {
-  const rooms = [...source.matchAll(/^\s*(\w+)\["/gm)].map(([, name = '']) => name);
-  const arrows = [...source.matchAll(/^\s*(\w+) --> (\w+)$/gm)].map(([, from, to]) => ({ from, to: to! }));
-  const below = (room: string): string[] =>
-    arrows.filter(({ from }) => from === room).flatMap(({ to }) => [to, ...below(to)]);
-  return { rooms, below };
 }
