@@ -6,7 +6,7 @@ import { newStaticToken, randomSecret, secretHash } from './secrets.js';
 import { own } from '../postgres/own-tables.js';
 import { inTransaction } from './queries.js';
 
-export const DEFAULT_ADMIN_EMAIL = 'admin@example.com';
+const DEFAULT_ADMIN_EMAIL = 'admin@example.com';
 
 export interface FirstAdminSettings {
   email?: string | null | undefined;

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /** Static tokens start with this, so that they are recognised when they turn up where they shouldn't. */
-export const TOKEN_PREFIX = 'dps_';
+const TOKEN_PREFIX = 'dps_';
 
 /** 32 random bytes, base64url. */
 export function randomSecret(): string {

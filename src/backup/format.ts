@@ -11,7 +11,7 @@ export const FORMAT_VERSION = 1;
 
 const count = z.int().nonnegative();
 
-export const HEADER = z.object({
+const HEADER = z.object({
   format: z.literal('dps-backup'),
   version: z.int(),
   release: z.string(),
@@ -27,7 +27,7 @@ export const HEADER = z.object({
 });
 export type Header = z.output<typeof HEADER>;
 
-export const SECTION = z.discriminatedUnion('section', [
+const SECTION = z.discriminatedUnion('section', [
   z.object({ section: z.literal('events') }),
   /** Rows of a table, in COPY's text format. No columns: a table without any that hold something. */
   z.object({ section: z.literal('account-rows'), table: z.string(), columns: z.array(z.string()) }),

@@ -86,7 +86,7 @@ export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], p
 }
 
 /** `~ field articles.title: meta.note  "old" → "new"`, one line a change. */
-export function describeChange({ collections, fields, relations }: DiffDocument['diff'], paint: Paint): string[] {
+function describeChange({ collections, fields, relations }: DiffDocument['diff'], paint: Paint): string[] {
   return [
     ...collections.flatMap((entry) => describeEntry('collection', entry, paint)),
     ...fields.flatMap((entry) => describeEntry('field', entry, paint)),

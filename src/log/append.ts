@@ -1,8 +1,7 @@
 /** Writing to the log. Only a transaction that holds the log's lock may do it. */
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
 import type { Cause, LogEvent, StoredEvent } from '../schema/model/events.js';
-import { type Parameterised, sendBatch } from '../postgres/exchange.js';
+import type { Parameterised } from '../postgres/exchange.js';
 import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical-writer.js';
 import { createSteppedHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
@@ -85,21 +84,6 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
     head: stored.length === 0 ? head : { position, hash, occurred_at },
     statements: chunks(rows).map((json) => ({ text: INSERT, values: [json, ...shared] })),
   };
-}
-
-/**
- * Appends events in one flight. The caller holds the log's lock in the client's transaction, and `head` is what it read
- * since.
- */
-export async function appendEvents(
-  client: pg.ClientBase,
-  head: LogHead,
-  events: readonly LogEvent[],
-  cause: Cause,
-): Promise<StoredEvent[]> {
-  const prepared = await prepareEvents({ head, events, cause });
-  await sendBatch(client, prepared.statements);
-  return prepared.events;
 }
 
 function chunks(rows: readonly string[]): string[] {

@@ -1,7 +1,5 @@
 /** The chain of hashes that makes a change of an accepted event visible. */
 import { createHash } from 'node:crypto';
-import type { StoredEvent } from '../schema/model/events.js';
-import { canonicalJson } from '../kernel/canonical.js';
 import { sha256 } from '../kernel/sha256.js';
 import type { Queryable } from '../postgres/pool.js';
 import { type Chain, type Hashed, aroundData, chainWith } from './event-hash.js';
@@ -12,14 +10,9 @@ import { readRecordPages } from './read.js';
 
 /**
  * sha256, hex, over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`. It can be
- * recomputed from what the table holds: jsonb keeps no order of members, and canonical JSON needs none.
+ * recomputed from what the table holds: jsonb keeps no order of members, and canonical JSON needs none. The data is at hand
+ * in canonical JSON: a piece in each step.
  */
-export function eventHash(event: Hashed | StoredEvent): string {
-  const { before, after } = aroundData(event, canonicalJson);
-  return sha256(event.previous_hash + before + canonicalJson(event.data) + after);
-}
-
-/** The same of events whose data is at hand in canonical JSON, in steps: a piece in each. */
 export function createSteppedHasher(write: (value: unknown) => string) {
   return function* (event: Omit<Hashed, 'data'>, data: readonly string[]): Resumable<string> {
     const { before, after } = aroundData(event, write);

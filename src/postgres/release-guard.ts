@@ -9,7 +9,7 @@ export const MIGRATIONS = new URL('../../db/', import.meta.url);
 export const MIGRATION_FILE = /^\d{4}_\w+\.sql$/;
 
 /** The number of the newest migration that this release knows. */
-export const NEWEST_MIGRATION = Math.max(
+const NEWEST_MIGRATION = Math.max(
   0,
   ...readdirSync(MIGRATIONS).flatMap((name) => (MIGRATION_FILE.test(name) ? Number(name.slice(0, 4)) : [])),
 );

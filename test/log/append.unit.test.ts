@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { prepareEvents } from '../../src/log/append.js';
-import { eventHash } from '../../src/log/hash-chain.js';
+import { eventHash } from '../support/event-hash.js';
 import { emptyHead } from '../../src/log/head.js';
 import type { NewEvent } from '../../src/schema/model/events.js';
 import { CAUSE } from '../support/instance.js';

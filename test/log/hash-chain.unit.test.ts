@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
-import { eventHash } from '../../src/log/hash-chain.js';
+import { eventHash } from '../support/event-hash.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
 import type { EventRecord } from '../../src/log/read.js';
 import { canonicalJson } from '../../src/kernel/canonical.js';

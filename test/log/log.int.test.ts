@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
-import { appendEvents } from '../../src/log/append.js';
-import { eventHash, verifyChain } from '../../src/log/hash-chain.js';
+import { verifyChain } from '../../src/log/hash-chain.js';
 import { type LogHead, GENESIS_HASH, emptyHead } from '../../src/log/head.js';
 import { type EventRecord, readRecordPages } from '../../src/log/read.js';
 import { readDatabase } from '../../src/postgres/database.js';
@@ -11,6 +10,8 @@ import { createPool, withClient } from '../../src/postgres/pool.js';
 import type { Cause, NewEvent, StoredEvent } from '../../src/schema/model/events.js';
 import { CAUSE, silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { appendEvents } from '../support/append.js';
+import { eventHash } from '../support/event-hash.js';
 import { eventsOf } from '../support/log.js';
 import type { Json } from '../../src/kernel/json.js';
 

@@ -1,7 +1,9 @@
 /** Events put into a log past the service, as another process of it would. */
-import { appendEvents } from '../../src/log/append.js';
-import { emptyHead } from '../../src/log/head.js';
+import type pg from 'pg';
+import { prepareEvents } from '../../src/log/append.js';
+import { type LogHead, emptyHead } from '../../src/log/head.js';
 import { HEAD_QUERY } from '../../src/log/read.js';
+import { sendBatch } from '../../src/postgres/exchange.js';
 import { createClient } from '../../src/postgres/pool.js';
 import type { Cause, LogEvent, StoredEvent } from '../../src/schema/model/events.js';
 
@@ -13,6 +15,21 @@ const NOBODY: Cause = {
   ip: null,
   user_agent: null,
 };
+
+/**
+ * Appends events in one flight. The caller holds the log's lock in the client's transaction, and `head` is what it read
+ * since.
+ */
+export async function appendEvents(
+  client: pg.ClientBase,
+  head: LogHead,
+  events: readonly LogEvent[],
+  cause: Cause,
+): Promise<StoredEvent[]> {
+  const prepared = await prepareEvents({ head, events, cause });
+  await sendBatch(client, prepared.statements);
+  return prepared.events;
+}
 
 /** Appends in a transaction of its own, with right hashes. */
 export async function append(

@@ -1,6 +1,6 @@
 /** What a role with the rights of the tables' owner can do to a log. */
 import type pg from 'pg';
-import { eventHash } from '../../src/log/hash-chain.js';
+import { eventHash } from './event-hash.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
 import { type EventRecord, readRecordPages } from '../../src/log/read.js';
 import { restoreEvents } from '../../src/log/restore-events.js';

@@ -20,7 +20,7 @@ export function findingsText(findings: readonly Shown[]): string {
 }
 
 /** `3 findings: 1 danger, 2 notes` */
-export function countText(findings: readonly Shown[]): string {
+function countText(findings: readonly Shown[]): string {
   if (findings.length === 0) return 'No findings.';
   const counts = LEVELS.toReversed().flatMap((level) => {
     const count = findings.filter((finding) => (finding.level ?? 'warn') === level).length;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const STALL = 60_000;
 
 /** The client has gone, or takes nothing any more. */
-export class StreamEnded extends Error {
+class StreamEnded extends Error {
   override readonly name = 'StreamEnded';
 }
 

@@ -57,7 +57,7 @@ function usedIn(paths: object, responses: Record<string, JsonSchema>): Record<st
 }
 
 /** `/fields/:collection` → `/fields/{collection}` */
-export const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
+const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
 function operationOf(route: Route, doc: OperationDoc, components: Components): JsonSchema {
   const { access, path, body } = route;

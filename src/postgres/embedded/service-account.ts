@@ -7,7 +7,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { SUPERUSER } from './initialise.js';
 
 /** The account's name, and its database's. */
-export const SERVICE_ACCOUNT = 'dps';
+const SERVICE_ACCOUNT = 'dps';
 
 export interface Addresses {
   /** Of the service's account, to its database. */

@@ -11,7 +11,7 @@ export interface Host {
 }
 
 /** What a session must be: the words of libpq's `target_session_attrs`. */
-export const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
 
 export type SessionAttrs = (typeof SESSION_ATTRS)[number];
 

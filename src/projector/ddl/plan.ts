@@ -3,7 +3,7 @@ import { changesSchema } from '../../schema/fold/event-schemas.js';
 import { type LogEvent, type NewEvent, takenFromTrash } from '../../schema/model/events.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { State } from '../../schema/model/state.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import type { Statement } from './statement.js';
 import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
@@ -20,14 +20,6 @@ import { planRelation } from './relation.js';
 import { planCollectionRenamed, planFieldRenamed } from './rename.js';
 import { type Step, statementsOf } from './step.js';
 import { planPurges } from './trash.js';
-
-/** The statements one event needs, in order, on tables that may hold rows. */
-export function planEvent(before: State, event: NewEvent, after: State, schema: string): Statement[] {
-  const needs = batchNeeds(before, true);
-  const position = before.position + 1;
-  const change = { event, index: 0, position, hasTrash: true, before, after, schema, createdAt: new Map(), needs };
-  return runToEnd(planChanges([change]));
-}
 
 /** Where the batch is a slice of a log that is replayed into an empty database. */
 export interface Replaying {

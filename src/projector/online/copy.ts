@@ -36,7 +36,7 @@ export const copyTable = ({ name }: Copying): Sql => inRoom(name);
 export const notedTable = ({ name }: Copying): Sql => inRoom(`${name}_noted`);
 /** What a trigger could not note, and why. */
 export const lostTable = ({ name }: Copying): Sql => inRoom(`${name}_lost`);
-export const noteFunction = ({ name }: Copying): Sql => inRoom(`${name}_note`);
+const noteFunction = ({ name }: Copying): Sql => inRoom(`${name}_note`);
 
 const list = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.map(each), sql`, `);
 const all = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.map(each), sql` AND `);

@@ -7,7 +7,7 @@ import type { Problem } from '../../kernel/problem.js';
 import type { Statement } from '../ddl/statement.js';
 
 /** SQLSTATE of a full lock table, and of any other shortage of memory. */
-export const OUT_OF_MEMORY = '53200';
+const OUT_OF_MEMORY = '53200';
 
 /** Settings that make the size of the lock table. */
 export interface LockSettings {

@@ -34,7 +34,7 @@ export interface RawEvent {
 export type Kinds = Readonly<Record<string, { changesSchema: boolean; versions: readonly z.ZodType[] }>>;
 
 /** Makes a reader of stored payloads. Throws UnreadableEventError for an unknown type, version or shape. */
-export function createEventReader(kinds: Kinds, upcasters: Upcasters) {
+function createEventReader(kinds: Kinds, upcasters: Upcasters) {
   return <E extends RawEvent>(event: E): Omit<E, keyof RawEvent> & LogEvent & { position: number } => {
     const { position, type, version } = event;
     const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;

@@ -4,7 +4,7 @@ import type { CollectionNode } from '../model/state.js';
 import { quoted } from './quoted.js';
 
 /** MaxHeapAttributeNumber of PostgreSQL; what was dropped counts there too, and is PostgreSQL's to refuse. */
-export const MAX_COLUMNS = 1_600;
+const MAX_COLUMNS = 1_600;
 
 /** The first column that a table has no room for. */
 export function columnCountProblems(node: CollectionNode): Problem[] {

@@ -23,7 +23,7 @@ export function usualBounds(type: string, increment: string): Bounds {
   return isUpwards(increment) ? { min: '1', max } : { min, max: '-1' };
 }
 
-export const usualStart = ({ increment, min, max }: Bounds & { increment: string }): string =>
+const usualStart = ({ increment, min, max }: Bounds & { increment: string }): string =>
   isUpwards(increment) ? min : max;
 
 /** All of a sequence's, with what goes without saying. */

@@ -75,7 +75,7 @@ export function primaryKeyOf(node: CollectionNode): Field[] {
 }
 
 /** Whether a relation points at `collection`. */
-export function pointsAt(relation: Omit<Relation, 'id'>, collection: string): boolean {
+function pointsAt(relation: Omit<Relation, 'id'>, collection: string): boolean {
   return relation.one_collection === collection || (relation.one_allowed_collections?.includes(collection) ?? false);
 }
 

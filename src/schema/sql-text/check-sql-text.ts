@@ -133,7 +133,7 @@ function listedFault(kind: keyof typeof WORDS, name: Name, { extensions }: TextC
   return notListed(kind, name);
 }
 
-export function ofExtensions(extensions: ReadonlySet<string>, has: (names: AllowedNames) => boolean): boolean {
+function ofExtensions(extensions: ReadonlySet<string>, has: (names: AllowedNames) => boolean): boolean {
   for (const extension of extensions) {
     const names = NAMES_OF_EXTENSIONS.get(extension);
     if (names !== undefined && has(names)) return true;

@@ -47,7 +47,7 @@ function settingFault(args: readonly unknown[]): string | null {
 
 const isTrue = (node: unknown): boolean => member(member(node, 'A_Const'), 'boolval')?.['boolval'] === true;
 
-export const MAX_REPEATS = 10_000;
+const MAX_REPEATS = 10_000;
 
 function lengthFault(name: string, args: readonly unknown[]): string | null {
   if (repeatsOf(args[1]) <= MAX_REPEATS) return null;

@@ -80,7 +80,7 @@ interface FieldPath {
 }
 
 /** A path of fields through relations, by the new names. `item:headings.title`: of one of several collections. */
-export function renamedPath(before: State, renaming: Renaming, { collection, path }: FieldPath): string {
+function renamedPath(before: State, renaming: Renaming, { collection, path }: FieldPath): string {
   let at: string | undefined = collection;
   // A field may have a dot in its name.
   if (before.collections.get(at)?.fields.has(path) === true) return renamedSegment(renaming, at, path);

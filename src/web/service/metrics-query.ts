@@ -39,7 +39,7 @@ const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 
 /** The text format of Prometheus, as far as this service writes it. */
-export function samplesOf(text: string): Sample[] {
+function samplesOf(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];
     if (name === undefined) return [];

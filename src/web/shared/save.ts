@@ -4,7 +4,7 @@ import { requestAnswer } from '../service/request.js';
 /** Long enough for a browser to begin. Milliseconds. */
 const KEPT = 60_000;
 
-export function saveBlob(name: string, content: Blob): void {
+function saveBlob(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = address;

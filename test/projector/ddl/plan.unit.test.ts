@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { planBatch, planEvent } from '../../../src/projector/ddl/plan.js';
+import { planBatch } from '../../../src/projector/ddl/plan.js';
 import type { Statement } from '../../../src/projector/ddl/statement.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
@@ -350,8 +350,11 @@ describe('a comment of a table', () => {
       data: { patch: [{ op: 'replace', path: '/schema/comment', value: "it's \\" }] },
     };
     const before = after(created('t'));
-    const { after: now } = runToEnd(planBatch(before, [update], 'public'));
-    expect(texts(planEvent(before, update, now, 'public'))).to.deep.equal([`COMMENT ON TABLE ${T} IS E'it''s \\\\'`]);
-    expect(texts(planEvent(now, update, before, 'public'))).to.deep.equal([`COMMENT ON TABLE ${T} IS NULL`]);
+    const { statements, after: now } = runToEnd(planBatch(before, [update], 'public'));
+    expect(texts(statements)).to.deep.equal([`COMMENT ON TABLE ${T} IS E'it''s \\\\'`]);
+    const without: NewEvent = { ...update, data: { patch: [{ op: 'replace', path: '/schema/comment', value: null }] } };
+    expect(texts(runToEnd(planBatch(now, [without], 'public')).statements)).to.deep.equal([
+      `COMMENT ON TABLE ${T} IS NULL`,
+    ]);
   });
 });

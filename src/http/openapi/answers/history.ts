@@ -105,7 +105,7 @@ const changed = <S extends z.ZodType>(shape: S) =>
   });
 
 /** Of two moments next to each other, or of many that follow. */
-export const documentChanges = z
+const documentChanges = z
   .strictObject({
     collections: z.array(changed(snapshot.shape.collections.element)),
     fields: z.array(changed(snapshot.shape.fields.element)),

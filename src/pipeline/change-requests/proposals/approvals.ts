@@ -19,7 +19,7 @@ import { otherPlan, ownApproval, stale } from './problems.js';
 import { allowed } from './asked-for.js';
 
 /** Comments of one request: its row is read and written as one. */
-export const MOST_COMMENTS = 1_000;
+const MOST_COMMENTS = 1_000;
 
 export const commentingOf =
   (id: string, comment: Document): Revise =>

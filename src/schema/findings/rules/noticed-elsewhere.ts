@@ -1,7 +1,7 @@
 /** What is noticed where a plan is made, and not by a rule over its statements: of the trash, of names, of preparations. */
 import type { Rule } from '../model.js';
 
-export const dataRestored: Rule = {
+const dataRestored: Rule = {
   code: 'DATA_RESTORED',
   level: 'note',
   shownOnly: true,
@@ -11,7 +11,7 @@ export const dataRestored: Rule = {
   safer: 'Nothing to do; to begin empty, purge it from the trash first.',
 };
 
-export const dataNotRestored: Rule = {
+const dataNotRestored: Rule = {
   code: 'DATA_NOT_RESTORED',
   level: 'warn',
   shownOnly: true,
@@ -31,7 +31,7 @@ export const rowsInTheWay: Rule = {
   safer: 'Give them a value, or delete them, before the change; or leave the entry out of the diff.',
 };
 
-export const dataNotKept: Rule = {
+const dataNotKept: Rule = {
   code: 'DATA_NOT_KEPT',
   level: 'danger',
   title: 'Not kept in the trash',
@@ -41,7 +41,7 @@ export const dataNotKept: Rule = {
     'Prepare the change online where it says so (many rows are copied then), or mend what keeps it from the trash.',
 };
 
-export const notRestored: Rule = {
+const notRestored: Rule = {
   code: 'NOT_RESTORED',
   level: 'warn',
   shownOnly: true,
@@ -51,7 +51,7 @@ export const notRestored: Rule = {
   safer: 'Make the named relation, group or key by hand where it is still needed.',
 };
 
-export const leavesPublication: Rule = {
+const leavesPublication: Rule = {
   code: 'LEAVES_PUBLICATION',
   level: 'warn',
   title: 'Leaves a publication',
@@ -60,7 +60,7 @@ export const leavesPublication: Rule = {
   safer: 'After a restore, take it in again: `ALTER PUBLICATION … ADD TABLE`.',
 };
 
-export const actsWhilePrepared: Rule = {
+const actsWhilePrepared: Rule = {
   code: 'ACTS_WHILE_PREPARED',
   level: 'warn',
   shownOnly: true,
@@ -84,7 +84,7 @@ export const looksRenamed: Rule = {
   },
 };
 
-export const nameStillUsed: Rule = {
+const nameStillUsed: Rule = {
   code: 'NAME_STILL_USED',
   level: 'warn',
   title: 'An old name is still used',
@@ -94,7 +94,7 @@ export const nameStillUsed: Rule = {
   aliases: { strong_migrations: ['rename_column', 'rename_table'] },
 };
 
-export const renamedFromNothing: Rule = {
+const renamedFromNothing: Rule = {
   code: 'RENAMED_FROM_NOTHING',
   level: 'note',
   shownOnly: true,

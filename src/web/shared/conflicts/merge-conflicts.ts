@@ -15,7 +15,7 @@ export function conflictsIn(error: Error | null): MergeConflict[] | null {
   });
 }
 
-export const keyOfPlace = ({ part, collection, field, path }: MergePlace): string =>
+const keyOfPlace = ({ part, collection, field, path }: MergePlace): string =>
   JSON.stringify([part, collection, field, path ?? []]);
 
 /** `theirs` is what stands there now: of the merge, ours. */

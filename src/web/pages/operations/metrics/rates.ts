@@ -66,7 +66,7 @@ function bucketsBetween(before: Reading, after: Reading, histogram: string): Buc
 }
 
 /** As Prometheus reckons it: evenly spread within a bucket; of the last one, where it begins. */
-export function quantile(buckets: readonly Bucket[], share: number): number | null {
+function quantile(buckets: readonly Bucket[], share: number): number | null {
   const total = buckets.at(-1)?.count ?? 0;
   if (total <= 0) return null;
   const wanted = total * share;

@@ -84,7 +84,7 @@ function grouped<T>(items: readonly T[], keyFor: (item: T) => string): Map<strin
 }
 
 /** The field before the relation, and the collection where neither is among them. */
-export function itemNamed(items: readonly Item[], collection: string, field: string | undefined): Item | undefined {
+function itemNamed(items: readonly Item[], collection: string, field: string | undefined): Item | undefined {
   const own = items.filter((item) => item.collection === collection);
   const named = field === undefined ? undefined : own.find((item) => item.field === field);
   return named ?? own.find((item) => item.part === 'collections');

@@ -29,7 +29,7 @@ export function useStanding(isAsked: boolean): DrawnMarks | undefined {
 type Indexed = Pick<IndexUnderWay, 'collection' | 'field'>;
 
 /** Of several marks of a table the one that is worst to know nothing of. */
-export function standingOf(
+function standingOf(
   tables: Drift['tables'],
   changes: readonly ChangeSummary[],
   indexes: readonly Indexed[] = [],
