@@ -97,6 +97,8 @@ describe('dps', () => {
       [['users', 'add', 'nobody@example.com', '--role', 'king'], 'Allowed choices are admin, auditor, author, reader'],
       [['users', 'add', 'nobody@example.com', '--role', 'reader', '--password-stdin'], '12 to 256 characters'],
       [['users', 'set', 'admin@example.com', '--new-password', '--no-password'], 'exclude each other'],
+      [['users', 'set', 'admin@example.com', '--password-stdin', '--no-password'], 'exclude each other'],
+      [['users', 'set', 'admin@example.com', '--password-stdin', '--new-password'], 'exclude each other'],
       [['users', 'set', 'admin@example.com'], 'Say what to change'],
       [['users', 'list', 'all'], "too many arguments for 'list'"],
       [['users', 'list', '--frob'], "unknown option '--frob'"],
