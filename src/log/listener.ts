@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pgListen, { type Subscriber } from 'pg-listen';
+import { growingPause } from '../kernel/growing-pause.js';
 import { logChannel } from '../postgres/advisory.js';
 import { SQLSTATE } from '../postgres/errors.js';
 import { hostsOf } from '../postgres/hosts/choose-host.js';
@@ -38,14 +39,14 @@ export interface ListenerOptions extends ConnectionOptions {
 
 const HEARTBEAT = { every: 10_000, timeout: 5_000 };
 
-const MAX_BACKOFF = 10_000;
+const PAUSE = { retry: 100, maximum: 10_000 };
 
 /** Milliseconds a server has to end the connection in good order. */
 const FAREWELL = 500;
 
 export function createListener(options: ListenerOptions): Listener {
   const closing = new AbortController();
-  const backoff = options.backoff ?? defaultBackoff;
+  const backoff = options.backoff ?? ((attempt) => growingPause(attempt, PAUSE));
   let connected = false;
   let running: Promise<void> | undefined;
 
@@ -180,10 +181,4 @@ function trackedConfig(options: ListenerOptions, sockets: Set<net.Socket>): Retu
       return socket;
     },
   };
-}
-
-/** From 100 ms to 10 s, doubled each time; part of it random, so that instances don't come back all at once. */
-export function defaultBackoff(attempt: number): number {
-  const full = Math.min(MAX_BACKOFF, 100 * 2 ** Math.min(attempt - 1, 10));
-  return Math.round(full * (0.5 + Math.random() / 2));
 }

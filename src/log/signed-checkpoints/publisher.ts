@@ -4,6 +4,7 @@
  * same bytes. Writers never wait for any of it.
  */
 import type pg from 'pg';
+import { growingPause } from '../../kernel/growing-pause.js';
 import { ProblemError } from '../../kernel/problem.js';
 import { advisoryKey } from '../../postgres/advisory.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -96,9 +97,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     } catch (error) {
       if (stopping.signal.aborted) return;
       attempts += 1;
-      const pause = Math.min(pauses.maximum, pauses.retry * 2 ** Math.min(attempts - 1, 20));
-      // Half of it by chance, so that processes which failed together don't try together.
-      const retry_in = Math.round(pause / 2 + Math.random() * (pause / 2));
+      const retry_in = growingPause(attempts, pauses);
       report(error as Error, retry_in);
       later(retry_in);
     }

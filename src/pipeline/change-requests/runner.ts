@@ -2,6 +2,7 @@
  * Works on change requests, in whichever process is alive: each under a lock that belongs to a session of its own, so that
  * a process that dies leaves it to the others. What fails for now is tried again, with growing pauses.
  */
+import { growingPause } from '../../kernel/growing-pause.js';
 import { isConnectionLoss } from '../../postgres/errors.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -166,7 +167,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   const noteFailure = async (id: string, error: unknown): Promise<void> => {
     const isQuick = (error instanceof NotNowError && !(error instanceof LostError)) || isConnectionLoss(error);
     const count = (failed.get(id)?.count ?? 0) + 1;
-    const pause = isQuick ? pauses.retry : Math.min(pauses.maximum, pauses.retry * 2 ** (count - 1));
+    const pause = isQuick ? pauses.retry : growingPause(count, pauses);
     failed.set(id, { count, until: performance.now() + pause });
     const how = { change: id, attempts: count, error };
     if (error instanceof NotNowError) logger.info('a change request waits', { change: id, reason: error.message });

@@ -5,6 +5,7 @@
  * projection, visibly, and nothing else; it is tried again with growing pauses, and at once when an event gives it up.
  */
 import type pg from 'pg';
+import { growingPause } from '../../kernel/growing-pause.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import { isConnectionLoss, sqlState } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -122,9 +123,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
       if (stopped || isReadOnly()) return;
       attempts += 1;
       await report(error);
-      // Half of it by chance, so that processes which failed together don't try together.
-      const pause = Math.min(pauses.maximum, pauses.retry * 2 ** (attempts - 1));
-      later(pause / 2 + Math.random() * (pause / 2));
+      later(growingPause(attempts, pauses));
     }
   };
 

@@ -26,7 +26,7 @@ describe('indexes built after the commit', () => {
     await database.drop();
   });
 
-  function start(logger = silent): IndexProjection {
+  function start(logger = silent, readOnly = () => false): IndexProjection {
     const { pool, store, schema } = instance;
     const projection = createIndexProjection({
       pool,
@@ -34,6 +34,7 @@ describe('indexes built after the commit', () => {
       database: new URL(database.connectionString).pathname.slice(1),
       currentState: () => Promise.resolve(store.current()),
       logger,
+      readOnly,
       pauses: { gather: 5, busy: 20, retry: 20, maximum: 100 },
     });
     started.push(projection);
@@ -109,6 +110,25 @@ describe('indexes built after the commit', () => {
       await expectVerified();
     });
   }
+
+  it('rests when it has looked, however often it was woken meanwhile', async () => {
+    await create('posts', [field('slug', 'string', { is_indexed: true })]);
+    let looks = 0;
+    const projection = start(silent, () => {
+      looks += 1;
+      return false;
+    });
+    await until('it looks', () => Promise.resolve(looks > 0));
+    for (let time = 0; time < 5; time++) {
+      projection.wake();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await until('it is built', caughtUp);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const then = looks;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(looks).to.equal(then);
+  });
 
   it('passes over what is not about indexes', async () => {
     await create('articles', [field('title')]);

@@ -77,5 +77,9 @@ describe('names of indexes', () => {
       ['fields[1].schema.is_indexed', [{ name, kind }]],
       ['fields[2].schema.is_unique', [{ name, kind }]],
     ]);
+    // A folder is no table: PostgreSQL knows nothing of it.
+    given(one)
+      .when('create-collection', { body: { collection: name, schema: null } })
+      .then(`collection.created ${name}`);
   });
 });

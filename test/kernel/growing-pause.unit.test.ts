@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { defaultBackoff } from '../../src/log/listener.js';
+import { growingPause } from '../../src/kernel/growing-pause.js';
 
-describe('the wait before the listener connects again', () => {
+describe('the wait after failures in a row', () => {
   const LONGEST = [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000];
 
   for (const [index, longest] of [...LONGEST.entries(), [49, 10_000] as const, [5_000, 10_000] as const]) {
-    it(`attempt ${index + 1}: from ${longest / 2} to ${longest} ms, anywhere in between`, () => {
-      const waits = Array.from({ length: 300 }, () => defaultBackoff(index + 1));
+    it(`number ${index + 1}: from ${longest / 2} to ${longest} ms, anywhere in between`, () => {
+      const waits = Array.from({ length: 300 }, () => growingPause(index + 1, { retry: 100, maximum: 10_000 }));
       for (const wait of waits)
         expect(wait)
           .to.be.within(longest / 2, longest)
