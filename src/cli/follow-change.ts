@@ -80,7 +80,8 @@ export async function followChange(invocation: Invocation, { data }: { data: Sho
   return change.state === 'applied' ? 0 : 2;
 }
 
-function createTeller({ terminal }: Invocation): (change: ShownChange) => void {
+/** Says what happens now: on a terminal in one line that is written over, else a line for each thing. */
+export function createTeller({ terminal }: Pick<Invocation, 'terminal'>): (change: ShownChange) => void {
   let last = '';
   return (change) => {
     const done = doneOf(change);

@@ -182,7 +182,8 @@ describe('dps doctor', () => {
     const { code, out } = await dps(['status'], { DATABASE_URL: connectionString });
     expect(code).to.equal(1);
     expect(out)
-      .to.match(/indexes stopped at event 2 \(field\.updated pages\.body/)
+      .to.match(/^projection +kind +position +lag +status +updated$/m)
+      .and.match(/indexes stopped at event 2 \(field\.updated pages\.body/)
       .and.contain('SQLSTATE 54000')
       .and.contain('Next: A value is too large for such an index');
   }

@@ -177,6 +177,7 @@ describe('POST /schema/merge', () => {
     const [conflict, ...more] = conflictsOf(await merge(theirs));
     expect(more).to.deep.equal([]);
     expect(conflict?.extensions).to.deep.include({ kind: 'removed' }).and.not.have.property('ours');
+    expect(conflict?.message).to.contain('ours removed it, theirs changed it');
     const resolve = [{ place: conflict?.extensions.place, take: 'ours' }];
     const [invalid] = conflictsOf(await merge(theirs, { resolve }));
     expect(invalid?.extensions).to.deep.include({

@@ -101,6 +101,21 @@ describe('other names in diffs', () => {
     expectWay(schema, swapped);
   });
 
+  it('in a row wait for the name that they get: each is renamed once', () => {
+    let after = renamed(renamed(schema, 'authors', 'people'), 'articles', 'authors');
+    after = renamedField(renamedField(after, 'authors', 'title', 'headline'), 'authors', 'body', 'title');
+    const events = runToEnd(transition(schema, after, namesOf(schema, after)));
+    expect(
+      events.map(({ collection, field, data }) => [collection, field, (data as { to?: string }).to]),
+    ).to.deep.equal([
+      ['authors', null, 'people'],
+      ['articles', null, 'authors'],
+      ['authors', 'title', 'headline'],
+      ['authors', 'body', 'title'],
+    ]);
+    expectWay(after, schema);
+  });
+
   it('of what takes the name of something that goes', () => {
     let after = accepted(schema, 'delete-collection', { collection: 'authors' });
     after = renamed(after, 'articles', 'authors');

@@ -79,7 +79,7 @@ describe('names of indexes', () => {
     ]);
     // A folder is no table: PostgreSQL knows nothing of it.
     given(one)
-      .when('create-collection', { body: { collection: name, schema: null } })
+      .when('create-collection', { body: { collection: name, schema: null }, concurrentIndexes: false })
       .then(`collection.created ${name}`);
   });
 });

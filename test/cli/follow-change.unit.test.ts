@@ -1,0 +1,88 @@
+/** What is told of a change request while one waits for it. */
+import { expect } from 'chai';
+import { type ShownChange, createTeller } from '../../src/cli/follow-change.js';
+
+const step = (
+  summary: string,
+  state: 'waiting' | 'running' | 'done',
+  more: { done?: number; bytes?: number } = {},
+) => ({
+  summary,
+  state,
+  phase: null,
+  done: more.done ?? null,
+  bytes: more.bytes ?? null,
+});
+
+const request: ShownChange = {
+  id: '5d3f',
+  state: 'preparing',
+  title: null,
+  plan: null,
+  operation: 'apply-diff',
+  collections: ['large'],
+  author: { name: 'ann' },
+  reason: null,
+  opened_at: '2026-01-01T00:00:00.000Z',
+  result: null,
+  steps: [
+    step('copy the values', 'done', { bytes: 300 }),
+    step('build the index', 'running', { bytes: 100, done: 0.5 }),
+    step('tidy up', 'waiting', { bytes: 100 }),
+  ],
+  queued_behind: [],
+  waiting_for: [],
+  cleaning: false,
+  warnings: [],
+  errors: null,
+  proposal: null,
+};
+
+const CASES: [what: string, change: Partial<ShownChange>, percent: number, said: string][] = [
+  ['a step that runs, by what the steps work through', {}, 70, '2 of 3: build the index'],
+  ['its turn', { state: 'queued', steps: [], queued_behind: ['a', 'b'] }, 0, 'waits for a, b'],
+  ['its turn, behind nobody', { state: 'queued', steps: [] }, 0, 'waits for its turn'],
+  ['what is left when the steps are done', { steps: [step('x', 'done')] }, 99, 'applied in one short transaction'],
+  ['the end', { state: 'applied' }, 100, '2 of 3: build the index'],
+  [
+    'cleaning',
+    { cleaning: true, steps: [step('x', 'done', { bytes: 0 }), step('y', 'waiting')] },
+    50,
+    'what was prepared is taken away',
+  ],
+  [
+    'who is in the way',
+    {
+      waiting_for: [
+        { pid: 7, application_name: 'report', age_seconds: 3 },
+        { pid: 8, application_name: '', age_seconds: 3 },
+        { pid: null, application_name: '', age_seconds: null },
+      ],
+    },
+    70,
+    '2 of 3: build the index (waits for "report", process 7, an application without a name, process 8, a prepared transaction)',
+  ],
+];
+
+describe('waiting for a change request tells', () => {
+  for (const [what, change, percent, said] of CASES) {
+    it(what, () => {
+      const [noted, written]: string[][] = [[], []];
+      const silent = { print: () => undefined, read: () => Promise.resolve('') };
+      const note = (line: string) => void noted?.push(line);
+      const elsewhere = createTeller({ terminal: { ...silent, note } });
+      // A line for each thing that changes.
+      elsewhere({ ...request, ...change });
+      elsewhere({ ...request, ...change });
+      expect(noted).to.deep.equal([`${percent} %: ${said}`]);
+      createTeller({ terminal: { ...silent, note, rewrite: (line) => void written?.push(line) } })({
+        ...request,
+        ...change,
+      });
+      const [, filled = '', left = ''] = /^\[(#*)(\.*)\] /.exec(written?.[0] ?? '') ?? [];
+      expect(written?.[0]?.slice(filled.length + left.length + 3)).to.equal(`${percent} %  ${said}`);
+      const width = filled.length + left.length;
+      expect(filled.length).to.equal(Math.floor((percent === 99 ? 0.99 : percent / 100) * width));
+    });
+  }
+});
