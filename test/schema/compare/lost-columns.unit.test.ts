@@ -1,0 +1,69 @@
+/** What names a column goes with it when a snapshot has it no more, as it does with a delete. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { accepted } from '../../support/given.js';
+
+const EXTRAS = {
+  indexes: [
+    { name: 'by_title', definition: 'USING btree (title, id)' },
+    { name: 'by_id', definition: 'USING btree (id DESC)' },
+  ],
+  constraints: [{ name: 'short', definition: 'CHECK (length(title) < 10)' }],
+};
+const field = (name: string, type: string) => ({ field: name, type, meta: { interface: 'input' } });
+const state = accepted(initialState(), 'create-collection', {
+  body: { collection: 'a', schema: { extras: EXTRAS }, fields: [field('title', 'string'), field('body', 'text')] },
+  concurrentIndexes: false,
+});
+
+/** What the difference to a snapshot with these fields says, and of which table. */
+function differences(fields: object[], schema: object): unknown {
+  const body = {
+    version: 1,
+    service: '1',
+    vendor: 'postgres',
+    collections: [{ collection: 'a', schema }],
+    fields: fields.map((each) => ({ collection: 'a', ...each })),
+    relations: [],
+  };
+  const result = runToEnd(compareSnapshot(state, body, { force: false, mode: 'mirror', release: '1' }));
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return JSON.parse(JSON.stringify(result.value.diff));
+}
+
+const ID = { field: 'id' };
+
+describe('a column that a snapshot has no more', () => {
+  it('takes along the indexes and checks that name it, where the snapshot says nothing of them', () => {
+    const diff = differences([ID, field('body', 'text')], {}) as Record<
+      string,
+      { diff: { kind: string; path: unknown[] }[] }[]
+    >;
+    expect(diff['fields']?.map((each) => each.diff)).to.have.length(1);
+    const said = diff['collections']?.[0]?.diff.map(({ kind, path, ...rest }) => ({
+      kind,
+      path: path.slice(2),
+      ...rest,
+    }));
+    const [byTitle, byId] = EXTRAS.indexes;
+    expect(said, 'two became one, and that is the other').to.deep.equal([
+      { kind: 'D', path: ['constraints'], lhs: EXTRAS.constraints },
+      { kind: 'A', path: ['indexes'], index: 1, item: { kind: 'D', lhs: byId } },
+      { kind: 'E', path: ['indexes', 0, 'name'], lhs: byTitle?.name, rhs: byId?.name },
+      { kind: 'E', path: ['indexes', 0, 'definition'], lhs: byTitle?.definition, rhs: byId?.definition },
+    ]);
+  });
+
+  it('which stay as they are while it is there', () => {
+    const diff = differences([ID, field('title', 'string'), field('body', 'text')], {});
+    expect(diff).to.deep.equal({ collections: [], fields: [], relations: [] });
+  });
+
+  it('and when another column goes', () => {
+    const diff = differences([ID, field('title', 'string')], {}) as Record<string, unknown[]>;
+    expect(diff['collections']).to.deep.equal([]);
+    expect(diff['fields']).to.have.length(1);
+  });
+});
