@@ -96,6 +96,8 @@ describe('dps changes, dps push --propose', () => {
       `It is applied at ${at}. The change request is scheduled.`,
     );
     expect((await dps(['changes', 'rebase', back])).out).to.include('The change request is scheduled.');
+    const rebased = JSON.parse((await dps(['changes', 'rebase', back, '--json'])).out) as object;
+    expect(rebased).to.include({ id: back, state: 'scheduled' });
     expect((await dps(['changes', 'apply', back])).code).to.equal(0);
     expect((await admin('/fields/articles/title')).status).to.equal(200);
   });
