@@ -20,15 +20,26 @@ export interface Metrics {
   watch(sources: Sources): void;
 }
 
+/**
+ * Of the process, however many services it starts and stops: what measures them (a timer, an observer of each garbage
+ * collection) never ends.
+ */
+let ofProcess: Registry | undefined;
+
+function processMetrics(): Registry {
+  if (ofProcess === undefined) collectDefaultMetrics({ register: (ofProcess = new Registry()) });
+  return ofProcess;
+}
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  const ours = processMetrics();
   return {
     request: createRequestMetrics(registry),
     changes: createChangeMetrics(registry),
     commands: createCommandMetrics(registry),
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: async () => `${await ours.metrics()}\n${await registry.metrics()}`,
     watch: (sources) => addGauges(registry, sources),
   };
 }
