@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { ensureBuilt } from '../support/built.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What a fresh clone has of what is packed and what it is built from. */
+/** What a fresh clone has of what is packed and what it is built from; the app as `npm ci` has built it there. */
 const CLONED = [
   'src',
+  'dist/web',
   'db',
   'docs',
   'scripts',
@@ -38,6 +40,7 @@ describe('the packed program', () => {
 
   before(async function () {
     this.timeout(180_000);
+    ensureBuilt();
     directory = await mkdtemp(join(tmpdir(), 'dps-packed-'));
     database = await createDatabase();
     const [clone, unpacked] = [join(directory, 'clone'), join(directory, 'unpacked')];
