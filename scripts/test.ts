@@ -58,6 +58,8 @@ const CONFIGURATION = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8
 };
 
 const SUPPORT = ['test/support/hooks.ts', 'test/support/reporter.ts'];
+/** The service as tests start it in processes of its own. */
+const PROGRAM = 'src/main.ts';
 
 interface Totals {
   passes: number;
@@ -82,7 +84,7 @@ const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8
 
 const unitsOnly = files.every((file) => file.endsWith('.unit.test.ts'));
 // Of the sources that a bundle is made of, coverage would know nothing.
-const bundled = process.env['NODE_V8_COVERAGE'] === undefined ? await bundle([...files, ...SUPPORT]) : null;
+const bundled = process.env['NODE_V8_COVERAGE'] === undefined ? await bundle([...files, ...SUPPORT, PROGRAM]) : null;
 const server = unitsOnly ? null : await start();
 const directory = await mkdtemp(join(tmpdir(), 'dps-totals-'));
 try {
@@ -165,7 +167,12 @@ async function run(tests: string[], flags: string[]): Promise<Totals> {
   await rm(totals, { force: true });
   const child = spawn(process.execPath, [...command(tests), ...flags], {
     cwd: ROOT,
-    env: { ...process.env, TEST_TOTALS: totals, ...(server && { TEST_SERVER: JSON.stringify(server.address) }) },
+    env: {
+      ...process.env,
+      TEST_TOTALS: totals,
+      ...(bundled && { TEST_PROGRAM: join(ROOT, bundled.of(PROGRAM)) }),
+      ...(server && { TEST_SERVER: JSON.stringify(server.address) }),
+    },
     stdio: 'inherit',
   });
   const [code] = (await once(child, 'close')) as [number | null];

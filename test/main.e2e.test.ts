@@ -29,7 +29,7 @@ describe('the service as a process', function () {
   });
 
   function start(settings: Record<string, string> = {}): ServiceProcess {
-    const service = spawnService({ DATA_DIR: dataDir, ...settings });
+    const service = spawnService({ DATA_DIR: dataDir, ...settings }, 'built');
     started.push(service);
     return service;
   }
