@@ -51,4 +51,14 @@ describe('the admin app on a phone', function () {
     );
     expect(new Set(lines).size, `heights ${lines.join(', ')}`).to.equal(1);
   });
+
+  it('saves the drawing while a collection is chosen: its card lies beside the button', async () => {
+    const page = await app.visit({ path: '?c=articles', narrow: true });
+    await page.getByRole('complementary', { name: 'About articles' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as SVG' }).click(),
+    ]);
+    expect(download.suggestedFilename()).to.equal('schema.svg');
+  });
 });

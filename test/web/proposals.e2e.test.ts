@@ -78,4 +78,40 @@ describe('the admin app, change requests by people', () => {
     expect(title).to.have.nested.property('data.meta.note', null);
     expect(title).to.have.nested.property('data.meta.width', 'half');
   });
+
+  it('say first what they ask for, and are called otherwise by the keyboard alone', async () => {
+    await send('/collections', { collection: 'notes', schema: null });
+    const snapshot = (await app.client('/schema/snapshot')).json as {
+      collections: { collection: string; meta: { note: string | null } }[];
+    };
+    for (const { collection, meta } of snapshot.collections) if (collection === 'notes') meta.note = 'Noted';
+    await send('/changes', { title: 'A note for notes', snapshot });
+    const page = await app.visit({ path: '/review' });
+    await page.getByRole('link', { name: /A note for notes/ }).click();
+    await page.getByRole('heading', { name: 'Comments' }).waitFor();
+    const order = await page.getByRole('heading', { level: 2 }).allInnerTexts();
+    expect(order).to.deep.equal(['What it asks for', 'Approvals', 'Comments']);
+    const approve = page.getByRole('button', { name: 'Approve' });
+    expect(await approve.getAttribute('data-variant')).to.equal('filled');
+
+    const change = page.getByRole('button', { name: 'Change title and reason' });
+    const title = page.getByLabel('What it is called');
+    const holds = (place: typeof title) => place.and(page.locator(':focus')).waitFor();
+    await change.press('Enter');
+    await holds(title);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await holds(change);
+    await page.keyboard.press('Enter');
+    await holds(title);
+    await page.keyboard.type(' and more');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'A note for notes and more' }).waitFor();
+    await holds(change);
+    await expectAccessible(page);
+  });
 });

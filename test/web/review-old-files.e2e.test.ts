@@ -52,6 +52,10 @@ describe('an old snapshot in the admin app', function () {
     const { stamp, text } = await diverged('articles');
     const page = await app.visit({ path: '/review?bring=true' });
     await choose(page, `snapshot-${stamp}.json`, text);
+    await page.getByText('3 things were changed here since then').waitFor();
+    await page.getByRole('link', { name: 'field articles.price' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'From this one, as it was then' }).click();
     const conflict = page.getByRole('alert').filter({ hasText: 'Others have changed the same meanwhile' });
     const radios = conflict.getByRole('radiogroup', { name: 'articles.text, type' });
     await radios.getByText('max_length 255').waitFor();
@@ -71,6 +75,24 @@ describe('an old snapshot in the admin app', function () {
     expect((await fieldOf('articles/title')).meta).to.include({ note: 'From the file', width: 'half' });
     expect((await fieldOf('articles/text')).schema).to.include({ max_length: 400 });
     expect((await app.client('/fields/articles/price')).status).to.equal(200);
+  });
+
+  it('of another environment is compared as it is, whatever its name says, and so is one since when nothing changed', async () => {
+    const { stamp, text } = await diverged('books');
+    const page = await app.visit({ path: '/review?bring=true', narrow: true });
+    await choose(page, `snapshot-${stamp}.json`, text);
+    await page.getByRole('button', { name: 'From that of another environment' }).waitFor();
+    await expectFits(page);
+    await page.getByRole('button', { name: 'From that of another environment' }).click();
+    await card(page, 'field books.price').waitFor();
+    expect(await page.getByLabel('Made from').locator('option:checked').innerText()).to.equal(
+      'the schema as it is now',
+    );
+    expect(new URL(page.url()).searchParams.get('base')).to.equal('now');
+    await page.goto('/app/review?bring=true');
+    await sleep(1_100);
+    await choose(page, `snapshot-${stampOf(new Date())}.json`, text);
+    await card(page, 'field books.price').waitFor();
   });
 
   it('without a time in its name is compared, until somebody says what it was made from', async () => {

@@ -17,6 +17,16 @@ describe('changes under way, in the operations of the admin app', function () {
     await app.api.sql('analyze orders');
   });
 
+  /** More than any page lists at first: what was opened before them is not among the newest. */
+  const proposeMany = async () => {
+    const snapshot = (await app.client('/schema/snapshot')).json as { collections: { meta: { note?: unknown } }[] };
+    for (const { meta } of snapshot.collections) meta.note = 'proposed';
+    for (let index = 0; index < 25; index++) {
+      const { status, text } = await app.client('/changes', json({ title: `Request ${index}`, snapshot }));
+      expect(status, text).to.be.below(300);
+    }
+  };
+
   it('says that there are none, and what would be there', async () => {
     const page = await app.visit({ path });
     await page.getByText('Nothing is being prepared').waitFor();
@@ -72,6 +82,7 @@ describe('changes under way, in the operations of the admin app', function () {
         json({ schema: { is_indexed: true } }, 'PATCH'),
       );
       expect(status, text).to.equal(202);
+      await proposeMany();
       const page = await app.visit({ path: '/collections/orders' });
       await page.getByRole('row', { name: /note/ }).getByText('index being made').waitFor();
       await expectAccessible(page);
@@ -81,6 +92,11 @@ describe('changes under way, in the operations of the admin app', function () {
       await expectAccessible(page);
       await page.goto('/app/?drift=true&depth=columns');
       await page.getByLabel('Table orders, an index is being made').waitFor();
+      await page.getByRole('link', { name: 'Operations' }).click();
+      await page.getByRole('link', { name: 'Under way' }).click();
+      await page.getByRole('progressbar').first().waitFor({ state: 'attached' });
+      await page.goBack();
+      await page.goBack();
       await page.locator('.react-flow__node').getByRole('img', { name: 'an index is being made' }).nth(1).waitFor();
       await page.goto('/app/collections/orders');
       await page.getByText('index being made').waitFor();

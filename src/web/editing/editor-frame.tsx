@@ -3,6 +3,7 @@ import { Button, Drawer, Group, List, Stack } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { type FieldValues, FormProvider, type UseFormReturn } from 'react-hook-form';
 import { Caution } from '../shared/caution.js';
+import { firstInput } from '../shared/swapped-form.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import { SteadyButton } from '../shared/steady-button.js';
 import classes from './editor-frame.module.css';
@@ -69,8 +70,13 @@ function TypedForm<Values extends FieldValues>(props: FormProps<Values> & { form
   const { offered, taken, takeUp, forget } = useTyped(form);
   const inputs = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (taken > 0) inputs.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
+    if (taken > 0) firstInput(inputs.current)?.focus();
   }, [taken]);
+  // The button that had the keyboard goes with the offer.
+  const refuse = () => {
+    forget();
+    firstInput(inputs.current)?.focus();
+  };
   const cancel = () => {
     forget();
     onCancel();
@@ -78,7 +84,7 @@ function TypedForm<Values extends FieldValues>(props: FormProps<Values> & { form
   return (
     <FormProvider {...form}>
       <Frame {...props} onCancel={cancel}>
-        <TypedOffer offered={offered} onTakeUp={takeUp} onForget={forget} />
+        <TypedOffer offered={offered} onTakeUp={takeUp} onForget={refuse} />
         <Stack gap="md" key={taken} ref={inputs}>
           {children}
         </Stack>

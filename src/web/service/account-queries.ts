@@ -1,6 +1,7 @@
 /** Users and their tokens. For admins. */
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { request, withQuery } from './request.js';
+import { queryOptions } from '@tanstack/react-query';
+import { pagedQuery } from './paged.js';
+import { request } from './request.js';
 import type { LiveSession, NewToken, Role, Token, User } from './types.js';
 
 /** Everything that a change of an account makes old begins with this. */
@@ -8,18 +9,8 @@ export const ACCOUNTS = 'accounts';
 
 const LISTED = 100;
 
-/** By e-mail address, in pages. */
-export const usersQuery = () =>
-  infiniteQueryOptions({
-    queryKey: [ACCOUNTS, 'users'],
-    initialPageParam: 0,
-    queryFn: ({ pageParam: offset, signal }) => {
-      const path = withQuery('/users', { offset, limit: LISTED, meta: 'total_count' });
-      return request<{ data: User[]; meta: { total_count: number } }>(path, { signal });
-    },
-    getNextPageParam: ({ data, meta }, _, offset) =>
-      data.length > 0 && offset + data.length < meta.total_count ? offset + data.length : null,
-  });
+/** By e-mail address. */
+export const usersQuery = () => pagedQuery<User>([ACCOUNTS, 'users'], '/users', LISTED);
 
 export const tokensQuery = (user: string) =>
   queryOptions({
@@ -55,13 +46,8 @@ export const createToken = async (user: string, given: { name: string; expires_a
 
 export const removeToken = (user: string, id: string) => request(`/users/${user}/tokens/${id}`, { method: 'DELETE' });
 
-/** Those used last first; of one user, or of all. */
-export const sessionsQuery = (user?: string) =>
-  queryOptions({
-    queryKey: [ACCOUNTS, 'sessions', user],
-    queryFn: async ({ signal }) =>
-      (await request<{ data: LiveSession[] }>(withQuery('/sessions', { user, limit: 200 }), { signal })).data,
-  });
+/** Those used last first. */
+export const sessionsQuery = () => pagedQuery<LiveSession>([ACCOUNTS, 'sessions'], '/sessions', LISTED);
 
 export const endSession = (id: string) => request(`/sessions/${id}`, { method: 'DELETE' });
 

@@ -3,10 +3,9 @@ import { queryOptions } from '@tanstack/react-query';
 import { UnreachableError } from './errors.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
-import { request, withQuery } from './request.js';
+import { request } from './request.js';
 import type {
   Adoption,
-  ChangeSummary,
   Drift,
   Examination,
   Health,
@@ -85,22 +84,4 @@ export const unmanagedQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'unmanaged'],
     queryFn: async ({ signal }) => (await request<Drift>('/schema/drift', { signal })).unmanaged,
-  });
-
-const LISTED = 50;
-
-const UNDER_WAY: ReadonlySet<string> = new Set(['queued', 'preparing', 'prepared']);
-
-export const isUnderWay = ({ state }: Pick<ChangeSummary, 'state'>): boolean => UNDER_WAY.has(state);
-
-/** The newest change requests, and how many there are. */
-export const newestChangesQuery = () =>
-  queryOptions({
-    queryKey: [SCHEMA, 'changes', 'newest'],
-    refetchInterval: EVERY,
-    queryFn: ({ signal }) =>
-      request<{ data: ChangeSummary[]; meta: { total_count: number } }>(
-        withQuery('/changes', { limit: LISTED, meta: 'total_count' }),
-        { signal },
-      ),
   });

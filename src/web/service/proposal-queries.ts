@@ -4,6 +4,7 @@ import type { Resolution } from '../../schema/merge/model.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
 import { request, withQuery } from './request.js';
+import { resolving } from './resolving.js';
 import type { Applying } from './review-queries.js';
 import type { ChangeSummary } from './types.js';
 
@@ -48,31 +49,46 @@ export type Act =
   | { action: 'comment'; json: { comment: string } }
   | { action: 'approve'; json: { plan: string } }
   | { action: 'reject'; json: object }
-  | { action: 'rebase'; json: { resolve?: readonly Resolution[] } }
+  | { action: 'rebase'; resolve: readonly Resolution[] }
   | { action: 'apply'; json?: { at: string } };
 
-export const act = (id: string, { action, ...body }: Act): Promise<unknown> =>
-  request(`/changes/${id}/${action}`, { method: 'POST', ...body });
+export function act(id: string, what: Act): Promise<unknown> {
+  const send = (json?: object) =>
+    request(`/changes/${id}/${what.action}`, { method: 'POST', ...(json !== undefined && { json }) });
+  return what.action === 'rebase' ? resolving(what.resolve, (resolve) => send(resolvedBy(resolve))) : send(what.json);
+}
+
+const resolvedBy = (resolve: readonly Resolution[]) => (resolve.length > 0 ? { resolve } : {});
 
 /** What it is called, and why it is wanted. */
 export const rename = (id: string, json: { title: string; reason: string | null }): Promise<unknown> =>
   request(`/changes/${id}`, { method: 'PATCH', json });
 
-/** Opens a request that leads back. @param key sent again where no answer came: one is opened. @returns it */
-export const revert = async (id: string, resolve: readonly Resolution[], key: string): Promise<ChangeSummary> => {
-  const json = resolve.length > 0 ? { resolve } : {};
-  const headers = { 'Idempotency-Key': key };
-  return (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, { method: 'POST', json, headers })).data;
-};
+/** Opens a request that leads back. @param keyFor names a try by what it sends: the same again is done once. @returns it */
+export const revert = (
+  id: string,
+  resolutions: readonly Resolution[],
+  keyFor: (resolve: readonly Resolution[]) => string,
+): Promise<ChangeSummary> =>
+  resolving(resolutions, async (resolve) => {
+    const headers = { 'Idempotency-Key': keyFor(resolve) };
+    const sent = { method: 'POST' as const, json: resolvedBy(resolve), headers };
+    return (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, sent)).data;
+  });
 
 const UPDATED_IN: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled', 'failed']);
+
+/** As many as the service lists at once. */
+const MOST = 1_000;
 
 /** Those of a user that can ask for something else still. */
 export const ownRequestsQuery = (author: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'changes', 'of', author],
     queryFn: async ({ signal }) => {
-      const { data } = await request<{ data: ChangeSummary[] }>(withQuery('/changes', { author }), { signal });
+      const { data } = await request<{ data: ChangeSummary[] }>(withQuery('/changes', { author, limit: MOST }), {
+        signal,
+      });
       return data.filter(({ state, title }) => title !== null && UPDATED_IN.has(state));
     },
   });

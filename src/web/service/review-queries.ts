@@ -6,8 +6,9 @@ import type { Acknowledgement } from '../../schema/policy/index.js';
 import { CHANGE, SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
 import { request, requestAnswer, withQuery } from './request.js';
+import { resolving } from './resolving.js';
 import { readAnswer } from './send.js';
-import type { Batch, ChangeRequest, ChangeSummary, Plan, SchemaDiff, Finding } from './types.js';
+import type { Batch, ChangeRequest, Plan, SchemaDiff, Finding } from './types.js';
 
 /** What is reviewed: what turns one moment of the schema into what is wanted. */
 export interface Reviewed {
@@ -61,10 +62,13 @@ export async function mergeFile(
   signal: AbortSignal,
 ): Promise<Reviewed> {
   const query = { mode: merge ? 'merge' : 'mirror', force: force ? 'true' : undefined };
-  const before = `{"base":${JSON.stringify(base)},"resolve":${JSON.stringify(resolve)},"theirs":`;
-  const content = new Blob([before, await jsonOf(file), '}']);
-  const sent = { method: 'POST' as const, file: { content, type: 'application/json' }, signal };
-  return reviewedBy(await requestAnswer(withQuery('/schema/merge', query), sent));
+  const theirs = await jsonOf(file);
+  return resolving(resolve, async (needed) => {
+    const before = `{"base":${JSON.stringify(base)},"resolve":${JSON.stringify(needed)},"theirs":`;
+    const content = new Blob([before, theirs, '}']);
+    const sent = { method: 'POST' as const, file: { content, type: 'application/json' }, signal };
+    return reviewedBy(await requestAnswer(withQuery('/schema/merge', query), sent));
+  });
 }
 
 /** U+FEFF in UTF-8. */
@@ -88,6 +92,14 @@ export const keptQuery = (base: string | number, position: number) =>
     staleTime: Infinity,
     queryFn: async ({ signal }) =>
       (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: base, to: position }), { signal })).diff,
+  });
+
+/** What was changed between a moment and now. */
+export const sinceThenQuery = (then: string) =>
+  queryOptions({
+    queryKey: ['since then', then],
+    queryFn: async ({ signal }) =>
+      (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: then }), { signal })).diff,
   });
 
 /** The newest moments that a file may have been made at, for who may read what they were. */
@@ -186,12 +198,6 @@ export const changeQuery = (id: string) =>
       if (data !== undefined && isOver(data)) return false;
       return data !== undefined && WAITS.has(data.state) ? LOOKED_AT_EVERY : FOLLOWED_EVERY;
     },
-  });
-
-export const changesQuery = () =>
-  queryOptions({
-    queryKey: [SCHEMA, 'changes'],
-    queryFn: async ({ signal }) => (await request<{ data: ChangeSummary[] }>('/changes?limit=20', { signal })).data,
   });
 
 export const withdraw = (id: string) => request(`/changes/${id}/withdraw`, { method: 'POST' });

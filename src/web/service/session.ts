@@ -31,6 +31,8 @@ let access: Access | null = null;
 let life = new AbortController();
 let waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
 const listeners = new Set<() => void>();
+/** What forgets what belongs to a user. */
+const forgetting = new Set<() => void>();
 const tabs = new BroadcastChannel(LOCK);
 
 export const currentSession = (): Session => session;
@@ -42,8 +44,16 @@ export function subscribeSession(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Of the user who is signed in, or whose session has expired; empty: nobody is. */
+export const currentUserId = (): string => ('user' in session ? session.user.id : '');
+
+/** `forget` is called whenever another user is here, or none: before anything is drawn for them. */
+export const whenUserChanges = (forget: () => void): void => void forgetting.add(forget);
+
 function become(next: Session): void {
+  const before = currentUserId();
   session = next;
+  if (before !== currentUserId()) for (const forgetTheirs of forgetting) forgetTheirs();
   for (const listener of listeners) listener();
 }
 
@@ -118,7 +128,7 @@ export async function signOut(): Promise<void> {
 
 async function entered(by: 'password' | 'token'): Promise<void> {
   const user = await readUser();
-  const isAnother = 'user' in session && session.user.id !== user.id;
+  const isAnother = !['', user.id].includes(currentUserId());
   become({ status: 'in', user, by });
   const held = waiting;
   waiting = [];
@@ -139,11 +149,20 @@ const readUser = async (): Promise<User> =>
 const inTurn = (work: () => Promise<void>): Promise<void> =>
   'locks' in navigator ? navigator.locks.request(LOCK, work) : work();
 
+const ANOTHER = new RefusedError(
+  401,
+  [{ message: 'Somebody else signed in.', extensions: { code: 'UNAUTHENTICATED' } }],
+  null,
+);
+
 let renewing: Promise<void> | null = null;
 
 function renew(): Promise<void> {
   renewing ??= inTurn(async () => {
-    keep((await send<{ data: Grant }>('/auth/refresh', { method: 'POST', json: {} })).data);
+    const { data: grant } = await send<{ data: Grant }>('/auth/refresh', { method: 'POST', json: {} });
+    // The cookie is that of who signed in last, in whichever tab.
+    if (!['', partsOf(grant.access_token).sub].includes(currentUserId())) throw ANOTHER;
+    keep(grant);
   }).finally(() => {
     renewing = null;
   });
@@ -172,12 +191,15 @@ export async function renewOrWait(): Promise<void> {
 }
 
 /** Of the session that this page has, as its access token says it; null where a token was given by hand. */
-export function ownSessionId(): string | null {
-  const [, payload = ''] = access?.token.split('.') ?? [];
+export const ownSessionId = (): string | null => partsOf(access?.token ?? '').sid ?? null;
+
+/** What an access token says; nothing of one that was given by hand. */
+function partsOf(token: string): { sub?: string; sid?: string } {
+  const [, payload = ''] = token.split('.');
   try {
-    const { sid } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { sid?: unknown };
-    return typeof sid === 'string' ? sid : null;
+    const { sub, sid } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as Record<string, unknown>;
+    return { ...(typeof sub === 'string' && { sub }), ...(typeof sid === 'string' && { sid }) };
   } catch {
-    return null;
+    return {};
   }
 }

@@ -1,5 +1,6 @@
 /** What this tab has applied last: on every page a way back stands open for a while. */
 import { useSyncExternalStore } from 'react';
+import { currentUserId, whenUserChanges } from '../service/session.js';
 
 export interface LastApplied {
   batch: string;
@@ -14,13 +15,19 @@ let last: LastApplied | null = null;
 let ending: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
-/** @param next null: it is not offered any more */
-export function noteApplied(next: LastApplied | null): void {
+/**
+ * @param next null: it is not offered any more
+ * @param user who did it: it is offered to nobody else
+ */
+export function noteApplied(next: LastApplied | null, user = currentUserId()): void {
+  if (user !== currentUserId()) return;
   clearTimeout(ending);
   if (next !== null) ending = setTimeout(() => noteApplied(null), OFFERED);
   last = next;
   for (const listener of listeners) listener();
 }
+
+whenUserChanges(() => noteApplied(null));
 
 export const useLastApplied = (): LastApplied | null =>
   useSyncExternalStore(

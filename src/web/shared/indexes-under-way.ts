@@ -1,20 +1,20 @@
 /** Indexes that are being made while their tables are used. For admins and auditors. */
 import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
-import { changeQuery, changesQuery } from '../service/review-queries.js';
-import type { ChangeRequest, ChangeSummary } from '../service/types.js';
+import { inWorkQuery, isInWork } from '../service/change-queries.js';
+import { changeQuery } from '../service/review-queries.js';
+import type { ChangeRequest } from '../service/types.js';
 
 /** One step of a change request. */
 export type IndexUnderWay = ChangeRequest['steps'][number] & { request: string };
 
-const IN_WORK: ReadonlySet<ChangeSummary['state']> = new Set(['queued', 'preparing', 'prepared']);
-
-/** It holds its tables now, or waits for them. */
-export const isInWork = ({ state }: Pick<ChangeSummary, 'state'>): boolean => IN_WORK.has(state);
-
-export function useIndexesUnderWay(isAsked: boolean): readonly IndexUnderWay[] {
-  const { data: changes = [] } = useQuery({ ...changesQuery(), enabled: isAsked });
-  const inWork = isAsked ? changes.filter((change) => isInWork(change)) : [];
-  return useQueries({ queries: inWork.map(({ id }) => changeQuery(id)), combine: indexesOf });
+/** @param collection of it alone; null: it isn't there yet. Undefined: of all */
+export function useIndexesUnderWay(isAsked: boolean, collection?: string | null): readonly IndexUnderWay[] {
+  const isWanted = isAsked && collection !== null;
+  const { data: changes = [] } = useQuery({ ...inWorkQuery(collection ?? undefined), enabled: isWanted });
+  // One that waits for its tables has no steps yet.
+  const begun = isWanted ? changes.filter(({ state }) => state !== 'queued') : [];
+  const steps = useQueries({ queries: begun.map(({ id }) => changeQuery(id)), combine: indexesOf });
+  return collection === undefined ? steps : steps.filter((step) => step.collection === collection);
 }
 
 const indexesOf = (answers: UseQueryResult<ChangeRequest>[]): IndexUnderWay[] =>

@@ -4,12 +4,13 @@ import { Badge, Button, Group, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { usersQuery } from '../../service/account-queries.js';
+import { itemsIn } from '../../service/paged.js';
 import type { User } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { Glyph } from '../../shared/glyph.js';
+import { More } from '../../shared/more.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
-import { SteadyButton } from '../../shared/steady-button.js';
 import { Time } from '../../shared/time.js';
 import { Lately } from './recent-changes.js';
 import { SessionsPart } from './sessions-part.js';
@@ -38,21 +39,11 @@ export function AccountsPage() {
         {(found) => (
           <>
             <ul className={classes.users} aria-label="Users">
-              {usersIn(found.pages).map((user) => (
+              {itemsIn(found.pages).map((user) => (
                 <UserLine key={user.id} user={user} onOpen={(what) => setOpen({ what, user })} />
               ))}
             </ul>
-            {users.hasNextPage && (
-              <SteadyButton
-                variant="default"
-                mt="md"
-                fullWidth
-                loading={users.isFetchingNextPage}
-                onClick={() => void users.fetchNextPage()}
-              >
-                More of {(found.pages[0]?.meta.total_count ?? 0).toLocaleString()} users
-              </SteadyButton>
-            )}
+            <More of={users}>More of {(found.pages[0]?.meta.filter_count ?? 0).toLocaleString()} users</More>
             <SessionsPart />
           </>
         )}
@@ -63,11 +54,6 @@ export function AccountsPage() {
     </Page>
   );
 }
-
-/** Whoever was made or removed between two pages moves the others on. */
-const usersIn = (pages: readonly { data: readonly User[] }[]): User[] => [
-  ...new Map(pages.flatMap(({ data }) => data).map((user) => [user.id, user])).values(),
-];
 
 function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'tokens') => void }) {
   const { name, email, role, status, created_at: since } = user;

@@ -1,18 +1,20 @@
 /** Who is signed in: whose, since when and from where; and ending that. */
 import { Badge, Group, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { ACCOUNTS, endSession, endSessions, sessionsQuery } from '../../service/account-queries.js';
+import { itemsIn } from '../../service/paged.js';
 import { ownSessionId } from '../../service/session.js';
 import type { LiveSession } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { ConfirmButton } from '../../shared/confirm-button.js';
+import { More } from '../../shared/more.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import { clientOf } from './user-agent.js';
 import classes from './page.module.css';
 
 export function SessionsPart() {
-  const sessions = useQuery(sessionsQuery());
+  const sessions = useInfiniteQuery(sessionsQuery());
   return (
     <section aria-labelledby="sessions">
       <Title order={2} size="h5" id="sessions" mt="xl">
@@ -22,21 +24,30 @@ export function SessionsPart() {
         Sessions that began with a password. Tokens are no sessions: they work until they are revoked.
       </Text>
       <Answered query={sessions} label="Reading the sessions">
-        {(found) =>
-          found.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              Nobody is.
-            </Text>
-          ) : (
-            <ul className={classes.users} aria-labelledby="sessions">
-              {byUser(found).map((each) => (
-                <UserSessions key={each[0].user.id} sessions={each} />
-              ))}
-            </ul>
-          )
-        }
+        {({ pages }) => (
+          <>
+            <Sessions sessions={itemsIn(pages)} />
+            <More of={sessions}>More of {(pages[0]?.meta.filter_count ?? 0).toLocaleString()} sessions</More>
+          </>
+        )}
       </Answered>
     </section>
+  );
+}
+
+function Sessions({ sessions }: { sessions: readonly LiveSession[] }) {
+  if (sessions.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        Nobody is.
+      </Text>
+    );
+  return (
+    <ul className={classes.users} aria-labelledby="sessions">
+      {byUser(sessions).map((each) => (
+        <UserSessions key={each[0].user.id} sessions={each} />
+      ))}
+    </ul>
   );
 }
 

@@ -73,9 +73,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
   const head = headName(draft, collection);
   const leading = useLeading(collection);
   const { data: events } = useQuery({ ...lifeQuery(head ?? ''), enabled: mayReadHistory && head !== null });
-  const indexed = new Set(
-    useIndexesUnderWay(mayReadHistory).flatMap((step) => (step.collection === head ? [step.field] : [])),
-  );
+  const indexed = new Set(useIndexesUnderWay(mayReadHistory, head).map((step) => step.field));
   const place = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
     // Some browsers answer a promise, which is no way to end an effect.

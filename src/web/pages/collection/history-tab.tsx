@@ -14,7 +14,7 @@ import classes from './history-tab.module.css';
 
 export function HistoryTab({ collection }: { collection: string }) {
   const { data: events, error, refetch } = useQuery(lifeQuery(collection));
-  if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
+  if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
   if (events === undefined) return <Waiting label="Reading the history" height="200px" />;
   if (events.length === 0) return <Text c="dimmed">The log holds nothing of it.</Text>;
   return (

@@ -112,7 +112,7 @@ function Dependent({ kind, children }: { kind: string; children: ReactNode }) {
 
 /** What isn't there yet, made while the table is used. */
 function UnderWay({ collection }: { collection: string }) {
-  const own = useIndexesUnderWay(true).filter((step) => step.collection === collection);
+  const own = useIndexesUnderWay(true, collection);
   if (own.length === 0) return null;
   return (
     <Section title={`${counted(own.length, 'index', 'indexes')} being made`}>

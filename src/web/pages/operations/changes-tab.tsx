@@ -1,12 +1,15 @@
 /** Change requests: what is being prepared now, and what became of those before. */
 import { Badge, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { isUnderWay, newestChangesQuery } from '../../service/operations-queries.js';
+import type { ReactNode } from 'react';
+import { changesQuery, inWorkQuery, isInWork } from '../../service/change-queries.js';
+import { itemsIn } from '../../service/paged.js';
 import type { ChangeSummary } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { brief } from '../../shared/brief.js';
 import { STATES } from '../../shared/change-request/states.js';
+import { More } from '../../shared/more.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Time } from '../../shared/time.js';
 import { ChangeDetails } from './change-details.js';
@@ -14,29 +17,39 @@ import classes from './page.module.css';
 
 export function ChangesTab() {
   useTitle('Under way · Operations');
-  const changes = useQuery(newestChangesQuery());
+  const inWork = useQuery(inWorkQuery());
+  const changes = useInfiniteQuery(changesQuery());
   return (
-    <Answered query={changes} label="Reading the change requests">
-      {({ data, meta }) =>
-        data.length === 0 ? (
-          <Empty />
-        ) : (
-          <>
-            <ul className={classes.cards}>
-              {data.map((each) => (
-                <Line key={each.id} change={each} isOpen={isUnderWay(each)} />
-              ))}
-            </ul>
-            {meta.total_count > data.length && (
-              <Text size="sm" c="dimmed">
-                The newest {data.length} of {meta.total_count.toLocaleString()}; the interface has the others (
-                <code>GET /changes</code>).
-              </Text>
-            )}
-          </>
-        )
-      }
+    <Answered query={inWork} label="Reading the change requests">
+      {(first) => (
+        <Answered query={changes} label="Reading the change requests">
+          {({ pages }) => <Lines inWork={first} newest={itemsIn(pages)} more={<More of={changes}>Older ones</More>} />}
+        </Answered>
+      )}
     </Answered>
+  );
+}
+
+interface LinesProps {
+  inWork: readonly ChangeSummary[];
+  newest: readonly ChangeSummary[];
+  more: ReactNode;
+}
+
+/** First what moves, however old it is. */
+function Lines({ inWork, newest, more }: LinesProps) {
+  const moving = new Set(inWork.map(({ id }) => id));
+  const all = [...inWork, ...newest.filter(({ id }) => !moving.has(id))];
+  if (all.length === 0) return <Empty />;
+  return (
+    <>
+      <ul className={classes.cards}>
+        {all.map((each) => (
+          <Line key={each.id} change={each} isOpen={isInWork(each)} />
+        ))}
+      </ul>
+      {more}
+    </>
   );
 }
 

@@ -2,7 +2,7 @@
 import { Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
-import { isUnderWay, newestChangesQuery } from '../../service/operations-queries.js';
+import { inWorkQuery } from '../../service/change-queries.js';
 import { trashQuery } from '../../service/trash-queries.js';
 import { useRole } from '../../service/use-session.js';
 import { LinkTabs } from '../../shared/link-tabs.js';
@@ -10,12 +10,12 @@ import { Page } from '../../shared/page.js';
 
 export function OperationsPage() {
   const isAdmin = useRole() === 'admin';
-  const { data: changes } = useQuery(newestChangesQuery());
+  const { data: inWork } = useQuery(inWorkQuery());
   const { data: trash } = useQuery(trashQuery());
   const tabs = [
     { to: '/operations', label: 'Health' },
     { to: '/operations/checks', label: 'Checks' },
-    { to: '/operations/changes', label: 'Under way', count: changes?.data.filter(isUnderWay).length },
+    { to: '/operations/changes', label: 'Under way', count: inWork?.length },
     { to: '/operations/policy', label: 'Policy' },
     { to: '/operations/trash', label: 'Trash', count: trash?.meta.total_count },
     ...(isAdmin ? [{ to: '/operations/adopt', label: 'Adopt' }] : []),

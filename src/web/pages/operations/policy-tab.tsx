@@ -1,5 +1,5 @@
 /** What may be done to the schema without asking: read by auditors, set by admins. */
-import { Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Policy, type ReadPolicy, policyQuery, setPolicy } from '../../service/policy-queries.js';
@@ -73,9 +73,9 @@ function Editor({ read }: { read: ReadPolicy }) {
             <div className={classes.words}>
               <ReasonInput value={reason} onChange={setReason} />
             </div>
-            <Button variant="default" disabled={!isChanged} onClick={discard}>
+            <SteadyButton variant="default" disabled={!isChanged} onClick={discard}>
               Discard
-            </Button>
+            </SteadyButton>
             <SteadyButton
               disabled={!isChanged}
               loading={save.isPending}

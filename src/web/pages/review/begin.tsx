@@ -1,13 +1,15 @@
 /** What can be reviewed: a file, a moment in the past, a request that is under way. */
 import { Badge, Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { changesQuery } from '../../service/review-queries.js';
+import { changesQuery } from '../../service/change-queries.js';
+import { itemsIn } from '../../service/paged.js';
 import { useMay } from '../../service/use-session.js';
 import type { ChangeSummary } from '../../service/types.js';
 import { Section } from '../../shared/section.js';
 import { brief } from '../../shared/brief.js';
+import { More } from '../../shared/more.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Time } from '../../shared/time.js';
@@ -18,7 +20,8 @@ import classes from './review.module.css';
 export function Begin() {
   useTitle('Review');
   const mayPropose = useMay('propose');
-  const { data: changes = [] } = useQuery(changesQuery());
+  const requests = useInfiniteQuery(changesQuery());
+  const changes = itemsIn(requests.data?.pages ?? []);
   return (
     <Page>
       <Title order={1} size="h3">
@@ -47,6 +50,7 @@ export function Begin() {
         {changes.length > 0 && (
           <Section title="Change requests">
             <Requests changes={changes} />
+            <More of={requests}>Older ones</More>
           </Section>
         )}
       </Stack>

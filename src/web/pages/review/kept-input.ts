@@ -1,4 +1,6 @@
-/** What was typed beside a review, kept for this tab: a reload loses nothing. */
+/** What was typed beside a review, kept for this tab and its user: a reload loses nothing. */
+import { currentUserId } from '../../service/session.js';
+
 export interface Typed {
   /** null: it follows the changes. */
   reason: string | null;
@@ -7,7 +9,7 @@ export interface Typed {
 
 const NOTHING: Typed = { reason: null, leftOut: [] };
 
-const nameOf = (source: string): string => `dps.review ${source}`;
+const nameOf = (source: string): string => `dps.review ${currentUserId()} ${source}`;
 
 export function readTyped(source: string): Typed {
   try {

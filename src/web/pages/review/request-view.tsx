@@ -21,6 +21,9 @@ import { Time } from '../../shared/time.js';
 import { askedFor } from './model/asked-for.js';
 import classes from './review.module.css';
 
+/** Changes that are shown before what can be done about them. */
+const AT_FIRST = 20;
+
 export function RequestView({ id }: { id: string }) {
   useTitle('Change request · Review');
   const query = useQuery(changeQuery(id));
@@ -58,6 +61,11 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
       </div>
       <Naming request={request} />
       <Progress request={request} />
+      {diff !== null && (
+        <Section title="What it asks for">
+          <ChangeList changes={changesOf(diff)} first={AT_FIRST} />
+        </Section>
+      )}
       <Proposal request={request} />
       <Group gap="sm">
         {result !== null && mayReadHistory && (
@@ -68,11 +76,6 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
         <Revert request={request} />
         <Withdraw request={request} />
       </Group>
-      {diff !== null && (
-        <Section title="What it asks for">
-          <ChangeList changes={changesOf(diff)} />
-        </Section>
-      )}
     </Stack>
   );
 }

@@ -6,6 +6,7 @@ import { SCHEMA } from '../../service/queries.js';
 import { type Applied, type Applying, apply, explain, rehearse } from '../../service/review-queries.js';
 import { noteApplied } from '../../shared/applied.js';
 import { useHere } from '../../shared/use-still-here.js';
+import { currentUserId } from '../../service/session.js';
 import { useMay } from '../../service/use-session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
 import { forgetTyped, keepTyped, readTyped } from './kept-input.js';
@@ -195,18 +196,19 @@ function useSending({ applying, why, about, source, onDone }: Sending) {
   });
   const carryOut = useMutation({
     mutationFn: async () => {
+      const user = currentUserId();
       const of = JSON.stringify([applying.acknowledge, why]);
       const isSame = attempt.current?.about === about && attempt.current.of === of;
       // Where no answer came, the same again is done once.
       if (attempt.current === null || !isSame) attempt.current = { key: newId(), about, of };
       // With what was sent: what is shown may be another one by then.
-      return { applied: await apply(applying, { reason: why, key: attempt.current.key }), sent: source };
+      return { applied: await apply(applying, { reason: why, key: attempt.current.key }), sent: source, user };
     },
-    onSuccess: async ({ applied, sent }) => {
+    onSuccess: async ({ applied, sent, user }) => {
       attempt.current = null;
       forgetTyped(sent.key);
       if (applied.kind === 'done' && applied.batch !== null)
-        noteApplied({ batch: applied.batch, before: sent.reviewed.position });
+        noteApplied({ batch: applied.batch, before: sent.reviewed.position }, user);
       if (isHere()) await onDone(applied);
       sent.onApplied();
       await client.invalidateQueries({ queryKey: [SCHEMA] });

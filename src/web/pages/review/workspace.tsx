@@ -4,6 +4,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { ProblemAlert } from '../../shared/problem-alert.js';
 import { infoQuery } from '../../service/queries.js';
 import { type Applied, sinceQuery } from '../../service/review-queries.js';
 import { useMay } from '../../service/use-session.js';
@@ -68,12 +69,12 @@ interface PartProps {
 
 function Notices({ source, review, since }: PartProps & { since: ReturnType<typeof useSince> }) {
   const { items, leftOut, leave, kept } = review;
-  const { conflicts } = source;
+  const { conflicts, renewal } = source;
   const goOn = async (theirs: readonly string[]) => {
     review.carryOut.reset();
     review.rehearsal.reset();
     leave(theirs, true);
-    await source.renew();
+    await renewal.renew();
   };
   return (
     <div className={classes.notices}>
@@ -81,10 +82,11 @@ function Notices({ source, review, since }: PartProps & { since: ReturnType<type
         <Meanwhile
           since={since}
           conflicts={conflicts === undefined ? conflictsOf(items, since.diff) : []}
-          isRenewing={source.isRenewing}
+          isRenewing={renewal.isRenewing}
           onGoOn={(theirs) => void goOn(theirs)}
         />
       )}
+      {renewal.error !== null && <ProblemAlert error={renewal.error} retry={() => void renewal.renew()} />}
       {conflicts !== undefined && conflicts.length > 0 && <Settling conflicts={conflicts} />}
       {kept.length > 0 && <Kept keys={kept} leave={leave} leftOut={leftOut} />}
     </div>

@@ -1,8 +1,7 @@
 /** Shows the app to who is signed in, and asks everybody else who they are. */
 import { Center, Modal, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect } from 'react';
-import { queryClient } from '../../service/query-client.js';
+import { Fragment, type ReactNode } from 'react';
 import { resume, signOut } from '../../service/session.js';
 import { useSession } from '../../service/use-session.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
@@ -13,10 +12,6 @@ import { SignInPage } from './page.js';
 export function SessionGate({ children }: { children: ReactNode }) {
   const session = useSession();
   const start = useQuery({ queryKey: ['resume'], queryFn: resumeOnce, staleTime: Infinity, gcTime: Infinity });
-  const userId = 'user' in session ? session.user.id : null;
-  // Nothing of one user is shown to the next.
-  useEffect(() => (userId === null ? undefined : forgetAnswers), [userId]);
-
   if (session.status === 'out') return <SignInPage />;
   if (session.status === 'starting') {
     return (
@@ -31,7 +26,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
   }
   return (
     <>
-      {children}
+      {/* Whoever comes instead finds nothing of what was open. */}
+      <Fragment key={session.user.id}>{children}</Fragment>
       <Modal
         opened={session.status === 'expired'}
         onClose={() => void signOut()}
@@ -50,10 +46,6 @@ export function SessionGate({ children }: { children: ReactNode }) {
     </>
   );
 }
-
-const KEPT: readonly unknown[] = ['icon', 'resume'];
-
-const forgetAnswers = () => queryClient.removeQueries({ predicate: ({ queryKey }) => !KEPT.includes(queryKey[0]) });
 
 async function resumeOnce(): Promise<null> {
   await resume();

@@ -7,6 +7,7 @@ import { useMemo } from 'react';
 import { batchesQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
 import { Glyph } from '../../shared/glyph.js';
+import { More } from '../../shared/more.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
@@ -18,7 +19,6 @@ import { Filters } from './filters.js';
 import { LinkedBatch } from './linked-batch.js';
 import { type TimelineSearch, filterOf } from './search.js';
 import { useSettled } from './use-settled.js';
-import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
 const route = getRouteApi('/timeline');
@@ -28,7 +28,8 @@ export function TimelinePage() {
   const navigate = route.useNavigate();
   useTitle('Timeline');
   const filter = useMemo(() => filterOf(search), [search]);
-  const { data, error, refetch, ...older } = useInfiniteQuery(batchesQuery(filter));
+  const changes = useInfiniteQuery(batchesQuery(filter));
+  const { data, error, refetch, isFetchNextPageError: isOfMore } = changes;
   const change = (changed: Partial<TimelineSearch>) =>
     void navigate({ search: (before: TimelineSearch) => ({ ...before, ...changed }), replace: true });
   return (
@@ -48,20 +49,10 @@ export function TimelinePage() {
         </Button>
       </Group>
       <Filters search={search} onChange={change} />
-      {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
+      {error !== null && !isOfMore && <ProblemAlert error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Waiting label="Reading the history" height="200px" />}
       {data && <Batches batches={data.pages.flatMap((page) => page.data)} search={search} onChange={change} />}
-      {older.hasNextPage && (
-        <SteadyButton
-          variant="default"
-          mt="md"
-          fullWidth
-          loading={older.isFetchingNextPage}
-          onClick={() => void older.fetchNextPage()}
-        >
-          Older changes
-        </SteadyButton>
-      )}
+      <More of={changes}>Older changes</More>
     </Page>
   );
 }

@@ -53,7 +53,7 @@ function Rebase({ id }: { id: string }) {
       mine="as the request has it"
       isBusy={doing.isPending}
       error={doing.error}
-      onTry={(resolve) => doing.mutate({ action: 'rebase', json: resolve.length > 0 ? { resolve } : {} })}
+      onTry={(resolve) => doing.mutate({ action: 'rebase', resolve })}
     />
   );
 }
@@ -93,12 +93,13 @@ export function Revert({ request: { id, allowed } }: Props) {
   const isHere = useHere();
   const attempt = useRef<{ key: string; of: string } | null>(null);
   const reverting = useMutation({
-    mutationFn: (resolve: readonly Resolution[]) => {
-      const of = JSON.stringify(resolve);
-      // Where no answer came, the same again is done once.
-      if (attempt.current?.of !== of) attempt.current = { key: newId(), of };
-      return revert(id, resolve, attempt.current.key);
-    },
+    mutationFn: (resolutions: readonly Resolution[]) =>
+      revert(id, resolutions, (resolve) => {
+        const of = JSON.stringify(resolve);
+        // Where no answer came, the same again is done once.
+        if (attempt.current?.of !== of) attempt.current = { key: newId(), of };
+        return attempt.current.key;
+      }),
     onSuccess: ({ id: change }) => (isHere() ? navigate({ to: '/review', search: { change } }) : undefined),
     onError: (error) => {
       if (!(error instanceof UnreachableError)) attempt.current = null;

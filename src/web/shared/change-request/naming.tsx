@@ -8,16 +8,20 @@ import type { ChangeRequest } from '../../service/types.js';
 import { useMayRevise } from '../../service/use-session.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
+import { SwappedForm } from '../swapped-form.js';
 
 export function Naming({ request }: { request: ChangeRequest }) {
-  const [isOpen, setOpen] = useState(false);
   const mayRevise = useMayRevise(request);
   if (!mayRevise || request.proposal === null || !request.allowed.includes('update')) return null;
-  if (isOpen) return <Form request={request} onClose={() => setOpen(false)} />;
   return (
-    <Button variant="default" size="xs" w="fit-content" onClick={() => setOpen(true)}>
-      Change title and reason
-    </Button>
+    <SwappedForm
+      button={(place, open) => (
+        <Button ref={place} variant="default" size="xs" w="fit-content" onClick={open}>
+          Change title and reason
+        </Button>
+      )}
+      form={(close) => <Form request={request} onClose={close} />}
+    />
   );
 }
 
@@ -38,7 +42,6 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
         label="What it is called"
         maxLength={200}
         readOnly={renaming.isPending}
-        data-autofocus
         value={typed.title}
         onChange={(event) => setTyped({ ...typed, title: event.currentTarget.value })}
       />

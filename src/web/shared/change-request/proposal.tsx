@@ -3,7 +3,7 @@ import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { Act } from '../../service/proposal-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
-import { useMay } from '../../service/use-session.js';
+import { useMay, useSession } from '../../service/use-session.js';
 import { Caution } from '../caution.js';
 import { ConfirmButton } from '../confirm-button.js';
 import { ProblemAlert } from '../problem-alert.js';
@@ -64,7 +64,9 @@ function Planned({ planned: { fresh, errors, loses } }: { planned: NonNullable<C
 }
 
 /** For admins, as its state allows. */
-function Judging({ request: { id, plan, planned, allowed, collections } }: { request: ChangeRequest }) {
+function Judging({ request }: { request: ChangeRequest }) {
+  const { id, plan, planned, allowed, collections } = request;
+  const isAwaited = useAwaited(request);
   const mayCarryOut = useMay('carryOut');
   const doing = useAct(id);
   const may = (action: Act['action']): boolean => mayCarryOut && allowed.includes(action);
@@ -73,15 +75,8 @@ function Judging({ request: { id, plan, planned, allowed, collections } }: { req
   return (
     <>
       <Group gap="sm">
-        {may('approve') && plan !== null && (
-          <SteadyButton
-            variant="default"
-            disabled={!isFresh}
-            loading={doing.isPending}
-            onClick={() => doing.mutate({ action: 'approve', json: { plan } })}
-          >
-            Approve
-          </SteadyButton>
+        {may('approve') && (
+          <Approve plan={plan} isFresh={isFresh} doing={doing} variant={isAwaited ? 'filled' : 'default'} />
         )}
         {may('reject') && (
           <ConfirmButton
@@ -94,6 +89,7 @@ function Judging({ request: { id, plan, planned, allowed, collections } }: { req
         )}
         {may('apply') && (
           <ConfirmButton
+            {...(!isAwaited && { variant: 'filled' })}
             label="Apply"
             sure={planned?.loses.length === 0 ? null : 'Yes, apply it'}
             about={names}
@@ -106,6 +102,37 @@ function Judging({ request: { id, plan, planned, allowed, collections } }: { req
       {doing.error !== null && <ProblemAlert error={doing.error} />}
     </>
   );
+}
+
+interface ApproveProps {
+  plan: ChangeRequest['plan'];
+  isFresh: boolean;
+  doing: ReturnType<typeof useAct>;
+  variant: 'filled' | 'default';
+}
+
+function Approve({ plan, isFresh, doing, variant }: ApproveProps) {
+  if (plan === null) return null;
+  return (
+    <SteadyButton
+      variant={variant}
+      disabled={!isFresh}
+      loading={doing.isPending}
+      onClick={() => doing.mutate({ action: 'approve', json: { plan } })}
+    >
+      Approve
+    </SteadyButton>
+  );
+}
+
+/** Whether the approval of the one who looks at it would count, and isn't given yet. */
+function useAwaited({ plan, author, proposal, allowed }: ChangeRequest): boolean {
+  const session = useSession();
+  const mayCarryOut = useMay('carryOut');
+  if (!mayCarryOut || !('user' in session) || proposal === null || !allowed.includes('approve')) return false;
+  const { id } = session.user;
+  const isGiven = proposal.approvals.some((each) => each.by.id === id && each.plan === plan);
+  return !isGiven && (proposal.author_may_approve || author.id !== id);
 }
 
 function Comments({ request: { id, allowed }, comments }: { request: ChangeRequest; comments: readonly Said[] }) {

@@ -3,6 +3,7 @@ import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { brief } from '../brief.js';
+import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
 import { type Change, titleOf, valueText } from './sentences.js';
 import classes from './change-list.module.css';
@@ -17,17 +18,19 @@ const LOOKS = {
 /** More of one change than this are counted instead. */
 const MOST_MEMBERS = 30;
 
-/** So many at first. */
+/** So many at first, and more at a time. */
 const MOST = 100;
 
 interface Props {
   changes: readonly Change[];
   /** What isn't read yet. */
-  more?: { events: number; isLoading: boolean; load: () => void };
+  more?: { events: number; isLoading: boolean; error: Error | null; load: () => void };
+  /** So many at first. */
+  first?: number;
 }
 
-export function ChangeList({ changes, more }: Props) {
-  const [most, setMost] = useState(MOST);
+export function ChangeList({ changes, more, first = MOST }: Props) {
+  const [most, setMost] = useState(first);
   if (changes.length === 0 && !more?.events) {
     return (
       <Text size="sm" c="dimmed">
@@ -74,6 +77,7 @@ export function ChangeList({ changes, more }: Props) {
           <SteadyButton variant="default" size="xs" loading={more.isLoading} onClick={more.load}>
             {more.events.toLocaleString()} more events
           </SteadyButton>
+          {more.error !== null && <ProblemAlert error={more.error} retry={more.load} />}
         </li>
       )}
     </Stack>

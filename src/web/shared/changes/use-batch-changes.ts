@@ -1,5 +1,5 @@
 /** What a batch changed, with what of it came back from the trash. Of a large one, a page of its events after the other. */
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { batchDifferenceQuery, trashEventsQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
@@ -16,11 +16,17 @@ export function useBatchChanges(batch: Batch) {
     () => (pages && isWhole ? pages.flatMap(({ diff }) => changesOf(diff, restoredBy(events.data ?? []))) : undefined),
     [pages, events.data, isWhole],
   );
+  const more = moreOf(difference, last);
   const { error, refetch } = difference.error === null && events.error !== null ? events : difference;
-  const more = {
-    events: last - (pages?.at(-1)?.to ?? last),
-    isLoading: difference.isFetchingNextPage,
-    load: () => void difference.fetchNextPage(),
-  };
-  return { data, more, error, refetch };
+  return { data, more, error: error === more.error ? null : error, refetch };
 }
+
+type Difference = UseInfiniteQueryResult<{ pages: { to: number }[] }>;
+
+/** @param last position of the batch */
+const moreOf = ({ data, ...later }: Difference, last: number) => ({
+  events: last - (data?.pages.at(-1)?.to ?? last),
+  isLoading: later.isFetchingNextPage,
+  error: later.isFetchNextPageError ? later.error : null,
+  load: () => void later.fetchNextPage(),
+});

@@ -1,45 +1,84 @@
 /** What two people changed otherwise: three values of each, and a choice. */
-import { Radio } from '@mantine/core';
+import { Button, Radio } from '@mantine/core';
+import { useState } from 'react';
 import { brief } from '../brief.js';
 import type { Choice, ShownConflict } from './shown-conflict.js';
 import classes from './conflicts.module.css';
 
 interface Props {
   of: readonly ShownConflict[];
+  /** How many of them. */
+  shown: Shown;
   choiceOf: (key: string) => Choice | null;
   onChoose: (key: string, choice: Choice) => void;
   /** What the sides are called. */
   words?: Readonly<Record<Choice, string>>;
 }
 
-/** More than anybody decides one by one. */
-export const MOST_CONFLICTS = 50;
+/** Those that are shown at once: a thousand of three values each are slow to draw. */
+const PAGE = 50;
+
+export interface Shown {
+  count: number;
+  more: () => void;
+}
+
+export function useShown(): Shown {
+  const [count, setCount] = useState(PAGE);
+  return { count, more: () => setCount(count + PAGE) };
+}
 
 const WORDS = { theirs: 'Theirs', mine: 'Mine' };
 
-export function Conflicts({ of, choiceOf, onChoose, words = WORDS }: Props) {
-  return of.slice(0, MOST_CONFLICTS).map((conflict) => {
-    const { key, base, theirs, mine, why } = conflict;
-    return (
-      <Radio.Group
-        key={key}
-        mt="xs"
-        label={nameOf(conflict)}
-        {...(why !== undefined && { description: brief(why, 300) })}
-        value={choiceOf(key)}
-        onChange={(choice) => onChoose(key, choice)}
-      >
-        <div className={classes.three}>
-          <span>
-            <span className={classes.side}>before both</span>
-            <bdi>{brief(base, 160)}</bdi>
-          </span>
-          <Radio value="theirs" label={`${words.theirs}: ${brief(theirs, 160)}`} />
-          <Radio value="mine" label={`${words.mine}: ${brief(mine, 160)}`} />
-        </div>
-      </Radio.Group>
-    );
-  });
+export function Conflicts({ of, shown, choiceOf, onChoose, words = WORDS }: Props) {
+  const left = of.length - shown.count;
+  return (
+    <>
+      {of.slice(0, shown.count).map((conflict) => (
+        <One
+          key={conflict.key}
+          conflict={conflict}
+          words={words}
+          choice={choiceOf(conflict.key)}
+          onChoose={(choice) => onChoose(conflict.key, choice)}
+        />
+      ))}
+      {left > 0 && (
+        <Button variant="default" size="xs" mt="sm" onClick={shown.more}>
+          Show {Math.min(PAGE, left)} of {left.toLocaleString()} more
+        </Button>
+      )}
+    </>
+  );
+}
+
+interface OneProps {
+  conflict: ShownConflict;
+  words: Readonly<Record<Choice, string>>;
+  choice: Choice | null;
+  onChoose: (choice: Choice) => void;
+}
+
+function One({ conflict, words, choice, onChoose }: OneProps) {
+  const { base, theirs, mine, why } = conflict;
+  return (
+    <Radio.Group
+      mt="xs"
+      label={nameOf(conflict)}
+      {...(why !== undefined && { description: brief(why, 300) })}
+      value={choice}
+      onChange={onChoose}
+    >
+      <div className={classes.three}>
+        <span>
+          <span className={classes.side}>before both</span>
+          <bdi>{brief(base, 160)}</bdi>
+        </span>
+        <Radio value="theirs" label={`${words.theirs}: ${brief(theirs, 160)}`} />
+        <Radio value="mine" label={`${words.mine}: ${brief(mine, 160)}`} />
+      </div>
+    </Radio.Group>
+  );
 }
 
 function nameOf({ collection, field, path }: ShownConflict): string {

@@ -1,9 +1,10 @@
 /** Conflicts of a merge are decided, one by one or all alike; then it is tried again. */
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { useMemo, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import type { MergeConflict, Resolution } from '../../../schema/merge/model.js';
 import { SteadyButton } from '../steady-button.js';
-import { Conflicts, MOST_CONFLICTS } from './conflicts.js';
+import { useKeyboard } from '../swapped-form.js';
+import { Conflicts, useShown } from './conflicts.js';
 import { decided, shownConflict } from './merge-conflicts.js';
 import type { Choice } from './shown-conflict.js';
 
@@ -22,21 +23,26 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
   const shown = useMemo(() => conflicts.map(shownConflict), [conflicts]);
   const choiceOf = (key: string): Choice | null => choices.get(key) ?? null;
   const chooseAll = (choice: Choice) => setChoices(new Map(shown.map(({ key }) => [key, choice])));
+  const place = useRef<HTMLDivElement>(null);
+  useKeyboard(place);
   const left = shown.filter(({ key }) => !choices.has(key)).length;
   return (
-    <Alert color="orange" variant="light" role="alert" c="var(--mantine-color-text)" title={titleFor(shown.length)}>
+    <Alert
+      ref={place}
+      color="orange"
+      variant="light"
+      role="alert"
+      c="var(--mantine-color-text)"
+      title={titleFor(shown.length)}
+    >
       <Text size="sm">Choose what it is to be. Nothing is changed by that yet.</Text>
       <Conflicts
         of={shown}
+        shown={useShown()}
         choiceOf={choiceOf}
         onChoose={(key, choice) => setChoices(new Map(choices).set(key, choice))}
         words={{ theirs: 'As it is now', mine: `${mine.charAt(0).toUpperCase()}${mine.slice(1)}` }}
       />
-      {shown.length > MOST_CONFLICTS && (
-        <Text size="sm" mt="xs">
-          and {(shown.length - MOST_CONFLICTS).toLocaleString()} more
-        </Text>
-      )}
       <Group gap="sm" mt="md">
         <SteadyButton
           size="xs"

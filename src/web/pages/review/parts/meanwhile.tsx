@@ -6,7 +6,7 @@ import { brief } from '../../../shared/brief.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 import { Time } from '../../../shared/time.js';
-import { Conflicts } from '../../../shared/conflicts/conflicts.js';
+import { Conflicts, useShown } from '../../../shared/conflicts/conflicts.js';
 import type { Conflict } from '../model/conflicts.js';
 import { SteadyButton } from '../../../shared/steady-button.js';
 import classes from './parts.module.css';
@@ -22,6 +22,16 @@ interface Props {
 export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
   const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
   const [isOpen, setOpen] = useState(false);
+  const shown = useShown();
+  /** Those that were chosen all alike, shown or not. */
+  const [alike, setAlike] = useState('');
+  const keys = conflicts.map(({ key }) => key);
+  const together = keys.join('\n');
+  const unseen = alike === together ? 0 : Math.max(0, keys.length - shown.count);
+  const chooseAll = (isTheirs: boolean) => {
+    setTheirs(new Set(isTheirs ? keys : []));
+    setAlike(together);
+  };
   const choose = (key: string, choice: string) => {
     const next = new Set(theirs);
     if (choice === 'theirs') next.add(key);
@@ -45,15 +55,30 @@ export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
       ))}
       {conflicts.length > 0 && (
         <Text size="sm" mt="xs">
-          {conflicts.length === 1 ? 'One thing is' : `${conflicts.length} things are`} changed by both. Choose what it
-          is to be:
+          {conflicts.length === 1 ? 'One thing is' : `${conflicts.length.toLocaleString()} things are`} changed by both.
+          Choose what it is to be:
         </Text>
       )}
-      <Conflicts of={conflicts} choiceOf={(key) => (theirs.has(key) ? 'theirs' : 'mine')} onChoose={choose} />
+      <Conflicts
+        of={conflicts}
+        shown={shown}
+        choiceOf={(key) => (theirs.has(key) ? 'theirs' : 'mine')}
+        onChoose={choose}
+      />
       <Group gap="sm" mt="sm">
-        <SteadyButton size="xs" loading={isRenewing} onClick={() => onGoOn([...theirs])}>
-          Go on with the schema as it is now
+        <SteadyButton size="xs" loading={isRenewing} disabled={unseen > 0} onClick={() => onGoOn([...theirs])}>
+          {unseen > 0 ? `Go on (${unseen.toLocaleString()} not looked at)` : 'Go on with the schema as it is now'}
         </SteadyButton>
+        {keys.length > 1 && (
+          <>
+            <Button size="xs" variant="default" onClick={() => chooseAll(true)}>
+              All theirs
+            </Button>
+            <Button size="xs" variant="default" onClick={() => chooseAll(false)}>
+              All mine
+            </Button>
+          </>
+        )}
         <Button size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? 'Hide what they changed' : 'Show what they changed'}
         </Button>

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { brief } from '../../../shared/brief.js';
 import { Page } from '../../../shared/page.js';
 import type { Source } from '../sources/source.js';
-import { Conflicts } from '../../../shared/conflicts/conflicts.js';
+import { Conflicts, useShown } from '../../../shared/conflicts/conflicts.js';
 import classes from './parts.module.css';
 
 /** There is nothing to do. */
@@ -86,7 +86,7 @@ export function Settling({ conflicts }: { conflicts: NonNullable<Source['conflic
       }
     >
       <Text size="sm">Choose what it is to be. Until then yours is what is applied.</Text>
-      <Conflicts of={conflicts} choiceOf={() => null} onChoose={settle} />
+      <Conflicts of={conflicts} shown={useShown()} choiceOf={() => null} onChoose={settle} />
     </Alert>
   );
 }

@@ -75,7 +75,7 @@ export function Bring() {
               minRows={6}
               maxRows={16}
               spellCheck={false}
-              data-autofocus
+              autoFocus
               value={text}
               onChange={(event) => setText(event.currentTarget.value)}
             />

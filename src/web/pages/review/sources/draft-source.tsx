@@ -16,6 +16,7 @@ import { keyOf, memberKeyOf } from '../model/items.js';
 import { Frame } from '../parts/frame.js';
 import { Workspace } from '../workspace.js';
 import { STILL } from './past-source.js';
+import { type Renewal, renewalOf } from './source.js';
 
 export function DraftSource({ draft }: { draft: Draft }) {
   const touched = useMemo(() => touchedAtHead(draft), [draft]);
@@ -26,7 +27,7 @@ export function DraftSource({ draft }: { draft: Draft }) {
   });
   return (
     <Frame title="Your draft" query={query} label="Reading the schema as it is now">
-      {(head) => <OnHead draft={draft} head={head} renew={query.refetch} isRenewing={query.isFetching} />}
+      {(head) => <OnHead draft={draft} head={head} renewal={renewalOf(query)} />}
     </Frame>
   );
 }
@@ -34,11 +35,10 @@ export function DraftSource({ draft }: { draft: Draft }) {
 interface Props {
   draft: Draft;
   head: Head;
-  renew: () => Promise<unknown>;
-  isRenewing: boolean;
+  renewal: Renewal;
 }
 
-function OnHead({ draft, head, renew, isRenewing }: Props) {
+function OnHead({ draft, head, renewal }: Props) {
   const { hash, diff, conflicts } = useMemo(() => draftDiff(draft, head), [draft, head]);
   const reviewed = useMemo(
     () => ({ hash, position: head.position, diff: diff as never, warnings: [] }),
@@ -67,8 +67,7 @@ function OnHead({ draft, head, renew, isRenewing }: Props) {
         about: 'What you changed here, and nobody else sees before it is applied.',
         reviewed,
         isWhole: false,
-        renew,
-        isRenewing,
+        renewal,
         conflicts: told,
         // What was edited while it was applied is a draft still.
         onApplied: () => editDraft((now) => (now === draft ? EMPTY : now)),

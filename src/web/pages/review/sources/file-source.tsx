@@ -15,6 +15,8 @@ import { timeInName } from '../model/made-at.js';
 import { Frame } from '../parts/frame.js';
 import type { ReviewSearch } from '../search.js';
 import { Workspace } from '../workspace.js';
+import { renewalOf } from './source.js';
+import { AskBase } from './ask-base.js';
 import { type BroughtFile, broughtFile } from './files.js';
 import { KeptOfOthers, MadeFrom, NOW, Unsaid } from './made-from.js';
 import { STILL } from './past-source.js';
@@ -29,7 +31,7 @@ export function FileSource(props: Props) {
   const kept = useQuery({ ...STILL, queryKey: ['file', id], queryFn: () => broughtFile(id) });
   return (
     <Answered query={kept} label="Looking for the file">
-      {(file) => (file === null ? <Gone /> : <Compared {...props} file={file} />)}
+      {(file) => (file === null ? <Gone /> : <Based {...props} file={file} />)}
     </Answered>
   );
 }
@@ -47,11 +49,29 @@ function Gone() {
   );
 }
 
-function useComparison({ search, onChange, file }: Props & { file: BroughtFile }) {
+/** A name may say when the file was made, and not of which schema: where that makes a difference, it is asked. */
+function Based(props: Props & { file: BroughtFile }) {
+  const { search, file, onChange } = props;
+  const named = useMemo(() => timeInName(file.name, file.at), [file]);
+  const compared = <Compared {...props} named={named} />;
+  if (search.base !== undefined || named === null) return compared;
+  return (
+    <AskBase name={file.name} named={named} onChoose={(base) => onChange({ base })}>
+      {compared}
+    </AskBase>
+  );
+}
+
+type BasedProps = Props & {
+  file: BroughtFile;
+  /** The time that its name says. */
+  named: string | null;
+};
+
+function useComparison({ search, onChange, file, named }: BasedProps) {
   const merge = search.merge === true;
   const force = search.force === true;
-  const named = useMemo(() => timeInName(file.name, file.at), [file]);
-  const base = search.base ?? named ?? NOW;
+  const base = search.base ?? NOW;
   const [resolve, setResolve] = useState<readonly Resolution[]>([]);
   const query = useQuery({
     ...STILL,
@@ -66,13 +86,13 @@ function useComparison({ search, onChange, file }: Props & { file: BroughtFile }
     setResolve([]);
     onChange(changed);
   };
-  const isUnsaid = search.base === undefined && base === NOW;
+  const isUnsaid = search.base === undefined && named === null;
   return { file, merge, force, named, base, isUnsaid, resolve, setResolve, query, change };
 }
 
 type Comparison = ReturnType<typeof useComparison>;
 
-function Compared(props: Props & { file: BroughtFile }) {
+function Compared(props: BasedProps) {
   const comparison = useComparison(props);
   const { file, query, merge, base } = comparison;
   const conflicts = conflictsIn(query.error);
@@ -93,8 +113,7 @@ function Compared(props: Props & { file: BroughtFile }) {
             reviewed,
             // What it was merged with stays, also what comes meanwhile.
             isWhole: !merge && base === NOW,
-            renew: query.refetch,
-            isRenewing: query.isFetching,
+            renewal: renewalOf(query),
             onApplied: () => undefined,
           }}
         />

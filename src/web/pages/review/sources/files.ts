@@ -1,6 +1,6 @@
 /** Files that were brought, kept in this browser so that a reload and a link in it find them. The newest few. */
 import { createStore, del, entries, get, set } from 'idb-keyval';
-import { currentSession } from '../../../service/session.js';
+import { currentUserId } from '../../../service/session.js';
 import { newId } from '../../../shared/new-id.js';
 
 export interface BroughtFile {
@@ -27,15 +27,10 @@ function typeOf(name: string, beginning: string): string {
   return /^\s*[{[]/.test(beginning) ? 'application/json' : 'application/yaml';
 }
 
-const userNow = (): string => {
-  const session = currentSession();
-  return 'user' in session ? session.user.id : '';
-};
-
 /** @returns what names it in the address */
 export async function bring(name: string, content: Blob): Promise<string> {
   const type = typeOf(name, await content.slice(0, 1_000).text());
-  const file = { id: newId(), name, type, content, at: Date.now(), user: userNow() };
+  const file = { id: newId(), name, type, content, at: Date.now(), user: currentUserId() };
   atHand.set(file.id, file);
   await set(file.id, file, store)
     .then(forgetOld)
@@ -46,7 +41,7 @@ export async function bring(name: string, content: Blob): Promise<string> {
 /** Null: this browser doesn't have it, or has it of somebody else. */
 export async function broughtFile(id: string): Promise<BroughtFile | null> {
   const found = atHand.get(id) ?? (await get<BroughtFile>(id, store).catch(() => undefined));
-  return found?.user === userNow() ? found : null;
+  return found?.user === currentUserId() ? found : null;
 }
 
 async function forgetOld(): Promise<void> {

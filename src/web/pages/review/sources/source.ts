@@ -1,4 +1,5 @@
 /** Where what is reviewed comes from. */
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Reviewed } from '../../../service/review-queries.js';
 import type { Conflict } from '../model/conflicts.js';
@@ -15,10 +16,22 @@ export interface Source {
    */
   isWhole: boolean;
   /** Asks again, of the schema as it is now. Nothing that was typed is lost. */
-  renew: () => Promise<unknown>;
-  isRenewing: boolean;
+  renewal: Renewal;
   /** What the source itself knows to be in conflict, with the way to settle it. */
   conflicts?: readonly (Conflict & { settle: (choice: 'mine' | 'theirs') => void })[];
   /** It was carried out, or is a change request by now. */
   onApplied: () => void;
 }
+
+export interface Renewal {
+  renew: () => Promise<unknown>;
+  isRenewing: boolean;
+  /** Why what is shown is of the schema before. */
+  error: Error | null;
+}
+
+export const renewalOf = ({ refetch, isFetching, error }: UseQueryResult): Renewal => ({
+  renew: refetch,
+  isRenewing: isFetching,
+  error: isFetching ? null : error,
+});

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { SCHEMA } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
-import { changesQuery } from '../../../service/review-queries.js';
+import { inWorkQuery } from '../../../service/change-queries.js';
 import type { ChangeSummary, Drift } from '../../../service/types.js';
-import { type IndexUnderWay, isInWork, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
+import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
 import { type DrawnMarks, type Mark, fieldKey } from '../film/mark.js';
 
 /** Milliseconds: comparing reads the whole catalog. */
@@ -18,7 +18,7 @@ export function useStanding(isAsked: boolean): DrawnMarks | undefined {
     enabled: isAsked,
     refetchInterval: EVERY,
   });
-  const changes = useQuery({ ...changesQuery(), enabled: isAsked });
+  const changes = useQuery({ ...inWorkQuery(), enabled: isAsked });
   const indexes = useIndexesUnderWay(isAsked);
   return useMemo(
     () => (isAsked ? standingOf(drift.data?.tables ?? [], changes.data ?? [], indexes) : undefined),
@@ -31,13 +31,13 @@ type Indexed = Pick<IndexUnderWay, 'collection' | 'field'>;
 /** Of several marks of a table the one that is worst to know nothing of. */
 function standingOf(
   tables: Drift['tables'],
-  changes: readonly ChangeSummary[],
+  inWork: readonly Pick<ChangeSummary, 'collections'>[],
   indexes: readonly Indexed[] = [],
 ): DrawnMarks {
   const collections = new Map<string, Mark>();
   const fields = new Map<string, Mark>();
-  for (const change of changes) {
-    if (isInWork(change)) for (const name of change.collections) collections.set(name, 'prepared');
+  for (const change of inWork) {
+    for (const name of change.collections) collections.set(name, 'prepared');
   }
   for (const { collection, field } of indexes) {
     collections.set(collection, 'indexing');

@@ -1,0 +1,33 @@
+/** Lists of change requests. */
+import { queryOptions } from '@tanstack/react-query';
+import { itemsIn, pagedQuery } from './paged.js';
+import { SCHEMA } from './queries.js';
+import { request, withQuery } from './request.js';
+import type { ChangeSummary } from './types.js';
+
+const LISTED = 20;
+
+/** The newest first. */
+export const changesQuery = () => pagedQuery<ChangeSummary>([SCHEMA, 'changes'], '/changes', LISTED);
+
+const IN_WORK = ['queued', 'preparing', 'prepared'] as const satisfies readonly ChangeSummary['state'][];
+/** As many as the service lists at once. */
+const MOST = 1_000;
+
+/** It holds its tables now, or waits for them. */
+export const isInWork = ({ state }: Pick<ChangeSummary, 'state'>): boolean => IN_WORK.some((each) => each === state);
+
+/** All that are in work, however long ago they were opened, the newest first. @param collection only those that change it */
+export const inWorkQuery = (collection?: string) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'changes', 'in work', collection ?? null],
+    queryFn: async ({ signal }) => {
+      const lists = await Promise.all(
+        IN_WORK.map((state) =>
+          request<{ data: ChangeSummary[] }>(withQuery('/changes', { state, collection, limit: MOST }), { signal }),
+        ),
+      );
+      // One may go on from one state to the next between two answers.
+      return itemsIn(lists).sort((one, other) => other.opened_position - one.opened_position);
+    },
+  });

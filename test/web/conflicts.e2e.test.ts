@@ -1,0 +1,171 @@
+/** What two people changed otherwise is decided, however much it is, and whatever else happens meanwhile. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { stampOf } from '../../src/http/formats/export.js';
+import { expectAccessible, withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+interface Snapshot {
+  fields: { collection: string; field: string; meta: Record<string, unknown>; schema: Record<string, unknown> }[];
+}
+
+describe('conflicts in the admin app', function () {
+  this.timeout(120_000);
+  const app = withApp();
+
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const { status, text, headers, json: answer } = await app.client(path, json(body, method));
+    expect(status, text).to.be.below(300);
+    return { position: Number(headers.get('x-log-position')), answer };
+  };
+  const make = (collection: string, fields: string[]) =>
+    send('/collections', {
+      collection,
+      schema: {},
+      fields: fields.map((field) => ({ field, type: 'string', interface: 'input', schema: {} })),
+    });
+  const snapshot = async () => (await app.client('/schema/snapshot')).json as Snapshot;
+  const ofField = (of: Snapshot, collection: string, field: string) => {
+    const found = of.fields.find((each) => each.collection === collection && each.field === field);
+    if (found === undefined) throw new Error(`no ${collection}.${field}`);
+    return found;
+  };
+  const note = async (path: string) =>
+    ((await app.client(`/fields/${path}`)).json as { data: { meta: { note: string | null } } }).data.meta.note;
+  const patchNote = (path: string, text: string | null) => send(`/fields/${path}`, { meta: { note: text } }, 'PATCH');
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+  const told = (page: Page) => page.getByRole('alert').filter({ hasText: 'The schema has changed since' });
+  const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
+  const planned = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ }).waitFor();
+
+  /** A file in which the note is another one, and a schema in which others changed it since; what was decided: the file's. */
+  async function decidedFile(collection: string): Promise<Page> {
+    await make(collection, ['title']);
+    // Names of files are exact to the second.
+    await sleep(1_100);
+    const stamp = stampOf(new Date());
+    const file = await snapshot();
+    ofField(file, collection, 'title').meta['note'] = 'From the file';
+    await patchNote(`${collection}/title`, 'From others');
+    const page = await app.visit({ path: '/review?bring=true' });
+    const buffer = Buffer.from(JSON.stringify(file));
+    await page
+      .getByLabel('Snapshot file')
+      .setInputFiles({ name: `snapshot-${stamp}.json`, mimeType: 'text/plain', buffer });
+    await button(page, 'From this one, as it was then').click();
+    await page.getByRole('radio', { name: 'As the file has it: From the file' }).click();
+    await button(page, 'Go on with that').click();
+    await card(page, `field ${collection}.title`).getByText('From the file').first().waitFor();
+    await planned(page);
+    return page;
+  }
+
+  it('a decision that others made needless meanwhile falls away', async () => {
+    const page = await decidedFile('articles');
+    await patchNote('articles/title', null);
+    await told(page).waitFor();
+    await button(page, /^Go on with the schema/).click();
+    await told(page).waitFor({ state: 'detached' });
+    await planned(page);
+    await button(page, 'Apply').click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect(await note('articles/title')).to.equal('From the file');
+    expect(app.complaints().join()).to.match(/409.*400/);
+  });
+
+  it('why a review couldn’t be read again stands above it, with another try', async () => {
+    const page = await decidedFile('pages');
+    await patchNote('pages/title', 'From others again');
+    await told(page).waitFor();
+    const refusal = { errors: [{ message: 'The moon is in the way.', extensions: { code: 'INVALID_PAYLOAD' } }] };
+    await page.route('**/schema/merge*', (route) => route.fulfill({ status: 400, json: refusal }));
+    await button(page, /^Go on with the schema/).click();
+    await page.getByText('The moon is in the way.').waitFor();
+    await expectAccessible(page);
+    await page.unroute('**/schema/merge*');
+    await button(page, 'Try again').click();
+    await page.getByText('The moon is in the way.').waitFor({ state: 'detached' });
+    await told(page).waitFor({ state: 'detached' });
+    expect(app.complaints().join()).to.match(/409.*400/);
+  });
+
+  it('of more than fifty each can be chosen, and none is decided before it was looked at', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `f${String(index).padStart(2, '0')}`);
+    await make('many', names);
+    const noteAll = async (text: string) => {
+      const file = await snapshot();
+      for (const name of names) ofField(file, 'many', name).meta['note'] = text;
+      const { answer } = await send('/schema/diff', file);
+      return (await send('/schema/apply', answer)).position;
+    };
+    const then = await noteAll('first');
+    await noteAll('second');
+    const page = await app.visit({ path: `/review?to=${then}` });
+    await planned(page);
+    await noteAll('third');
+    await told(page).getByText('60 things are changed by both').waitFor();
+    const goOn = told(page).getByRole('button', { name: /^Go on/ });
+    expect(await goOn.innerText()).to.equal('Go on (10 not looked at)');
+    expect(await goOn.getAttribute('aria-disabled')).to.equal('true');
+    await button(page, 'Show 10 of 10 more').click();
+    await told(page)
+      .getByRole('radiogroup', { name: 'many.f59, meta.note' })
+      .getByRole('radio', { name: 'Theirs: third' })
+      .check();
+    await expectAccessible(page);
+    await goOn.click();
+    await told(page).waitFor({ state: 'detached' });
+    await planned(page);
+    await button(page, 'Apply').click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect([await note('many/f00'), await note('many/f58'), await note('many/f59')]).to.deep.equal([
+      'first',
+      'first',
+      'third',
+    ]);
+  });
+
+  /** A request that was applied, and whose note others changed since. */
+  async function applied(collection: string): Promise<string> {
+    await make(collection, ['title']);
+    const file = await snapshot();
+    ofField(file, collection, 'title').meta['note'] = 'Asked for';
+    const { answer } = await send('/changes', { title: `A note for ${collection}`, snapshot: file });
+    const { id } = (answer as { data: { id: string } }).data;
+    await send(`/changes/${id}/apply`, {});
+    await patchNote(`${collection}/title`, 'Since then');
+    return id;
+  }
+
+  it('taking a request back asks about what others changed since, and proposes what was chosen', async () => {
+    const id = await applied('offers');
+    const page = await app.visit({ path: `/review?change=${id}` });
+    await button(page, 'Propose to take it back').press('Enter');
+    const theirs = page.getByRole('radio', { name: 'As it is now: Since then' });
+    await theirs.waitFor();
+    await page.getByText('Asked for', { exact: true }).first().waitFor();
+    // The keyboard has gone along to the choice.
+    await page.waitForFunction('document.activeElement?.getAttribute("type") === "radio"');
+    await expectAccessible(page);
+    await page.getByRole('radio', { name: /^As it was before/ }).check();
+    await button(page, 'Go on with that').click();
+    await page.getByText('It waits for people to look at it.').waitFor();
+    await page.getByText('Since then').first().waitFor();
+    await button(page, /^Apply/).click();
+    await page.getByText('It is applied.').waitFor();
+    expect(await note('offers/title')).to.equal(null);
+    expect(app.complaints().join()).to.match(/409/);
+  });
+
+  it('what was chosen of a request that is taken back may be needless by then', async () => {
+    const id = await applied('orders');
+    const page = await app.visit({ path: `/review?change=${id}` });
+    await button(page, 'Propose to take it back').click();
+    await page.getByRole('radio', { name: /^As it was before/ }).check();
+    await patchNote('orders/title', 'Asked for');
+    await button(page, 'Go on with that').click();
+    await page.getByText('It waits for people to look at it.').waitFor();
+    expect(app.complaints().join()).to.match(/409.*400/);
+  });
+});

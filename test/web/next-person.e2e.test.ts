@@ -1,0 +1,135 @@
+/** Whoever signs in next in the same tab finds nothing of who was there before; who was, finds what is theirs again. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+describe('the next person in the same tab of the admin app', function () {
+  this.timeout(120_000);
+  const app = withApp();
+  let then = 0;
+
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const { status, text, headers } = await app.client(path, json(body, method));
+    expect(status, text).to.be.below(300);
+    return Number(headers.get('x-log-position'));
+  };
+
+  before(async () => {
+    const fields = [{ field: 'title', type: 'string', interface: 'input', schema: {} }];
+    then = await send('/collections', { collection: 'articles', schema: {}, fields });
+    await send('/collections/articles', { meta: { note: 'second' } }, 'PATCH');
+  });
+
+  const why = (page: Page) => page.getByRole('textbox', { name: 'Why' });
+  const notice = (page: Page) => page.getByRole('status', { name: 'Last change' });
+  const applyButton = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ });
+  const goTo = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
+  const signOut = async (page: Page) => {
+    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Data Platform' }).waitFor();
+  };
+  const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
+    await page.locator('input[autocomplete=username]').fill(email);
+    await page.locator('input[autocomplete=current-password]').fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  };
+  const admin = () => ({ email: app.service.adminEmail, password: app.service.adminPassword });
+
+  it('is offered no way back from what another applied', async () => {
+    const page = await app.visit({ path: `/review?to=${then}` });
+    await applyButton(page).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    await goTo(page, 'Timeline');
+    await notice(page).waitFor();
+    await signOut(page);
+    await signIn(page, await app.user('auditor'));
+    await page.getByRole('heading', { name: 'Timeline', level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await notice(page).count()).to.equal(0);
+  });
+
+  it('isn’t either where the answer comes after they have signed in', async () => {
+    await send('/collections/articles', { meta: { note: 'third' } }, 'PATCH');
+    const page = await app.visit({ path: `/review?to=${then}` });
+    await applyButton(page).waitFor();
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/\/schema\/apply$/, async (route) => {
+      const response = await route.fetch();
+      await released;
+      await route.fulfill({ response });
+    });
+    const asked = page.waitForRequest(/\/schema\/apply$/);
+    await applyButton(page).click();
+    await asked;
+    await signOut(page);
+    await signIn(page, await app.user('admin'));
+    await page.getByRole('button', { name: /menu$/ }).waitFor();
+    await goTo(page, 'Timeline');
+    await page.getByRole('heading', { name: 'Timeline', level: 1 }).waitFor();
+    const answered = page.waitForResponse(/\/schema\/apply$/);
+    release();
+    await (await answered).finished();
+    await page.waitForLoadState('networkidle');
+    expect(await notice(page).count()).to.equal(0);
+  });
+
+  it('reads nothing of what another typed beside a review, who finds it again', async () => {
+    await send('/collections/articles', { meta: { note: 'fourth' } }, 'PATCH');
+    const page = await app.visit({ path: `/review?to=${then}` });
+    await why(page).fill('Between me and me');
+    await signOut(page);
+    await signIn(page, await app.user('admin'));
+    await applyButton(page).waitFor();
+    expect(await why(page).inputValue()).not.to.equal('Between me and me');
+    await signOut(page);
+    await signIn(page, admin());
+    await applyButton(page).waitFor();
+    expect(await why(page).inputValue()).to.equal('Between me and me');
+  });
+
+  /** As an admin ends them; the next request of theirs is told so. */
+  const endSessions = async ({ email }: { email: string }) => {
+    const { data } = (await app.client('/users?limit=1000')).json as { data: { id: string; email: string }[] };
+    const id = data.find((each) => each.email === email)?.id;
+    expect((await app.client(`/users/${id}/sessions`, { method: 'DELETE' })).status).to.equal(200);
+  };
+
+  it('who signs in over somebody’s ended session finds nothing of what was open', async () => {
+    const someone = await app.user('admin');
+    const page = await app.visit({ path: '/accounts', as: someone });
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByRole('dialog').getByLabel('E-mail').fill('typed@example.com');
+    await endSessions(someone);
+    const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+    await ended.waitFor();
+    await signIn(page, await app.user('reader'));
+    await ended.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /menu$/ }).waitFor();
+    expect(await page.getByRole('dialog').count()).to.equal(0);
+    expect(await page.locator('body').innerText()).not.to.include(someone.email);
+    app.complaints();
+  });
+
+  it('a tab never goes on with the session of somebody else who signed in in another', async () => {
+    const someone = await app.user('admin');
+    const page = await app.visit({ path: '/timeline', as: someone });
+    await page.getByRole('heading', { name: 'Timeline', level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+    // The cookie of the browser is another user's now.
+    const { email, password } = await app.user('reader');
+    const grant = json({ email, password, mode: 'cookie' });
+    await page.evaluate(`fetch('/auth/login', ${JSON.stringify(grant)}).then((answer) => answer.text())`);
+    await endSessions(someone);
+    await page.getByText(`Sign in again as ${someone.email}`).waitFor();
+    await signIn(page, someone);
+    await page.getByText(`Sign in again as ${someone.email}`).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+    expect(await page.getByText(someone.email).count()).to.be.above(0);
+    app.complaints();
+  });
+});
