@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { stampOf } from '../../src/http/formats/export.js';
+import { stampOf } from '../../src/http/answer/export.js';
 import { expectAccessible, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 

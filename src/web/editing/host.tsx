@@ -8,6 +8,7 @@ import { useDraft } from '../draft/use-draft.js';
 import { useDraftedCollections, useDraftedFields, useDraftedRelations } from '../draft/use-drafted.js';
 import type { EditName } from './edit-names.js';
 import { Caution } from '../shared/caution.js';
+import { ProblemAlert } from '../shared/problem-alert.js';
 import { Waiting } from '../shared/waiting.js';
 import { CollectionForm } from './collection-form.js';
 import { interfaceOf, newField, specialOf } from './column-defaults.js';
@@ -36,9 +37,11 @@ interface Props {
 
 export default function EditingHost({ collection, edit, of = '', onClose }: Props) {
   const { draft } = useDraft();
-  const { data: collections } = useDraftedCollections();
-  const { data: fields } = useDraftedFields(collection);
-  const { data: relations } = useDraftedRelations();
+  const { data: collections, ...ofCollections } = useDraftedCollections();
+  const { data: fields, ...ofFields } = useDraftedFields(collection);
+  const { data: relations, ...ofRelations } = useDraftedRelations();
+  const failed = [ofCollections, ofFields, ofRelations].find(({ error }) => error !== null);
+  if (failed?.error) return <ProblemAlert error={failed.error} retry={() => void failed.refetch()} />;
   if (collections === undefined || fields === undefined || relations === undefined)
     return <Waiting label="Reading what is edited" height="60px" />;
   const there = <T extends { how: string | undefined }>(all: readonly T[]) =>

@@ -52,9 +52,12 @@ export type Act =
   | { action: 'rebase'; resolve: readonly Resolution[] }
   | { action: 'apply'; json?: { at: string } };
 
-export function act(id: string, what: Act): Promise<unknown> {
-  const send = (json?: object) =>
-    request(`/changes/${id}/${what.action}`, { method: 'POST', ...(json !== undefined && { json }) });
+/** @param keyFor names a try by what it sends, as in `revert` */
+export function act(id: string, what: Act, keyFor: (sent: unknown) => string): Promise<unknown> {
+  const send = (json?: object) => {
+    const headers = { 'Idempotency-Key': keyFor(json) };
+    return request(`/changes/${id}/${what.action}`, { method: 'POST', headers, ...(json !== undefined && { json }) });
+  };
   return what.action === 'rebase' ? resolving(what.resolve, (resolve) => send(resolvedBy(resolve))) : send(what.json);
 }
 

@@ -23,7 +23,14 @@ export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props
       {...(isAsking && { color: 'red.8' })}
       {...looks}
       {...(about !== undefined && { 'aria-label': `${says}: ${about}` })}
-      onClick={() => (isAsking || sure === null ? onConfirm() : setAsked(true))}
+      onClick={({ detail: clicks }) => {
+        // Who clicks twice out of habit hasn't read the question yet.
+        if (sure !== null && clicks > 1) return;
+        if (isAsking || sure === null) onConfirm();
+        else setAsked(true);
+      }}
+      // Nor has who holds the key down.
+      onKeyDown={(event) => event.repeat && event.preventDefault()}
       onBlur={() => setAsked(false)}
     >
       {says}

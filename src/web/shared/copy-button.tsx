@@ -2,11 +2,11 @@
 import copyIcon from 'icon:content_copy';
 import doneIcon from 'icon:check';
 import { ActionIcon, Tooltip } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
 import { Glyph } from './glyph.js';
+import { useCopy } from './use-copy.js';
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const { copy, copied } = useClipboard();
+  const { copy, copied } = useCopy();
   const says = copied ? 'Copied' : label;
   return (
     <Tooltip label={says}>

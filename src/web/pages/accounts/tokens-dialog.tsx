@@ -24,7 +24,14 @@ const LASTS = [
 export function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const tokens = useQuery(tokensQuery(user.id));
   return (
-    <Modal opened onClose={onClose} title={`Tokens of ${user.name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+    // A click beside it would take away what is shown this once.
+    <Modal
+      opened
+      closeOnClickOutside={false}
+      onClose={onClose}
+      title={`Tokens of ${user.name}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
       <Stack>
         <Answered query={tokens} label="Reading the tokens">
           {(found) =>

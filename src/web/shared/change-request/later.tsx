@@ -2,18 +2,17 @@
 import { Group, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { Resolution } from '../../../schema/merge/model.js';
-import { UnreachableError } from '../../service/errors.js';
 import { revert } from '../../service/proposal-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useMay, useMayRevise } from '../../service/use-session.js';
 import { startOf } from '../local-time.js';
-import { newId } from '../new-id.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
 import { Time } from '../time.js';
 import { Merging } from './merging.js';
+import { useAttempt } from '../use-attempt.js';
 import { useHere } from '../use-still-here.js';
 import { useAct } from './use-act.js';
 
@@ -91,19 +90,12 @@ export function Revert({ request: { id, allowed } }: Props) {
   const mayPropose = useMay('propose');
   const navigate = useNavigate();
   const isHere = useHere();
-  const attempt = useRef<{ key: string; of: string } | null>(null);
+  const { keyFor, end } = useAttempt();
   const reverting = useMutation({
     mutationFn: (resolutions: readonly Resolution[]) =>
-      revert(id, resolutions, (resolve) => {
-        const of = JSON.stringify(resolve);
-        // Where no answer came, the same again is done once.
-        if (attempt.current?.of !== of) attempt.current = { key: newId(), of };
-        return attempt.current.key;
-      }),
+      revert(id, resolutions, (resolve) => keyFor(JSON.stringify(resolve))),
     onSuccess: ({ id: change }) => (isHere() ? navigate({ to: '/review', search: { change } }) : undefined),
-    onError: (error) => {
-      if (!(error instanceof UnreachableError)) attempt.current = null;
-    },
+    onSettled: (_, error) => end(error),
   });
   if (!mayPropose || !allowed.includes('revert')) return null;
   return (

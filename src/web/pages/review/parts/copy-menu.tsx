@@ -1,9 +1,9 @@
 /** One change to take away: as a command, as a diff, as YAML. */
 import copyIcon from 'icon:content_copy';
 import { ActionIcon, Menu } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
 import { addressOf } from '../../../service/review-queries.js';
 import { Glyph } from '../../../shared/glyph.js';
+import { useCopy } from '../../../shared/use-copy.js';
 import { curlFor } from '../model/commands.js';
 import { type Item, chosenOf } from '../model/items.js';
 import { reasonFor } from '../model/reason.js';
@@ -11,7 +11,7 @@ import { nameOf } from '../model/sentences.js';
 import type { Review } from '../use-review.js';
 
 export function CopyMenu({ item, review }: { item: Item; review: Review }) {
-  const { copy, copied } = useClipboard();
+  const { copy, copied } = useCopy();
   const { items, applying, original } = review;
   const others = () => new Set(items.filter(({ key }) => key !== item.key).map(({ key }) => key));
   const own = () => chosenOf(original, items, others()).diff;

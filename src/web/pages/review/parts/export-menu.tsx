@@ -1,10 +1,10 @@
 /** What is reviewed, to take away: as a file, or for a shell. */
 import downloadIcon from 'icon:download';
 import { ActionIcon, Menu, Tooltip } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
 import { addressOf } from '../../../service/review-queries.js';
 import { saveText } from '../../../shared/save.js';
 import { Glyph } from '../../../shared/glyph.js';
+import { useCopy } from '../../../shared/use-copy.js';
 import { curlFor } from '../model/commands.js';
 import { scriptOf } from '../model/plan.js';
 import type { Review } from '../use-review.js';
@@ -13,7 +13,7 @@ const JSON_TYPE = 'application/json';
 const YAML_TYPE = 'application/yaml';
 
 export function ExportMenu({ review }: { review: Review }) {
-  const { copy, copied } = useClipboard();
+  const { copy, copied } = useCopy();
   const { applying, plan, why } = review;
   const sent = () => ({ hash: applying.hash, diff: applying.diff() });
   const curl = () =>

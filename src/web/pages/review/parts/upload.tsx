@@ -2,7 +2,7 @@
 import bringIcon from 'icon:upload_file';
 import { Button, Collapse, FileButton, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { type DragEvent, useState } from 'react';
+import { type DragEvent, useRef, useState } from 'react';
 import { Glyph } from '../../../shared/glyph.js';
 import { useHere } from '../../../shared/use-still-here.js';
 import { bring } from '../sources/files.js';
@@ -19,11 +19,18 @@ export function Bring() {
   const [isPasting, setPasting] = useState(false);
   const [text, setText] = useState('');
   const [fault, setFault] = useState<string | null>(null);
+  /** Who clicks twice brings it once. */
+  const isTaken = useRef(false);
   const take = async (name: string, content: Blob) => {
     if (content.size === 0) return setFault(`${name} is empty.`);
     if (content.size > LARGEST) return setFault(`${name} is larger than the service takes.`);
-    const file = await bring(name, content);
-    if (isHere()) await navigate({ to: '/review', search: { file } });
+    if (isTaken.current) return;
+    isTaken.current = true;
+    // A folder is dropped like a file, and a file may be gone by now.
+    const file = await bring(name, content).catch(() => null);
+    isTaken.current = false;
+    if (file === null) setFault(`${name} can’t be read.`);
+    else if (isHere()) await navigate({ to: '/review', search: { file } });
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();

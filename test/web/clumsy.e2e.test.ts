@@ -1,0 +1,79 @@
+/** Who clicks twice, holds a key down, sends again what was answered to nobody, or has a browser without a clipboard. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { withApp } from '../support/app.js';
+import { json } from '../support/client.js';
+
+describe('clumsy hands in the admin app', function () {
+  this.timeout(90_000);
+  const app = withApp();
+  let path = '';
+
+  before(async () => {
+    const made = await app.client('/collections', json({ collection: 'notes', schema: null }));
+    expect(made.status, made.text).to.equal(200);
+    const snapshot = (await app.client('/schema/snapshot')).json as { collections: { meta: { note?: unknown } }[] };
+    for (const { meta } of snapshot.collections) meta.note = 'Noted';
+    const opened = await app.client('/changes', json({ title: 'A note', snapshot }));
+    expect(opened.status, opened.text).to.equal(201);
+    path = `/review?change=${(opened.json as { data: { id: string } }).data.id}`;
+  });
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+  it('are asked once more, and have not answered by clicking twice or holding the key down', async () => {
+    const page = await app.visit({ path });
+    await button(page, 'Withdraw: notes').dblclick();
+    const sure = button(page, 'Yes, give it up: notes');
+    await sure.waitFor();
+    // A held key is pressed again and again.
+    await page.keyboard.press('Tab');
+    await button(page, 'Withdraw: notes').focus();
+    for (let times = 0; times < 3; times++) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await sure.waitFor();
+    await page.waitForLoadState('networkidle');
+    await page.getByText('It waits for people to look at it.').waitFor();
+  });
+
+  it('say once what they said twice, because no answer came to the first', async () => {
+    const page = await app.visit({ path });
+    let lost = 0;
+    await page.route('**/comment', async (route) => {
+      await route.fetch();
+      lost += 1;
+      await route.abort();
+    });
+    await page.getByLabel('Comment').fill('Said once');
+    await button(page, 'Say it').click();
+    await page.getByText('The service does not answer.').waitFor();
+    expect(lost).to.equal(1);
+    await page.unroute('**/comment');
+    await button(page, 'Say it').click();
+    await page.getByText('The service does not answer.').waitFor({ state: 'detached' });
+    await page.waitForLoadState('networkidle');
+    expect(await page.getByText('Said once', { exact: true }).count()).to.equal(1);
+    expect(await page.getByLabel('Comment').inputValue()).to.equal('');
+    expect(app.complaints().join()).to.match(/ERR_FAILED/);
+  });
+
+  it('copy where the browser gives scripts no clipboard, from a dialog too', async () => {
+    const page = await app.visit({ path: '/accounts' });
+    await page.context().addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+    await page.reload();
+    await page
+      .getByRole('button', { name: /^Tokens of/ })
+      .first()
+      .click();
+    await page.getByLabel('Name of a new token').fill('copied');
+    await button(page, 'Make a token').click();
+    const secret = await page.getByRole('status').locator('code').innerText();
+    await button(page, 'Copy the token').click();
+    await button(page, 'Copied').waitFor();
+    await page.getByLabel('Name of a new token').press('Control+v');
+    expect(await page.getByLabel('Name of a new token').inputValue()).to.equal(secret);
+    // It is shown this once: a click beside the dialog doesn't take it away.
+    await page.mouse.click(5, 400);
+    await button(page, 'Copied').or(button(page, 'Copy the token')).waitFor();
+  });
+});
