@@ -1,6 +1,6 @@
 /** The frame of every page: where one can go, search, and who is signed in. */
 import brand from 'icon:account_tree';
-import { Anchor } from '@mantine/core';
+import { Anchor, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense } from 'react';
@@ -66,7 +66,7 @@ function ToApprove() {
   return (
     <span className={classes.count} title={words}>
       <span aria-hidden="true">{data > MOST_COUNTED ? `${MOST_COUNTED}+` : data}</span>
-      <span className={classes.unseen}>, {words}</span>
+      <VisuallyHidden component="span">, {words}</VisuallyHidden>
     </span>
   );
 }

@@ -4,7 +4,7 @@ import aliasIcon from 'icon:alternate_email';
 import fieldIcon from 'icon:data_object';
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
-import { Badge, Button, Code, Group, Text } from '@mantine/core';
+import { Badge, Button, Code, Group, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
@@ -92,7 +92,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
             {mayReadHistory && <th scope="col">Last changed</th>}
             {onEdit !== null && (
               <th scope="col" className={classes.menu}>
-                <span className={classes.unseen}>To do</span>
+                <VisuallyHidden component="span">To do</VisuallyHidden>
               </th>
             )}
           </tr>

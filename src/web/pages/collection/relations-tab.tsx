@@ -1,7 +1,7 @@
 /** Where the collection's relations lead, and what leads to it, with the draft on top. */
 import addIcon from 'icon:add_link';
 import moreIcon from 'icon:more_vert';
-import { ActionIcon, Badge, Button, Menu, Stack, Text, Title } from '@mantine/core';
+import { ActionIcon, Badge, Button, Menu, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { NewRelation } from '../../../schema/model/model.js';
 import { type Drafted } from '../../draft/drafted.js';
@@ -78,7 +78,7 @@ function Part({ title, relations, empty, onEdit }: PartProps) {
                 <th scope="col">Kept by</th>
                 {onEdit !== null && (
                   <th scope="col" className={classes.menu}>
-                    <span className={classes.unseen}>To do</span>
+                    <VisuallyHidden component="span">To do</VisuallyHidden>
                   </th>
                 )}
               </tr>

@@ -1,5 +1,5 @@
 /** What `dps doctor` finds, each finding with how it is mended. */
-import { Badge, Code, Group, Text } from '@mantine/core';
+import { Badge, Code, Group, Text, VisuallyHidden } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { examination } from '../../service/operations-queries.js';
 import type { Examination } from '../../service/types.js';
@@ -72,7 +72,7 @@ function Looked({ check: { name, result } }: { check: Check }) {
   return (
     <li data-result={result}>
       <span aria-hidden="true">{LOOKS[result].sign}</span> {name}
-      <span className={classes.unseen}>: {result}</span>
+      <VisuallyHidden component="span">: {result}</VisuallyHidden>
     </li>
   );
 }
