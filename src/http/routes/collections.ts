@@ -9,10 +9,10 @@ import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused, Refused } from '../errors.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { readDatabaseTable } from '../../projector/catalog/table-facts.js';
-import { listed, listQueryOf, listTexts, pageKey } from '../documents/list.js';
+import { listed, listQueryOf } from '../documents/list.js';
+import { documentRoute, listRoute } from '../documents/reading-routes.js';
 import { COLLECTION_MEMBERS, membersOf, pickText } from '../documents/shown-members.js';
 import { flag, metaMembers, purge } from '../request/query.js';
-import { createRead } from '../documents/read.js';
 import { renameRoute } from '../change/rename-route.js';
 import { type Call, route, type Route } from '../route.js';
 
@@ -40,41 +40,26 @@ export function collectionRoutes(deps: HttpDeps): Route[] {
   return [...readingRoutes(deps, texts), ...changingRoutes(deps, texts)];
 }
 
-function readingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
-  const read = createRead(deps);
-  return [
-    route({
-      method: 'get',
-      path: PATH,
-      access: 'reader',
-      query: listQuery,
-      handle: (call) =>
-        read(call, `collections ${pageKey(call.query)}`, (state) => listTexts(texts.all(state), call.query)),
-    }),
-    route({
-      method: 'get',
-      path: ONE,
-      access: 'reader',
-      query: oneQuery,
-      handle(call) {
-        const id = idOf(call);
-        const { fields } = call.query;
-        return read(call, `collection ${JSON.stringify([id, fields])}`, (state) => {
-          const text = texts.one(state, id);
-          if (text === undefined) throw new Refused([missingCollection(id)]);
-          return [`{"data":${pickText(text, fields)}}`];
-        });
-      },
-    }),
-    route({
-      method: 'get',
-      path: `${ONE}/table`,
-      access: 'auditor',
-      query: z.strictObject({}),
-      handle: (call) => tableAnswer(deps, call),
-    }),
-  ];
-}
+const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
+  listRoute(deps, { path: PATH, query: listQuery, key: () => 'collections', texts: (state) => texts.all(state) }),
+  documentRoute(deps, {
+    path: ONE,
+    query: oneQuery,
+    key: (call) => `collection ${JSON.stringify(idOf(call))}`,
+    text(state, call) {
+      const text = texts.one(state, idOf(call));
+      if (text === undefined) throw new Refused([missingCollection(idOf(call))]);
+      return text;
+    },
+  }),
+  route({
+    method: 'get',
+    path: `${ONE}/table`,
+    access: 'auditor',
+    query: z.strictObject({}),
+    handle: (call) => tableAnswer(deps, call),
+  }),
+];
 
 /** @throws Refused NOT_FOUND, also for folders and for tables that were dropped by hand */
 async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { params, head }: Call<unknown>) {

@@ -11,12 +11,12 @@ import { onlineQuery } from '../change/change.js';
 import { changeRoute } from '../change/change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
-import { listed, listQueryOf, listTexts, pageKey } from '../documents/list.js';
+import { listed, listQueryOf } from '../documents/list.js';
+import { documentRoute, listRoute } from '../documents/reading-routes.js';
 import { FIELD_MEMBERS, membersOf, pickText } from '../documents/shown-members.js';
 import { flag, purge } from '../request/query.js';
-import { createRead } from '../documents/read.js';
 import { renameRoute } from '../change/rename-route.js';
-import { type Call, route, type Route } from '../route.js';
+import type { Call, Route } from '../route.js';
 
 const ALL = '/fields';
 const OF = '/fields/:collection';
@@ -74,42 +74,26 @@ function oneText({ state, collection, field: name }: { state: State; collection:
   return JSON.stringify(fieldDocumentOf(state, node, field));
 }
 
-function readingRoutes(deps: HttpDeps, textsOf: FieldTexts): Route[] {
-  const read = createRead(deps);
-  return [
-    route({
-      method: 'get',
-      path: ALL,
-      access: 'reader',
-      query: listQuery,
-      handle: (call) =>
-        read(call, `fields ${pageKey(call.query)}`, (state) => listTexts(allTexts(textsOf, state), call.query)),
-    }),
-    route({
-      method: 'get',
-      path: OF,
-      access: 'reader',
-      query: listQuery,
-      handle(call) {
-        const { collection } = namesOf(call);
-        const key = `fields of ${JSON.stringify(collection)} ${pageKey(call.query)}`;
-        return read(call, key, (state) => listTexts(textsOf(state, nodeOf(state, collection)), call.query));
-      },
-    }),
-    route({
-      method: 'get',
-      path: ONE,
-      access: 'reader',
-      query: oneQuery,
-      handle(call) {
-        const names = namesOf(call);
-        const { fields } = call.query;
-        const key = `field ${JSON.stringify([names.collection, names.field, fields])}`;
-        return read(call, key, (state) => [`{"data":${pickText(oneText({ state, ...names }), fields)}}`]);
-      },
-    }),
-  ];
-}
+const readingRoutes = (deps: HttpDeps, textsOf: FieldTexts): Route[] => [
+  listRoute(deps, {
+    path: ALL,
+    query: listQuery,
+    key: () => 'fields',
+    texts: (state) => allTexts(textsOf, state),
+  }),
+  listRoute(deps, {
+    path: OF,
+    query: listQuery,
+    key: (call) => `fields of ${JSON.stringify(namesOf(call).collection)}`,
+    texts: (state, call) => textsOf(state, nodeOf(state, namesOf(call).collection)),
+  }),
+  documentRoute(deps, {
+    path: ONE,
+    query: oneQuery,
+    key: (call) => `field ${JSON.stringify(namesOf(call))}`,
+    text: (state, call) => oneText({ state, ...namesOf(call) }),
+  }),
+];
 
 function changingRoutes(deps: HttpDeps): Route[] {
   const textOf = (state: State, names: FieldName, members: readonly string[] | undefined): string =>

@@ -11,10 +11,10 @@ import { onlineQuery } from '../change/change.js';
 import { changeRoute } from '../change/change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
-import { listQueryOf, listTexts, pageKey } from '../documents/list.js';
+import { listQueryOf } from '../documents/list.js';
+import { documentRoute, listRoute } from '../documents/reading-routes.js';
 import { membersOf, pick, RELATION_MEMBERS } from '../documents/shown-members.js';
-import { createRead } from '../documents/read.js';
-import { type Call, route, type Route } from '../route.js';
+import type { Call, Route } from '../route.js';
 
 const ALL = '/relations';
 const OF = '/relations/:collection';
@@ -62,45 +62,24 @@ function documentOf(state: State, { collection, field, fields }: RelationRequest
   return pick(relationDocument(relation, keyTarget(state, nodeOf(state, collection), field)), fields);
 }
 
-function readingRoutes(deps: HttpDeps): Route[] {
-  const read = createRead(deps);
-  return [
-    route({
-      method: 'get',
-      path: ALL,
-      access: 'reader',
-      query: listQuery,
-      handle: (call) =>
-        read(call, `relations ${pageKey(call.query)}`, (state) => listTexts(allTexts(state), call.query)),
-    }),
-    route({
-      method: 'get',
-      path: OF,
-      access: 'reader',
-      query: listQuery,
-      handle(call) {
-        const { collection } = namesOf(call);
-        const key = `relations of ${JSON.stringify(collection)} ${pageKey(call.query)}`;
-        return read(call, key, (state) => listTexts(textsOf(state, [nodeOf(state, collection)]), call.query));
-      },
-    }),
-    route({
-      method: 'get',
-      path: ONE,
-      access: 'reader',
-      query: oneQuery,
-      handle(call) {
-        const { collection, field } = namesOf(call);
-        const { fields } = call.query;
-        const key = `relation ${JSON.stringify([collection, field, fields])}`;
-        return read(call, key, (state) => {
-          nodeOf(state, collection);
-          return [JSON.stringify({ data: documentOf(state, { collection, field, fields }) })];
-        });
-      },
-    }),
-  ];
-}
+const readingRoutes = (deps: HttpDeps): Route[] => [
+  listRoute(deps, { path: ALL, query: listQuery, key: () => 'relations', texts: allTexts }),
+  listRoute(deps, {
+    path: OF,
+    query: listQuery,
+    key: (call) => `relations of ${JSON.stringify(namesOf(call).collection)}`,
+    texts: (state, call) => textsOf(state, [nodeOf(state, namesOf(call).collection)]),
+  }),
+  documentRoute(deps, {
+    path: ONE,
+    query: oneQuery,
+    key: (call) => `relation ${JSON.stringify(namesOf(call))}`,
+    text(state, call) {
+      nodeOf(state, namesOf(call).collection);
+      return JSON.stringify(documentOf(state, namesOf(call)));
+    },
+  }),
+];
 
 function changingRoutes(deps: HttpDeps): Route[] {
   const textOf = (state: State, request: RelationRequest): string => JSON.stringify(documentOf(state, request));
