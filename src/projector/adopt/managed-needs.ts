@@ -3,7 +3,7 @@ import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { Collection } from '../../schema/model/model.js';
 import { needLabel, ownerOf, withOwner } from '../../schema/model/needs.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, extrasOf } from '../../schema/model/state.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 
 /** @returns the `completed` collections and those managed ones that said otherwise, as they say it now */
@@ -23,7 +23,7 @@ export function completeNeeds(
   return [...done.values()];
 }
 
-const needsOf = ({ schema }: Collection): readonly Need[] => schema?.extras?.needs ?? [];
+const needsOf = (collection: Collection): readonly Need[] => extrasOf({ collection }).needs ?? [];
 
 /** By label; of a sequence as the table has it with whose column it ends. */
 function foundNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need> {

@@ -151,7 +151,7 @@ function convert(
 function said(converted: Converted, node: CollectionNode, differences: readonly Difference[]): FoundTable {
   const known = alignSpelling(converted, node, differences);
   const { schema } = known.collection;
-  const before = schema?.extras?.needs ?? [];
+  const before = extrasOf(known).needs ?? [];
   const labels = new Set(before.map(needLabel));
   const added = (extrasOf(converted).needs ?? []).filter((need) => !labels.has(needLabel(need)));
   const changed = differences.some(({ field }) => field !== undefined);

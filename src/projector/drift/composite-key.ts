@@ -76,7 +76,7 @@ function withKeyOf(known: CollectionNode, there: CollectionNode): CollectionNode
   const fields = new Map<string, Field>();
   for (const [name, field] of there.fields) fields.set(name, withFlags(field, known.fields.get(name)));
   const { schema } = there.collection;
-  const { primary_key: _, ...extras } = schema?.extras ?? {};
+  const { primary_key: _, ...extras } = extrasOf(there);
   const key = saidKeyOf(known);
   const keyed = schema && withExtras(schema, { ...(key === null ? {} : { primary_key: key }), ...extras });
   return { ...there, collection: { ...there.collection, schema: keyed }, fields };

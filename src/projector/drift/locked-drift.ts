@@ -1,5 +1,5 @@
 /** What an acceptance decides on: tables that can't be changed until its transaction ends, by the names they have now. */
-import { type CollectionNode, type State, partitionsOf } from '../../schema/model/state.js';
+import { type CollectionNode, type State, partitionsOf, extrasOf } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
@@ -76,9 +76,9 @@ function fieldNames(node: CollectionNode, table: CatalogTable, takes: (field: st
   return names;
 }
 
-export const isPartitioned = ({ collection: { schema } }: CollectionNode, table: CatalogTable | undefined): boolean =>
-  schema?.extras?.partition_by !== undefined ||
-  schema?.extras?.partition_of !== undefined ||
+export const isPartitioned = (node: CollectionNode, table: CatalogTable | undefined): boolean =>
+  extrasOf(node).partition_by !== undefined ||
+  extrasOf(node).partition_of !== undefined ||
   (table !== undefined && (table.partitionKey !== null || table.partitionOf !== null));
 
 /** The tables that are told of, by the names that they have. */

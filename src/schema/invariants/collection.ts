@@ -2,7 +2,7 @@ import { type Problem, about } from '../../kernel/problem.js';
 import { type Grouping, groupFault } from './group.js';
 import { quoted } from './quoted.js';
 import { extrasProblems } from './extras.js';
-import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
+import { type CollectionNode, type State, primaryKeyOf, extrasOf } from '../model/state.js';
 
 export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
   const { collection, meta, schema } = node.collection;
@@ -27,8 +27,8 @@ export function collectionProblems(state: State, node: CollectionNode, groups: G
 /** Several columns make a key only where it was adopted so. */
 function keysProblems(node: CollectionNode): Problem[] {
   const [first, ...others] = primaryKeyOf(node);
-  const { collection, schema } = node.collection;
-  if (first === undefined || others.length === 0 || schema?.extras?.primary_key !== undefined) return [];
+  const { collection } = node.collection;
+  if (first === undefined || others.length === 0 || extrasOf(node).primary_key !== undefined) return [];
   return others.map(({ field }) => secondKey(collection, first.field, field));
 }
 

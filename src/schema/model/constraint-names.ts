@@ -1,7 +1,7 @@
 /** Names of the constraints and indexes that belong to a table: derived from what they are for, so they are not stored. */
 import type { ColumnExtras } from './extras.js';
 import { MAX_NAME_BYTES, cut, fitted, withHash } from './name-length.js';
-import { type CollectionNode, primaryKeyOf } from './state.js';
+import { type CollectionNode, primaryKeyOf, extrasOf } from './state.js';
 
 export function primaryKeyName(collection: string): string {
   return fitted(collection, '_pkey', collection);
@@ -9,10 +9,10 @@ export function primaryKeyName(collection: string): string {
 
 /** The service's name, unless it was adopted with another. */
 export function primaryKeyNameOf(node: CollectionNode): string {
-  const { collection, schema } = node.collection;
+  const { collection } = node.collection;
   const [only, ...more] = primaryKeyOf(node);
   const own = more.length === 0 ? only?.schema?.extras?.primary_key_name : undefined;
-  return schema?.extras?.primary_key?.name ?? own ?? primaryKeyName(collection);
+  return extrasOf(node).primary_key?.name ?? own ?? primaryKeyName(collection);
 }
 
 export function uniqueName(collection: string, field: string): string {

@@ -5,7 +5,7 @@ import { isObject, type Json } from '../../kernel/json.js';
 import type { Field } from '../model/model.js';
 import type { KeyTarget } from '../snapshot/documents.js';
 import { type Path, type Problem, invalid, renderPath } from '../../kernel/problem.js';
-import { type CollectionNode, primaryKeyOf } from '../model/state.js';
+import { type CollectionNode, primaryKeyOf, extrasOf } from '../model/state.js';
 import { collectionName } from '../model/system-collections.js';
 
 /** What PostgreSQL can only do by a drop of the column, with all it holds: no change means that. */
@@ -32,7 +32,7 @@ type Change = { field: string; at: Path };
 
 /** The primary key can move to another column of the same batch, but not go, and not be two. */
 export function keyProblems(node: CollectionNode, draft: Draft, changes: readonly Change[]): Problem[] {
-  const { collection, schema } = node.collection;
+  const { collection } = node.collection;
   const [had] = primaryKeyOf(node);
   const keys = primaryKeyOf(draft.get(collection) ?? node);
   const path = (field: string): { path?: string } => {
@@ -43,7 +43,7 @@ export function keyProblems(node: CollectionNode, draft: Draft, changes: readonl
     const message = `${JSON.stringify(had.field)} is the primary key of ${JSON.stringify(collection)}; make another field the primary key in the same request`;
     return [{ code: 'IN_USE', message, ...path(had.field), collection, field: had.field }];
   }
-  if (keys.length < 2 || schema?.extras?.primary_key !== undefined) return [];
+  if (keys.length < 2 || extrasOf(node).primary_key !== undefined) return [];
   const [first] = had !== undefined && keys.some(({ field }) => field === had.field) ? [had] : keys;
   const others = keys.filter(({ field }) => field !== first?.field);
   return others.map(({ field }) => ({ ...secondKey(collection, first?.field ?? '', field), ...path(field) }));

@@ -2,7 +2,7 @@
 import { keyDefinition, expressionColumns } from '../sql-text/columns.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 import type { Problem } from '../../kernel/problem.js';
-import { type CollectionNode, type State, relationsTo } from '../model/state.js';
+import { type CollectionNode, type State, relationsTo, extrasOf } from '../model/state.js';
 
 /** Why the field is needed, and by which fields. */
 type Need = [message: string, by: string[]];
@@ -27,8 +27,8 @@ function asKey(state: State, collection: string, field: string): Need {
 }
 
 /** PostgreSQL drops a key with a column that its index carries along. */
-function inKey({ collection: { schema } }: CollectionNode, field: string): Need[] {
-  const key = schema?.extras?.primary_key;
+function inKey(node: CollectionNode, field: string): Need[] {
+  const key = extrasOf(node).primary_key;
   const carried = key?.definition === undefined ? [] : keyDefinition(key.definition).including;
   if (key === undefined || !carried.includes(field)) return [];
   return [[`the primary key ${quoted(key.name)} includes ${quoted(field)}; it can't be changed here`, key.columns]];

@@ -8,7 +8,7 @@ import { foreignKeyName } from '../model/name-length.js';
 import { tablesAbove, withPartitions } from '../model/order.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema } from '../model/model.js';
-import { type CollectionNode, type State, referencesTo } from '../model/state.js';
+import { type CollectionNode, type State, referencesTo, extrasOf } from '../model/state.js';
 import { type TextNames, renamedText } from '../sql-text/renamed-text.js';
 import type { TextKind } from '../sql-text/check-sql-text.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -132,7 +132,7 @@ function withDefinitions(schema: TableSchema, was: CollectionNode, rewrite: Rewr
   const { extras } = schema;
   if (extras === undefined) return schema;
   const { primary_key: key, constraints, indexes, partition_by: by } = extras;
-  const former = new Map(was.collection.schema?.extras?.constraints?.map((each) => [each.name, each.references]));
+  const former = new Map(extrasOf(was).constraints?.map((each) => [each.name, each.references]));
   const written: Defined = (kind, each, path) =>
     each.definition === undefined
       ? each

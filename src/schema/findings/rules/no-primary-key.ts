@@ -1,4 +1,4 @@
-import { type CollectionNode, isFolder, primaryKeyOf } from '../../model/state.js';
+import { type CollectionNode, isFolder, primaryKeyOf, extrasOf } from '../../model/state.js';
 import type { PlannedEvent, Rule } from '../model.js';
 
 export const noPrimaryKey: Rule = {
@@ -27,7 +27,7 @@ const LOSING: ReadonlySet<string> = new Set([
 ]);
 
 const hasKey = (node: CollectionNode): boolean =>
-  isFolder(node) || primaryKeyOf(node).length > 0 || node.collection.schema?.extras?.partition_of !== undefined;
+  isFolder(node) || primaryKeyOf(node).length > 0 || extrasOf(node).partition_of !== undefined;
 
 /** What has never had one is told once, when it is made. */
 const hadKey = ({ event, before }: PlannedEvent): boolean =>
