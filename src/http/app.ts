@@ -64,7 +64,8 @@ function mount(app: Express, path: string, routes: readonly Route[], serving: Se
           [{ code: 'METHOD_NOT_ALLOWED', message: `${req.method} is not possible here: ${allow} are.` }],
           ['Allow', allow],
         );
-  app.all(path, anythingElse(path, otherMethod, serving));
+  // One for all methods, where `app.all` makes one for each.
+  app.route(path).all(anythingElse(path, otherMethod, serving));
 }
 
 const options = (allow: string): Answer => ({ status: 204, headers: ['Allow', allow], body: null });

@@ -27,12 +27,12 @@ export function mountAdminApp(app: Express, log: RequestLog): void {
       log({ method: req.method, route, status: answer.status, started, requestId, position: undefined, caller: null });
     };
   };
-  app.all('/', (req, res, next) => (wantsPage(req) ? handle('/', () => REDIRECT)(req, res, next) : next()));
+  app.route('/').all((req, res, next) => (wantsPage(req) ? handle('/', () => REDIRECT)(req, res, next) : next()));
   const answerTo = (req: Request, res: Response): Answer => {
     const built = current();
     return built === null ? notBuilt() : appAnswer(built, req, res);
   };
-  app.all(['/app', '/app/*path'], setNonce, securityHeaders, handle('/app', answerTo));
+  app.route(['/app', '/app/*path']).all(setNonce, securityHeaders, handle('/app', answerTo));
 }
 
 const REDIRECT: Answer = { status: 302, headers: ['Location', '/app', 'Cache-Control', 'no-store'], body: null };
