@@ -28,14 +28,14 @@ describe('the service as a process', function () {
     await rm(directory, { recursive: true, force: true });
   });
 
-  function start(settings: Record<string, string> = {}): ServiceProcess {
-    const service = spawnService({ DATA_DIR: dataDir, ...settings }, 'built');
+  function start(settings: Record<string, string> = {}, from?: 'built'): ServiceProcess {
+    const service = spawnService({ DATA_DIR: dataDir, ...settings }, from);
     started.push(service);
     return service;
   }
 
   it('starts on nothing, prints a token once, stops on SIGTERM, and finds its data again', async () => {
-    const first = start();
+    const first = start({}, 'built');
     const greeting = await first.ready();
     expect(greeting.text).to.contain('Admin: admin@example.com').and.contain('curl');
     expect(greeting.token).to.match(/^dps_/);
@@ -46,7 +46,7 @@ describe('the service as a process', function () {
     expect(end.stderr).not.to.contain(greeting.token).and.not.to.contain(greeting.password);
     expect(await readPostmaster(join(dataDir, 'postgres'))).to.equal(null);
 
-    const again = await start().ready();
+    const again = await start({}, 'built').ready();
     expect(again.token).to.equal(undefined);
     expect(again.text).not.to.contain('dps_');
     expect((await get(again.url, greeting.token!, '/collections/kept')).status).to.equal(200);
