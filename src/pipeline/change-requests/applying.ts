@@ -1,4 +1,4 @@
-/** The short transaction of a change that was prepared: decided anew, with what was prepared in place of what takes long. */
+/** The short transaction of a change that was prepared: decided again, with what was prepared in place of what takes long. */
 import { readSteps } from '../../projector/change-requests/preparations.js';
 import { readChange } from '../../projector/change-requests/rows.js';
 import type { PreparationEngine } from '../../projector/online/types.js';

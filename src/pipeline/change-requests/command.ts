@@ -1,4 +1,4 @@
-/** What a request wants, read back from its document as a command. */
+/** What a request asks for, read back from its document as a command. */
 import { sha256 } from '../../kernel/sha256.js';
 import { documentFault } from '../../log/document-lines.js';
 import { readDocuments } from '../../log/documents.js';
@@ -19,7 +19,7 @@ import type { Acknowledgement } from '../../schema/policy/index.js';
 import type { Acknowledgements, Ask } from '../types.js';
 
 /** The content of a request's document. */
-export interface Wanted {
+export interface AskedFor {
   operation: OperationName;
   /** What the operation reads: names, body, options. */
   input: object;
@@ -45,18 +45,21 @@ export interface Reading {
 }
 
 /** What a request asks for, as its document says. */
-export async function wantedOf(db: Queryable, { document }: Pick<ChangeRequest, 'document'>): Promise<Result<Wanted>> {
+export async function askedForBy(
+  db: Queryable,
+  { document }: Pick<ChangeRequest, 'document'>,
+): Promise<Result<AskedFor>> {
   const found = (await readDocuments(db, [document])).get(document);
   const fault = documentFault(found, { hash: document, sha256 });
   if (fault !== null || found?.content == null) return refuse(lost(fault ?? 'its document was erased'));
-  return ok(JSON.parse(found.content) as Wanted);
+  return ok(JSON.parse(found.content) as AskedFor);
 }
 
-/** The command anew, to be decided against whatever the schema is by then. */
+/** The command, to be decided again against whatever the schema is by then. */
 export async function commandOf(reading: Reading, request: ChangeRequest): Promise<Result<NamedCommand>> {
-  const wanted = await wantedOf(reading.pool, request);
-  if (!wanted.ok) return wanted;
-  const { operation, input, purge, acknowledged } = wanted.value;
+  const askedFor = await askedForBy(reading.pool, request);
+  if (!askedFor.ok) return askedFor;
+  const { operation, input, purge, acknowledged } = askedFor.value;
   const { parse } = operations[operation] as unknown as Operation<string, object, object>;
   const parsed = await runYielding(stepsTo(parse(input)));
   if (!parsed.ok) return parsed;

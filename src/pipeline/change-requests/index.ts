@@ -8,7 +8,7 @@ import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Done, Foresee, Outcome, Pipeline, RequestContext, Revise } from '../types.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
 import { recordingOf } from './applying.js';
-import type { Wanted } from './command.js';
+import type { AskedFor } from './command.js';
 import { foreseeing, openingOf } from './planning.js';
 
 export { type ChangeRunner, createChangeRunner } from './runner.js';
@@ -38,13 +38,13 @@ export function createChangeRequests(
 ): ChangeRequests {
   return {
     async opening(operation, input, { purge, acknowledges } = {}) {
-      const wanted: Wanted = {
+      const askedFor: AskedFor = {
         operation,
         input,
         ...(purge === true && { purge }),
         ...(acknowledges && { acknowledged: [...acknowledges.findings] }),
       };
-      const document = await toDocument(wanted);
+      const document = await toDocument(askedFor);
       return { revise: openingOf(engine, { id: randomUUID(), operation, document }), document };
     },
     foresee: foreseeing(engine),

@@ -94,12 +94,12 @@ async function begun(work: OnRequest, request: ChangeRequest): Promise<boolean> 
 /** It is prepared, and nobody has asked for more. */
 const waitsForPeople = ({ state, applicant }: ChangeRequest): boolean => state === 'prepared' && applicant === null;
 
-/** Decides the change that the request wants, anew. @returns undefined: the request failed */
+/** Decides the change that the request asks for, again. @returns undefined: the request failed */
 async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<Done | undefined> {
   const { state } = request;
-  const wanted = await commandOf(work, request);
-  if (!wanted.ok) return fail(work, request, wanted.problems);
-  const { name, command, ...how } = wanted.value;
+  const askedFor = await commandOf(work, request);
+  if (!askedFor.ok) return fail(work, request, askedFor.problems);
+  const { name, command, ...how } = askedFor.value;
   // What can't be shown now is shown with the next try.
   const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
   const outcome = await work.pipeline.execute(name, state === 'scheduled' ? onTime(request, command) : command, {
@@ -214,7 +214,7 @@ async function notePrepared(work: OnRequest, request: ChangeRequest, steps: read
 async function fail(work: OnRequest, request: ChangeRequest, problems: readonly Problem[]): Promise<undefined> {
   const document = await toDocument({ problems });
   const data = { code: problems[0]?.code ?? 'DATABASE_REFUSED', document: document.hash };
-  // What was scheduled anew meanwhile has not failed yet.
+  // What was rescheduled meanwhile has not failed yet.
   const still = ({ schedule }: ChangeRequest): boolean => schedule?.position === request.schedule?.position;
   const revise = recordingOf(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
   const command = request.schedule === null ? 'prepare-change' : 'apply-change';

@@ -1,4 +1,4 @@
-/** What a proposal wants, for what somebody does with it. */
+/** What a proposal asks for, for what somebody does with it. */
 import type pg from 'pg';
 import { type Result, ok, refuse } from '../../../kernel/problem.js';
 import { readChange } from '../../../projector/change-requests/rows.js';
@@ -13,7 +13,7 @@ import { updatedMeanwhile } from './problems.js';
 
 type Apply = CommandOf<'apply-diff'>;
 
-export interface WantedNow {
+export interface AskedForNow {
   /** Decides it against the schema at the head, where the request allows the action. */
   command: Prepare<Apply>;
   how: Omit<NamedCommand, 'name' | 'command'>;
@@ -21,13 +21,13 @@ export interface WantedNow {
 }
 
 /** Its document is read before the transaction; in it, the request must still be the one that it was read for. */
-export async function wantedNow(reading: Reading, id: string, action: ChangeAction): Promise<Result<WantedNow>> {
+export async function askedForNow(reading: Reading, id: string, action: ChangeAction): Promise<Result<AskedForNow>> {
   const request = await readChange(reading.pool, id);
   if (request === undefined) return refuse(wrongState(id, undefined));
   if (request.proposal === null) return refuse(wrongState(id, request));
-  const wanted = await commandOf(reading, request);
-  if (!wanted.ok) return wanted;
-  const { command, name: _, ...how } = wanted.value;
+  const askedFor = await commandOf(reading, request);
+  if (!askedFor.ok) return askedFor;
+  const { command, name: _, ...how } = askedFor.value;
   const decided = command as Command<Apply>;
   return ok({
     how,

@@ -1,4 +1,4 @@
-/** Preparing and applying a proposal: what was approved, decided anew, and nothing else. */
+/** Preparing and applying a proposal: what was approved, decided again, and nothing else. */
 import type pg from 'pg';
 import { readChange } from '../../../projector/change-requests/rows.js';
 import type { PreparationEngine } from '../../../projector/online/types.js';

@@ -10,7 +10,7 @@ import type { Resolution } from '../../../schema/merge/model.js';
 import type { State } from '../../../schema/model/state.js';
 import type { CommandOf } from '../../../schema/operations/index.js';
 import { CommandRefused, type Command, type Outcome, type Pipeline, type RequestContext } from '../../types.js';
-import type { Reading, Wanted } from '../command.js';
+import type { Reading, AskedFor } from '../command.js';
 import { type CarryingOut, carryingOut } from './carry-out.js';
 import { approvingOf, commentingOf, rejectingOf } from './approvals.js';
 import type { How } from './plan.js';
@@ -18,10 +18,10 @@ import { type PlanNow, planNow } from './plan-now.js';
 import { type Proposed, proposingOf, updatingOf } from './propose.js';
 import { type Rebasing, type Reverting, rebase, revert } from './rebase.js';
 import { schedulingOf } from './schedule.js';
-import { allowed, wantedNow } from './asked-for.js';
+import { allowed, askedForNow } from './asked-for.js';
 
 /** What somebody asks for. */
-export interface Asked extends Pick<Wanted, 'purge' | 'acknowledged'> {
+export interface Asked extends Pick<AskedFor, 'purge' | 'acknowledged'> {
   /** What `apply-diff` reads. */
   input: object;
   command: Command<CommandOf<'apply-diff'>>;
@@ -65,16 +65,16 @@ export function createProposals(options: ProposalOptions): Proposals {
   const { pipeline } = options;
   const rebasing: Rebasing = {
     ...options,
-    documentOf: async (wanted) => {
-      const document = await documentOf(wanted);
+    documentOf: async (askedFor) => {
+      const document = await documentOf(askedFor);
       if (!document.ok) throw new CommandRefused(document.problems);
       return document.value;
     },
   };
   const carry = async (id: string, action: 'prepare' | 'apply', request: RequestContext): Promise<Outcome> => {
-    const wanted = await wantedNow(options, id, action);
-    if (!wanted.ok) return { kind: 'refused', problems: wanted.problems };
-    const { command, how, online } = wanted.value;
+    const askedFor = await askedForNow(options, id, action);
+    if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+    const { command, how, online } = askedFor.value;
     const revise = carryingOut(id, action, { ...options, how });
     return pipeline.execute('apply-diff', command, {
       ...request,
@@ -105,9 +105,9 @@ export function createProposals(options: ProposalOptions): Proposals {
     comment: async (id, text, request) =>
       pipeline.record(commentingOf(id, await toDocument({ comment: text })), request),
     async approve(id, { plan, comment }, request) {
-      const wanted = await wantedNow(options, id, 'approve');
-      if (!wanted.ok) return { kind: 'refused', problems: wanted.problems };
-      const { command, how } = wanted.value;
+      const askedFor = await askedForNow(options, id, 'approve');
+      if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+      const { command, how } = askedFor.value;
       const approving = { plan, comment: await said(comment), by: request.cause.actor };
       const revise = approvingOf(id, approving, how);
       return pipeline.execute('apply-diff', command, planning(request, revise, how));
@@ -116,9 +116,9 @@ export function createProposals(options: ProposalOptions): Proposals {
     prepare: (id, request) => carry(id, 'prepare', request),
     apply: (id, request) => carry(id, 'apply', request),
     async schedule(id, at, request) {
-      const wanted = await wantedNow(options, id, 'apply');
-      if (!wanted.ok) return { kind: 'refused', problems: wanted.problems };
-      const { command, how, online } = wanted.value;
+      const askedFor = await askedForNow(options, id, 'apply');
+      if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+      const { command, how, online } = askedFor.value;
       const revise = schedulingOf(id, at, how);
       return pipeline.execute('apply-diff', command, { ...request, revise, ...how, unprepared: !online });
     },
@@ -134,7 +134,7 @@ export function createProposals(options: ProposalOptions): Proposals {
 
 const OVER: ReadonlySet<ChangeState> = new Set(['applied', 'withdrawn']);
 
-const knownOf = ({ purge, acknowledged }: Pick<Wanted, 'purge' | 'acknowledged'>): How => ({
+const knownOf = ({ purge, acknowledged }: Pick<AskedFor, 'purge' | 'acknowledged'>): How => ({
   ...(purge && { purge }),
   ...(acknowledged && { acknowledges: { findings: acknowledged } }),
 });
@@ -143,7 +143,7 @@ const knownOf = ({ purge, acknowledged }: Pick<Wanted, 'purge' | 'acknowledged'>
 const planning = (
   request: RequestContext,
   revise: NonNullable<RequestContext['revise']>,
-  { purge }: Pick<Wanted, 'purge'>,
+  { purge }: Pick<AskedFor, 'purge'>,
 ): RequestContext => ({ ...request, revise, unprepared: true, ...(purge && { purge: true }) });
 
 /** What can't be updated any more says so, whatever it would become. */
@@ -157,8 +157,8 @@ const guarded =
 const said = async (text: string | undefined): Promise<Document | undefined> =>
   text === undefined ? undefined : toDocument({ comment: text });
 
-async function documentOf(wanted: Wanted): Promise<Result<Document>> {
-  const document = await toDocument(wanted);
+async function documentOf(askedFor: AskedFor): Promise<Result<Document>> {
+  const document = await toDocument(askedFor);
   if (document.content.length <= MOST) return { ok: true, value: document };
   const message = `A change request may be described in ${MOST.toLocaleString('en')} characters at most: propose what is large in parts.`;
   return { ok: false, problems: [{ code: 'INVALID_PAYLOAD', message, path: 'diff' }] };

@@ -31,7 +31,7 @@ export interface Leading {
   resolutions: readonly Resolution[];
 }
 
-export interface Anew {
+export interface MergedCommand {
   /** What `apply-diff` reads. */
   input: { release: string; body: { hash: string; diff: SchemaDiff } };
   command: CommandOf<'apply-diff'>;
@@ -42,11 +42,11 @@ export interface Anew {
  * @returns undefined: the schema is so already
  * @throws CommandRefused MERGE_CONFLICT with each place and its three values
  */
-export async function leadingAnew(
+export async function mergedOntoCurrent(
   client: pg.ClientBase,
   { ours, release }: { ours: State; release: string },
   leading: Leading,
-): Promise<Anew | undefined> {
+): Promise<MergedCommand | undefined> {
   const { base, theirs, again, resolutions } = leading;
   const merged = await runYielding(mergeStates({ base, ours, theirs }, resolutions));
   if (merged.unused.length > 0) throw new CommandRefused(merged.unused.map(nothingToDecide));

@@ -34,9 +34,9 @@ export async function planNow(
   request: ChangeRequest,
   state: State,
 ): Promise<PlanNow> {
-  const wanted = await commandOf(reading, request);
-  if (!wanted.ok) return { kind: 'conflicts', problems: wanted.problems };
-  const { command, purge, acknowledges } = wanted.value;
+  const askedFor = await commandOf(reading, request);
+  if (!askedFor.ok) return { kind: 'conflicts', problems: askedFor.problems };
+  const { command, purge, acknowledges } = askedFor.value;
   const decided = await runYielding(
     operations['apply-diff'].decide(state, await asked(reading, command as Apply | Ask<Apply>, state)),
   );

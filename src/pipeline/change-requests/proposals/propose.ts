@@ -22,8 +22,8 @@ export const proposingOf =
   async (_, batch) => {
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing()] };
     const { collections, ...plan } = await decided(batch, how);
-    const wanted = { operation: 'apply-diff', document: document.hash, online, collections };
-    const asked = { ...wanted, ...(reverts !== undefined && { reverts }) };
+    const askedFor = { operation: 'apply-diff', document: document.hash, online, collections };
+    const asked = { ...askedFor, ...(reverts !== undefined && { reverts }) };
     const opened = changeEvent('change.opened', id, { ...asked, proposal: { title, ...plan } });
     return instead(batch, { events: [opened], also: keepDocuments([document]) });
   };

@@ -1,4 +1,4 @@
-/** A proposal made anew for the schema as it is now, and one that takes an applied request back. */
+/** A proposal rebased onto the schema as it is now, and one that takes an applied request back. */
 import type pg from 'pg';
 import { runYielding } from '../../../kernel/event-loop.js';
 import type { Problem } from '../../../kernel/problem.js';
@@ -23,9 +23,9 @@ import {
   type RequestContext,
   type Revise,
 } from '../../types.js';
-import { type Reading, type Wanted, wantedOf } from '../command.js';
+import { type Reading, type AskedFor, askedForBy } from '../command.js';
 import { instead } from '../planning.js';
-import { type Leading, leadingAnew } from './merge-onto-current.js';
+import { type Leading, mergedOntoCurrent } from './merge-onto-current.js';
 import { beingReverted, nothingLeft, updatedMeanwhile } from './problems.js';
 import { type Proposed, proposingOf, updatingOf } from './propose.js';
 import { allowed, requireAction } from './asked-for.js';
@@ -35,11 +35,11 @@ export interface Rebasing extends Reading {
   /** The state after the event at a position. */
   at(position: number): Promise<{ state: State }>;
   /** What is asked for, as it is kept; refused where it is too long. */
-  documentOf(wanted: Wanted): Promise<Document>;
+  documentOf(askedFor: AskedFor): Promise<Document>;
 }
 
 interface Making {
-  how: Pick<Wanted, 'purge' | 'acknowledged'>;
+  how: Pick<AskedFor, 'purge' | 'acknowledged'>;
   online: boolean;
   leading: Leading;
   /** What must hold before anything is decided. @throws CommandRefused */
@@ -57,12 +57,12 @@ async function make(
   let revise: Revise | undefined;
   const command: Prepare<CommandOf<'apply-diff'>> = async (client, ours) => {
     await require(client);
-    const anew = await leadingAnew(client, { ours, release }, leading);
-    if (anew === undefined) throw new CommandRefused([nothingLeft()]);
-    const document = await documentOf({ operation: 'apply-diff', input: anew.input, ...how });
+    const merged = await mergedOntoCurrent(client, { ours, release }, leading);
+    if (merged === undefined) throw new CommandRefused([nothingLeft()]);
+    const document = await documentOf({ operation: 'apply-diff', input: merged.input, ...how });
     const acknowledges = acknowledged && { acknowledges: { findings: acknowledged } };
     revise = becomes({ document, online, ...(purge && { purge }), ...acknowledges });
-    return anew.command;
+    return merged.command;
   };
   return pipeline.execute('apply-diff', command, {
     ...request,
@@ -81,9 +81,9 @@ export async function rebase(
   const before = await requireAction(rebasing.pool, id, 'rebase');
   if (!before.ok) return { kind: 'refused', problems: before.problems };
   const { document, online, proposal } = before.value;
-  const wanted = await wantedOf(rebasing.pool, before.value);
-  if (!wanted.ok) return { kind: 'refused', problems: wanted.problems };
-  const { input, purge, acknowledged } = wanted.value;
+  const askedFor = await askedForBy(rebasing.pool, before.value);
+  if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+  const { input, purge, acknowledged } = askedFor.value;
   const { state: base } = await rebasing.at(proposal?.base ?? 0);
   const led = await ledTo(rebasing, base, input);
   if ('problems' in led) return { kind: 'refused', problems: led.problems };

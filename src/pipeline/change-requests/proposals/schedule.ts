@@ -1,4 +1,4 @@
-/** A proposal that is applied at a time: asked for now, decided anew then, by the database's clock. */
+/** A proposal that is applied at a time: asked for now, decided again then, by the database's clock. */
 import type pg from 'pg';
 import { activeAdmins } from '../../../projector/change-requests/approvers.js';
 import { isDue, untilTime } from '../../../projector/change-requests/due.js';
