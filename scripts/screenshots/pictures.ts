@@ -4,6 +4,14 @@ import type { Picture } from './take.js';
 
 const seen = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();
 
+const shown = (text: string) => async (page: Page) => {
+  await page.getByText(text).first().waitFor();
+  await page
+    .getByText(text)
+    .first()
+    .evaluate((place) => place.scrollIntoView({ block: 'center' }));
+};
+
 const diagram = async (page: Page) => {
   await page.locator('.react-flow__node').first().waitFor();
   await page.waitForTimeout(1_500);
@@ -43,7 +51,7 @@ export const PICTURES: readonly Picture[] = [
     path: '/collections/news?edit=new-relation',
     async ready(page) {
       await page.getByRole('radio', { name: 'Many to many' }).click();
-      await page.getByLabel('With', { exact: true }).selectOption('partners');
+      await page.getByLabel('With', { exact: true }).selectOption('social_links');
     },
   },
   {
@@ -74,7 +82,7 @@ export const PICTURES: readonly Picture[] = [
     ready: (page: Page) => page.getByText('members*').first().waitFor(),
   },
   { name: 'accounts', path: '/accounts', ready: seen('Signed in now') },
-  { name: 'reference', path: '/api?op=createField', ready: seen('Try it') },
+  { name: 'reference', path: '/api?op=createField', ready: shown('Try it') },
   { name: 'guides', path: '/docs/concepts', ready: seen('Fold') },
   {
     name: 'search',
@@ -82,8 +90,8 @@ export const PICTURES: readonly Picture[] = [
     async ready(page) {
       await diagram(page);
       await page.keyboard.press('Control+k');
-      await page.keyboard.type('trans');
-      await page.getByText('icbd_translations').last().waitFor();
+      await page.keyboard.type('news');
+      await page.getByText('news_translations').last().waitFor();
     },
   },
   {
@@ -95,7 +103,8 @@ export const PICTURES: readonly Picture[] = [
       for (let round = 0; round < 40; round++) {
         for (let asked = 0; asked < round % 7; asked++) await page.request.get('/server/health');
         await call('PATCH', '/collections/languages', { meta: { note: `Of the site, ${round}` } });
-        if (round % 3 === 0) await call('POST', '/collections', { collection: 'news' }).catch(() => undefined);
+        if (round % 3 === 0)
+          await call('POST', '/fields/news', { field: 'slug', type: 'string' }).catch(() => undefined);
         await page.waitForTimeout(700);
       }
     },

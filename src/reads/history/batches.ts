@@ -79,11 +79,16 @@ function toldOf(counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> 
 /** Whether something came back from the trash. The subject tells, without a look into what may be large. */
 const RESTORED = `(coalesce(subject ->> 'kind', '') = 'trash' AND type IN ('collection.created', 'field.created'))`;
 
+/** Of the change request that an event is about, where people were asked. */
+const TITLE = `CASE WHEN type LIKE 'change.%' THEN (
+         SELECT c.request #>> '{proposal,title}' FROM ${own.changes} c WHERE c.id = (e.subject ->> 'id')::uuid) END`;
+
 async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<string, TypeCount[]>> {
   const { rows } = await db.query<TypeCount & { batch: string; type: EventType }>(
     `SELECT batch, type, ${RESTORED} AS restored, count(*)::int AS count, min(collection) AS collection, min(field) AS field,
-            min(CASE WHEN type IN ('collection.renamed', 'field.renamed') THEN data ->> 'to' END) AS "to"
-       FROM ${own.events} WHERE batch = ANY ($1) GROUP BY 1, 2, 3`,
+            min(CASE WHEN type IN ('collection.renamed', 'field.renamed') THEN data ->> 'to' END) AS "to",
+            min(${TITLE}) AS title
+       FROM ${own.events} e WHERE batch = ANY ($1) GROUP BY 1, 2, 3`,
     [batches.map((row) => row.batch)],
   );
   const counts = new Map<string, TypeCount[]>();

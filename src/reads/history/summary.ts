@@ -11,6 +11,8 @@ export interface TypeCount {
   field: string | null;
   /** Of a rename. */
   to?: string | null;
+  /** Of a change request that people were asked about. */
+  title?: string | null;
 }
 
 /** `created collection articles, updated 3 fields, deleted relation articles.author` */
@@ -19,11 +21,17 @@ export function summarise(counts: readonly TypeCount[]): string {
   return ordered.map(phrase).join(', ');
 }
 
-function phrase({ type, restored, count, collection, field, to }: TypeCount): string {
-  const [kind = '', done = ''] = type.split('.');
-  const verb = restored ? 'restored' : done;
+/** Where the name of the event alone would not be understood. */
+const NOUNS: Readonly<Record<string, string>> = { change: 'change request' };
+const VERBS: Readonly<Record<string, string>> = { 'change.commented': 'commented on' };
+
+function phrase({ type, restored, count, collection, field, to, title }: TypeCount): string {
+  const [subject = '', done = ''] = type.split('.');
+  const kind = NOUNS[subject] ?? subject;
+  const verb = restored ? 'restored' : (VERBS[type] ?? done);
   if (count > 1) return `${verb} ${count} ${kind}s`;
   const name = [collection, field].filter((part) => part !== null).join('.');
+  if (title != null) return `${verb} ${kind} “${title}”`;
   const said = name === '' ? `${verb} ${kind}` : `${verb} ${kind} ${name}`;
   return to == null ? said : `${said} to ${to}`;
 }

@@ -22,8 +22,21 @@ export function findFor(needle: string, searched: Searched): Found[] {
     ...(wanted === '' ? [] : best(fields, wanted, (field) => nameFor(wanted, field)).map(fieldFound)),
     ...(wanted === '' ? [] : best(headings, wanted, ({ text }) => text).map(headingFound)),
   ];
-  return ranked.slice(0, MOST);
+  return [...ranked.slice(0, MOST), ...(searched.mayReadHistory && wanted !== '' ? [historyFound(needle)] : [])];
 }
+
+/** The log has more words than names: who did what, and why. */
+const historyFound = (needle: string): Found => ({
+  kind: 'history',
+  key: 'history',
+  label: `Changes with “${needle}”`,
+  description: 'Timeline: in reasons and names, also of what is no more',
+  icon: null,
+  to: { to: '/timeline', search: { q: needle.slice(0, LONGEST) } },
+});
+
+/** What the timeline takes. */
+const LONGEST = 200;
 
 /** `orders.total` is looked for in both names. */
 const nameFor = (wanted: string, { collection, field }: Searched['fields'][number]): string =>

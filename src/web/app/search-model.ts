@@ -5,7 +5,7 @@ import type { PARTS, PageEntry } from './pages.js';
 import type { Heading } from 'docs:headings';
 
 export interface Found {
-  kind: 'page' | 'collection' | 'field' | 'guide' | 'action';
+  kind: 'page' | 'collection' | 'field' | 'guide' | 'action' | 'history';
   key: string;
   label: string;
   description: string;
@@ -23,6 +23,8 @@ export interface Searched {
   fields: readonly Pick<FieldDocument, 'collection' | 'field' | 'type'>[];
   /** Changing the schema is offered as well. */
   mayEdit: boolean;
+  /** The timeline is offered, which is searched by reasons and names. */
+  mayReadHistory: boolean;
   /** The collection whose page is open. */
   here: string | undefined;
 }

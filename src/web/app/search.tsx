@@ -1,6 +1,7 @@
 /** ⌘K: goes to any collection, field or page by a few letters of its name. */
 import actionIcon from 'icon:edit_note';
 import fieldIcon from 'icon:data_object';
+import historyIcon from 'icon:history';
 import pageIcon from 'icon:arrow_forward';
 import guideIcon from 'icon:menu_book';
 import searchIcon from 'icon:search';
@@ -53,7 +54,7 @@ export function Search() {
       attributes={{ content: { 'aria-label': 'Search' } }}
     >
       <Spotlight.Search
-        placeholder="Collections, fields, pages, guides …"
+        placeholder="Collections, fields, changes, pages, guides …"
         aria-label="Search"
         ref={input}
         onKeyDownCapture={onKeyDownCapture}
@@ -73,7 +74,7 @@ export function Search() {
             onClick={() => choose(each)}
           />
         ))}
-        {found.length === 0 && (
+        {(found.length === 0 || (isReading && found[0]?.kind === 'history')) && (
           <Spotlight.Empty>{isReading ? 'Reading the names of the fields …' : 'Nothing is called so.'}</Spotlight.Empty>
         )}
       </Spotlight.ActionsList>
@@ -81,7 +82,7 @@ export function Search() {
   );
 }
 
-const ICONS = { field: fieldIcon, page: pageIcon, guide: guideIcon, action: actionIcon } as const;
+const ICONS = { field: fieldIcon, page: pageIcon, guide: guideIcon, action: actionIcon, history: historyIcon } as const;
 
 function Icon({ of }: { of: Found }) {
   if (of.kind === 'collection') return <MaterialIcon name={of.icon} otherwise={tableIcon} />;

@@ -74,7 +74,11 @@ function ToApprove() {
 const MOST_COUNTED = 99;
 
 /** What stands elsewhere and belongs to a page. */
-const BELONGS: Readonly<Record<string, readonly string[]>> = { '/': ['/collections/', '/new'], '/api': ['/docs'] };
+const BELONGS: Readonly<Record<string, readonly string[]>> = {
+  '/': ['/collections/', '/new'],
+  '/timeline': ['/seal'],
+  '/api': ['/docs'],
+};
 
 const isAt = (to: string, pathname: string): boolean =>
   pathname === to ||

@@ -42,7 +42,13 @@ export function useFound(query: string, isAsked: boolean): Finding {
   const found = useMemo(() => {
     const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
     const parts = PARTS.filter(({ roles }) => roles.includes(role));
-    const own = { fields: fields ?? [], headings: headings ?? [], mayEdit: may(role, 'propose'), here };
+    const own = {
+      fields: fields ?? [],
+      headings: headings ?? [],
+      mayEdit: may(role, 'propose'),
+      mayReadHistory: may(role, 'readHistory'),
+      here,
+    };
     return findFor(needle, { pages, parts, collections, ...own });
   }, [needle, role, here, collections, fields, headings]);
   const awaited = awaitedFor(found[0]).map((of) => ({ listed, names, guides })[of]);
@@ -53,8 +59,8 @@ export function useFound(query: string, isAsked: boolean): Finding {
   };
 }
 
-/** Fields and guides stand behind all others: they are waited for only where nothing else is found. */
+/** Fields, guides and the timeline stand behind all others: they are waited for only where nothing else is found. */
 function awaitedFor(first: Found | undefined): readonly ('listed' | 'names' | 'guides')[] {
-  if (first === undefined) return ['listed', 'names', 'guides'];
+  if (first === undefined || first.kind === 'history') return ['listed', 'names', 'guides'];
   return first.kind === 'guide' ? ['listed', 'names'] : ['listed'];
 }

@@ -118,7 +118,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
             collections: tablesOf(there(collections).map(({ document }) => document)),
             taken: new Set(namesOf(collections)),
           }}
-          onDone={done}
+          onDone={(name) => (name === undefined ? done() : onClose({ field: name }))}
         />
       ),
     }),

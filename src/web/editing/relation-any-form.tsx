@@ -50,10 +50,10 @@ export function AnyForm({ collection, names, chooser, onDone }: RelationFormProp
     if (own) makeRelation(editor, { kind: 'm2a', collection, ...form.getValues(), keys: { own } });
   };
   const keep = async (unchecked: boolean) => {
-    if (own && (await keeping.keep(edit, { unchecked }))) onDone();
+    if (own && (await keeping.keep(edit, { unchecked }))) onDone(form.getValues('field'));
   };
   return (
-    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone} isReady={own !== undefined}>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={() => onDone()} isReady={own !== undefined}>
       {chooser}
       <Controller
         control={form.control}

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useForm, useWatch } from 'react-hook-form';
 import { SimpleGrid } from '@mantine/core';
 import type { ReferentialAction } from '../../schema/model/model.js';
+import { useDraftedFields } from '../draft/use-drafted.js';
 import { EditorForm } from './editor-frame.js';
 import { freeName, namesFaults } from './relation-names.js';
 import { NameInput, NameSelect, OnDelete, type RelationFormProps } from './relation-parts.js';
@@ -44,19 +45,21 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
   });
   const other = useWatch({ control: form.control, name: 'other' });
   const [own, there] = [useKeyColumn(collection), useKeyColumn(other === '' ? null : other)];
+  const { data: drafted = [] } = useDraftedFields(collection);
+  const fields = new Set(drafted.map(({ document }) => document.field));
   const keeping = useKeep({ names: [collection, ...(other === '' ? [] : [other])] });
   const edit: Edit = (editor) => {
     if (own && there)
       makeRelation(editor, { kind: 'm2m', collection, ...form.getValues(), keys: { own, other: there } });
   };
   const keep = async (unchecked: boolean) => {
-    if (own && there && (await keeping.keep(edit, { unchecked }))) onDone();
+    if (own && there && (await keeping.keep(edit, { unchecked }))) onDone(form.getValues('field'));
   };
   const suggest = (chosen: string) => {
     const put = (name: 'field' | 'junction' | 'otherKey', value: string) => {
       if (!form.getFieldState(name).isDirty) form.setValue(name, value);
     };
-    put('field', chosen);
+    put('field', freeName(chosen, fields));
     put('junction', freeName(`${collection}_${chosen}`, names.taken));
     put('otherKey', chosen === collection ? `related_${chosen}_id` : `${chosen}_id`);
   };
@@ -65,7 +68,7 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
       keeping={keeping}
       form={form}
       keep={keep}
-      onCancel={onDone}
+      onCancel={() => onDone()}
       isReady={own !== undefined && (other === '' || there !== undefined)}
     >
       {chooser}

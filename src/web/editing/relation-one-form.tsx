@@ -46,7 +46,7 @@ export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
     if (key) makeRelation(editor, { kind, many, one, field, alias, onDelete, required, key });
   };
   const keep = async (unchecked: boolean) => {
-    if (key && (await keeping.keep(edit, { unchecked }))) onDone();
+    if (key && (await keeping.keep(edit, { unchecked }))) onDone(form.getValues(isHere ? 'field' : 'alias'));
   };
   const suggest = (chosen: string) => {
     const put = (name: 'field' | 'alias', value: string) => {
@@ -56,7 +56,13 @@ export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
     put('alias', isHere ? '' : chosen);
   };
   return (
-    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone} isReady={one === '' || key !== undefined}>
+    <EditorForm
+      keeping={keeping}
+      form={form}
+      keep={keep}
+      onCancel={() => onDone()}
+      isReady={one === '' || key !== undefined}
+    >
       {chooser}
       <Inputs isHere={isHere} one={one} other={other} options={names.collections} onChoose={suggest} />
       <KeyProblem collection={one} />

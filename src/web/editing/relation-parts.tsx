@@ -9,7 +9,8 @@ import type { DraftedNames } from './relation-names.js';
 export interface RelationFormProps {
   collection: string;
   names: DraftedNames;
-  onDone: () => void;
+  /** @param field of this collection, that shows what was made; none: nothing was */
+  onDone: (field?: string) => void;
 }
 
 export function NameInput({ name, label, help }: { name: string; label: string; help?: string }) {

@@ -1,5 +1,6 @@
 /** Parts of a page that have addresses of their own, as a row of links. */
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import classes from './link-tabs.module.css';
 
 export interface LinkTab {
@@ -10,8 +11,15 @@ export interface LinkTab {
 }
 
 export function LinkTabs({ tabs, label }: { tabs: readonly LinkTab[]; label: string }) {
+  const place = useRef<HTMLElement>(null);
+  const pathname = useLocation({ select: (location) => location.pathname });
+  // Where they don't all fit, the one that is open is among those that are seen.
+  useEffect(() => {
+    const [row, open] = [place.current, place.current?.querySelector<HTMLElement>('[aria-current]')];
+    if (row && open) row.scrollLeft = open.offsetLeft - row.offsetLeft - (row.clientWidth - open.offsetWidth) / 2;
+  }, [pathname]);
   return (
-    <nav className={classes.tabs} aria-label={label}>
+    <nav ref={place} className={classes.tabs} aria-label={label}>
       {tabs.map((tab) => (
         <Link
           key={tab.to}

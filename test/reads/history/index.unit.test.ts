@@ -64,6 +64,14 @@ describe('summaries', () => {
       'created collection books, updated 3 fields, renamed field books.name to title, deleted relation books.author',
     );
   });
+
+  it('say which change request they are about', () => {
+    const one = { restored: false, count: 1, collection: null, field: null };
+    expect(summarise([{ ...one, type: 'change.commented', title: 'Shorter titles' }])).to.equal(
+      'commented on change request “Shorter titles”',
+    );
+    expect(summarise([{ ...one, type: 'change.opened', title: null }])).to.equal('opened change request');
+  });
 });
 
 describe('states as text', () => {

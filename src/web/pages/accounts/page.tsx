@@ -84,13 +84,13 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
           aria-label={`What ${name} did lately`}
           onClick={() => setOpen(!isOpen)}
         >
-          Lately
+          Activity
         </Button>
         <Button variant="default" size="xs" onClick={() => onOpen('tokens')} aria-label={`Tokens of ${name}`}>
           Tokens
         </Button>
         <Button variant="default" size="xs" onClick={() => onOpen('user')} aria-label={`Change ${name}`}>
-          Change
+          Edit
         </Button>
       </Group>
       {isOpen && <Lately user={user} />}

@@ -1,7 +1,6 @@
 /** The fields in their order, with the draft on top, and with who made each what it is. */
 import addIcon from 'icon:add';
 import aliasIcon from 'icon:alternate_email';
-import fieldIcon from 'icon:data_object';
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
 import { Badge, Button, Code, Group, Text, VisuallyHidden } from '@mantine/core';
@@ -24,6 +23,7 @@ import { Time } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
 import { blameOf } from './blame.js';
 import { defaultText, flagsOf } from './column.js';
+import { typeIcon } from './type-icon.js';
 import { FieldMenu } from './field-menu.js';
 import { inOrder } from './field-order.js';
 import type { EditName } from '../../editing/edit-names.js';
@@ -82,7 +82,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
   const blame = blameOf(events ?? []);
   return (
     <div className={classes.scroller} role="region" aria-label="Fields" tabIndex={0}>
-      <table className={classes.table}>
+      <table className={`${classes.table} ${classes.fields}`}>
         <thead>
           <tr>
             <th scope="col">Field</th>
@@ -155,7 +155,7 @@ function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark 
     <>
       <th scope="row">
         <span className={classes.field}>
-          <Glyph path={iconOf(schema, isLink)} size={17} />
+          <Glyph path={iconOf(type, schema, isLink)} size={17} />
           <span>{field}</span>
           {mark}
         </span>
@@ -164,8 +164,10 @@ function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark 
       <td>
         <TypeOf type={type} schema={schema} isIndexing={isIndexing} />
       </td>
-      <td>{schema !== null && defaultText(schema) !== null && <Code>{brief(defaultText(schema) ?? '', 80)}</Code>}</td>
-      <td className={classes.quiet}>
+      <td data-label="Default">
+        {schema !== null && defaultText(schema) !== null && <Code>{brief(defaultText(schema) ?? '', 80)}</Code>}
+      </td>
+      <td className={classes.quiet} data-label="Shown as">
         {meta.interface ?? 'nothing'}
         {meta.hidden && ', hidden'}
         {meta.readonly && ', read only'}
@@ -197,10 +199,10 @@ function TypeOf({ type, schema, isIndexing }: Pick<Field, 'type' | 'schema'> & P
   );
 }
 
-function iconOf(schema: Field['schema'], isLink: boolean): string {
+function iconOf(type: Field['type'], schema: Field['schema'], isLink: boolean): string {
   if (schema === null) return aliasIcon;
   if (schema.is_primary_key) return keyIcon;
-  return isLink ? linkIcon : fieldIcon;
+  return isLink ? linkIcon : typeIcon(type);
 }
 
 function Blame({ event, field }: { event: CollectionEvent | undefined; field: string }) {

@@ -12,7 +12,7 @@ import { MarkBadge } from '../../draft/mark-badge.js';
 import { useMay } from '../../service/use-session.js';
 import { Glyph } from '../../shared/glyph.js';
 import { MaterialIcon } from '../../shared/material-icon.js';
-import { colorOf } from '../schema/color.js';
+import { inkOf } from '../schema/color.js';
 import type { EditName } from '../../editing/edit-names.js';
 import { Size } from './size.js';
 import classes from './page.module.css';
@@ -32,7 +32,7 @@ export function Head({ document: { collection, meta, schema }, how, isSystem, on
   return (
     <>
       <Group gap="sm" wrap="nowrap" align="flex-start" className={classes.top ?? ''}>
-        <span className={classes.icon} style={{ color: colorOf(meta.color) }}>
+        <span className={classes.icon} style={{ color: inkOf(meta.color) }}>
           <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} size={26} />
         </span>
         <div className={classes.head}>

@@ -25,6 +25,7 @@ import { SqlTab } from './sql-tab.js';
 import { TableTab } from './table-tab.js';
 import type { EditName } from '../../editing/edit-names.js';
 import type { Tab } from './search.js';
+import classes from './page.module.css';
 
 const EditingHost = lazy(() => import('../../editing/host.js'));
 const route = getRouteApi('/collections/$name');
@@ -152,7 +153,7 @@ function Parts({ drafted, sql, onEdit }: PartsProps) {
       mt="md"
       keepMounted={false}
     >
-      <Tabs.List>
+      <Tabs.List className={classes.tabs}>
         {parts.map(({ value, label }) => (
           <Tabs.Tab key={value} value={value}>
             {label}

@@ -35,7 +35,7 @@ export function Files({ from, to }: { from: string; to: string }) {
       {[from, to].map((at) => (
         <Group key={at}>
           <Text size="sm" w={220}>
-            The schema at {at}
+            {at === 'now' ? 'The schema now' : `The schema at ${at}`}
           </Text>
           <SnapshotMenu at={at} />
         </Group>

@@ -83,16 +83,18 @@ function withAction(actions: Actions, code: string, action: Action | undefined):
 
 interface SelectProps {
   label: string;
+  /** Where no heading above says it. */
+  isLabelled?: boolean;
   code: Code;
   action: Action | undefined;
   onChange: (action: Action | undefined) => void;
 }
 
-export function ActionSelect({ label, code, action, onChange }: SelectProps) {
+export function ActionSelect({ label, isLabelled = false, code, action, onChange }: SelectProps) {
   const choices = Object.entries(CHOICES).filter(([value]) => !code.shown_only || SHOWN.has(value));
   return (
     <NativeSelect
-      aria-label={label}
+      {...(isLabelled ? { label } : { 'aria-label': label })}
       size="xs"
       value={action ?? ''}
       onChange={(event) =>

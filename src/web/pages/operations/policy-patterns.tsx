@@ -81,7 +81,7 @@ function Adding({ codes, onAdd }: { codes: readonly Code[]; onAdd: (rule: Rule) 
         onChange={(event) => setChosen(event.currentTarget.value)}
         data={codes.map((each) => each.code)}
       />
-      <ActionSelect label="What is done about it" code={code} action={action} onChange={setAction} />
+      <ActionSelect isLabelled label="What is done about it" code={code} action={action} onChange={setAction} />
       <Button
         size="xs"
         variant="default"

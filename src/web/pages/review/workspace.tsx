@@ -45,7 +45,7 @@ export function Workspace({ source }: { source: Source }) {
         <h1 className={classes.title}>
           <bdi>{source.title}</bdi>
         </h1>
-        <Text component="div" size="sm" c="dimmed">
+        <Text component="div" size="sm" c="dimmed" flex={1} miw={280}>
           {source.about}
         </Text>
       </header>

@@ -48,7 +48,7 @@ export function TreePanel({ collections, search, onChange, onChoose, marks, onMo
       </div>
       {rows.length === 0 && (
         <Text size="sm" c="dimmed" px="md" py="xs">
-          {filter === '' ? 'All collections are hidden.' : 'No collection is called so.'}
+          {nothing(collections.length, filter)}
         </Text>
       )}
       <Tree
@@ -114,3 +114,8 @@ function Languages({ languages, lang, onChange }: LanguagesProps) {
 
 /** What is downloaded is what is shown. */
 const momentOf = ({ at }: SchemaSearch): { at?: string } => (at === undefined ? {} : { at: String(at) });
+
+function nothing(collections: number, filter: string): string {
+  if (collections === 0) return 'There is no collection.';
+  return filter === '' ? 'All collections are hidden.' : 'No collection is called so.';
+}

@@ -13,7 +13,7 @@ import { MaterialIcon } from '../../shared/material-icon.js';
 import { MarkSign } from './film/mark-sign.js';
 import type { Mark } from './film/mark.js';
 import type { TreeRow } from './tree-model.js';
-import { colorOf } from './color.js';
+import { inkOf } from './color.js';
 import classes from './tree.module.css';
 
 interface Props {
@@ -108,7 +108,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
               }}
             >
               <Toggle row={row} onToggle={(open) => onToggle(name, open)} />
-              <span className={classes.icon} style={{ color: colorOf(collection.meta.color) }}>
+              <span className={classes.icon} style={{ color: inkOf(collection.meta.color) }}>
                 <MaterialIcon
                   name={collection.meta.icon}
                   otherwise={collection.schema === null ? folderIcon : tableIcon}

@@ -11,12 +11,15 @@ interface Props<T> {
   title: string;
   query: UseQueryResult<T>;
   label: string;
+  /** The same would be answered again. */
+  isFinal?: boolean;
   /** What can be done where it isn't possible. */
   below?: ReactNode;
   children: (data: T) => ReactNode;
 }
 
-export function Frame<T>({ title, query: { data, error, refetch, isFetching }, label, below, children }: Props<T>) {
+export function Frame<T>({ title, query, label, isFinal = false, below, children }: Props<T>) {
+  const { data, error, refetch, isFetching } = query;
   useTitle(`${title} · Review`);
   if (data !== undefined) return children(data);
   return (
@@ -28,7 +31,7 @@ export function Frame<T>({ title, query: { data, error, refetch, isFetching }, l
         <Waiting label={label} height="240px" />
       ) : (
         <Stack gap="md">
-          <ProblemAlert error={error} retry={() => void refetch()} />
+          <ProblemAlert error={error} {...(!isFinal && { retry: () => void refetch() })} />
           <Box>{below}</Box>
         </Stack>
       )}

@@ -94,7 +94,7 @@ type Comparison = ReturnType<typeof useComparison>;
 
 function Compared(props: BasedProps) {
   const comparison = useComparison(props);
-  const { file, query, merge, base } = comparison;
+  const { file, query, merge, force, base } = comparison;
   const conflicts = conflictsIn(query.error);
   if (conflicts !== null) return <Deciding comparison={comparison} conflicts={conflicts} />;
   return (
@@ -102,6 +102,7 @@ function Compared(props: BasedProps) {
       title={file.name}
       query={query}
       label="Comparing the file with the schema"
+      isFinal={query.error !== null && !force && isForeign(query.error)}
       below={query.error !== null && <Refused comparison={comparison} error={query.error} />}
     >
       {(reviewed) => (

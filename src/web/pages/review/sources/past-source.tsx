@@ -14,7 +14,7 @@ export function PastSource({ to }: { to: string }) {
   const query = useQuery({ ...STILL, queryKey: ['review', 'past', to], queryFn: ({ signal }) => readPast(to, signal) });
   const title = `Back to ${momentText(to)}`;
   const about = (
-    <Group gap="md">
+    <Group gap="md" justify="space-between">
       What was changed since then is taken back, as new events: nothing is erased from the log.
       <SnapshotMenu at={to} size="compact-sm" />
     </Group>

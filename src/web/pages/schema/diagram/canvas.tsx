@@ -16,6 +16,9 @@ import classes from './diagram.module.css';
 const NODE_TYPES = { table: TableNode };
 const EDGE_TYPES = { link: LinkEdge };
 
+/** Enlarged so far, columns can be read. */
+const LEGIBLE = 0.75;
+
 interface CanvasProps {
   placed: Placed;
   chosen: string | undefined;
@@ -37,9 +40,12 @@ export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
     const place = chosen === undefined ? undefined : placed.places.get(chosen);
     const table = placed.tables.find(({ name }) => name === chosen);
     if (place === undefined || table === undefined) return;
+    const isFitted = centred.current === undefined && getZoom() >= LEGIBLE;
     centred.current = chosen;
+    // Drawn whole, and large enough to be read: nothing is moved out of sight for it.
+    if (isFitted) return;
     void setCenter(place.x + table.width / 2, place.y + table.height / 2, {
-      zoom: Math.max(getZoom(), 0.75),
+      zoom: Math.max(getZoom(), LEGIBLE),
       duration: 300,
     });
   }, [chosen, placed, isReady, setCenter, getZoom]);

@@ -12,7 +12,7 @@ import type { ListedCollection } from '../../../service/types.js';
 import { brief } from '../../../shared/brief.js';
 import { Glyph } from '../../../shared/glyph.js';
 import { MaterialIcon } from '../../../shared/material-icon.js';
-import { colorOf } from '../color.js';
+import { inkOf } from '../color.js';
 import type { Film } from '../film/use-film.js';
 import type { SchemaSearch } from '../search.js';
 import classes from './diagram.module.css';
@@ -31,7 +31,7 @@ export function ChosenCard({ collections, search, onChange, film }: Props) {
   return (
     <aside className={classes.card} aria-label={`About ${collection}`}>
       <Group wrap="nowrap" gap="xs" align="center">
-        <span style={{ color: colorOf(meta.color), display: 'grid' }}>
+        <span style={{ color: inkOf(meta.color), display: 'grid' }}>
           <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} />
         </span>
         <Text fw={600} truncate flex={1} component="h2" size="md">

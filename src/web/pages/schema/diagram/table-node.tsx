@@ -7,7 +7,7 @@ import { memo } from 'react';
 import { Glyph } from '../../../shared/glyph.js';
 import { MaterialIcon } from '../../../shared/material-icon.js';
 import { MarkSign } from '../film/mark-sign.js';
-import { colorOf } from '../color.js';
+import { inkOf } from '../color.js';
 import type { Table, TableRow } from './graph.js';
 import classes from './table-node.module.css';
 
@@ -33,7 +33,7 @@ export const TableNode = memo(function TableNode({ data: { table, isChosen, isFa
       <Handle type="source" position={Position.Right} className={classes.handle ?? ''} isConnectable={false} />
       <div
         className={classes.head}
-        style={{ borderTopColor: colorOf(collection.meta.color) ?? 'var(--mantine-color-iris-5)' }}
+        style={{ borderTopColor: inkOf(collection.meta.color) ?? 'var(--mantine-color-iris-5)' }}
       >
         <MaterialIcon name={collection.meta.icon} otherwise={tableIcon} size={16} />
         <span className={classes.name}>{table.name}</span>
