@@ -54,11 +54,15 @@ describe('the admin app on a phone', function () {
 
   it('saves the drawing while a collection is chosen: its card lies beside the button', async () => {
     const page = await app.visit({ path: '?c=articles', narrow: true });
-    await page.getByRole('complementary', { name: 'About articles' }).waitFor();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Save as SVG' }).click(),
+    const save = page.getByRole('button', { name: 'Save as SVG' });
+    await save.waitFor();
+    const [card, button] = await Promise.all([
+      page.getByRole('complementary', { name: 'About articles' }).boundingBox(),
+      save.boundingBox(),
     ]);
+    expect(card?.x, 'beside the button').to.be.above((button?.x ?? 0) + (button?.width ?? 0));
+    await expectFits(page);
+    const [download] = await Promise.all([page.waitForEvent('download'), save.click()]);
     expect(download.suggestedFilename()).to.equal('schema.svg');
   });
 });
