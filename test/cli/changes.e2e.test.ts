@@ -67,6 +67,14 @@ describe('dps changes, dps push --propose', () => {
     for (const part of ['No notes (articles)', 'why: nobody reads them', 'admin: Are you sure?', 'loses articles.note'])
       expect(shown.out.toLowerCase()).to.include(part.toLowerCase());
 
+    const losses = async (request: string): Promise<unknown> =>
+      (JSON.parse((await dps(['changes', 'show', request, '--json'])).out) as { planned: { loses: object[] } }).planned
+        .loses;
+    expect(await losses(id)).to.deep.equal([{ collection: 'articles', field: 'note', kept: true }]);
+    const purging = idIn(await dps(['changes', 'open', file, '--title', 'For good', '--purge']));
+    expect(await losses(purging)).to.deep.equal([{ collection: 'articles', field: 'note', kept: false }]);
+    expect((await dps(['changes', 'withdraw', purging])).code).to.equal(0);
+
     expect((await dps(['changes', 'approve', id])).code, 'nobody is asked').to.equal(2);
     expect((await dps(['changes', 'approve', id], { answers: 'n' })).err).to.include('Nothing was approved.');
     expect((await dps(['changes', 'approve', id, '--plan', 'f'.repeat(64)])).err).to.include(

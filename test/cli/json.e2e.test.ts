@@ -1,0 +1,146 @@
+/** "Every command takes --json, to print for machines": each one does, and what it prints then is one document. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Command } from 'commander';
+import { createProgram } from '../../src/cli/program.js';
+import { json } from '../support/client.js';
+import { dps } from '../support/dps.js';
+import { withService } from '../support/with-service.js';
+
+/** One that runs, one that writes a script for a shell, and those that need another database or a broken log: their own tests. */
+const ELSEWHERE = ['start', 'completion', 'restore', 'acknowledge-log'];
+
+/** Names of all commands that do something. */
+function commandsOf(command: Command, path: readonly string[] = []): string[] {
+  if (command.commands.length === 0) return [path.join(' ')];
+  return command.commands.flatMap((each) => commandsOf(each, [...path, each.name()]));
+}
+
+describe('dps for machines', () => {
+  const { service, client, api } = withService({ consistent: true });
+  const seen = new Set<string>();
+  const all = commandsOf(createProgram({ print: () => undefined, note: () => undefined }, () => undefined));
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dps-json-'));
+    const fields = ['title', 'note'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
+    expect((await client('/collections', json({ collection: 'articles', schema: {}, fields }))).status).to.equal(200);
+    await api.sql('CREATE TABLE found (id int PRIMARY KEY)');
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  const at = (name: string): string => join(folder, name);
+
+  /** Runs it with `--json`: neither refused nor used wrongly (differences are 1), and the document that it prints. */
+  async function run(...line: string[]): Promise<Record<string, unknown>> {
+    const environment = { DATABASE_URL: service.databaseUrl, DPS_URL: service.url, DPS_TOKEN: service.adminToken };
+    const { code, out, err } = await dps([...line, '--json'], environment);
+    expect(code, `${line.join(' ')}: ${err}`).to.be.oneOf([0, 1]);
+    const name = all.find((each) => `${line.join(' ')} `.startsWith(`${each} `));
+    seen.add(name ?? line.join(' '));
+    return JSON.parse(out) as Record<string, unknown>;
+  }
+
+  /** A file of the schema without a field. */
+  async function without(field: string): Promise<string> {
+    const snapshot = await run('snapshot');
+    const fields = (snapshot['fields'] as { field: string }[]).filter((each) => each.field !== field);
+    await writeFile(at('wanted.json'), JSON.stringify({ ...snapshot, fields }));
+    return at('wanted.json');
+  }
+
+  it('operates', async () => {
+    expect(await run('status')).to.include.keys('log', 'projections');
+    expect(await run('doctor')).to.include.keys('ok', 'checks');
+    expect(await run('verify')).to.include({ ok: true });
+    expect(await run('drift')).to.include.keys('ok', 'tables', 'unmanaged');
+    expect(await run('adopt', 'found')).to.include.keys('adopted');
+    expect(await run('rebuild', 'metadata')).to.be.an('object');
+    expect(await run('backup', at('backup'))).to.include.keys('head', 'not_included');
+  });
+
+  it('manages accounts and keys', async () => {
+    const added = await run('users', 'add', 'one@example.com', '--role', 'reader');
+    expect(added).to.include.keys('email', 'password');
+    expect(await run('users', 'list'))
+      .to.be.an('array')
+      .with.length(2);
+    expect(await run('users', 'set', 'one@example.com', '--role', 'auditor')).to.include({ role: 'auditor' });
+    const token = await run('tokens', 'add', 'one@example.com', '--name', 'ci');
+    expect(token).to.include.keys('id', 'token');
+    expect(await run('tokens', 'list', 'one@example.com'))
+      .to.be.an('array')
+      .with.length(1);
+    expect(await run('tokens', 'revoke', 'one@example.com', String(token['id']))).to.be.an('object');
+    expect(await run('users', 'remove', 'one@example.com')).to.be.an('object');
+    await run('keys', 'new', at('key'));
+    for (const how of ['list', 'public', 'rotate']) await run('keys', how);
+  });
+
+  it('compares, plans and applies', async () => {
+    const file = await without('note');
+    expect(await run('diff', file)).to.include.keys('hash', 'diff');
+    expect(await run('lint', file, '--level', 'danger')).to.be.an('object');
+    expect(await run('apply', file, '--yes', '--allow-drop', 'articles.note')).to.include.keys('batch', 'position');
+    expect(await run('apply', file, '--yes')).to.include({ applied: false });
+    await run('pull', at('schema'));
+    expect(await run('pull', at('schema'), '--check')).to.deep.include({ differ: [] });
+    await run('plan', at('schema'));
+    await run('push', at('schema'), '--yes');
+    expect(await run('types', '--lang', 'json-schema')).to.be.an('object');
+    expect(await run('rename', 'articles.title', 'headline')).to.be.an('object');
+  });
+
+  it('tells of the policy', async () => {
+    const policy = await run('policy', 'show');
+    await writeFile(at('policy.json'), JSON.stringify(policy));
+    await run('policy', 'test', at('wanted.json'));
+    await run('policy', 'set', at('policy.json'));
+  });
+
+  it('handles the trash', async () => {
+    const remove = async () => {
+      expect((await client('/collections/found', { method: 'DELETE' })).status).to.equal(204);
+      const [item] = (await run('trash', 'list')) as unknown as { position: number }[];
+      return String(item?.position);
+    };
+    expect(await run('trash', 'restore', await remove())).to.be.an('object');
+    expect(await run('trash', 'purge', await remove())).to.be.an('object');
+  });
+
+  it('handles change requests', async () => {
+    const open = async (field: string) => {
+      const { id } = await run('changes', 'open', await without(field), '--title', `No ${field}`);
+      expect(id).to.be.a('string');
+      return String(id);
+    };
+    const id = await open('headline');
+    await run('changes', 'comment', id, 'Sure?');
+    const { plan } = await run('changes', 'show', id);
+    expect(await run('changes', 'approve', id, '--plan', String(plan))).to.include({ state: 'approved' });
+    expect(await run('changes', 'apply', id)).to.include({ state: 'applied' });
+    const reverting = await run('changes', 'revert', id, '--title', 'Back');
+    expect(await run('changes', 'rebase', String(reverting['id']))).to.include({ id: reverting['id'] });
+    expect(await run('changes', 'reject', String(reverting['id']), '--comment', 'No.')).to.include({
+      state: 'rejected',
+    });
+    expect(await run('changes', 'withdraw', String(reverting['id']))).to.include({ state: 'withdrawn' });
+    expect(await run('changes', 'list'))
+      .to.be.an('array')
+      .with.length(2);
+  });
+
+  it('reads history', async () => {
+    expect(await run('history', 'list')).to.be.an('array');
+    expect(await run('history', 'show', '1')).to.include({ position: 1 });
+    expect(await run('history', 'diff', '0', '1')).to.be.an('object');
+    expect((await run('history', 'sql', '1'))['sql']).to.contain('CREATE TABLE');
+  });
+
+  it('whichever it is', () => {
+    expect([...seen, ...ELSEWHERE].toSorted()).to.deep.equal(all.toSorted());
+  });
+});
