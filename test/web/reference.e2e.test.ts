@@ -9,6 +9,7 @@ describe('the reference in the admin app', () => {
     await page.getByRole('textbox', { name: 'Filter the operations' }).fill('/collections');
     await page.getByRole('button', { name: /^POST \/collections Create/ }).click();
     const body = page.getByRole('textbox', { name: 'Body' });
+    expect(JSON.parse(await body.inputValue()), 'an example to begin with').to.have.property('collection');
     await body.fill('{"collection": "by hand", "schema": {}}');
     await page.getByRole('button', { name: /^Send/ }).click();
     await page.getByRole('status').getByText('200', { exact: true }).waitFor();

@@ -39,14 +39,13 @@ export function outlineOf(document: OpenApiDocument): Outline {
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
   const tags = document['tags'] as { name: string; description: string }[];
-  const refusals = components['responses'] ?? {};
   return {
     tags: tags.map(({ name, description }) => ({
       name,
       description,
       operations: all
         .filter(({ operation }) => (operation['tags'] as string[]).includes(name))
-        .map((each) => outlinedOperation(each, refusals)),
+        .map((each) => outlinedOperation(each, components)),
     })),
     shapes: Object.entries(components['schemas'] ?? {}).map(([name, schema]) => ({
       name,
@@ -65,7 +64,7 @@ interface Placed {
 
 function outlinedOperation(
   { method, path, operation }: Placed,
-  refusals: Record<string, JsonSchema>,
+  components: OpenApiDocument['components'],
 ): OutlinedOperation {
   const parameters = operation['parameters'] as {
     name: string;
@@ -86,10 +85,10 @@ function outlinedOperation(
       required: place === 'path',
       description,
     })),
-    body: bodyOf(operation['requestBody'] as JsonSchema | undefined),
+    body: bodyOf(operation['requestBody'] as JsonSchema | undefined, components['schemas'] ?? {}),
     answers: Object.entries(operation['responses'] as Record<string, JsonSchema>).map(([status, response]) => ({
       status,
-      type: answerOf(response, refusals),
+      type: answerOf(response, components['responses'] ?? {}),
       refusal: response['$ref'] !== undefined,
     })),
   };
@@ -97,12 +96,23 @@ function outlinedOperation(
 
 type Content = Record<string, { schema: JsonSchema; example?: unknown }>;
 
-function bodyOf(body: JsonSchema | undefined): OutlinedOperation['body'] {
+/** With the example of the operation, or else of the shape. */
+function bodyOf(body: JsonSchema | undefined, shapes: Record<string, JsonSchema>): OutlinedOperation['body'] {
   if (body === undefined) return undefined;
   const content = body['content'] as Content;
   const json = content['application/json'];
-  return { type: typeOf(json?.schema ?? {}), media: Object.keys(content), example: json?.example };
+  const schema = json?.schema ?? {};
+  return { type: typeOf(schema), media: Object.keys(content), example: json?.example ?? exampleOf(schema, shapes) };
 }
+
+/** Of several shapes that may be sent, the first one's. */
+function exampleOf(schema: JsonSchema, shapes: Record<string, JsonSchema>): unknown {
+  const [first = schema] = unionOf(schema) ?? [];
+  const shape = shapes[textOf(first['$ref']).replace('#/components/schemas/', '')];
+  return ((shape?.['examples'] ?? []) as unknown[])[0];
+}
+
+const unionOf = (schema: JsonSchema) => (schema['oneOf'] ?? schema['anyOf']) as JsonSchema[] | undefined;
 
 function answerOf(response: JsonSchema, refusals: Record<string, JsonSchema>): string {
   const name = textOf(response['$ref']).replace('#/components/responses/', '');
@@ -129,7 +139,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 /** A schema in a few words. */
 export function typeOf(schema: JsonSchema): string {
   const { $ref, const: constant, enum: choices, items, properties } = schema;
-  const union = (schema['oneOf'] ?? schema['anyOf']) as JsonSchema[] | undefined;
+  const union = unionOf(schema);
   if (typeof $ref === 'string') return `<${$ref.slice($ref.lastIndexOf('/') + 1)}>`;
   if (union !== undefined) return [...new Set(union.map(typeOf))].join(' or ');
   if (constant !== undefined) return JSON.stringify(constant);

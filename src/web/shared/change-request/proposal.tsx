@@ -26,8 +26,7 @@ export function Proposal({ request }: { request: ChangeRequest }) {
       <Later request={request} />
       <Section title="Approvals">
         <Text size="sm" c="dimmed">
-          {proposal.approvals_counted} that count; the policy asks for {proposal.approvals_needed} where it asks for
-          any.
+          {proposal.approvals_counted} of {proposal.approvals_needed}, where the policy asks for approval.
         </Text>
         {proposal.approvals.map((each) => (
           <SaidLine
