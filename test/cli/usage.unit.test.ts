@@ -14,6 +14,7 @@ const CASES: [line: string[], said: string][] = [
   [['history', '--limit', 'x'], '--limit must be a number from 1.'],
   [['restore'], 'Name a --file or a --backup.'],
   [['restore', '--file', 'a', '--backup', 'b'], 'Name a --file or a --backup.'],
+  [['rebuild'], "missing required argument 'projection'"],
   [['rebuild', 'metadata', '--into', 'x'], '--into goes with "tables".'],
   [['adopt'], 'Name tables, or say --all.'],
   [['adopt', 'a', '--all'], 'Name tables or say --all, not both.'],

@@ -143,10 +143,12 @@ describe('renames by snapshot', function () {
     const { warnings = [] } = await diffTo(snapshot);
     const looks = warnings.filter(({ code }) => code === 'LOOKS_RENAMED');
     expect(looks).to.have.length(1);
-    expect(looks[0]?.message).to.contain('"renamed_from": "articles"');
+    expect(looks[0]).to.include({ collection: 'posts' });
+    expect(looks[0]?.message).to.contain('add this line to "posts"').and.contain('"renamed_from": "articles"');
     const column = JSON.parse(JSON.stringify(await take()).replaceAll('"title"', '"headline"')) as Snapshot;
     const told = (await diffTo(column)).warnings?.filter(({ code }) => code === 'LOOKS_RENAMED');
-    expect(told?.[0]?.message).to.contain('"renamed_from": "title"');
+    expect(told?.[0]).to.include({ collection: 'articles', field: 'headline' });
+    expect(told?.[0]?.message).to.contain('add this line to "headline"').and.contain('"renamed_from": "title"');
   });
 
   it('and changed beside that are told as well, while most of their fields are the same', async () => {

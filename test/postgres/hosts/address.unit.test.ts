@@ -38,6 +38,9 @@ describe('an address with several hosts', () => {
       each: ['postgres://one:5432/db'],
     });
     expect(read('postgres://one')?.attrs).to.equal('any');
+    expect(
+      read('postgres://one/db?sslmode=disable&target_session_attrs=any&application_name=a%20b')?.each,
+    ).to.deep.equal(['postgres://one:5432/db?sslmode=disable&application_name=a%20b']);
   });
 
   for (const wrong of [
