@@ -23,11 +23,11 @@ describe('the accounts page of the admin app', () => {
     const line = page.getByRole('listitem').filter({ hasText: 'ada@example.com' });
     await line.getByText('auditor').waitFor();
 
-    await page.getByRole('button', { name: 'Change ada@example.com' }).click();
+    await page.getByRole('button', { name: 'Edit ada@example.com' }).click();
     await page.getByLabel('Status').selectOption('suspended');
     await page.getByRole('button', { name: 'Save' }).click();
     await line.getByText('suspended').waitFor();
-    await page.getByRole('button', { name: 'Change ada@example.com' }).click();
+    await page.getByRole('button', { name: 'Edit ada@example.com' }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('button', { name: 'Yes, remove them' }).click();
     await line.waitFor({ state: 'hidden' });
@@ -86,7 +86,7 @@ describe('the accounts page of the admin app', () => {
     const { status } = await app.client('/collections', json({ collection: 'articles', schema: {} }));
     expect(status).to.equal(200);
     const page = await app.visit({ path: '/accounts' });
-    await page.getByRole('button', { name: 'What Admin did lately' }).click();
+    await page.getByRole('button', { name: 'Activity of Admin' }).click();
     await page
       .getByText(/articles/)
       .first()
@@ -104,7 +104,7 @@ describe('the accounts page of the admin app', () => {
   for (const look of [{}, { dark: true, narrow: true }]) {
     it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '/accounts' });
-      await page.getByRole('button', { name: 'Change Admin' }).waitFor();
+      await page.getByRole('button', { name: 'Edit Admin' }).waitFor();
       await expectAccessible(page);
       await expectFits(page);
     });

@@ -81,7 +81,7 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
           variant="subtle"
           size="xs"
           aria-expanded={isOpen}
-          aria-label={`What ${name} did lately`}
+          aria-label={`Activity of ${name}`}
           onClick={() => setOpen(!isOpen)}
         >
           Activity
@@ -89,7 +89,7 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
         <Button variant="default" size="xs" onClick={() => onOpen('tokens')} aria-label={`Tokens of ${name}`}>
           Tokens
         </Button>
-        <Button variant="default" size="xs" onClick={() => onOpen('user')} aria-label={`Change ${name}`}>
+        <Button variant="default" size="xs" onClick={() => onOpen('user')} aria-label={`Edit ${name}`}>
           Edit
         </Button>
       </Group>
