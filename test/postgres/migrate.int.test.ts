@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { OperatorError } from '../../src/kernel/operator-error.js';
+import { advisoryKey } from '../../src/postgres/advisory.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';
@@ -67,6 +68,22 @@ describe('migrate', () => {
     await start('public');
     const after = await onPool('public', (pool) => pool.query('SELECT * FROM service.service_migrations'));
     expect(after.rows).to.deep.equal(before.rows);
+  });
+
+  it('waits for no change that is under way, the second time', async () => {
+    await start('public');
+    await onPool('public', async (pool) => {
+      const client = await pool.connect();
+      try {
+        const key = advisoryKey({ database: (await readDatabase(pool)).database, schema: 'public' }, 'log');
+        await client.query('BEGIN');
+        await client.query('SELECT pg_advisory_xact_lock($1)', [key]);
+        await start('public');
+        await client.query('ROLLBACK');
+      } finally {
+        client.release();
+      }
+    });
   });
 
   it('works in another schema, which it creates, and beside one in public', async () => {
