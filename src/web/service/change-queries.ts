@@ -1,6 +1,6 @@
 /** Lists of change requests. */
 import { queryOptions } from '@tanstack/react-query';
-import { itemsIn, pagedQuery } from './paged.js';
+import { MOST_LISTED, itemsIn, pagedQuery } from './paged.js';
 import { SCHEMA } from './queries.js';
 import { request, withQuery } from './request.js';
 import type { ChangeSummary } from './types.js';
@@ -11,8 +11,6 @@ const LISTED = 20;
 export const changesQuery = () => pagedQuery<ChangeSummary>([SCHEMA, 'changes'], '/changes', LISTED);
 
 const IN_WORK = ['queued', 'preparing', 'prepared'] as const satisfies readonly ChangeSummary['state'][];
-/** As many as the service lists at once. */
-const MOST = 1_000;
 
 /** It holds its tables now, or waits for them. */
 export const isInWork = ({ state }: Pick<ChangeSummary, 'state'>): boolean => IN_WORK.some((each) => each === state);
@@ -24,7 +22,9 @@ export const inWorkQuery = (collection?: string) =>
     queryFn: async ({ signal }) => {
       const lists = await Promise.all(
         IN_WORK.map((state) =>
-          request<{ data: ChangeSummary[] }>(withQuery('/changes', { state, collection, limit: MOST }), { signal }),
+          request<{ data: ChangeSummary[] }>(withQuery('/changes', { state, collection, limit: MOST_LISTED }), {
+            signal,
+          }),
         ),
       );
       // One may go on from one state to the next between two answers.

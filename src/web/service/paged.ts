@@ -2,6 +2,9 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { request, withQuery } from './request.js';
 
+/** As many items as the service lists at once. */
+export const MOST_LISTED = 1_000;
+
 export interface ListPage<T> {
   data: T[];
   meta: { filter_count: number };

@@ -1,6 +1,7 @@
 /** What people do with change requests. */
 import { queryOptions } from '@tanstack/react-query';
 import type { Resolution } from '../../schema/merge/model.js';
+import { MOST_LISTED } from './paged.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
 import { request, withQuery } from './request.js';
@@ -81,15 +82,12 @@ export const revert = (
 
 const UPDATED_IN: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled', 'failed']);
 
-/** As many as the service lists at once. */
-const MOST = 1_000;
-
 /** Those of a user that can ask for something else still. */
 export const ownRequestsQuery = (author: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'changes', 'of', author],
     queryFn: async ({ signal }) => {
-      const { data } = await request<{ data: ChangeSummary[] }>(withQuery('/changes', { author, limit: MOST }), {
+      const { data } = await request<{ data: ChangeSummary[] }>(withQuery('/changes', { author, limit: MOST_LISTED }), {
         signal,
       });
       return data.filter(({ state, title }) => title !== null && UPDATED_IN.has(state));
