@@ -1,14 +1,16 @@
 /** A copy of the project that may be spoilt: its own sources and tests, the installed packages shared. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { transform } from 'esbuild';
+import { build as esbuild, transform } from 'esbuild';
 import { ensureBuilt } from '../../test/support/built.js';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
+const AS_WRITTEN = { target: 'es2023', jsx: 'automatic' } as const;
 
 export interface Copy {
   directory: string;
@@ -36,13 +38,37 @@ export async function projectFiles(): Promise<string[]> {
 export async function build(directory: string): Promise<void> {
   ensureBuilt();
   await cp(join(ROOT, 'dist', 'web'), join(directory, 'dist', 'web'), { recursive: true });
-  await run('npx', ['tsc', '-p', 'tsconfig.build.json', '--noCheck'], { cwd: directory }).catch(() => undefined);
+  await Promise.all([
+    run('npx', ['tsc', '-p', 'tsconfig.build.json', '--noCheck'], { cwd: directory }).catch(() => undefined),
+    transpile(directory),
+  ]);
 }
 
-/** Writes one source of dist/ anew: a hundredth of the time that all take. */
+/** JavaScript beside each source and test: a process loads it in a third of the time that a loader takes. */
+async function transpile(directory: string): Promise<void> {
+  const files = (await projectFiles()).filter((file) => /^(src|test|scripts)\/.*\.tsx?$/.test(file));
+  await esbuild({
+    absWorkingDir: directory,
+    entryPoints: files,
+    outbase: '.',
+    outdir: '.',
+    ...AS_WRITTEN,
+    logLevel: 'error',
+  });
+}
+
+/** Writes one source of dist/, and what stands beside it, anew: a hundredth of the time that all take. */
 export async function buildOne(directory: string, file: string): Promise<void> {
-  const { code } = await transform(await readFile(join(directory, file), 'utf8'), { loader: 'ts', target: 'es2023' });
-  await writeFile(join(directory, file.replace(/^src/, 'dist').replace(/\.ts$/, '.js')), code);
+  const source = await readFile(join(directory, file), 'utf8');
+  const { code } = await transform(source, { loader: file.endsWith('x') ? 'tsx' : 'ts', ...AS_WRITTEN });
+  await writeFile(join(directory, asScript(file)), code);
+  const built = join(directory, asScript(file).replace(/^src/, 'dist'));
+  if (existsSync(built)) await writeFile(built, code);
   const now = new Date();
   await utimes(join(directory, 'dist/main.js'), now, now); // what the tests look at to know whether dist/ is new
+}
+
+/** `src/main.js` of `src/main.ts`. */
+export function asScript(file: string): string {
+  return file.replace(/\.tsx?$/, '.js');
 }

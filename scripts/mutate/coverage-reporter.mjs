@@ -22,7 +22,12 @@ function taken() {
 function finish() {
   if (current === undefined) return;
   const { file, since, failed } = current;
-  const result = { file: relative(process.cwd(), file), ms: Date.now() - since, failed, blocks: taken() };
+  const result = {
+    file: relative(process.cwd(), file).replace(/\.js$/, '.ts'),
+    ms: Date.now() - since,
+    failed,
+    blocks: taken(),
+  };
   appendFileSync(RESULTS, `${JSON.stringify(result)}\n`);
 }
 

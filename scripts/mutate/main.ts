@@ -3,7 +3,7 @@
  * tests that reach each, and prints which of them nothing noticed. Exit code 1 when fewer than 90 % were noticed.
  * The working tree isn't touched: every change is made in a copy of it. Which tests reach what is found out once and
  * kept; `--fresh` finds it out anew, `--kept` takes what is there. `--unit` runs unit tests alone: quick, and no score of
- * the whole. `--verbose` also prints what noticed each change.
+ * the whole. `--workers 1` leaves a core to others. `--verbose` also prints what noticed each change.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,6 @@ import { testsFor } from './targets.js';
 import { type Soundness, type Verdict, tryMutation } from './try.js';
 
 const ENOUGH = 90;
-const WORKERS = 2;
 
 const { values } = parseArgs({
   options: {
@@ -26,11 +25,13 @@ const { values } = parseArgs({
     fresh: { type: 'boolean', default: false },
     kept: { type: 'boolean', default: false },
     unit: { type: 'boolean', default: false },
+    workers: { type: 'string', default: '2' },
     verbose: { type: 'boolean', default: false },
   },
 });
-const [count, seed] = [Number(values.mutations), Number(values.seed)];
-if (!Number.isSafeInteger(count) || !Number.isSafeInteger(seed)) throw new Error('--mutations and --seed are numbers');
+const [count, seed, workers] = [Number(values.mutations), Number(values.seed), Number(values.workers)];
+if (![count, seed, workers].every(Number.isSafeInteger))
+  throw new Error('--mutations, --seed and --workers are numbers');
 
 const since = Date.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -55,7 +56,7 @@ const soundness: Soundness = new Map();
 try {
   const all = await readCoverage({ fresh: values.fresh, kept: values.kept, said: note });
   const coverage = values.unit ? all.filter(({ file }) => file.endsWith('.unit.test.ts')) : all;
-  for (let worker = 0; worker < WORKERS; worker++) copies.push(await createCopy());
+  for (let worker = 0; worker < workers; worker++) copies.push(await createCopy());
   const [first] = copies;
   if (first === undefined) throw new Error('no copy');
   const sample = await drawSample(first, { seed, count, under: values.under });

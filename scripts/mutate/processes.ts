@@ -1,6 +1,10 @@
 /** Runs mocha in a copy of the project, with an end however much it hangs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
+import { asScript } from './copy.js';
+
+const MOCHA = 'node_modules/mocha/bin/mocha.js';
 
 export interface MochaRun {
   outcome: 'passed' | 'failed' | 'timeout';
@@ -9,12 +13,14 @@ export interface MochaRun {
 }
 
 /**
- * @param args of mocha
+ * @param args of mocha, with the test files as they are written: those that stand beside them are run
  * @param limit milliseconds until it and its children are killed
  */
 export async function runMocha(directory: string, args: readonly string[], limit: number): Promise<MochaRun> {
-  const child = spawn(process.execPath, ['node_modules/mocha/bin/mocha.js', '--no-parallel', '--exit', ...args], {
+  const mocha = [MOCHA, '--no-config', '--no-package', '--exit', '--require', 'test/support/hooks.js'];
+  const child = spawn(process.execPath, [...mocha, ...args.map(testAsScript)], {
     cwd: directory,
+    env: { ...process.env, TEST_PROGRAM: join(directory, 'src/main.js') },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -33,6 +39,10 @@ export async function runMocha(directory: string, args: readonly string[], limit
   clearTimeout(timer);
   killGroup(child.pid); // what it left behind
   return { outcome: late ? 'timeout' : child.exitCode === 0 ? 'passed' : 'failed', output };
+}
+
+function testAsScript(argument: string): string {
+  return argument.startsWith('test/') ? asScript(argument) : argument;
 }
 
 function killGroup(pid: number | undefined): void {

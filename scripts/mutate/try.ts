@@ -1,7 +1,7 @@
 /** Whether the tests notice a mutation. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Copy, buildOne } from './copy.js';
+import { type Copy, asScript, buildOne } from './copy.js';
 import type { TestCoverage } from './coverage.js';
 import { type Mutation, mutated } from './mutations.js';
 import { type MochaRun, runMocha } from './processes.js';
@@ -18,7 +18,7 @@ export interface Verdict {
 }
 
 /** Tests are taken until they take this long when nothing is wrong (milliseconds), the nearest ones in any case. */
-const BUDGET = 90_000;
+const BUDGET = 45_000;
 const NEAREST = 6;
 /** The machine may be busy: a test has this long, and a run this many times what it took before, and a minute. */
 const TEST_LIMIT = '90000';
@@ -58,7 +58,7 @@ export async function tryMutation(
       const { passes, ms } = await control(group);
       return passes ? runTests(copy, group, Math.max(expectedOf(group), ms)) : PASSED;
     }
-    const noticed = group.filter(({ file }) => failureIn(run.output).includes(file));
+    const noticed = group.filter(({ file }) => failureIn(run.output).includes(asScript(file)));
     for (const test of noticed) {
       // A test that fails anyway has noticed nothing.
       const sound = soundness.get(test.file) ?? control([test]).then(({ passes }) => passes);
