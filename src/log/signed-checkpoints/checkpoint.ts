@@ -49,16 +49,16 @@ export function parseCheckpoint(bytes: Buffer): ReadCheckpoint {
   const digest = decodeBase64(hash);
   expectLine(digest?.length === 32, 'its third line is not a hash');
   expectLine(!more.includes(''), 'it has an empty line');
-  return { origin, position: Number(position), hash: digest?.toString('hex') ?? '', time: timeIn(more), note };
+  return { origin, position: Number(position), hash: digest.toString('hex'), time: timeIn(more), note };
 }
 
 function timeIn(lines: readonly string[]): string {
-  const time = lines.map((line) => TIME.exec(line)?.[1]).find((found) => found !== undefined) ?? '';
-  expectLine(!Number.isNaN(Date.parse(time)), 'it has no time');
+  const time = lines.map((line) => TIME.exec(line)?.[1]).find((found) => found !== undefined);
+  expectLine(time !== undefined && !Number.isNaN(Date.parse(time)), 'it has no time');
   return time;
 }
 
-function expectLine(holds: boolean, what: string): void {
+function expectLine(holds: boolean, what: string): asserts holds {
   if (!holds) throw new NoteError(`is no checkpoint: ${what}`);
 }
 

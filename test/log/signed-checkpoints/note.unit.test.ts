@@ -200,7 +200,11 @@ describe('the text of a checkpoint', () => {
       checkpointText({ ...SAYS, origin: 'a\u202Eb' }),
       /first line is not the origin/,
     ],
-    ['an empty line', checkpointText(SAYS).replace('\n42', '\n\n42'), /second line is not a position|empty line/],
+    ['an empty line', checkpointText(SAYS).replace('\n42', '\n\n42'), /second line is not a position/],
+    ['an empty line further down', `${checkpointText(SAYS)}\nwitness somebody\n`, /it has an empty line/],
+    ['a hash in another spelling', checkpointText(SAYS).replace('=\n', '\n'), /third line is not a hash/],
+    ['no hash', 'here\n42\n', /third line is not a hash/],
+    ['an origin alone', 'here\n', /second line is not a position/],
     ['another text altogether', GO.text, /is no checkpoint/],
   ] as const) {
     it(`is refused where it has ${what}, well signed or not`, () => {

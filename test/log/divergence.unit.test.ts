@@ -1,0 +1,67 @@
+/** A log that isn't the one that was seen: what is told of it without asking the database. */
+import { expect } from 'chai';
+import {
+  type HeadCheck,
+  divergencesIn,
+  isReplaced,
+  logDiverged,
+  toDivergence,
+  toHeadCheck,
+} from '../../src/log/divergence.js';
+import { GENESIS_HASH } from '../../src/log/head.js';
+
+const place = (position: number, hash = 'a'.repeat(64)) => ({ position, hash });
+
+describe('a log that is another one', () => {
+  it('ends earlier, or with another event at the same position; what goes on may be the same', () => {
+    const at = (position: number, hash?: string): Pick<HeadCheck, 'head'> => ({ head: place(position, hash) });
+    const seen = place(5);
+    expect(isReplaced(at(4), seen)).to.equal(true);
+    expect(isReplaced(at(5), seen)).to.equal(false);
+    expect(isReplaced(at(5, 'b'.repeat(64)), seen)).to.equal(true);
+    expect(isReplaced(at(6, 'b'.repeat(64)), seen)).to.equal(false);
+  });
+
+  it('is refused in words that say how far it went', () => {
+    const advice =
+      'Nothing is changed until somebody has looked at it (GET /history/verify) and acknowledged it: dps acknowledge-log, or POST /history/acknowledge.';
+    const [seen, shorter, forged] = [place(5), place(3), place(5, 'b'.repeat(64))];
+    expect(logDiverged({ seen, found: shorter })).to.deep.equal({
+      code: 'LOG_DIVERGED',
+      message: `The log is not the one that was seen: it went on to position 5, and ends at 3 now. ${advice}`,
+      details: { seen, found: shorter },
+    });
+    expect(logDiverged({ seen, found: forged }).message).to.equal(
+      `The log is not the one that was seen: position 5 is not the event that it was. ${advice}`,
+    );
+  });
+
+  it('is acknowledged by an event that names no more than what was seen and found', () => {
+    const noted = { id: 7, seen: place(5), found: place(3), noticed_at: '2026-01-01T00:00:00.000Z' };
+    const { id: _id, ...told } = noted;
+    expect(toDivergence(noted)).to.deep.equal({ ...told, fork: null });
+    expect(toDivergence({ ...noted, fork: 2 })).to.deep.equal({ ...told, fork: 2 });
+  });
+
+  it('is read from an event whatever stands there', () => {
+    const whole = { seen: place(5), found: { position: 3 } };
+    expect(divergencesIn({ divergences: [whole] })).to.deep.equal([whole]);
+    for (const data of [null, undefined, 7, {}, { divergences: null }, { divergences: { 0: whole } }])
+      expect(divergencesIn(data), JSON.stringify(data)).to.deep.equal([]);
+    const others = [null, 7, {}, { seen: place(5) }, { found: place(5) }, { seen: 5, found: 3 }];
+    const wrong = [
+      { ...whole, found: null },
+      { ...whole, found: {} },
+      { ...whole, seen: { position: '5' } },
+    ];
+    expect(divergencesIn({ divergences: [...others, whole, ...wrong] })).to.deep.equal([whole]);
+  });
+
+  it('is known by its end, which an empty log has as well', () => {
+    const rest = { forgotten: place(2), pending: null, acknowledged: 3, timeline: 4 };
+    const empty = { ...rest, position: null, hash: null, occurred_at: null };
+    expect(toHeadCheck(empty)).to.deep.equal({ head: { position: 0, hash: GENESIS_HASH }, ...rest });
+    const row = { ...rest, ...place(9), occurred_at: new Date() };
+    expect(toHeadCheck(row)).to.deep.equal({ head: place(9), ...rest });
+  });
+});

@@ -1,0 +1,155 @@
+/** An exported log, checked line by line: what is wrong, and where. */
+import { expect } from 'chai';
+import { sha256 } from '../../src/kernel/sha256.js';
+import { prepareEvents } from '../../src/log/append.js';
+import { documentLine } from '../../src/log/document-lines.js';
+import { type ExportedLog, checkExportedLog, positionOf } from '../../src/log/exported-chain.js';
+import { emptyHead } from '../../src/log/head.js';
+import type { LogEvent, StoredEvent } from '../../src/schema/model/events.js';
+import { CAUSE } from '../support/instance.js';
+
+const SAID = '{"comment":"why not"}';
+const SAID_HASH = sha256(SAID);
+const UNSAID_HASH = sha256('never written down');
+
+const commented = (comment: string): LogEvent => ({
+  type: 'change.commented',
+  version: 1,
+  collection: null,
+  field: null,
+  subject: { kind: 'change', id: '7b0b6c6e-0000-4000-8000-000000000001' },
+  data: { comment },
+});
+
+const EVENTS: readonly LogEvent[] = [
+  { type: 'collection.deleted', version: 1, collection: 'a', field: null, data: {} },
+  commented(SAID_HASH),
+  { type: 'collection.deleted', version: 1, collection: 'b', field: null, data: {} },
+  commented(SAID_HASH),
+];
+
+const lineOf = ({ position, ...event }: StoredEvent): string => JSON.stringify({ position, ...event });
+
+async function storedOf(events: readonly LogEvent[]): Promise<StoredEvent[]> {
+  const now = new Date('2026-01-02T03:04:05.678Z');
+  return (await prepareEvents({ head: emptyHead(), events, cause: CAUSE, now })).events;
+}
+
+async function check(lines: readonly string[]): Promise<ExportedLog & { told: number[] }> {
+  const told: number[] = [];
+  const found = await checkExportedLog(toStream(lines), sha256, ({ position }) => told.push(position));
+  return { ...found, told };
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await
+async function* toStream(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+
+describe('an exported log, line by line', () => {
+  let stored: StoredEvent[];
+  /** Four events, and behind the second the document that it and the last one name. */
+  let lines: string[];
+
+  before(async () => {
+    stored = await storedOf(EVENTS);
+    const [first = '', second = '', third = '', fourth = ''] = stored.map(lineOf);
+    const document = documentLine({ hash: SAID_HASH, content: SAID });
+    lines = [first, second, document, third, fourth, document];
+  });
+
+  /** Up to and with a position. */
+  const headAt = (position: number) => {
+    const { hash = '', occurred_at = '' } = stored[position - 1] ?? {};
+    return position === 0 ? emptyHead() : { position, hash, occurred_at };
+  };
+
+  it('is in order, and every event is told once', async () => {
+    expect(await check(lines)).to.deep.equal({ ok: true, head: headAt(4), told: [1, 2, 3, 4] });
+    expect(await check([])).to.deep.equal({ ok: true, head: emptyHead(), told: [] });
+    expect(await checkExportedLog(toStream(lines), sha256)).to.deep.equal({ ok: true, head: headAt(4) });
+  });
+
+  it('is in order where a document was erased', async () => {
+    const erased = documentLine({ hash: SAID_HASH, content: null });
+    expect(await check(lines.with(2, erased))).to.include({ ok: true });
+  });
+
+  const broken = async (changed: readonly string[]) => {
+    const { ok, head, broken: fault, told } = await check(changed);
+    expect(ok).to.equal(false);
+    expect(head).to.deep.equal(headAt(told.length));
+    expect(told).to.deep.equal(stored.slice(0, told.length).map(({ position }) => position));
+    return [told.length, fault];
+  };
+  const unreadable = (line: number) =>
+    `line ${line} is not an event as the service writes it: it was changed or cut off`;
+
+  it('names what is missing, and what stands in the wrong place', async () => {
+    expect(await broken(lines.toSpliced(0, 1))).to.deep.equal([0, { position: 1, reason: 'it is missing' }]);
+    expect(await broken(lines.toSpliced(3, 1))).to.deep.equal([2, { position: 3, reason: 'it is missing' }]);
+    expect(await broken([0, 3, 1, 2, 4, 5].map((index) => lines[index] ?? ''))).to.deep.equal([
+      1,
+      { position: 2, reason: 'it stands in the wrong place: in line 3, after later events' },
+    ]);
+    expect(await broken(lines.toSpliced(1, 0, lines[0] ?? ''))).to.deep.equal([
+      1,
+      { position: 1, reason: 'it is there again in line 2' },
+    ]);
+  });
+
+  it('names the line that is no event, or another one than was written', async () => {
+    const [first = ''] = lines;
+    for (const line of ['', 'x', 'null', '{"position":1}', `${first} `, first.replace('"version":1', '"version":1.0')])
+      expect(await broken(lines.with(0, line)), line).to.deep.equal([0, { position: 1, reason: unreadable(1) }]);
+    expect(await broken(lines.with(3, (lines[3] ?? '').slice(0, -1)))).to.deep.equal([
+      2,
+      { position: 3, reason: unreadable(4) },
+    ]);
+  });
+
+  it('names the event that was changed, moved to another chain, or signed by another hash', async () => {
+    const changed = (index: number, by: Partial<StoredEvent>) =>
+      lines.with(index, lineOf({ ...(stored[index] as StoredEvent), ...by } as StoredEvent));
+    expect(await broken(changed(0, { collection: 'c' } as Partial<StoredEvent>))).to.deep.equal([
+      0,
+      { position: 1, reason: 'its hash does not fit what it says' },
+    ]);
+    expect(await broken(changed(1, { previous_hash: 'f'.repeat(64) }))).to.deep.equal([
+      1,
+      { position: 2, reason: 'its previous_hash is not the hash of position 1' },
+    ]);
+  });
+
+  it('names the event whose document is missing or changed; the first of them', async () => {
+    const gone = `its document ${SAID_HASH} is missing`;
+    expect(await broken(lines.filter((line) => !line.startsWith('{"document"')))).to.deep.equal([
+      4,
+      { position: 2, reason: gone },
+    ]);
+    expect(await broken(lines.toSpliced(-1, 1))).to.deep.equal([4, { position: 4, reason: gone }]);
+    const other = documentLine({ hash: SAID_HASH, content: '{"comment":"why"}' });
+    const isChanged = `its document ${SAID_HASH} is not what its hash says: it was changed`;
+    expect(await broken(lines.with(2, other))).to.deep.equal([4, { position: 2, reason: isChanged }]);
+    expect(await broken(lines.with(2, other).toSpliced(-1, 1))).to.deep.equal([4, { position: 2, reason: isChanged }]);
+    // Of a document that no event names nobody cares.
+    const stray = documentLine({ hash: UNSAID_HASH, content: SAID });
+    expect(await check([...lines, stray])).to.include({ ok: true });
+  });
+
+  it('a fault of an event comes before one of a document', async () => {
+    expect(await broken(lines.toSpliced(2, 2))).to.deep.equal([2, { position: 3, reason: 'it is missing' }]);
+  });
+
+  it('shows the position of a line where it can be told', () => {
+    expect(positionOf(lines[3] ?? '')).to.equal(3);
+    for (const line of [
+      '',
+      '{"id":1,"position":3,',
+      ' {"position":3,',
+      '{"position":x,',
+      '{"position":1234567890123456,',
+    ])
+      expect(positionOf(line), line).to.equal(undefined);
+  });
+});

@@ -1,0 +1,131 @@
+/** Checkpoints held against a log: what is said of each that the log isn't as it says. */
+import { generateKeyPairSync } from 'node:crypto';
+import { expect } from 'chai';
+import type { EventRecord } from '../../../src/log/read.js';
+import { checkpointText, originOf, parseCheckpoint } from '../../../src/log/signed-checkpoints/checkpoint.js';
+import { createExportView, holdAgainst } from '../../../src/log/signed-checkpoints/hold-against.js';
+import { encodeNoteKey, noteKey, rawPublicKey, signNote } from '../../../src/log/signed-checkpoints/note.js';
+
+const { privateKey } = generateKeyPairSync('ed25519');
+const KEY = noteKey('data-platform-service', rawPublicKey(privateKey));
+const OTHER_KEY = noteKey('data-platform-service', rawPublicKey(generateKeyPairSync('ed25519').privateKey));
+const TIME = '2026-11-22T06:00:00.000Z';
+
+const hashOf = (position: number): string => position.toString(16).padStart(64, '0');
+const ORIGIN = originOf(hashOf(1));
+const OTHER_ORIGIN = originOf('ab'.repeat(32));
+
+function signed(position: number, says: { hash?: string; origin?: string } = {}) {
+  const { hash = hashOf(position), origin = ORIGIN } = says;
+  const note = signNote(checkpointText({ origin, position, hash, time: TIME }), KEY, privateKey);
+  return { file: `${position}.checkpoint`, checkpoint: parseCheckpoint(Buffer.from(note)) };
+}
+
+const event = (position: number, more: Partial<EventRecord> = {}): EventRecord =>
+  ({ position, type: 'collection.deleted', hash: hashOf(position), data: {}, ...more }) as EventRecord;
+
+/** The log became another one: `found` is where it ended then, and `seen` where it had ended before. */
+const acknowledging = (position: number, { seen, found }: { seen: number; found: number }): EventRecord =>
+  event(position, {
+    type: 'log.acknowledged',
+    subject: { kind: 'log', id: String(position) },
+    data: { divergences: [{ seen: { position: seen }, found: { position: found } }] },
+  });
+
+type Signed = ReturnType<typeof signed>;
+
+/** Held against an export of these events. */
+async function held(
+  files: readonly Signed[],
+  events: readonly EventRecord[],
+  how: { broken?: number; keys?: [] } = {},
+) {
+  const { add, view } = createExportView(files);
+  for (const each of events) add(each);
+  const { broken, keys = [KEY] } = how;
+  const log = {
+    head: { position: events.length },
+    ...(broken !== undefined && { broken: { position: broken, reason: '' } }),
+  };
+  return holdAgainst(files, view(log), keys);
+}
+
+const reasonOf = async (...given: Parameters<typeof held>): Promise<string | undefined> =>
+  (await held(...given))[0]?.reason;
+
+const PLAIN = [1, 2, 3].map((position) => event(position));
+
+describe('checkpoints held against an export', () => {
+  it('hold where every event up to there is as it was, whatever came later', async () => {
+    const says = { origin: ORIGIN, time: TIME, ok: true, signed_by: encodeNoteKey(KEY) };
+    expect(await held([signed(3), signed(1)], PLAIN)).to.deep.equal([
+      { file: '3.checkpoint', position: 3, hash: hashOf(3), ...says },
+      { file: '1.checkpoint', position: 1, hash: hashOf(1), ...says },
+    ]);
+  });
+
+  it('are not verified where no key is given', async () => {
+    const [found] = await held([signed(2)], PLAIN, { keys: [] });
+    expect(found).to.include({ ok: true, signed_by: null });
+  });
+
+  it('do not hold where another key signed them, whatever the log says', async () => {
+    const files = [signed(2)];
+    const { add, view } = createExportView(files);
+    PLAIN.forEach(add);
+    const [found] = await holdAgainst(files, view({ head: { position: 3 } }), [OTHER_KEY]);
+    expect(found).to.include({ ok: false, signed_by: null });
+    expect(found?.reason).to.equal(`it is not signed by a key that was given, but by ${KEY.name}+${KEY.id}`);
+  });
+
+  it('do not hold of a log that ends before them, or is broken there', async () => {
+    expect(await reasonOf([signed(4)], PLAIN)).to.equal(
+      'the log ends at position 3: what came after that is gone, or the log was read before the checkpoint was signed',
+    );
+    expect(await reasonOf([signed(4)], PLAIN, { broken: 4 })).to.equal(
+      'the log does not hold up to there: it is broken at position 4',
+    );
+    expect(await held([signed(3)], PLAIN, { broken: 4 })).to.have.nested.property('0.ok', true);
+  });
+
+  it('do not hold where a hash or the beginning is another one', async () => {
+    const forged = 'f'.repeat(64);
+    expect(await reasonOf([signed(2, { hash: forged })], PLAIN)).to.equal(
+      `position 2 has the hash ${hashOf(2)}: the log was rewritten, there or before`,
+    );
+    expect(await reasonOf([signed(2, { origin: OTHER_ORIGIN })], PLAIN)).to.equal(
+      `it names another log (${OTHER_ORIGIN}) than the one that has this hash (${ORIGIN})`,
+    );
+    expect(await reasonOf([signed(2, { origin: OTHER_ORIGIN, hash: forged })], PLAIN)).to.equal(
+      `the log is another one (${ORIGIN}): it was rewritten from its beginning, or never was the one that was signed (${OTHER_ORIGIN})`,
+    );
+  });
+
+  describe('of a log that became another one', () => {
+    // Position 3 acknowledges that the log had ended at 5, and ended at 2.
+    const events = [event(1), event(2), acknowledging(3, { seen: 5, found: 2 }), event(4)];
+    const next = originOf(hashOf(3));
+    const told = '. Event 3 acknowledges that the log became another one: look at it (log.acknowledged)';
+
+    it('hold of the part that stayed, and by the new origin from the event on that says so', async () => {
+      const files = [signed(2), signed(3, { origin: next }), signed(4, { origin: next })];
+      expect((await held(files, events)).map(({ ok }) => ok)).to.deep.equal([true, true, true]);
+    });
+
+    it('do not hold of what is gone, and the event is named', async () => {
+      const gone = 'e'.repeat(64);
+      const another = (position: number) => reasonOf([signed(position, { hash: gone })], events);
+      const isAnother = `the log is another one (${next}): it was rewritten from its beginning, or never was the one that was signed (${ORIGIN})`;
+      expect(await another(3)).to.equal(isAnother + told);
+      expect(await another(5)).to.equal(
+        `the log ends at position 4: what came after that is gone, or the log was read before the checkpoint was signed${told}`,
+      );
+      // What was gone ended at 5, and began after 2.
+      expect(await another(6)).to.match(/before the checkpoint was signed$/);
+      expect(await another(2)).to.equal(`position 2 has the hash ${hashOf(2)}: the log was rewritten, there or before`);
+      expect(await reasonOf([signed(4, { hash: gone, origin: next })], events)).to.equal(
+        `position 4 has the hash ${hashOf(4)}: the log was rewritten, there or before${told}`,
+      );
+    });
+  });
+});
