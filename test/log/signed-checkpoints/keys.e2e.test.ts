@@ -160,6 +160,9 @@ describe('the keys of checkpoints', () => {
       );
     };
 
+    /** A key and what else stands in its file. */
+    const ofSize = (bytes: number): string => PEM.padEnd(bytes, '\n');
+
     const cases: Record<string, { file: () => Promise<string>; reason: RegExp }> = {
       'that is not there': { file: () => Promise.resolve(join(folder, 'none')), reason: /ENOENT/ },
       'that is a folder': { file: () => Promise.resolve(folder), reason: /no ordinary file|EISDIR/ },
@@ -184,6 +187,7 @@ describe('the keys of checkpoints', () => {
           ),
         reason: /encrypted with a password/,
       },
+      'that is larger than any key': { file: () => write(ofSize(64 * 1024 + 1)), reason: /it is too large for a key/ },
       'that was cut off': { file: () => write(PEM.slice(0, 60)), reason: /no private key in PEM/ },
     };
     for (const [what, { file, reason }] of Object.entries(cases)) {
@@ -194,8 +198,9 @@ describe('the keys of checkpoints', () => {
       });
     }
 
-    it('are fine where a group may read it, and where openssl has made it', async function () {
+    it('are fine where a group may read it, where much else stands there, and where openssl has made it', async function () {
       expect(await refusal(await write(PEM, 0o640))).to.equal('it started');
+      expect(await refusal(await write(ofSize(64 * 1024)))).to.equal('it started');
       const file = join(folder, 'openssl.pem');
       try {
         execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', file], { stdio: 'ignore' });

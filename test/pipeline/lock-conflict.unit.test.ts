@@ -1,0 +1,94 @@
+/** What a change that waited for a lock in vain is told of those who have it. */
+import { expect } from 'chai';
+import { type LockConflict, described, holderDetails, lockConflictProblem } from '../../src/pipeline/lock-conflict.js';
+import { lockTimeout } from '../../src/postgres/errors.js';
+import type { Holder } from '../../src/projector/ddl/table-locks.js';
+
+const HOLDER: Holder = {
+  pid: 41,
+  transaction: '3/7',
+  application: 'shop',
+  age: 12.4,
+  table: 'orders',
+  maintenance: false,
+};
+
+describe('a holder of a lock', () => {
+  const said: Record<string, [Partial<Holder>, string, object]> = {
+    'that is known': [
+      {},
+      'by "shop" (process 41 of the database server, its transaction began 12 s ago)',
+      { pid: 41, application_name: 'shop', age_seconds: 12, collection: 'orders' },
+    ],
+    'that has no name': [
+      { application: '' },
+      'by an application without a name (process 41 of the database server, its transaction began 12 s ago)',
+      { pid: 41, application_name: '', age_seconds: 12, collection: 'orders' },
+    ],
+    'whose age nobody may see': [
+      { age: null },
+      'by "shop" (process 41 of the database server)',
+      { pid: 41, application_name: 'shop', age_seconds: null, collection: 'orders' },
+    ],
+    // By a clock that was set back.
+    'of the future': [
+      { age: -3 },
+      'by "shop" (process 41 of the database server, its transaction began 0 s ago)',
+      { pid: 41, application_name: 'shop', age_seconds: 0, collection: 'orders' },
+    ],
+    'that just began': [
+      { age: 0.5 },
+      'by "shop" (process 41 of the database server, its transaction began 1 s ago)',
+      { pid: 41, application_name: 'shop', age_seconds: 1, collection: 'orders' },
+    ],
+    'that is a prepared transaction': [
+      { pid: null, application: '' },
+      'by a prepared transaction',
+      { pid: null, application_name: '', age_seconds: 12, collection: 'orders' },
+    ],
+  };
+  for (const [what, [more, words, details]] of Object.entries(said))
+    it(`is told of in words and in details: one ${what}`, () => {
+      const holder = { ...HOLDER, ...more };
+      expect(described(holder)).to.equal(words);
+      expect(holderDetails(holder)).to.deep.equal(details);
+    });
+
+  it('of the log is told of without a table', () => {
+    expect(holderDetails(HOLDER, true)).to.deep.equal({ pid: 41, application_name: 'shop', age_seconds: 12 });
+  });
+});
+
+describe('a change that did not get its locks in time', () => {
+  const refused = (conflict: Partial<LockConflict>) =>
+    lockConflictProblem({ locks: [], holders: [], log: false, ...conflict });
+  const others: Holder[] = [HOLDER, { ...HOLDER, pid: 42, table: 'customers' }, { ...HOLDER, pid: null }];
+
+  it('names the table that is in use, the first who uses it, and how many more there are', () => {
+    const by = 'by "shop" (process 41 of the database server, its transaction began 12 s ago)';
+    expect(refused({ holders: [HOLDER] })).to.deep.equal({
+      ...lockTimeout(`The table "orders" is in use: ${by}`),
+      collection: 'orders',
+      details: { blocked_by: [holderDetails(HOLDER)] },
+    });
+    expect(refused({ holders: others })).to.deep.equal({
+      ...lockTimeout(`The table "orders" is in use: ${by} and 2 more`),
+      collection: 'orders',
+      details: { blocked_by: others.map((holder) => holderDetails(holder)) },
+    });
+  });
+
+  it('names the other change where it is the lock of the log, and no table', () => {
+    expect(refused({ holders: [{ ...HOLDER, table: '' }], log: true })).to.deep.equal({
+      ...lockTimeout(
+        'Another change is under way: by "shop" (process 41 of the database server, its transaction began 12 s ago)',
+      ),
+      details: { blocked_by: [{ pid: 41, application_name: 'shop', age_seconds: 12 }] },
+    });
+  });
+
+  it('says what is known where nobody has the lock any more', () => {
+    expect(refused({})).to.deep.equal(lockTimeout());
+    expect(refused({ log: true })).to.deep.equal(lockTimeout('Another change is under way'));
+  });
+});
