@@ -1,5 +1,6 @@
 /** A log as a file: one event a line, as GET /history/export writes it. */
 import type { Readable } from 'node:stream';
+import type { z } from 'zod';
 import { OperatorError } from '../kernel/operator-error.js';
 import { sha256 } from '../kernel/sha256.js';
 import { type Document, documentFault, readDocumentLine } from './document-lines.js';
@@ -51,8 +52,8 @@ function readLine(line: string, number: number): EventRecord {
   }
   const parsed = RECORD.safeParse(value);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new OperatorError(`Line ${number} is not an event: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}.`);
+    const { path, message } = parsed.error.issues[0] as z.core.$ZodIssue;
+    throw new OperatorError(`Line ${number} is not an event: ${path.join('.')} ${message}.`);
   }
   // What was read, not what zod copied: a copy would lose a member named __proto__.
   return value as EventRecord;

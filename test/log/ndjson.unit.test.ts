@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { OperatorError } from '../../src/kernel/operator-error.js';
+import { sha256 } from '../../src/kernel/sha256.js';
+import { documentLine } from '../../src/log/document-lines.js';
 import { readNdjsonPages } from '../../src/log/ndjson.js';
 
 const EVENT = {
@@ -62,12 +64,39 @@ describe('a log as a file', () => {
     }
   });
 
+  describe('with documents', () => {
+    const content = '{"comment":"why not"}';
+    const whole = { hash: sha256(content), content };
+    const lineOf = (document: { hash: string; content: string | null }) => `${documentLine(document)}\n`;
+
+    it('tells of each before the page that ends behind it, erased ones too, and counts none as an event', async () => {
+      const told: unknown[] = [];
+      const erased = { hash: sha256('erased'), content: null };
+      const stream = Readable.from([Buffer.from(line(1) + lineOf(whole) + line(2) + lineOf(erased))]);
+      for await (const page of readNdjsonPages(stream, (document) => told.push(document)))
+        told.push(page.map(({ position }) => position));
+      expect(told).to.deep.equal([whole, erased, [1, 2]]);
+    });
+
+    it('names the line of one that was changed, or is of another shape', async () => {
+      const changed = line(1) + lineOf({ ...whole, content: `${content} ` });
+      expect(await faultOf(changed)).to.equal(
+        `Line 2 is damaged: its document ${whole.hash} is not what its hash says: it was changed.`,
+      );
+      for (const wrong of [{ document: 'x', content }, { document: whole.hash }, { document: whole.hash, content: 1 }])
+        expect(await faultOf(`${JSON.stringify(wrong)}\n`)).to.match(/^Line 1 is not an event: /);
+      expect(await faultOf('{"document":\n')).to.match(/^Line 1 is not JSON/);
+    });
+  });
+
   it('names the line that is damaged, and what is wrong with it', async () => {
     expect(await faultOf(`${line(1)}\n${line(2).slice(0, 50)}`)).to.equal(
       'Line 3 is not JSON: the file is damaged or cut off.',
     );
-    expect(await faultOf(line(1) + line(0))).to.match(/^Line 2 is not an event: position /);
-    expect(await faultOf(line(1, { actor: { id: 5, name: 'A' } }))).to.match(/^Line 1 is not an event: actor\.id /);
+    expect(await faultOf(line(1) + line(0))).to.equal(
+      'Line 2 is not an event: position Too small: expected number to be >0.',
+    );
+    expect(await faultOf(line(1, { actor: { id: 5, name: 'A' } }))).to.match(/^Line 1 is not an event: actor\.id \w/);
     expect(await faultOf(line(1, { more: 1 }))).to.match(/^Line 1 is not an event: .*more/);
     for (const wrong of [
       { position: 1.5 },
