@@ -2,7 +2,7 @@
 import type { Sha256 } from '../kernel/sha256.js';
 import { documentsOf } from '../schema/change-requests/documents-of.js';
 import { chainWith } from './event-hash.js';
-import { type Document, documentFault, readDocumentLine } from './document-lines.js';
+import { type Document, documentFault, missing, readDocumentLine } from './document-lines.js';
 import type { LogHead } from './head.js';
 import { RECORD } from './exported-event.js';
 import type { EventRecord } from './read.js';
@@ -60,22 +60,23 @@ export async function checkExportedLog(
 
 /** Documents that events name, each in a line behind its event. The first that isn't is a fault. */
 function awaitedDocuments(sha256: Sha256) {
-  const missing = new Map<string, number>();
+  const awaited = new Map<string, number>();
   let damaged: Fault | undefined;
   return {
     after: (event: EventRecord): void => {
-      for (const hash of documentsOf(event)) if (!missing.has(hash)) missing.set(hash, event.position);
+      for (const hash of documentsOf(event)) if (!awaited.has(hash)) awaited.set(hash, event.position);
     },
     found: (document: Document): void => {
       const reason = documentFault(document, { hash: document.hash, sha256 });
-      const position = missing.get(document.hash);
+      const position = awaited.get(document.hash);
       if (reason !== null && position !== undefined) damaged ??= { position, reason };
-      missing.delete(document.hash);
+      awaited.delete(document.hash);
     },
     fault: (): Fault | undefined => {
-      const [first] = missing;
+      const [first] = awaited;
       if (damaged !== undefined || first === undefined) return damaged;
-      return { position: first[1], reason: documentFault(undefined, { hash: first[0], sha256 }) ?? '' };
+      const [hash, position] = first;
+      return { position, reason: missing(hash) };
     },
   };
 }

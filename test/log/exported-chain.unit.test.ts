@@ -111,7 +111,7 @@ describe('an exported log, line by line', () => {
   it('names the event that was changed, moved to another chain, or signed by another hash', async () => {
     const changed = (index: number, by: Partial<StoredEvent>) =>
       lines.with(index, lineOf({ ...(stored[index] as StoredEvent), ...by } as StoredEvent));
-    expect(await broken(changed(0, { collection: 'c' } as Partial<StoredEvent>))).to.deep.equal([
+    expect(await broken(changed(0, { command: 'another' }))).to.deep.equal([
       0,
       { position: 1, reason: 'its hash does not fit what it says' },
     ]);

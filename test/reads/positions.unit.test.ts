@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { ProblemError } from '../../src/kernel/problem.js';
+import { ProblemError } from '../../src/kernel/problem.js';
 import type { Fresh } from '../../src/reads/freshness.js';
 import { createPositions } from '../../src/reads/positions.js';
 
@@ -27,8 +27,12 @@ describe('who waits for a position', () => {
     expect(await known).to.equal('at 6');
     expect(new Set(await Promise.all(strangers))).to.deep.equal(new Set(['at 6']));
     head = 7;
-    // Their places are free again.
     expect(await said(positions.reach(7, { isKnown: false }))).to.equal('at 7');
+    // Their places are free again, and no more than they had.
+    const others = Array.from({ length: STRANGERS }, () => said(positions.reach(8, { isKnown: false })));
+    expect(await said(positions.reach(8, { isKnown: false }))).to.match(/^Too many wait/);
+    head = 8;
+    expect(new Set(await Promise.all(others))).to.deep.equal(new Set(['at 8']));
   });
 
   it('gives its place up when the client has hung up', async () => {
@@ -47,12 +51,48 @@ describe('who waits for a position', () => {
     expect(await next).not.to.match(/^Too many wait/);
   });
 
+  it('finds none where ten thousand wait, known or not', async () => {
+    let head = 5;
+    const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
+    const positions = createPositions({ check, timeout: 20_000 });
+    const all = Array.from({ length: 10_000 }, () => said(positions.reach(6, { isKnown: true })));
+    const tooMany = 'Too many wait for a position of the log here already. Ask again later, or ask the primary.';
+    for (const isKnown of [true, false]) expect(await said(positions.reach(6, { isKnown }))).to.equal(tooMany);
+    head = 6;
+    expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['at 6']));
+  });
+
+  it('is told what the check says when it fails', async () => {
+    let fails = false;
+    const away = new ProblemError({ code: 'UNAVAILABLE', message: 'away' });
+    const fresh: Fresh = { head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 };
+    const positions = createPositions({
+      check: () => (fails ? Promise.reject(away) : Promise.resolve(fresh)),
+      timeout: 20,
+    });
+    const waiting = said(positions.reach(6, { isKnown: true }));
+    fails = true;
+    expect(await waiting).to.equal('away');
+  });
+
   it('is told where the log ends only if known', async () => {
     const check = (): Promise<Fresh> => Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20 });
-    expect(await said(positions.reach(6, { isKnown: true }))).to.contain('ends at 5');
-    expect(await said(positions.reach(6, { isKnown: false })))
-      .to.contain('has not come to position 6')
-      .and.not.contain('5');
+    const problemOf = (isKnown: boolean) =>
+      positions.reach(6, { isKnown }).then(
+        () => undefined,
+        (error: unknown) => (error as ProblemError).problem,
+      );
+    const advice = 'Ask again later, or ask the primary.';
+    expect(await problemOf(true)).to.deep.equal({
+      code: 'UNAVAILABLE',
+      message: `The log has not come to position 6 within 20 ms: here it ends at 5. ${advice}`,
+      details: { position: 6, head: 5 },
+    });
+    expect(await problemOf(false)).to.deep.equal({
+      code: 'UNAVAILABLE',
+      message: `The log has not come to position 6 within 20 ms. ${advice}`,
+      details: { position: 6 },
+    });
   });
 });

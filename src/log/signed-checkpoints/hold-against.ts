@@ -94,7 +94,7 @@ async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint
   const why = await acknowledgedAs(log, position);
   if (there === hash) return `it names another log (${origin}) than the one that has this hash (${beginning})`;
   if (beginning !== origin) {
-    return `the log is another one (${beginning ?? 'none'}): it was rewritten from its beginning, or never was the one that was signed (${origin})${why}`;
+    return `the log is another one (${beginning}): it was rewritten from its beginning, or never was the one that was signed (${origin})${why}`;
   }
   return `position ${position} has the hash ${there}: the log was rewritten, there or before${why}`;
 }
@@ -115,7 +115,8 @@ export function createExportView(files: readonly CheckpointFile[]): {
   add: (event: EventRecord) => void;
   view: (log: Pick<LogView, 'head' | 'broken'>) => LogView;
 } {
-  const wanted = new Map(files.map(({ checkpoint }) => [checkpoint.position, { hash: '', origin: '' }]));
+  const wanted = new Set(files.map(({ checkpoint }) => checkpoint.position));
+  const found = new Map<number, { hash: string; origin: string | null }>();
   const acknowledged: Acknowledgement[] = [];
   let origin: string | null = null;
   return {
@@ -126,12 +127,12 @@ export function createExportView(files: readonly CheckpointFile[]): {
         origin = originOf(hash);
         acknowledged.push({ position, divergences: divergencesIn(event.data) });
       }
-      if (wanted.has(position)) wanted.set(position, { hash, origin: origin ?? '' });
+      if (wanted.has(position)) found.set(position, { hash, origin });
     },
     view: (log) => ({
       ...log,
-      hashAt: (position) => Promise.resolve(wanted.get(position)?.hash ?? null),
-      originAt: (position) => Promise.resolve(wanted.get(position)?.origin ?? null),
+      hashAt: (position) => Promise.resolve(found.get(position)?.hash ?? null),
+      originAt: (position) => Promise.resolve(found.get(position)?.origin ?? null),
       acknowledged: () => Promise.resolve(acknowledged),
     }),
   };

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
 import { COPY, countValues } from '../../projector/ddl/kept/values.js';
-import { integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
+import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
 import type { CommandOf } from '../../schema/operations/index.js';
@@ -62,20 +62,21 @@ async function countNulls(client: pg.ClientBase, { options, command, now }: Coun
     key: primaryKeyOf(now).map(({ field }) => ({ name: field, identity: now.identities.fields.get(field) ?? '' })),
     copy: qualified(trash(command.position), COPY),
   };
-  const most = integer(String(ENOUGH + (await keptRows(client, kept.copy))));
-  const { rows } = await client.query<{ met: number; rows: number }>(countValues(kept, most));
-  return rows[0] === undefined ? 0 : rows[0].rows - rows[0].met;
+  const most = integer(String(ENOUGH + (await countOf(client, kept.copy))));
+  const { rows: counted } = await client.query<{ met: number; rows: number }>(countValues(kept, most));
+  const [{ met, rows }] = counted as [{ met: number; rows: number }];
+  return rows - met;
 }
 
 async function countEmpty(client: pg.ClientBase, { options, now }: Counting, schema: ColumnSchema): Promise<number> {
   if (fillsItself(schema)) return 0;
   const table = qualified(options.schema, now.collection.collection);
   const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(ENOUGH + 1))}`;
-  const counted = await client.query<{ count: number }>(sql`SELECT count(*)::int AS count FROM (${rows}) AS t`);
-  return counted.rows[0]?.count ?? 0;
+  return countOf(client, sql`(${rows}) AS t`);
 }
 
-async function keptRows(client: pg.ClientBase, copy: string): Promise<number> {
-  const { rows } = await client.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${copy}`);
-  return rows[0]?.count ?? 0;
+async function countOf(client: pg.ClientBase, rows: Sql): Promise<number> {
+  const { rows: counted } = await client.query<{ count: number }>(sql`SELECT count(*)::int AS count FROM ${rows}`);
+  const [{ count }] = counted as [{ count: number }];
+  return count;
 }

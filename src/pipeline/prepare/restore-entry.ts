@@ -35,7 +35,8 @@ export async function schemaBefore({ pool, at }: RestoreOptions, { batch }: Tras
     `SELECT min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
     [batch],
   );
-  return at((rows[0]?.first ?? 1) - 1);
+  const [{ first }] = rows as [{ first: number }];
+  return at(first - 1);
 }
 
 /** The command, once it is sure what of the entry is there. */

@@ -66,7 +66,7 @@ function inquiryOf(refused: Refused): Inquiry | null {
   const { problem } = refused;
   const offenders = offendingRowsOf(refused);
   if (offenders !== null) {
-    const count = (rows: readonly unknown[]) => Number((rows[0] as { count?: unknown } | undefined)?.count ?? 0);
+    const count = (rows: readonly unknown[]) => Number((rows[0] as { count: unknown }).count);
     return { question: offenders.question, told: (rows) => withCount(problem, offenders, count(rows)) };
   }
   const question = takenParts(refused);

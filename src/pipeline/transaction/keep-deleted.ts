@@ -55,9 +55,9 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   const told = events.map((event, index): LogEvent => {
     if (event.type === 'field.deleted' && values.kept.has(index))
       return { ...event, data: { ...event.data, kept_until } };
-    const node = event.type === 'collection.deleted' ? tables.get(event.collection) : undefined;
-    const table = node && facts.tables.get(event.collection ?? '');
-    if (node === undefined || table === undefined || event.type !== 'collection.deleted') return event;
+    if (event.type !== 'collection.deleted') return event;
+    const [node, table] = [tables.get(event.collection), facts.tables.get(event.collection)];
+    if (node === undefined || table === undefined) return event;
     return { ...event, data: { ...event.data, ...keptTable(node, table, kept_until) } };
   });
   return { kind: 'kept', events: told, warnings: [...leavingWarnings(tables.keys(), facts), ...values.warnings] };

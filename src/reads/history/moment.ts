@@ -17,7 +17,7 @@ export function readMoment(text: string): Moment | null {
   // A plus sign that was not encoded arrives as a space.
   const [, date, time, zone] = TIME.exec(text.replace(/ (?=\d\d:\d\d$)/, '+')) ?? [];
   if (date === undefined) return null;
-  const read = new Date(time === undefined ? `${date}T00:00:00Z` : `${date}T${time}${zone?.toUpperCase() ?? ''}`);
+  const read = new Date(time === undefined ? `${date}T00:00:00Z` : `${date}T${time}${zone}`.toUpperCase());
   if (!isStorableTime(read) || !isDay(date)) return null;
   return { kind: 'time', time: read };
 }

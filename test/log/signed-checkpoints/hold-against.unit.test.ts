@@ -24,12 +24,12 @@ function signed(position: number, says: { hash?: string; origin?: string } = {})
 const event = (position: number, more: Partial<EventRecord> = {}): EventRecord =>
   ({ position, type: 'collection.deleted', hash: hashOf(position), data: {}, ...more }) as EventRecord;
 
-/** The log became another one: `found` is where it ended then, and `seen` where it had ended before. */
-const acknowledging = (position: number, { seen, found }: { seen: number; found: number }): EventRecord =>
+/** The log became another one, as often as that: `found` is where it ended then, and `seen` where it had ended before. */
+const acknowledging = (position: number, ...forks: { seen: number; found: number }[]): EventRecord =>
   event(position, {
     type: 'log.acknowledged',
     subject: { kind: 'log', id: String(position) },
-    data: { divergences: [{ seen: { position: seen }, found: { position: found } }] },
+    data: { divergences: forks.map(({ seen, found }) => ({ seen: { position: seen }, found: { position: found } })) },
   });
 
 type Signed = ReturnType<typeof signed>;
@@ -102,8 +102,8 @@ describe('checkpoints held against an export', () => {
   });
 
   describe('of a log that became another one', () => {
-    // Position 3 acknowledges that the log had ended at 5, and ended at 2.
-    const events = [event(1), event(2), acknowledging(3, { seen: 5, found: 2 }), event(4)];
+    // Position 3 acknowledges that the log had ended at 5, and ended at 2; and far on before.
+    const events = [event(1), event(2), acknowledging(3, { seen: 99, found: 98 }, { seen: 5, found: 2 }), event(4)];
     const next = originOf(hashOf(3));
     const told = '. Event 3 acknowledges that the log became another one: look at it (log.acknowledged)';
 

@@ -188,7 +188,8 @@ async function aroundBatch(
     `SELECT min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
     [batch],
   );
-  return [await at(position), await at((rows[0]?.first ?? 1) - 1)];
+  const [{ first }] = rows as [{ first: number }];
+  return [await at(position), await at(first - 1)];
 }
 
 function* namesThatDiffer(from: State, to: State): Resumable<string[]> {
