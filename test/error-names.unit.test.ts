@@ -1,0 +1,82 @@
+/** What an error is, a line of the service's log says first: each is called what its class is called. */
+import { expect } from 'chai';
+import { UsageError } from '../src/cli/command.js';
+import { Refused } from '../src/http/errors.js';
+import { JsonFault } from '../src/http/body/json-fault.js';
+import { ClientGone } from '../src/http/body/limited-bytes.js';
+import { YamlError, YamlSizeError } from '../src/http/formats/yaml.js';
+import { NotInTimeError } from '../src/kernel/in-time.js';
+import { OperatorError } from '../src/kernel/operator-error.js';
+import { type Problem, ProblemError } from '../src/kernel/problem.js';
+import { LogDivergedError, startPoint } from '../src/log/fold.js';
+import { NoteError } from '../src/log/signed-checkpoints/note.js';
+import { RefusedError } from '../src/log/signed-checkpoints/targets.js';
+import { redact } from '../src/logger.js';
+import { DivergedError } from '../src/pipeline/diverged.js';
+import { LogBusyError } from '../src/pipeline/lock-conflict.js';
+import { NotOursError } from '../src/pipeline/change-requests/run-steps.js';
+import { LostError, NotNowError } from '../src/pipeline/change-requests/work-on.js';
+import { StaleConnectionError } from '../src/pipeline/transaction/begin.js';
+import { UnknownOutcomeError } from '../src/pipeline/transaction/commit.js';
+import { CommitInDoubt } from '../src/pipeline/transaction/finish.js';
+import { CommandRefused } from '../src/pipeline/types.js';
+import { ExchangeError, LostConnectionError } from '../src/postgres/errors.js';
+import { LockedError } from '../src/projector/ddl/table-locks.js';
+import { UnsafeSqlError } from '../src/projector/ddl/sql.js';
+import { IndexBuildError } from '../src/projector/indexes/catch-up.js';
+import { PreparationRefused } from '../src/projector/online/types.js';
+import { FutureMomentError } from '../src/reads/history/index.js';
+import { UnreadableEventError } from '../src/schema/fold/upcasting.js';
+
+const SAYS = 'why';
+const PROBLEM: Problem = { code: 'IN_USE', message: SAYS };
+const CAUSE = new Error(SAYS);
+const TARGET = {} as IndexBuildError['target'];
+const LOST = {} as CommitInDoubt['lost'];
+const DONE = {} as CommitInDoubt;
+
+/** Of each class one, and what else than why it says. */
+const ERRORS: readonly [error: Error, name: string, message?: string][] = [
+  [new UsageError(SAYS), 'UsageError'],
+  [new Refused([PROBLEM]), 'Refused'],
+  [new Refused([]), 'Refused', 'refused'],
+  [new JsonFault('syntax', SAYS, { path: [], at: null }), 'JsonFault'],
+  [new ClientGone(SAYS), 'ClientGone'],
+  [new YamlError(SAYS), 'YamlError'],
+  [new YamlSizeError(SAYS), 'YamlSizeError'],
+  [new NotInTimeError(SAYS), 'NotInTimeError'],
+  [new OperatorError(SAYS), 'OperatorError'],
+  [new ProblemError(PROBLEM), 'ProblemError'],
+  [new LogDivergedError(7, SAYS), 'LogDivergedError', 'event 7 why'],
+  [new NoteError(SAYS), 'NoteError'],
+  [new RefusedError(SAYS), 'RefusedError'],
+  [new DivergedError(startPoint()), 'DivergedError', 'the log is not the one that was seen'],
+  [new LogBusyError(SAYS), 'LogBusyError'],
+  [new NotOursError(SAYS), 'NotOursError'],
+  [new NotNowError(SAYS), 'NotNowError'],
+  [new LostError(SAYS), 'LostError'],
+  [new StaleConnectionError(SAYS), 'StaleConnectionError'],
+  [new UnknownOutcomeError(SAYS), 'UnknownOutcomeError'],
+  [new CommitInDoubt(LOST, DONE), 'CommitInDoubt', 'the outcome of a commit is unknown'],
+  [new CommandRefused([PROBLEM]), 'CommandRefused'],
+  [new CommandRefused([]), 'CommandRefused', 'refused'],
+  [new ExchangeError(CAUSE, []), 'ExchangeError'],
+  [new ExchangeError(SAYS, []), 'ExchangeError'],
+  [new LostConnectionError(SAYS), 'LostConnectionError'],
+  [new LockedError(CAUSE, []), 'LockedError'],
+  [new LockedError(SAYS, []), 'LockedError'],
+  [new UnsafeSqlError('no name', 'a"'), 'UnsafeSqlError', 'no name: "a\\""'],
+  [new IndexBuildError(7, TARGET, CAUSE), 'IndexBuildError'],
+  [new IndexBuildError(7, TARGET, SAYS), 'IndexBuildError'],
+  [new PreparationRefused([PROBLEM]), 'PreparationRefused'],
+  [new PreparationRefused([]), 'PreparationRefused', 'refused'],
+  [new FutureMomentError(SAYS), 'FutureMomentError'],
+  [new UnreadableEventError(7, SAYS), 'UnreadableEventError', "event 7 can't be read: why"],
+];
+
+describe('an error in a log line', () => {
+  for (const [error, name, message = SAYS] of ERRORS)
+    it(`is called what it is: ${name}, ${message}`, () => {
+      expect(redact({ error })).to.have.property('error').that.includes({ name, message });
+    });
+});
