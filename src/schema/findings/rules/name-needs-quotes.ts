@@ -16,12 +16,14 @@ export const nameNeedsQuotes: Rule = {
   example: { unsafe: '{"collection": "BlogPosts"}', safe: '{"collection": "blog_posts"}' },
   aliases: { atlas: ['NM102', 'NM103'] },
   field: ({ old, now }) =>
-    old === undefined && hasColumn(now) && !PLAIN.test(now.field) ? said(labelOf(now), now.field) : undefined,
+    old === undefined && hasColumn(now) && !PLAIN.test(now.field)
+      ? said(labelOf(now), { field: now.field })
+      : undefined,
   event: (planned) =>
-    namesGiven(planned).flatMap(({ name, field, label }) => (PLAIN.test(name) ? [] : [said(label, field)])),
+    namesGiven(planned).flatMap(({ name, place, label }) => (PLAIN.test(name) ? [] : [said(label, place)])),
 };
 
-const said = (label: string, field: string | null): Observed => ({
+const said = (label: string, place: Pick<Observed, 'collection' | 'field'>): Observed => ({
   message: `${label}: SQL has to quote its name`,
-  field,
+  ...place,
 });

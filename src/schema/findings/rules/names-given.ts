@@ -1,12 +1,12 @@
 /** The names of tables and renamed columns that an event gives; those of new columns come with their fields. */
 import { hasColumn, hasTable } from './common.js';
-import type { PlannedEvent } from '../model.js';
+import type { Observed, PlannedEvent } from '../model.js';
 
 export interface GivenName {
   name: string;
-  /** null: of the collection. */
-  field: string | null;
   label: string;
+  /** By the new names, as a diff has them. */
+  place: Pick<Observed, 'collection' | 'field'>;
 }
 
 export function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
@@ -14,14 +14,17 @@ export function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
   switch (event.type) {
     case 'collection.created':
     case 'collection.adopted':
-      return event.data.collection.schema === null ? [] : [{ name: collection, field: null, label: collection }];
+      return event.data.collection.schema === null ? [] : [ofTable(collection)];
     case 'collection.renamed':
-      return hasTable(batch.after, event.data.to) ? [{ name: event.data.to, field: null, label: event.data.to }] : [];
+      return hasTable(batch.after, event.data.to) ? [ofTable(event.data.to)] : [];
     case 'field.renamed': {
       const { to } = event.data;
-      return hasColumn(after?.fields.get(to)) ? [{ name: to, field: to, label: `${collection}.${to}` }] : [];
+      const given = { name: to, label: `${collection}.${to}`, place: { field: to } };
+      return hasColumn(after?.fields.get(to)) ? [given] : [];
     }
     default:
       return [];
   }
 }
+
+const ofTable = (name: string): GivenName => ({ name, label: name, place: { collection: name, field: null } });

@@ -25,12 +25,14 @@ export const reservedName: Rule = {
   safer: 'Use a name that is none: the plural, or one that says more.',
   example: { unsafe: '{"collection": "order"}', safe: '{"collection": "orders"}' },
   field: ({ old, now }) =>
-    old === undefined && hasColumn(now) && RESERVED.has(now.field) ? said(labelOf(now), now.field) : undefined,
+    old === undefined && hasColumn(now) && RESERVED.has(now.field)
+      ? said(labelOf(now), { field: now.field })
+      : undefined,
   event: (planned: PlannedEvent) =>
-    namesGiven(planned).flatMap(({ name, field, label }) => (RESERVED.has(name) ? [said(label, field)] : [])),
+    namesGiven(planned).flatMap(({ name, place, label }) => (RESERVED.has(name) ? [said(label, place)] : [])),
 };
 
-const said = (label: string, field: string | null): Observed => ({
+const said = (label: string, place: Pick<Observed, 'collection' | 'field'>): Observed => ({
   message: `${label}: its name is a reserved word of SQL, which has to be quoted everywhere`,
-  field,
+  ...place,
 });
