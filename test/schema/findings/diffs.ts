@@ -29,18 +29,23 @@ export interface How {
 
 const RELEASE = '0.1.0';
 
+/** The events of an edited snapshot. */
+export function asked(before: State, change: (snapshot: Edited) => void): LogEvent[] {
+  const snapshot = structuredClone(runToEnd(snapshotOf(before, RELEASE))) as unknown as Edited;
+  change(snapshot);
+  const compared = runToEnd(compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: RELEASE }));
+  if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
+  const { desired } = compared.value;
+  return runToEnd(transition(before, desired.state, desired.touched));
+}
+
 /** The state that an edited snapshot leads to, and the findings on the way. */
 export function edit(
   before: State,
   change: (snapshot: Edited) => void,
   how: How = {},
 ): { after: State; findings: Finding[] } {
-  const snapshot = structuredClone(runToEnd(snapshotOf(before, RELEASE))) as unknown as Edited;
-  change(snapshot);
-  const compared = runToEnd(compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: RELEASE }));
-  if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
-  const { desired } = compared.value;
-  const decided = runToEnd(transition(before, desired.state, desired.touched));
+  const decided = asked(before, change);
   const events = how.concurrently ? decided.map(concurrently) : decided;
   const { statements, after } = runToEnd(planBatch(before, events, 'public'));
   const { policy, apart = [] } = how;

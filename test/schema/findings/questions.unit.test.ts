@@ -1,0 +1,65 @@
+/** What the database is asked before the rules run. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { planBatch } from '../../../src/projector/ddl/plan.js';
+import { questionsOf } from '../../../src/schema/findings/index.js';
+import { type Edited, LIBRARY, asked, column, key, table } from './diffs.js';
+import { add, relation, set } from './told.js';
+
+function questions(change: (snapshot: Edited) => void) {
+  const events = asked(LIBRARY, change);
+  const plan = { before: LIBRARY, events, ...runToEnd(planBatch(LIBRARY, events, 'public')) };
+  return runToEnd(questionsOf(plan));
+}
+
+const none = { tables: [], altered: [] };
+
+describe('what is asked of the database', () => {
+  it('is the size of tables that are locked, and what needs those whose columns change', () => {
+    expect(questions(set('title', { is_nullable: false }))).to.deep.equal({
+      tables: ['articles'],
+      altered: ['articles'],
+    });
+    expect(questions(add('more', 'string'))).to.deep.equal({ tables: ['articles'], altered: [] });
+    expect(questions(relation())).to.deep.equal({ tables: ['articles', 'authors'], altered: [] });
+    const gone = (snapshot: Edited): void => {
+      snapshot.collections = snapshot.collections.filter(({ collection }) => collection !== 'authors');
+      snapshot.fields = snapshot.fields.filter(({ collection }) => collection !== 'authors');
+    };
+    expect(questions(gone)).to.deep.equal({ tables: ['authors'], altered: ['authors'] });
+    const without = (snapshot: Edited): void => {
+      snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title');
+    };
+    expect(questions(without)).to.deep.equal({ tables: ['articles'], altered: ['articles'] });
+  });
+
+  it('is asked by the names of before', () => {
+    const renamed = (snapshot: Edited): void => {
+      for (const each of [...snapshot.fields, ...snapshot.collections])
+        if (each.collection === 'authors')
+          Object.assign(each, { collection: 'people', meta: undefined, schema: undefined });
+      Object.assign(snapshot.collections.find(({ collection }) => collection === 'people') ?? {}, {
+        renamed_from: 'authors',
+      });
+      snapshot.fields.push(column('people', 'name', 'string', { is_indexed: true }));
+    };
+    expect(questions(renamed)).to.deep.equal({ tables: ['authors'], altered: ['authors'] });
+    const field = (snapshot: Edited): void => {
+      for (const each of snapshot.fields)
+        if (each.field === 'title')
+          Object.assign(each, { field: 'headline', renamed_from: 'title', meta: undefined, schema: undefined });
+    };
+    expect(questions(field)).to.deep.equal({ tables: ['articles'], altered: ['articles'] });
+  });
+
+  it('is nothing of what is made, or stands in the metadata alone', () => {
+    const made = ({ collections, fields }: Edited): void => {
+      collections.push(table('notes'));
+      fields.push(key('notes'), column('notes', 'text', 'string', { is_indexed: true }));
+    };
+    expect(questions(made)).to.deep.equal(none);
+    const noted = ({ collections }: Edited): void =>
+      collections.forEach((each) => Object.assign(each, { meta: { note: 'n' } }));
+    expect(questions(noted)).to.deep.equal(none);
+  });
+});
