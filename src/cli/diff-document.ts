@@ -1,4 +1,5 @@
 /** A diff as the service answers it, in words. */
+import { oneLine } from './output.js';
 import { policyText } from './policy.js';
 
 interface Change {
@@ -46,20 +47,24 @@ export function describeDiff(document: DiffDocument): string {
     ...relations.map((entry) => describeEntry('relation', entry)),
   ];
   if (lines.length === 0) lines.push('No differences.');
-  for (const warning of document.warnings ?? []) lines.push(`! ${describeWarning(warning)}`);
+  lines.push(...describeWarnings(document.warnings));
   return lines.join('\n');
 }
+
+/** A line for each. */
+export const describeWarnings = (warnings: readonly Warning[] = []): string[] =>
+  warnings.map((warning) => `! ${describeWarning(warning)}`);
 
 export function describeWarning(warning: Warning): string {
   const { code, collection, field, message } = warning;
   const place = [collection, field].filter((name) => name !== undefined).join('.');
   const policy = policyText(warning);
   const said = policy === undefined ? message : `${message}; ${policy}`;
-  return place === '' ? `${code}: ${said}` : `${code} ${place}: ${said}`;
+  return oneLine(place === '' ? `${code}: ${said}` : `${code} ${place}: ${said}`);
 }
 
 function describeEntry(kind: string, { collection, field, diff }: Entry): string {
-  const name = field === undefined ? collection : `${collection}.${field}`;
+  const name = oneLine(field === undefined ? collection : `${collection}.${field}`);
   const whole = diff.find((change) => change.path === undefined || change.path.length === 0);
   if (whole?.kind === 'N') return `+ ${kind} ${name}`;
   if (whole?.kind === 'D') return `- ${kind} ${name}`;

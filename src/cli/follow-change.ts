@@ -1,6 +1,7 @@
 /** Waiting for a change request: a bar on a terminal, a line for each thing that changes elsewhere. Both on stderr. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExitCode, Invocation } from './command.js';
+import { type Warning, describeWarning } from './diff-document.js';
 import { json } from './output.js';
 import { bar } from './progress.js';
 import { ask } from './connections/service.js';
@@ -21,7 +22,7 @@ export interface ShownChange {
   queued_behind: string[];
   waiting_for: { pid: number | null; application_name: string; age_seconds: number | null }[];
   cleaning: boolean;
-  warnings: { message: string }[];
+  warnings: Warning[];
   errors: { message: string }[] | null;
   /** What people said of it; null: nobody is asked. */
   proposal: {
@@ -35,7 +36,7 @@ export interface ShownChange {
   planned?: {
     fresh: boolean;
     statements: { summary: string }[];
-    findings: { message: string }[];
+    findings: Warning[];
     errors: { message: string }[] | null;
     loses: { collection: string; field: string | null; kept: boolean }[];
   } | null;
@@ -68,7 +69,7 @@ export async function followChange(invocation: Invocation, { data }: { data: Sho
   const { terminal, values } = invocation;
   const tell = createTeller(invocation);
   terminal.note(`Change request ${data.id}: it goes on without this command ("dps changes withdraw" gives it up).`);
-  for (const { message } of data.warnings) terminal.note(`! ${message}`);
+  for (const warning of data.warnings) terminal.note(`! ${describeWarning(warning)}`);
   let change = data;
   while (!ENDS.includes(change.state) || change.cleaning) {
     tell(change);

@@ -1,5 +1,6 @@
 /** The history as text for people. */
 import type { DiffDocument, Entry } from './diff-document.js';
+import { oneLine } from './output.js';
 
 export interface ShownBatch {
   batch: string;
@@ -109,8 +110,3 @@ function describeEntry(kind: string, { collection, field, diff }: Entry, paint: 
 const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));
 
 const shownTime = (time: string): string => time.slice(0, 19).replace('T', ' ');
-
-/** Names and reasons are untrusted text: what would move the cursor is shown, not done. */
-function oneLine(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1).replace('\u007F', '\\u007f'));
-}

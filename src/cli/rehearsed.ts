@@ -3,7 +3,7 @@ import type { Command } from '../pipeline/types.js';
 import { stoppingFindings } from '../projector/findings/index.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { ExitCode, Invocation } from './command.js';
-import { type Warning, describeWarning } from './diff-document.js';
+import type { Warning } from './diff-document.js';
 import { type Workplace, operatorsRequest, refusedByService } from './connections/pipeline.js';
 import { stoppedBy } from './policy.js';
 
@@ -31,7 +31,3 @@ export async function take<N extends OperationName>(
   const warnings = await stoppingFindings(pool, schema, run);
   return { warnings, code: stoppedBy(warnings, invocation.values).length > 0 ? 3 : undefined };
 }
-
-/** A line for each. */
-export const describeWarnings = (warnings: readonly Warning[] = []): string[] =>
-  warnings.map((warning) => `! ${describeWarning(warning)}`);

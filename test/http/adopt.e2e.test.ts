@@ -236,7 +236,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
       return [code, out.join('\n')];
     };
     expect(await dps('adopt')).to.have.property('0', 2);
-    expect((await dps('adopt', 'people', '--dry-run'))[1]).to.include('Would adopt 1 tables');
+    expect((await dps('adopt', 'people', '--dry-run'))[1]).to.include('Would adopt 1 table');
     expect(await dps('adopt', '--all')).to.have.property('0', 1);
     expect(await dps('adopt', 'people')).to.have.property('0', 2);
     expect(await dps('drift')).to.deep.equal([0, 'The database is as the log says.\nNot managed:  odd.']);

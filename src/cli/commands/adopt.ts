@@ -3,10 +3,10 @@ import { type AdoptionReport, adopting } from '../../pipeline/prepare/adopt.js';
 import type { Note } from '../../projector/adopt/note.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError } from '../command.js';
-import type { Warning } from '../diff-document.js';
-import { accepted, json } from '../output.js';
+import { type Warning, describeWarnings } from '../diff-document.js';
+import { accepted, counted, json } from '../output.js';
 import { withPipeline } from '../connections/pipeline.js';
-import { describeWarnings, take } from '../rehearsed.js';
+import { take } from '../rehearsed.js';
 
 export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
@@ -34,7 +34,7 @@ function requestOf({ positionals, values }: Invocation): object {
 function describe({ adopted, relations, refused, not_represented: notes, dry_run: isDry, warnings }: Report): string {
   const done = isDry === true ? 'Would adopt' : 'Adopted';
   const lines = adopted.map((name) => `+ ${name}`);
-  lines.push(`${done} ${adopted.length} tables with ${relations} relations.`);
+  lines.push(`${done} ${counted(adopted.length, 'table')} with ${counted(relations, 'relation')}.`);
   for (const { table, message } of refused) lines.push(`! ${table} stays unmanaged: ${message}`);
   lines.push(...describeWarnings(warnings), ...describeNotes(notes));
   return lines.join('\n');

@@ -2,7 +2,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
 import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
-import { json } from '../output.js';
+import { counted, json } from '../output.js';
 import { stoppedBy } from '../policy.js';
 import { type Answered, ask, askFully, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';
@@ -145,10 +145,8 @@ function appliedBy(answer: Answered, plan: Plan): Applied {
 }
 
 function describeApplied({ batch, position, events, statements }: Applied): string {
-  return `Applied: ${count(events, 'event')}, ${count(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
+  return `Applied: ${counted(events, 'event')}, ${counted(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
 }
-
-const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
 function describePlan({ events, statements, warnings = [], accepted, errors = [], online }: Plan): string {
   const lines = statements.map(({ summary }) => summary);
@@ -156,7 +154,9 @@ function describePlan({ events, statements, warnings = [], accepted, errors = []
   if (online !== undefined)
     lines.push('Prepared first, while the tables are used:', ...online.steps.map(({ summary }) => `  ${summary}`));
   const verdict = accepted === false ? 'PostgreSQL refuses it:' : online === undefined ? 'PostgreSQL accepts it.' : '';
-  lines.push(`Plan: ${count(events.length, 'event')}, ${count(statements.length, 'statement')}. ${verdict}`.trimEnd());
+  lines.push(
+    `Plan: ${counted(events.length, 'event')}, ${counted(statements.length, 'statement')}. ${verdict}`.trimEnd(),
+  );
   if (accepted === false) lines.push(...errors.map(({ message }) => `  ${message}`));
   return lines.join('\n');
 }

@@ -1,6 +1,7 @@
 /** dps changes: changes that wait, as they are, and their end. */
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { type Said, type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
+import { describeWarnings } from '../diff-document.js';
 import { json, oneLine } from '../output.js';
 import { ask, askForAll, reasonHeader } from '../connections/service.js';
 
@@ -68,7 +69,7 @@ export function describeWhole(change: ShownChange): string {
       return `  [${marks[at]}] ${oneLine(summary)}${part}${phase === null ? '' : `  (${oneLine(phase)})`}`;
     }),
     ...(['queued', 'preparing', 'prepared'].includes(state) ? [`now: ${oneLine(describeNow(change))}`] : []),
-    ...warnings.map(({ message }) => `! ${oneLine(message)}`),
+    ...describeWarnings(warnings),
     ...(errors ?? []).map(({ message }) => `failed: ${oneLine(message)}`),
     ...(result === null ? [] : [`applied: position ${result.position}, batch ${result.batch}`]),
   ].join('\n');
@@ -92,7 +93,7 @@ function describePlan({ fresh, statements, findings, errors, loses }: NonNullabl
     ...(fresh ? [] : ['stale: it would not do what was proposed any more']),
     ...(errors ?? []).map(({ message }) => `  ${oneLine(message)}`),
     ...statements.map(({ summary }) => `  ${oneLine(summary)}`),
-    ...findings.map(({ message }) => `! ${oneLine(message)}`),
+    ...describeWarnings(findings),
     ...loses.map(({ collection, field, kept }) => {
       const what = oneLine(field === null ? collection : `${collection}.${field}`);
       return `loses ${what}${kept ? ', kept in the trash for a while' : ' for good'}`;

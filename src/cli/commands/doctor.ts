@@ -7,7 +7,7 @@ import { type ExitCode, type Invocation } from '../command.js';
 import { openPool, withServer } from '../connections/database.js';
 import { type Finding, finding } from '../../doctor/finding.js';
 import { type Examined, examine } from '../../doctor/index.js';
-import { json } from '../output.js';
+import { counted, json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { openProjectionTools } from '../connections/projections.js';
 
@@ -67,5 +67,5 @@ function describe(examined: readonly Examined[]): string {
     ]),
   ]);
   const count = examined.reduce((sum, { findings }) => sum + findings.length, 0);
-  return [...lines, count === 0 ? 'Nothing found.' : `${count} ${count === 1 ? 'finding' : 'findings'}.`].join('\n');
+  return [...lines, count === 0 ? 'Nothing found.' : `${counted(count, 'finding')}.`].join('\n');
 }

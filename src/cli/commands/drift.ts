@@ -5,10 +5,11 @@ import { type Repaired, repairDrift } from '../../projector/drift/repair.js';
 import { type ExitCode, type Invocation, UsageError } from '../command.js';
 import { type AcceptanceReport, accepting } from '../../pipeline/prepare/accept-drift.js';
 import { operations } from '../../schema/operations/index.js';
+import { describeWarnings } from '../diff-document.js';
 import { namedPlace } from '../named-place.js';
-import { accepted, json } from '../output.js';
+import { accepted, counted, json } from '../output.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';
-import { describeWarnings, take } from '../rehearsed.js';
+import { take } from '../rehearsed.js';
 
 export async function drift(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
@@ -73,7 +74,7 @@ function describeAcceptance(
   const count = lines.length;
   for (const { collection, from, to } of fields) lines.push(`  ${collection}.${from} is ${collection}.${to} now`);
   lines.push(
-    `${isDry ? 'Would take' : 'Took'} ${count} ${count === 1 ? 'table' : 'tables'} into the log as ${count === 1 ? 'it is' : 'they are'}.`,
+    `${isDry ? 'Would take' : 'Took'} ${counted(count, 'table')} into the log as ${count === 1 ? 'it is' : 'they are'}.`,
   );
   for (const { collection, field, message } of left) {
     lines.push(`! ${collection}${field === undefined ? '' : `.${field}`} stays different: ${message}`);

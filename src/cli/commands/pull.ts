@@ -1,6 +1,6 @@
 /** dps pull: the schema as files, one a collection. */
 import type { ExitCode, Invocation } from '../command.js';
-import { json } from '../output.js';
+import { counted, json } from '../output.js';
 import { LOCK } from '../schema-files/lock.js';
 import { presentFiles, withLock } from '../schema-files/present-files.js';
 import { readLockIn } from '../schema-files/read-folder.js';
@@ -18,7 +18,7 @@ async function write(invocation: Invocation, directory: string): Promise<ExitCod
   if (invocation.values['json'] === true) {
     invocation.terminal.print(json({ written: [...written.keys()], removed, left_alone: change.foreign }));
   } else {
-    const count = `${present.files.size} collection${present.files.size === 1 ? '' : 's'}`;
+    const count = counted(present.files.size, 'collection');
     invocation.terminal.print(`${count}: ${written.size} files written, ${removed.length} removed.`);
   }
   return 0;

@@ -53,7 +53,10 @@ function explain(error: unknown): never {
 }
 
 function describe({ name, position, made = [], left = [], differences = [], ...rest }: Rebuilt): string {
-  const facts = Object.entries(rest).map(([key, value]) => `, ${value} ${key.replaceAll('_', ' ')}`);
+  const { milliseconds, locked_milliseconds: locked, ...counts } = rest;
+  const facts = Object.entries(counts).map(([key, value]) => `, ${value} ${key.replaceAll('_', ' ')}`);
+  if (locked !== undefined) facts.push(`, locked for ${locked} ms`);
+  if (milliseconds !== undefined) facts.push(`, ${milliseconds} ms altogether`);
   return [
     `${name}: at position ${position}${facts.join('')}.`,
     ...made.map((statement) => `  done: ${statement}`),

@@ -1,5 +1,6 @@
 /** Findings for people: at a terminal, and in a comment on a pull request. */
 import { LEVELS } from '../../schema/findings/index.js';
+import { counted } from '../output.js';
 import { policyText } from '../policy.js';
 import { type Shown, placeOf, requestOf } from './model.js';
 
@@ -26,7 +27,7 @@ function countText(findings: readonly Shown[]): string {
     const count = findings.filter((finding) => (finding.level ?? 'warn') === level).length;
     return count === 0 ? [] : [`${count} ${level}`];
   });
-  return `${findings.length} finding${findings.length === 1 ? '' : 's'}: ${counts.join(', ')}.`;
+  return `${counted(findings.length, 'finding')}: ${counts.join(', ')}.`;
 }
 
 const MARKS: Readonly<Record<string, string>> = { danger: '🛑', warn: '⚠️', note: 'ℹ️' };

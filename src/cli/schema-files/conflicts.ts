@@ -1,5 +1,6 @@
 /** Conflicts of a merge, for the person who has to decide. */
 import type { MergePlace } from '../../schema/merge/model.js';
+import { counted } from '../output.js';
 import type { SchemaFiles } from './read-folder.js';
 
 export interface ConflictAnswer {
@@ -9,7 +10,7 @@ export interface ConflictAnswer {
 
 export function describeConflicts(conflicts: readonly ConflictAnswer[], files: SchemaFiles): string {
   const lines = conflicts.map((conflict) => describe(conflict, files));
-  const count = `${conflicts.length} conflict${conflicts.length === 1 ? '' : 's'}`;
+  const count = counted(conflicts.length, 'conflict');
   return `${lines.join('\n')}\nNothing was changed: ${count} between the files and what others changed since. Where the files say what the service has, it is none any more; --take ours and --take theirs (the files) decide all of them.`;
 }
 

@@ -1,4 +1,5 @@
 /** A plan as Markdown, for a comment on a pull request. */
+import { counted } from '../output.js';
 import { type DiffDocument, type Entry, describeWarning, isEmpty } from '../diff-document.js';
 
 /** Longer comments are refused where they are posted: 65,536 characters. */
@@ -13,7 +14,7 @@ export function planMarkdown(document: DiffDocument): string {
     ...relations.map((entry) => row('relation', entry)),
   ];
   const warnings = (document.warnings ?? []).map((warning) => `- ${escaped(describeWarning(warning))}`);
-  const count = `${rows.length} change${rows.length === 1 ? '' : 's'}`;
+  const count = counted(rows.length, 'change');
   return cut([
     `### Schema plan: ${count}`,
     '',

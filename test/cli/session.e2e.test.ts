@@ -1,0 +1,257 @@
+/**
+ * What an operator reads, whole: one session with `dps`, every line of it, held against
+ * `test/fixtures/dps-session.txt`. `UPDATE_FIXTURES=1` writes it, for whoever reads what changed in it.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { dps } from '../support/dps.js';
+import { withService } from '../support/with-service.js';
+
+const FIXTURE = fileURLToPath(new URL('../fixtures/dps-session.txt', import.meta.url));
+/** What differs from run to run. Each stands for as many characters where columns depend on them. */
+const MASKS: readonly [RegExp, string][] = [
+  [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<an id that has thirty-six letters.>'],
+  [/[0-9a-f]{64}/g, '<hash>'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z/g, '<a time in UTC, to ms.>'],
+  [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '<a time, to a sec.>'],
+  [/dps_test_\w+/g, '<database>'],
+  [/release \d+\.\d+\.\d+/g, 'release <release>'],
+  [/PostgreSQL \d+\.\d+/g, 'PostgreSQL <version>'],
+  [/(?<=data-platform-service)\+[0-9a-f]{8}\+[\w+/=]+/g, '+<key>'],
+  [/dps_[\w-]{43}/g, 'dps_<secret>'],
+  [/(?<=once: )[\w-]{43}/g, '<secret>'],
+  [/\d+ ms\b/g, '<some> ms'],
+  [/\d+ bytes/g, '<some> bytes'],
+  // Statistics follow their table when they come to it.
+  [
+    /\((PostgreSQL does not know yet how many rows|about [\d,]+ rows?)[^;)]*(; counted since its statistics began)?/g,
+    '(<its size>',
+  ],
+  [/127\.0\.0\.1:\d+/g, '<address>'],
+];
+
+describe('a session with dps', () => {
+  const { service, client, api } = withService({ settings: { KEEP_DELETED: '7d' } });
+  const session: string[] = [];
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dps-session-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  /** Runs a line as a shell would take it, and writes down what one reads. */
+  async function run(line: string, given: { stdin?: string; answer?: string } = {}): Promise<string> {
+    const environment = { DATABASE_URL: service.databaseUrl, DPS_URL: service.url, DPS_TOKEN: service.adminToken };
+    const { stdin, answer } = given;
+    const { code, out, err } = await dps(
+      [...line.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => (quoted ?? word).replace('FOLDER', folder)),
+      environment,
+      { ...(stdin !== undefined && { stdin }), ...(answer !== undefined && { ask: () => answer }) },
+    );
+    session.push(
+      [`$ dps ${line}`, ...(out === '' ? [] : [out]), ...(err === '' ? [] : [`(noted) ${err}`]), `(exit ${code})`].join(
+        '\n',
+      ),
+    );
+    return out;
+  }
+
+  const idIn = (text: string): string => /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text)?.[0] ?? '';
+
+  const field = (name: string, type = 'string', more: object = {}): object => ({
+    field: name,
+    type,
+    meta: { interface: 'input' },
+    schema: more,
+  });
+
+  it('tells of accounts', async () => {
+    await run('users list');
+    await run(`users add one@example.com --role author --name 'One of us' --no-password`);
+    await run('users add one@example.com --role reader');
+    await run('users add nobody --role reader');
+    await run('users add two@example.com --role reader --password-stdin', { stdin: 'short\n' });
+    await run('users add two@example.com --role reader --password-stdin --no-password', {
+      stdin: 'long enough to be one\n',
+    });
+    await run('users add two@example.com --role reader --password-stdin', { stdin: 'twelve chars\r\n' });
+    await run('users add three@example.com --role auditor');
+    await run('users set one@example.com');
+    await run('users set one@example.com --email nobody');
+    await run('users set one@example.com --role reader --new-password');
+    await run('users set two@example.com --status suspended --name Two');
+    await run('users set four@example.com --name Four');
+    await run('users list');
+    await run('tokens add one@example.com --name ci --expires 2999-01-01');
+    await run('tokens add one@example.com --name ci');
+    await run('tokens add one@example.com --name late --expires 2001-01-01');
+    await run('tokens add one@example.com --name late --expires 300000-01-01');
+    await run('tokens add one@example.com --name late --expires soon');
+    await run('tokens list one@example.com');
+    await run('tokens revoke one@example.com ci');
+    await run('tokens revoke one@example.com other');
+    await run('users remove two@example.com');
+    await run('users remove two@example.com');
+  });
+
+  it('tells of the schema', async () => {
+    const fields = [field('title'), field('body', 'text'), field('size', 'integer', { default_value: 3 })];
+    const sent = json({ collection: 'articles', schema: {}, fields });
+    expect((await client('/collections', sent)).status).to.equal(200);
+    const authors = json({ collection: 'authors', schema: {}, meta: { note: 'who writes' } });
+    expect((await client('/collections', authors)).status).to.equal(200);
+    await api.sql(`INSERT INTO articles (title) VALUES ('a'), ('b')`);
+    await run('status');
+    await run('rename articles.title headline');
+    await run('rename articles.nothing other');
+    await run(`rename authors writers --reason 'as everybody says'`);
+    await run('snapshot --output FOLDER/now.json');
+    await run('snapshot --format csv --include writers');
+    await run('diff FOLDER/now.json');
+    const snapshot = JSON.parse(await readFile(join(folder, 'now.json'), 'utf8')) as {
+      collections: { collection: string; meta: Record<string, unknown> }[];
+      fields: { collection: string; field: string; schema: Record<string, unknown> | null }[];
+    };
+    const wanted = {
+      ...snapshot,
+      collections: snapshot.collections.filter(({ collection }) => collection !== 'writers'),
+      fields: snapshot.fields
+        .filter(({ collection, field: name }) => collection !== 'writers' && name !== 'body')
+        .map((each) =>
+          each.field === 'size' ? { ...each, schema: { ...each.schema, is_nullable: false, default_value: 4 } } : each,
+        ),
+    };
+    await writeFile(join(folder, 'wanted.json'), JSON.stringify(wanted));
+    await run('diff FOLDER/wanted.json');
+    await run('diff FOLDER/wanted.json --mode merge');
+    await run('diff FOLDER/wanted.json --mode merge --output FOLDER/diff.json');
+    await run('lint FOLDER/wanted.json');
+    await run('lint FOLDER/wanted.json --level danger --format markdown');
+    await run('lint FOLDER/now.json --format github');
+    await run('apply FOLDER/wanted.json --dry-run');
+    await run('apply FOLDER/wanted.json');
+    await run('apply FOLDER/wanted.json', { answer: 'n' });
+    await run('apply FOLDER/diff.json --yes --reason tidying');
+    await api.sql('UPDATE articles SET size = 5');
+    await run('apply FOLDER/wanted.json --allow-drop articles.body --allow-drop writers --allow-drop ghosts');
+    await run('apply FOLDER/wanted.json');
+    await run('diff FOLDER/nothing.json');
+    await writeFile(join(folder, 'broken.json'), '{"collections": [');
+    await run('diff FOLDER/broken.json');
+  });
+
+  it('tells of the trash', async () => {
+    const list = JSON.parse(await run('trash list --json')) as { position: number; field: string | null }[];
+    session.pop();
+    const [body, writers] = [list.find((each) => each.field === 'body'), list.find((each) => each.field === null)];
+    await run('trash');
+    await run(`trash restore ${body?.position} --dry-run`);
+    await run(`trash restore ${body?.position} --as text --reason regretted`);
+    await run(`trash restore ${body?.position}`);
+    await run('trash restore body');
+    await run(`trash purge ${writers?.position}`);
+    await run(`trash purge ${writers?.position}`);
+    await run('trash');
+  });
+
+  it('tells of the history', async () => {
+    await run('history');
+    await run('history --limit 2 --collection articles');
+    await run('history --limit none');
+    await run('history show 1');
+    await run('history show 5');
+    await run('history show 99');
+    await run('history diff 4 6');
+    await run('history diff now now');
+    await run('history sql 3');
+  });
+
+  it('tells of what was changed behind the log', async () => {
+    await run('drift');
+    await api.sql(`
+      ALTER TABLE articles ADD COLUMN found integer, ALTER COLUMN size TYPE bigint, DROP COLUMN headline;
+      CREATE TABLE stray (id integer PRIMARY KEY, note text);
+      CREATE VIEW seen AS SELECT id FROM stray;
+      COMMENT ON TABLE articles IS 'by hand'`);
+    await run('drift');
+    await run('drift --allow-drop');
+    await run('drift --dry-run');
+    await run('drift --repair --accept');
+    await run('drift --accept articles.size --dry-run');
+    await run(`drift --accept articles.size --reason 'it holds more'`);
+    await run('drift --accept nothing');
+    await run('drift --repair');
+    await run('drift --repair --allow-drop');
+    await run('adopt stray --dry-run');
+    await run('adopt nothing');
+    await run('adopt');
+    await run('adopt --all');
+    await run('adopt --all');
+    await run('drift');
+  });
+
+  it('tells of the policy, and of changes that wait for people', async () => {
+    await run('policy');
+    const policy = {
+      findings: { LOSES_DATA: 'approve', NOT_NULL_OVER_ROWS: 'acknowledge' },
+      collections: [{ pattern: 'art*', findings: { REWRITES_TABLE: 'refuse' } }],
+      approvals: 2,
+      author_may_approve: true,
+      online_above_rows: 10_000,
+    };
+    await writeFile(join(folder, 'policy.json'), JSON.stringify(policy));
+    await run('policy set FOLDER/policy.json --reason careful');
+    await run('policy set FOLDER/broken.json');
+    await run('policy test FOLDER/now.json --force');
+    await run('policy test FOLDER/wanted.json --force');
+    const opened = await run(
+      `changes open FOLDER/now.json --force --title 'Back as it was' --reason 'people ask for it'`,
+    );
+    const id = idIn(opened);
+    expect(id, opened).not.to.equal('');
+    await run('changes');
+    await run(`changes comment ${id} 'what about the rows?'`);
+    await run(`changes approve ${id}`);
+    await run(`changes show ${id}`);
+    await run(`changes apply ${id}`);
+    await run(`changes reject ${id} --reason 'not like this'`);
+    await run(`changes withdraw ${id} --reason 'another time'`);
+    await run(`changes withdraw ${id}`);
+    await run(`changes show ${id}`);
+    await run('changes list --state proposed');
+    await run('changes show 1');
+  });
+
+  it('tells of the log and its projections', async () => {
+    await run('verify');
+    await run('rebuild metadata');
+    await run('rebuild tables');
+    await run('rebuild trash');
+    await run('rebuild change-requests');
+    await run('rebuild indexes');
+    await run('rebuild nothing');
+    await run('keys new FOLDER/key.pem');
+    await run('keys new FOLDER/key.pem');
+    await run('keys list');
+    await run('keys public');
+    await run('keys rotate');
+    await run('backup FOLDER/backup');
+    await run('restore --file FOLDER/now.json');
+    await run('verify --file FOLDER/now.json');
+    await run('status');
+    await run('stat');
+    await run('users --role reader');
+  });
+
+  it('has said what it always says', async () => {
+    let said = `${session.join('\n\n')}\n`.replaceAll(folder, '<folder>');
+    for (const [pattern, text] of MASKS) said = said.replaceAll(pattern, text);
+    if (process.env['UPDATE_FIXTURES'] === '1') await writeFile(FIXTURE, said);
+    expect(said.split('\n')).to.deep.equal((await readFile(FIXTURE, 'utf8')).split('\n'));
+  });
+});
