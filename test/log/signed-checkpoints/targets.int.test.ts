@@ -53,6 +53,8 @@ describe('checkpoints that go to a folder', () => {
     for (const each of [FIRST, checkpoint(2)]) await deliver(each);
     expect((await readdir(folder)).sort()).to.deep.equal([NAME, fileNameOf(checkpoint(2))]);
     expect(await readFile(join(folder, NAME), 'utf8')).to.equal(FIRST.note);
+    // Whoever may look into the folder may read them.
+    expect((await stat(join(folder, NAME))).mode & 0o777).to.equal(0o644 & ~process.umask());
   });
 
   it('may be delivered again, by many at once, and of another moment', async () => {
@@ -145,12 +147,18 @@ describe('checkpoints that go to an address', () => {
     expect(asked).to.have.length(1);
     expect(asked[0]).to.include({ method: 'PUT', path: `/checkpoints/${NAME}`, body: FIRST.note });
     expect(asked[0]?.headers).to.include({ 'if-none-match': '*', 'content-type': 'text/plain; charset=utf-8' });
+    expect(asked[0]?.headers).not.to.have.property('authorization');
   });
 
   it('are posted to any other, with what the address holds for it', async () => {
     await deliver(url.replace('http://', 'http://us%40er:p%2Fw@') + '/take?from=us');
     expect(asked[0]).to.include({ method: 'POST', path: '/take?from=us', body: FIRST.note });
     expect(asked[0]?.headers.authorization).to.equal(`Basic ${Buffer.from('us@er:p/w').toString('base64')}`);
+    expect(asked[0]?.headers['content-type']).to.equal('text/plain; charset=utf-8');
+    for (const credentials of ['token:', ':secret']) {
+      await deliver(url.replace('http://', `http://${credentials}@`));
+      expect(asked.at(-1)?.headers.authorization).to.equal(`Basic ${Buffer.from(credentials).toString('base64')}`);
+    }
     expect(createTarget(`${url.replace('://', '://u:secret@')}/a/?key=secret`).name).to.equal(`${url}/a/`);
   });
 
@@ -174,11 +182,20 @@ describe('checkpoints that go to an address', () => {
   });
 
   it('go nowhere else', async () => {
-    for (const code of [301, 302, 303, 307, 308]) {
+    for (const code of [300, 301, 302, 303, 307, 308, 399]) {
       answer = status(code, { location: `${url}/elsewhere` });
       expect((await failure(deliver(`${url}/here`))).message).to.equal(`answered ${code}: no other address is gone to`);
     }
     expect(new Set(asked.map(({ path }) => path))).to.deep.equal(new Set(['/here']));
+  });
+
+  it('are there after any answer that says so', async () => {
+    for (const code of [200, 201, 204, 299]) {
+      answer = status(code);
+      await deliver(`${url}/`);
+      await deliver(`${url}/here`);
+    }
+    expect(asked).to.have.length(8);
   });
 
   for (const code of [400, 401, 404, 500, 503]) {

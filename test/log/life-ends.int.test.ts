@@ -1,0 +1,135 @@
+/** Where lives of collections and fields ended, by identity: renamed, deleted, and brought back in between. */
+import { expect } from 'chai';
+import type pg from 'pg';
+import { endsOf } from '../../src/log/life-ends.js';
+import { createPool } from '../../src/postgres/pool.js';
+import type { LogEvent } from '../../src/schema/model/events.js';
+import { append } from '../support/append.js';
+import { silent } from '../support/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+
+describe('the ends of lives', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+
+  beforeEach(async () => {
+    database = await createDatabase('migrated');
+    const { connectionString } = database;
+    pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger: silent });
+  });
+
+  afterEach(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  /** What is read of an event, whatever else it would say. */
+  const event = (type: LogEvent['type'], collection: string, field: string | null, data: object = {}): LogEvent =>
+    ({ type, version: 1, collection, field, data }) as LogEvent;
+  const made = (collection: string, fields: string[], restored?: object) =>
+    event('collection.created', collection, null, {
+      collection: {},
+      fields: fields.map((field) => ({ field })),
+      ...(restored && { restored }),
+    });
+  const field = (collection: string, name: string, restored?: object) =>
+    event('field.created', collection, name, { field: {}, ...(restored && { restored }) });
+
+  /** Appends the events, numbered from 1, and asks for the ends of these. */
+  async function ends(identities: string[], ...events: LogEvent[]): Promise<Record<string, [number, boolean]>> {
+    await append(database.connectionString, events);
+    const found = await endsOf(pool, identities);
+    return Object.fromEntries([...found].map(([identity, { position, isOwn }]) => [identity, [position, isOwn]]));
+  }
+
+  it('are none of what nobody asks for, and of what lives', async () => {
+    expect(await ends([], made('a', ['x']))).to.deep.equal({});
+    expect(Object.fromEntries(await endsOf(pool, ['1', '1.1', '7']))).to.deep.equal({});
+  });
+
+  it('are those of a collection, and with it those of its fields', async () => {
+    const found = await ends(
+      ['1', '1.1', '1.2', '2'],
+      made('a', ['x', 'y']),
+      field('a', 'z'),
+      made('b', ['x']),
+      event('collection.deleted', 'b', null),
+      event('collection.deleted', 'a', null),
+    );
+    expect(found).to.deep.equal({ '1': [5, true], '1.1': [5, false], '1.2': [5, false], '2': [5, false] });
+  });
+
+  it('are told of a table that was adopted as well', async () => {
+    const adopted = event('collection.adopted', 'a', null, { collection: {}, fields: [{ field: 'x' }] });
+    expect(await ends(['1', '1.1'], adopted, event('field.deleted', 'a', 'x'))).to.deep.equal({ '1.1': [2, true] });
+  });
+
+  it('are told of fields alone, whose collection nobody asks for', async () => {
+    const found = await ends(
+      ['2', '3'],
+      made('a', ['x']),
+      field('a', 'y'),
+      field('a', 'z'),
+      event('field.deleted', 'a', 'y'),
+      event('field.deleted', 'a', 'x'),
+      event('collection.deleted', 'a', null),
+    );
+    expect(found).to.deep.equal({ '2': [4, true], '3': [6, false] });
+  });
+
+  it('are found under the names that things have by then, and not by those that others have', async () => {
+    const found = await ends(
+      ['1', '1.1', '4', '4.1'],
+      made('a', ['x']),
+      event('collection.renamed', 'a', null, { to: 'b' }),
+      event('field.renamed', 'b', 'x', { to: 'y' }),
+      made('a', ['x']),
+      event('field.deleted', 'a', 'x'),
+      event('collection.deleted', 'a', null),
+      event('field.deleted', 'b', 'x'),
+      event('field.deleted', 'b', 'y'),
+      event('collection.deleted', 'b', null),
+    );
+    expect(found).to.deep.equal({ '1': [9, true], '1.1': [8, true], '4': [6, true], '4.1': [5, true] });
+  });
+
+  it('of a field are not those of the next one of its name', async () => {
+    const found = await ends(
+      ['1.1', '3'],
+      made('a', ['x']),
+      event('field.deleted', 'a', 'x'),
+      field('a', 'x'),
+      event('field.deleted', 'a', 'x'),
+    );
+    expect(found).to.deep.equal({ '1.1': [2, true], '3': [4, true] });
+  });
+
+  it('are over for what comes back from the trash, under whatever name, until it goes again', async () => {
+    const back = made('b', ['p', 'q'], { position: 2, identity: '1', name: 'a', fields: ['1.1', '1.2'] });
+    const asked = ['1', '1.1', '1.2'];
+    const first = [made('a', ['x', 'y']), event('collection.deleted', 'a', null), back];
+    expect(await ends(asked, ...first)).to.deep.equal({});
+    expect(await ends(asked, event('field.deleted', 'b', 'q'))).to.deep.equal({ '1.2': [4, true] });
+    const field = event('field.created', 'b', 'r', { field: {}, restored: { position: 4, identity: '1.2' } });
+    expect(await ends(asked, field)).to.deep.equal({});
+    expect(await ends(asked, event('collection.deleted', 'b', null))).to.deep.equal({
+      '1': [6, true],
+      '1.1': [6, false],
+      '1.2': [6, false],
+    });
+  });
+
+  it('of a field that comes back to a collection nobody asks for are followed from there', async () => {
+    const found = await ends(
+      ['2'],
+      made('a', []),
+      field('a', 'x'),
+      event('field.deleted', 'a', 'x'),
+      field('a', 'y', { position: 3, identity: '2' }),
+      field('a', 'x'),
+      event('field.deleted', 'a', 'x'),
+    );
+    expect(found).to.deep.equal({});
+    expect(await ends(['2'], event('field.deleted', 'a', 'y'))).to.deep.equal({ '2': [7, true] });
+  });
+});
