@@ -240,8 +240,10 @@ describe('the trash of fields', function () {
       `/trash/${position}/restore`,
       {},
     );
-    expect(message).to.match(/^3 rows were written since/);
+    const advice = `it can't be NOT NULL. Give them one after restoring it without that, {"without": ["t_a_not_null"]}.`;
+    expect(message).to.equal(`3 rows were written since "a" was deleted, and have no value for it: ${advice}`);
     expect(extensions['without']).to.deep.equal(['t_a_not_null']);
+    expect(extensions['offending']).to.deep.equal({ kind: 'null', count: 3, more: false });
     await api.refused(
       { status: 400, code: 'INVALID_PAYLOAD', at: 'without[1]' },
       'POST',

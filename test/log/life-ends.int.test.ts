@@ -79,7 +79,7 @@ describe('the ends of lives', () => {
 
   it('are found under the names that things have by then, and not by those that others have', async () => {
     const found = await ends(
-      ['1', '1.1', '4', '4.1'],
+      ['4', '4.1', '1', '1.1'],
       made('a', ['x']),
       event('collection.renamed', 'a', null, { to: 'b' }),
       event('field.renamed', 'b', 'x', { to: 'y' }),
@@ -91,6 +91,33 @@ describe('the ends of lives', () => {
       event('collection.deleted', 'b', null),
     );
     expect(found).to.deep.equal({ '1': [9, true], '1.1': [8, true], '4': [6, true], '4.1': [5, true] });
+  });
+
+  it('are not those of what has the name afterwards, whoever asks for that', async () => {
+    const renamed = await ends(
+      ['1', '1.1'],
+      made('a', ['x']),
+      event('collection.renamed', 'a', null, { to: 'b' }),
+      made('a', ['x']),
+      event('field.deleted', 'a', 'x'),
+      event('collection.deleted', 'a', null),
+    );
+    expect(renamed).to.deep.equal({});
+    const deleted = await ends(
+      ['6', '6.1', '6.2'],
+      made('c', ['x', 'y']),
+      event('field.deleted', 'c', 'x'),
+      event('field.renamed', 'c', 'y', { to: 'z' }),
+      field('c', 'x'),
+      field('c', 'y'),
+      event('field.deleted', 'c', 'x'),
+      event('field.deleted', 'c', 'y'),
+      event('collection.deleted', 'c', null),
+      made('c', []),
+      event('collection.deleted', 'c', null),
+    );
+    expect(deleted).to.deep.equal({ '6': [13, true], '6.1': [7, true], '6.2': [13, false] });
+    expect(await ends(['14'], made('d', []))).to.deep.equal({ '14': [15, true] });
   });
 
   it('of a field are not those of the next one of its name', async () => {

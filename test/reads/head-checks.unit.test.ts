@@ -64,7 +64,7 @@ describe('head checks', () => {
     const { world, server, examine } = given({ standby: true, lag: 0 }, 60);
     expect(await examine(40)).to.match(/behind/);
     await sleep(30);
-    server.lag = 2;
+    server.lag = 1;
     expect(await examine(40)).to.match(/behind/);
     server.lag = 0;
     await sleep(45);

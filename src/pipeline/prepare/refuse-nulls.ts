@@ -62,7 +62,7 @@ async function countNulls(client: pg.ClientBase, { options, command, now }: Coun
     key: primaryKeyOf(now).map(({ field }) => ({ name: field, identity: now.identities.fields.get(field) ?? '' })),
     copy: qualified(trash(command.position), COPY),
   };
-  const most = integer(String(ENOUGH + (await countOf(client, kept.copy))));
+  const most = integer(String(ENOUGH + 1 + (await countOf(client, kept.copy))));
   const { rows: counted } = await client.query<{ met: number; rows: number }>(countValues(kept, most));
   const [{ met, rows }] = counted as [{ met: number; rows: number }];
   return rows - met;

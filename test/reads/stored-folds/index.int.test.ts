@@ -1,0 +1,171 @@
+/** Which points along the log are stored, which one is gone on from, and what is thrown away. */
+import { expect } from 'chai';
+import type pg from 'pg';
+import { type Point, foldLog, startPoint } from '../../../src/log/fold.js';
+import { createPool } from '../../../src/postgres/pool.js';
+import type { Logger } from '../../../src/postgres/logger.js';
+import { type StoredFoldsOptions, createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { type CollectionNode, initialState } from '../../../src/schema/model/state.js';
+import { ACKNOWLEDGED, append } from '../../support/append.js';
+import { silent } from '../../support/instance.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+
+const INTERVAL = 100;
+
+describe('stored folds', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  let said: [message: string, members: object | undefined][];
+
+  beforeEach(async () => {
+    database = await createDatabase('migrated');
+    const { connectionString } = database;
+    pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger: silent });
+    said = [];
+  });
+
+  afterEach(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  const foldsOf = (more: Partial<StoredFoldsOptions> = {}) => {
+    const logger: Logger = { ...silent, warn: (message, members) => said.push([message, members]) };
+    return createStoredFolds({ pool, logger, secret: 'secret', interval: () => INTERVAL, ...more });
+  };
+
+  /** A schema there of so many collections: where points lie decides, not what they hold. */
+  function at(position: number, count = 0): Point {
+    const collections = initialState().collections.asMutable();
+    for (let number = 0; number < count; number += 1) collections.set(`c${number}`, {} as CollectionNode);
+    const state = { ...initialState(), position, collections: collections.asImmutable() };
+    return { state, head: { position, hash: 'a'.repeat(64), occurred_at: '2026-01-01T00:00:00.000Z' } };
+  }
+
+  const stored = async (): Promise<number[]> => {
+    const { rows } = await pool.query<{ position: number }>(
+      'SELECT position FROM service.service_folds ORDER BY position',
+    );
+    return rows.map(({ position }) => position);
+  };
+
+  /** Offers points one after another, each when the one before is stored. */
+  const offered = async (...positions: number[]): Promise<number[]> => {
+    const folds = foldsOf();
+    for (const position of positions) {
+      folds.offer(at(position));
+      await folds.idle();
+    }
+    return stored();
+  };
+
+  it('lie as far apart as they should, and no nearer', async () => {
+    expect(await offered(99, 100, 199, 200, 350, 449, 450)).to.deep.equal([100, 200, 350, 450]);
+    expect(foldsOf().nextStop(at(450))).to.equal(550);
+  });
+
+  it('come to lie between those that stayed, no nearer than half of that to the next', async () => {
+    expect(await offered(100, 500, 451, 450, 200)).to.deep.equal([100, 200, 450, 500]);
+  });
+
+  it('are as far apart as there are collections, and at least five thousand events', () => {
+    const next = (collections: number): number => {
+      return createStoredFolds({ pool, logger: silent, secret: 'secret' }).nextStop(at(7, collections));
+    };
+    expect([next(0), next(5_001), next(50_001)]).to.deep.equal([5_007, 5_008, 50_007]);
+  });
+
+  it('that wait are no nearer to each other either, and few', async () => {
+    const folds = foldsOf();
+    for (const position of [100, 200, 250, 300, 400, 500, 600, 700]) folds.offer(at(position));
+    await folds.idle();
+    expect(await stored()).to.deep.equal([100, 200, 300, 400, 500]);
+    folds.offer(at(700));
+    await folds.idle();
+    expect(await stored()).to.include(700);
+  });
+
+  it('are none where nothing may be written, and none once they are closed', async () => {
+    const reading = foldsOf({ readOnly: () => true });
+    reading.offer(at(100));
+    await reading.idle();
+    await reading.close(at(5_000));
+    const closed = foldsOf();
+    await closed.close();
+    closed.offer(at(100));
+    await closed.idle();
+    expect([await stored(), said]).to.deep.equal([[], []]);
+  });
+
+  it('get one more at the end, where it is quickly made and a thousand events are saved by it', async () => {
+    await foldsOf({ interval: () => 5_000 }).close(at(999));
+    expect(await stored()).to.deep.equal([]);
+    await foldsOf({ interval: () => 5_000 }).close(at(1_000));
+    expect(await stored()).to.deep.equal([1_000]);
+    await foldsOf().close(at(9_000, 2_001));
+    expect(await stored()).to.deep.equal([1_000]);
+  });
+
+  describe('of a log', () => {
+    const EVENTS = 12;
+    const onTheWay = async (...positions: number[]): Promise<void> => {
+      const folds = foldsOf({ interval: () => 1 });
+      for (const upTo of positions) {
+        folds.offer(await foldLog(pool, startPoint(), { upTo }));
+        await folds.idle();
+      }
+    };
+
+    beforeEach(async () => {
+      await append(
+        database.connectionString,
+        Array.from({ length: EVENTS }, () => ACKNOWLEDGED),
+      );
+      await onTheWay(3, 6, 9);
+    });
+
+    const nearest = async (...asked: [position: number, above?: number]) =>
+      (await foldsOf().nearest(...asked))?.head.position;
+
+    it('give the newest at or before a position, and above another', async () => {
+      expect([await nearest(2), await nearest(3), await nearest(8), await nearest(99)]).to.deep.equal([
+        undefined,
+        3,
+        6,
+        9,
+      ]);
+      expect([await nearest(8, 5), await nearest(8, 6), await nearest(9, 8)]).to.deep.equal([6, undefined, 9]);
+    });
+
+    it('are thrown away where they are wrong, and the next one is taken', async () => {
+      await pool.query(`UPDATE service.service_folds SET hash = repeat('0', 64) WHERE position = 9`);
+      await pool.query(`UPDATE service.service_folds SET event_hash = repeat('0', 64) WHERE position = 6`);
+      expect(await nearest(99)).to.equal(3);
+      const thrown = 'a stored fold is wrong; it is thrown away';
+      expect(said).to.deep.equal([
+        [thrown, { position: 9, why: 'its hash does not fit what it says' }],
+        [thrown, { position: 6, why: 'it is of another log' }],
+      ]);
+      expect(await stored()).to.deep.equal([3]);
+    });
+
+    it('stay where nothing may be written, however wrong', async () => {
+      await pool.query(`UPDATE service.service_folds SET content = content || content`);
+      expect(await foldsOf({ readOnly: () => true }).nearest(99)).to.equal(undefined);
+      expect(said).to.have.length(3);
+      expect(await stored()).to.deep.equal([3, 6, 9]);
+    });
+
+    it('are of the service that made them: another secret takes none', async () => {
+      expect(await foldsOf({ secret: 'another' }).nearest(4)).to.equal(undefined);
+      expect(await stored()).to.deep.equal([6, 9]);
+    });
+
+    it('hold what the log holds', async () => {
+      const point = await foldLog(pool, startPoint(), { upTo: 6 });
+      const read = await foldsOf().nearest(6);
+      expect(read?.head).to.deep.equal(point.head);
+      expect(read?.state.position).to.equal(6);
+    });
+  });
+});
