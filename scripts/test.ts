@@ -1,7 +1,7 @@
 /**
  * `npm test`, `node --import tsx scripts/test.ts [files and patterns] [--ignore file]`: test files in a few processes,
  * all on one PostgreSQL server and with the program built once; then, two at a time, those that measure time or memory.
- * `--pooler`: their services reach the databases through PgBouncer. Unit tests alone take no server.
+ * `--pooler`: their services reach the databases through PgBouncer. Unit tests and those of the corpus alone take no server.
  * TEST_JOBS: another number of processes. Exit code 1 when a test fails.
  */
 import { spawn } from 'node:child_process';
@@ -82,13 +82,13 @@ const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8
   .filter((file) => !ignore.includes(file))
   .sort((one, other) => rank(one) - rank(other));
 
-const unitsOnly = files.every((file) => file.endsWith('.unit.test.ts'));
+const needsServer = !files.every((file) => /\.(unit|corpus)\.test\.ts$/.test(file));
 // Of the sources that a bundle is made of, coverage would know nothing.
 const bundled = process.env['NODE_V8_COVERAGE'] === undefined ? await bundle([...files, ...SUPPORT, PROGRAM]) : null;
-const server = unitsOnly ? null : await start();
+const server = needsServer ? await start() : null;
 const directory = await mkdtemp(join(tmpdir(), 'dps-totals-'));
 try {
-  const alone = unitsOnly ? [] : files.filter(isAlone);
+  const alone = needsServer ? files.filter(isAlone) : [];
   const shared = files.filter((file) => !alone.includes(file));
   const totals = [
     ...(shared.length > 0 ? [await run(shared, ['--parallel', '--jobs', jobs()])] : []),
@@ -140,7 +140,7 @@ function rank(file: string): number {
 /** Tests with a server wait for it, for time to pass, and for other processes: two more keep the cores at work meanwhile. */
 function jobs(): string {
   const cores = Math.max(2, availableParallelism());
-  return process.env['TEST_JOBS'] ?? String(unitsOnly ? cores : cores + 2);
+  return process.env['TEST_JOBS'] ?? String(needsServer ? cores + 2 : cores);
 }
 
 /** How mocha is called: as by hand, with the configuration that loads sources, or with what is bundled. */
