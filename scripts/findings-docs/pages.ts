@@ -1,5 +1,4 @@
 /** The pages of docs/findings, made of the rules themselves. */
-import { format } from 'prettier';
 import type { Aliases, Rule } from '../../src/schema/findings/model.js';
 import { RULES } from '../../src/schema/findings/rules/index.js';
 
@@ -12,15 +11,9 @@ const TOOLS: Readonly<Record<keyof Aliases, string>> = {
 const NOTICE = 'Made of the rule by `npm run docs:findings`.';
 
 /** By file name, in `docs/findings`. */
-export async function findingPages(): Promise<Map<string, string>> {
-  const pages = new Map([['index.md', indexPage()]]);
-  for (const rule of RULES) pages.set(fileOf(rule), rulePage(rule));
-  const made = [...pages].map(async ([name, text]) => [name, await formatted(text)] as const);
-  return new Map(await Promise.all(made));
+export function findingPages(): Map<string, string> {
+  return new Map([['index.md', indexPage()], ...RULES.map((rule) => [fileOf(rule), rulePage(rule)] as const)]);
 }
-
-const formatted = (text: string): Promise<string> =>
-  format(text, { parser: 'markdown', printWidth: 120, proseWrap: 'preserve' });
 
 const fileOf = ({ code }: Rule): string => `${code}.md`;
 

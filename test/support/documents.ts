@@ -23,6 +23,11 @@ export function readPage(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8');
 }
 
+/** What a page says, apart from its layout: lint holds that, which prettier makes (the widths of tables, white space, escapes). */
+export function saidIn(text: string): string[] {
+  return text.replaceAll(/[\s\\]|-{3,}/g, '').split('|');
+}
+
 /** The files under a folder whose names end so, from the root. */
 export function filesUnder(folder: string, end: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
