@@ -35,8 +35,9 @@ export async function bundle(files: readonly string[]): Promise<Bundle> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    keepNames: true,
     sourcemap: 'linked',
+    // The sources lie where the map says.
+    sourcesContent: false,
     logLevel: 'warning',
     plugins: [placed((file) => pathToFileURL(join(ROOT, of(relative(ROOT, file)))).href)],
   });
