@@ -8,12 +8,8 @@ import { unsupportedChanges } from '../../src/schema/invariants/unsupported-chan
 import { createSnapshotTexts } from '../../src/http/documents/snapshot-text.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { type CollectionNode, type State, initialState } from '../../src/schema/model/state.js';
-import {
-  collectionDocumentOf,
-  fieldDocumentsOf,
-  snapshotHash,
-  snapshotOf,
-} from '../../src/schema/snapshot/snapshot.js';
+import { collectionDocumentOf, fieldDocumentsOf } from '../../src/schema/snapshot/documents.js';
+import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import { sqlTextProblems } from '../../src/schema/sql-text/changed-texts.js';
 import { Draft } from '../../src/schema/transition/draft.js';
 import { dropCollection } from '../../src/schema/transition/cascade.js';

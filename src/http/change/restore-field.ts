@@ -9,7 +9,7 @@ import type { RestoreRequest } from '../../schema/operations/restore-collection.
 import type { CommandOf } from '../../schema/operations/index.js';
 import { findingOf } from '../../schema/findings/index.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
-import { fieldDocumentOf } from '../../schema/snapshot/snapshot.js';
+import { fieldDocumentOf } from '../../schema/snapshot/documents.js';
 import { type FieldRestoration, fieldRestoration } from '../../schema/transition/restore-field.js';
 import { type Answer, jsonAnswer, refusal, unwrap } from '../answer/answer.js';
 import { change, dryRun } from './change.js';

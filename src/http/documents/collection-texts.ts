@@ -7,7 +7,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { createAttachment } from '../../kernel/attachment.js';
 import { createTableSql, hasForeignKey, primaryKeyColumns } from '../../projector/ddl/create-table.js';
-import { collectionDocumentOf } from '../../schema/snapshot/snapshot.js';
+import { collectionDocumentOf } from '../../schema/snapshot/documents.js';
 import { byName, type CollectionNode, type State } from '../../schema/model/state.js';
 import { nameOwnSchema } from '../../postgres/own-tables.js';
 import type { CollectionDocument, HttpDeps } from '../deps.js';

@@ -2,13 +2,8 @@
 import { emptyTexts, type Texts, withCommas } from '../../kernel/bytes.js';
 import { createAttachment } from '../../kernel/attachment.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
-import {
-  collectionDocumentOf,
-  fieldDocumentsOf,
-  relationDocumentsOf,
-  SNAPSHOT_VERSION,
-  VENDOR,
-} from '../../schema/snapshot/snapshot.js';
+import { collectionDocumentOf, fieldDocumentsOf, relationDocumentsOf } from '../../schema/snapshot/documents.js';
+import { SNAPSHOT_VERSION, VENDOR } from '../../schema/snapshot/snapshot.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 
 /** Documents that are one text: few texts for many small collections, and short ones for a wide one. */

@@ -4,8 +4,7 @@ import { missingField, noFieldsListed } from '../../schema/operations/refusals.j
 import { createAttachment } from '../../kernel/attachment.js';
 import { emptyTexts, type Texts } from '../../kernel/bytes.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
-import type { FieldDocument } from '../../schema/snapshot/documents.js';
-import { fieldDocumentOf, fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
+import { type FieldDocument, fieldDocumentOf, fieldDocumentsOf } from '../../schema/snapshot/documents.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { onlineQuery } from '../change/change.js';
 import { changeRoute } from '../change/change-route.js';

@@ -4,8 +4,12 @@ import { emptyTexts, type Texts, withCommas } from '../../kernel/bytes.js';
 import { NOW } from '../../reads/history/moment.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
-import { keyTarget, relationDocument } from '../../schema/snapshot/documents.js';
-import { collectionDocumentOf, fieldDocumentsOf } from '../../schema/snapshot/snapshot.js';
+import {
+  keyTarget,
+  relationDocument,
+  collectionDocumentOf,
+  fieldDocumentsOf,
+} from '../../schema/snapshot/documents.js';
 import type { PointAt } from '../history/point.js';
 import { moment } from '../request/history-query.js';
 import { jsonTextsAnswer } from '../answer/json-text.js';

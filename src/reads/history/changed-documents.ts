@@ -8,8 +8,9 @@ import {
   type RelationDocument,
   keyTarget,
   relationDocument,
+  collectionDocumentOf,
+  fieldDocumentOf,
 } from '../../schema/snapshot/documents.js';
-import { collectionDocumentOf, fieldDocumentOf } from '../../schema/snapshot/snapshot.js';
 
 export interface DocumentChange<T> {
   /** Null: it is made. */

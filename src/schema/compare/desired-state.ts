@@ -16,8 +16,7 @@ import {
 import { snapshotPlaces } from './places.js';
 import { locate } from '../../kernel/locate.js';
 import { MAX_PROBLEMS, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
-import type { FieldDocument } from '../snapshot/documents.js';
-import { collectionDocumentOf, fieldDocumentsOf } from '../snapshot/snapshot.js';
+import { type FieldDocument, collectionDocumentOf, fieldDocumentsOf } from '../snapshot/documents.js';
 import {
   type Collecting,
   type Documents,

@@ -9,8 +9,12 @@ import type {
   ForeignKey,
   Relation,
 } from '../model/model.js';
+import { createAttachment } from '../../kernel/attachment.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { fieldsInOrder, relationsInOrder } from '../model/order.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
+import { orderCollectionMembers, orderFieldMembers, orderRelationMembers } from './member-order.js';
 
 export interface CollectionDocument {
   collection: string;
@@ -152,4 +156,51 @@ function foreignKeyDocument({ many_collection, many_field }: Relation, key: Fore
     on_delete: key.on_delete,
     ...(key.deferrable === undefined ? {} : { deferrable: key.deferrable }),
   };
+}
+
+/** The documents of a node in order, each made when it is first asked for. */
+interface NodeDocuments {
+  /** Where its foreign keys pointed when they were made: the one thing that isn't in the node. */
+  targets: string;
+  collection?: CollectionDocument;
+  fields?: readonly FieldDocument[];
+  relations?: readonly Relation[];
+}
+
+const documentsOfNode = createAttachment<CollectionNode, NodeDocuments>();
+
+function documentsOf(state: State, node: CollectionNode): NodeDocuments {
+  const targets = [...node.relations.keys()].map((field) => keyTarget(state, node, field)?.column ?? '').join('\0');
+  const known = documentsOfNode.get(node);
+  if (known !== undefined && known.targets === targets) return known;
+  const documents: NodeDocuments = { targets };
+  documentsOfNode.set(node, documents);
+  return documents;
+}
+
+/** The field documents of a collection, in order. */
+export function* fieldDocumentsOf(state: State, node: CollectionNode): Resumable<readonly FieldDocument[]> {
+  const documents = documentsOf(state, node);
+  if (documents.fields !== undefined) return documents.fields;
+  const fields: FieldDocument[] = [];
+  for (const field of fieldsInOrder(node)) {
+    fields.push(fieldDocumentOf(state, node, field));
+    yield;
+  }
+  // Another work may have made them meanwhile.
+  return (documents.fields ??= fields);
+}
+
+/** The document of one of the fields of a node. */
+export const fieldDocumentOf = (state: State, node: CollectionNode, field: Field): FieldDocument =>
+  orderFieldMembers(fieldDocument(field, keyTarget(state, node, field.field)));
+
+/** The relations that a collection holds, in order. */
+export function relationDocumentsOf(state: State, node: CollectionNode): readonly Relation[] {
+  return (documentsOf(state, node).relations ??= relationsInOrder(node).map(orderRelationMembers));
+}
+
+/** The collection document of a node. */
+export function collectionDocumentOf(state: State, node: CollectionNode): CollectionDocument {
+  return (documentsOf(state, node).collection ??= orderCollectionMembers(collectionDocument(node.collection)));
 }

@@ -3,8 +3,6 @@
  * put their members in an order of its own; the same schema must be the same bytes wherever it was read.
  */
 import { isObject } from '../../kernel/json.js';
-import type { Relation } from '../model/model.js';
-import type { CollectionDocument, FieldDocument } from './documents.js';
 
 interface Order {
   /** Members that come first, in this order; further ones follow by name. */
@@ -49,10 +47,9 @@ const RELATION: Order = {
   inner: { schema: { first: ['constraint_name', 'on_update', 'on_delete'] } },
 };
 
-export const orderCollectionMembers = (document: CollectionDocument): CollectionDocument =>
-  arrange(document, COLLECTION);
-export const orderFieldMembers = (document: FieldDocument): FieldDocument => arrange(document, FIELD);
-export const orderRelationMembers = (document: Relation): Relation => arrange(document, RELATION);
+export const orderCollectionMembers = <T>(document: T): T => arrange(document, COLLECTION);
+export const orderFieldMembers = <T>(document: T): T => arrange(document, FIELD);
+export const orderRelationMembers = <T>(document: T): T => arrange(document, RELATION);
 
 function arrange<T>(value: T, order: Order): T {
   if (Array.isArray(value)) return value.map((element: unknown) => arrange(element, PLAIN)) as T;

@@ -2,16 +2,15 @@
 import { createHash } from 'node:crypto';
 import { createCanonicalWriter } from '../../kernel/canonical-writer.js';
 import { relationBody } from '../transition/context.js';
-import type { Field, Relation } from '../model/model.js';
-import { collectionsInOrder, fieldsInOrder, relationsInOrder } from '../model/order.js';
+import type { Relation } from '../model/model.js';
+import { collectionsInOrder } from '../model/order.js';
 import {
   type CollectionDocument,
   type FieldDocument,
-  keyTarget,
-  collectionDocument,
-  fieldDocument,
+  collectionDocumentOf,
+  fieldDocumentsOf,
+  relationDocumentsOf,
 } from './documents.js';
-import { orderCollectionMembers, orderFieldMembers, orderRelationMembers } from './member-order.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { createAttachment } from '../../kernel/attachment.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -29,16 +28,6 @@ export interface Snapshot {
   relations: Relation[];
 }
 
-/** What a node contributes to documents, with its canonical text: each part made when it is first asked for. */
-interface NodeParts {
-  /** Where its foreign keys pointed when the parts were made: the one thing that isn't in the node. */
-  targets: string;
-  collection?: CollectionDocument;
-  fields?: readonly FieldDocument[];
-  relations?: readonly Relation[];
-  canonical?: CanonicalTexts;
-}
-
 /** Documents in canonical form, joined by commas where they are one text. */
 interface CanonicalTexts {
   collection: string;
@@ -46,45 +35,10 @@ interface CanonicalTexts {
   relations: string;
 }
 
-const partsOfNode = createAttachment<CollectionNode, NodeParts>();
+/** By the fields' documents, which are others where the node is, or where its foreign keys point elsewhere. */
+const canonicalOfFields = createAttachment<readonly FieldDocument[], CanonicalTexts>();
 /** The collections are all that a snapshot shows: an event that changes none of them changes no hash. */
 const hashOf = new WeakMap<State['collections'], { release: string; hash: string }>();
-
-function partsOf(state: State, node: CollectionNode): NodeParts {
-  const targets = [...node.relations.keys()].map((field) => keyTarget(state, node, field)?.column ?? '').join('\0');
-  const known = partsOfNode.get(node);
-  if (known !== undefined && known.targets === targets) return known;
-  const parts: NodeParts = { targets };
-  partsOfNode.set(node, parts);
-  return parts;
-}
-
-/** The field documents of a collection, in order. */
-export function* fieldDocumentsOf(state: State, node: CollectionNode): Resumable<readonly FieldDocument[]> {
-  const parts = partsOf(state, node);
-  if (parts.fields !== undefined) return parts.fields;
-  const fields: FieldDocument[] = [];
-  for (const field of fieldsInOrder(node)) {
-    fields.push(fieldDocumentOf(state, node, field));
-    yield;
-  }
-  // Another work may have made them meanwhile.
-  return (parts.fields ??= fields);
-}
-
-/** The document of one of the fields of a node. */
-export const fieldDocumentOf = (state: State, node: CollectionNode, field: Field): FieldDocument =>
-  orderFieldMembers(fieldDocument(field, keyTarget(state, node, field.field)));
-
-/** The relations that a collection holds, in order. */
-export function relationDocumentsOf(state: State, node: CollectionNode): readonly Relation[] {
-  return (partsOf(state, node).relations ??= relationsInOrder(node).map(orderRelationMembers));
-}
-
-/** The collection document of a node. */
-export function collectionDocumentOf(state: State, node: CollectionNode): CollectionDocument {
-  return (partsOf(state, node).collection ??= orderCollectionMembers(collectionDocument(node.collection)));
-}
 
 /** The schema as a document. `include`: only these collections, with their fields and the relations they hold. */
 export function* snapshotOf(
@@ -150,9 +104,9 @@ function* canonicalOf(
   node: CollectionNode,
   write: (value: unknown) => string,
 ): Resumable<CanonicalTexts> {
-  const parts = partsOf(state, node);
-  if (parts.canonical !== undefined) return parts.canonical;
   const documents = yield* fieldDocumentsOf(state, node);
+  const known = canonicalOfFields.get(documents);
+  if (known !== undefined) return known;
   const fields: string[] = [];
   for (let start = 0; start < documents.length; start += FIELDS_TOGETHER) {
     fields.push(
@@ -163,11 +117,13 @@ function* canonicalOf(
     );
     yield;
   }
-  return (parts.canonical ??= {
+  const texts: CanonicalTexts = {
     collection: write(collectionDocumentOf(state, node)),
     fields,
     relations: relationDocumentsOf(state, node)
       .map((relation) => write(relationBody(relation)))
       .join(','),
-  });
+  };
+  canonicalOfFields.set(documents, texts);
+  return texts;
 }

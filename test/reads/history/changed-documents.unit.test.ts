@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { type DocumentChanges, changedDocuments } from '../../../src/reads/history/changed-documents.js';
-import { keyTarget, relationDocument } from '../../../src/schema/snapshot/documents.js';
-import { collectionDocumentOf, fieldDocumentOf } from '../../../src/schema/snapshot/snapshot.js';
+import {
+  keyTarget,
+  relationDocument,
+  collectionDocumentOf,
+  fieldDocumentOf,
+} from '../../../src/schema/snapshot/documents.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { collectionsChanged } from '../../../src/schema/fold/event-schemas.js';
 import { operations } from '../../../src/schema/operations/index.js';
