@@ -1,6 +1,6 @@
 /** Change entries: how a diff shows what differs inside one document. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
-import type { Path, Problem } from '../../kernel/problem.js';
+import { type Path, type Problem, renderPath } from '../../kernel/problem.js';
 import type { Identity } from '../model/state.js';
 
 export type Step = string | number;
@@ -77,39 +77,48 @@ export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: n
   if (last === undefined || typeof parent !== 'object' || parent === null) {
     return { conflict: true, message: 'there is nothing at this path' };
   }
-  if (Array.isArray(parent)) return applyToArray(parent, last, entry, gap);
+  const change = entry.kind === 'A' ? entry.item : entry;
+  if (Array.isArray(parent)) {
+    if (typeof last !== 'number') return { conflict: true, message: 'an array takes an index' };
+    return conflictAt(parent[last], change, IN_ARRAY) ?? changeElement(parent, last, change, gap);
+  }
   if (typeof last !== 'string') return { conflict: true, message: 'there is no array at this path' };
-  return applyToObject(parent, last, entry);
+  const present = Object.hasOwn(parent, last) ? parent[last] : undefined;
+  return conflictAt(present, change, IN_OBJECT) ?? changeMember(parent, last, change);
 }
 
-function applyToObject(parent: { [member: string]: Json }, member: string, entry: Entry): Misfit | undefined {
-  if (entry.kind === 'A') return { conflict: true, message: 'there is no array at this path' };
-  const exists = Object.hasOwn(parent, member);
-  if (entry.kind === 'N') {
-    if (exists) return { conflict: true, message: 'there is a value at this path already' };
-  } else if (!exists || !jsonEqual(parent[member], entry.lhs)) {
-    return { conflict: true, message: 'the value at this path is not the lhs any more' };
-  }
-  if (entry.kind === 'D') delete parent[member];
+const IN_ARRAY = {
+  taken: 'there is an element at this index already',
+  other: 'the element is not the lhs any more',
+};
+const IN_OBJECT = {
+  taken: 'there is a value at this path already',
+  other: 'the value at this path is not the lhs any more',
+};
+
+type ValueChange = { kind: 'N'; rhs: unknown } | { kind: 'D'; lhs: unknown } | { kind: 'E'; lhs: Json; rhs: Json };
+
+function conflictAt(present: Json | undefined, change: ValueChange, words: typeof IN_ARRAY): Misfit | undefined {
+  if (change.kind !== 'N') return jsonEqual(present, change.lhs) ? undefined : { conflict: true, message: words.other };
+  return present === undefined ? undefined : { conflict: true, message: words.taken };
+}
+
+function changeMember(parent: { [member: string]: Json }, member: string, change: ValueChange): undefined {
+  if (change.kind === 'D') delete parent[member];
   // defineProperty: a member named __proto__ is a member like any other.
   else
-    Object.defineProperty(parent, member, { value: entry.rhs, writable: true, enumerable: true, configurable: true });
-  return undefined;
+    Object.defineProperty(parent, member, { value: change.rhs, writable: true, enumerable: true, configurable: true });
 }
 
-function applyToArray(parent: Json[], index: Step, entry: Entry, gap: number): Misfit | undefined {
-  if (typeof index !== 'number') return { conflict: true, message: 'an array takes an index' };
-  const change = entry.kind === 'A' ? entry.item : entry;
-  if (change.kind === 'N') {
-    if (parent[index] !== undefined) return { conflict: true, message: 'there is an element at this index already' };
-    if (index > parent.length + gap) return { conflict: false, message: 'the index is far beyond the end' };
-    parent[index] = change.rhs as Json;
-    return undefined;
-  }
-  if (!jsonEqual(parent[index], change.lhs)) return { conflict: true, message: 'the element is not the lhs any more' };
-  if (change.kind === 'E') parent[index] = change.rhs;
-  else if (index === parent.length - 1) parent.pop();
-  else return { conflict: false, message: 'elements are removed from the end of an array only' };
+function changeElement(parent: Json[], index: number, change: ValueChange, gap: number): Misfit | undefined {
+  if (change.kind === 'D') {
+    if (index !== parent.length - 1) {
+      return { conflict: false, message: 'elements are removed from the end of an array only' };
+    }
+    parent.pop();
+  } else if (change.kind === 'N' && index > parent.length + gap) {
+    return { conflict: false, message: 'the index is far beyond the end' };
+  } else parent[index] = change.rhs as Json;
   return undefined;
 }
 
@@ -151,3 +160,12 @@ export interface EntryFindings {
   problems: Problem[];
   conflicts: Problem[];
 }
+
+export const isWrong = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length > 0;
+
+/** An entry that doesn't fit the schema any more. */
+export const conflict = (at: Path, message: string): Problem => ({
+  code: 'SCHEMA_CHANGED',
+  message,
+  path: renderPath(at),
+});

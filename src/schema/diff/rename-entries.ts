@@ -1,31 +1,88 @@
-/** The entries of a diff that give something another name: read and checked before all others, which use the new names. */
-import { type Problem, invalid, renderPath, type Path } from '../../kernel/problem.js';
+/** The entries of a diff that give something another name: carried out before all others, which use the new names. */
+import { type Problem, invalid, type Path } from '../../kernel/problem.js';
 import type { Names } from '../fold/renaming.js';
-import type { State } from '../model/state.js';
+import type { CollectionNode, State } from '../model/state.js';
+import { NO_RENAMES, type Renames, isNone, withRenames } from '../transition/renames.js';
+import { Draft } from '../transition/draft.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { applyItems } from './apply-entries.js';
+import { type DiffItem, itemsInOrder } from './items.js';
 import { checkName } from '../normal-form/names.js';
 import type { CollectionDiff, FieldDiff, SchemaDiff } from './diff.js';
-import { type EntryFindings, type NameMember, isRemovalOf, isRenameEntry } from './entries.js';
+import { type EntryFindings, type NameMember, conflict, isRemovalOf, isRenameEntry, isWrong } from './entries.js';
 
-/** The new names of collections, by the ones that they have in the state. */
-export function collectionRenames(state: State, { collections }: SchemaDiff, findings: EntryFindings): Names {
-  const gone = new Set(collections.filter(({ diff }) => isRemovalOf(diff)).map(({ collection }) => collection));
-  const isThere = (name: string) => state.collections.has(name);
-  return namesOf(
-    new Map(collections.entries()),
-    { member: 'collection', part: 'collections', isThere, gone },
-    findings,
-  );
+interface Named {
+  /** By the names that all other entries use. */
+  state: State;
+  touched: ReadonlySet<string>;
+  /** What is left to carry out, in order. */
+  items: readonly DiffItem[];
 }
 
-/** By collection, the new names of its fields. @param state by the new names of collections */
-export function fieldRenames(
-  state: State,
-  { fields }: SchemaDiff,
+/** As it is where nothing is renamed, or something is wrong. */
+export function* byNewNames(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Named> {
+  const { collections, fields } = renamesIn(state, diff, findings);
+  const items = itemsInOrder(diff);
+  const asItIs: Named = { state, touched: new Set(), items };
+  if (isNone({ collections, fields }) || isWrong(findings)) return asItIs;
+  // What has a name that something else gets goes before.
+  const tables = items.filter(isTableInTheWay(collections));
+  const columns = items.filter(isColumnInTheWay(fields));
+  const withoutTables = new Draft(state);
+  yield* applyItems({ draft: withoutTables, findings }, tables);
+  if (isWrong(findings)) return asItIs;
+  const byTables = yield* withRenames(yield* withoutTables.toStateInSteps(), { ...NO_RENAMES, collections });
+  const withoutColumns = new Draft(byTables.state);
+  yield* applyItems({ draft: withoutColumns, findings }, columns);
+  if (isWrong(findings)) return asItIs;
+  const byAll = yield* withRenames(yield* withoutColumns.toStateInSteps(), { ...NO_RENAMES, fields });
+  const gone = new Set([...tables, ...columns]);
+  const touched = [withoutTables, byTables, withoutColumns, byAll].flatMap((each) => [...each.touched]);
+  return { state: byAll.state, touched: new Set(touched), items: items.filter((item) => !gone.has(item)) };
+}
+
+function isTableInTheWay(collections: Names): (item: DiffItem) => boolean {
+  const taken = new Set(collections.values());
+  return ({ part, item: { collection, diff } }) =>
+    part === 'collections' && isRemovalOf(diff) && taken.has(collection) && !collections.has(collection);
+}
+
+function isColumnInTheWay(fields: Renames['fields']): (item: DiffItem) => boolean {
+  const taken = new Map([...fields].map(([collection, names]) => [collection, new Set(names.values())]));
+  return ({ part, item }) =>
+    part === 'fields' && isRemovalOf(item.diff) && taken.get(item.collection)?.has(item.field) === true;
+}
+
+/** The new names that a diff gives. Those of fields are read by the new names of collections, where those are in order. */
+function renamesIn(state: State, { collections: items, fields }: SchemaDiff, findings: EntryFindings): Renames {
+  const gone = new Set(items.filter(({ diff }) => isRemovalOf(diff)).map(({ collection }) => collection));
+  const isThere = (name: string) => state.collections.has(name);
+  const reading: Reading = { member: 'collection', part: 'collections', isThere, gone };
+  const collections = namesOf(new Map(items.entries()), reading, findings);
+  if (isWrong(findings)) return { collections, fields: new Map() };
+  return { collections, fields: fieldRenames(nodesByNewNames(state, collections), fields, findings) };
+}
+
+type NodeByName = (name: string) => CollectionNode | undefined;
+
+/** A collection by the name that it gets. */
+function nodesByNewNames(state: State, collections: Names): NodeByName {
+  const former = new Map([...collections].map(([old, now]) => [now, old]));
+  return (name) => {
+    const old = former.get(name) ?? (collections.has(name) ? undefined : name);
+    return old === undefined ? undefined : state.collections.get(old);
+  };
+}
+
+/** By collection, the new names of its fields. */
+function fieldRenames(
+  nodeOf: NodeByName,
+  fields: readonly FieldDiff[],
   findings: EntryFindings,
 ): ReadonlyMap<string, Names> {
   const found = new Map<string, Names>();
   for (const [collection, items] of byCollection(fields)) {
-    const node = state.collections.get(collection);
+    const node = nodeOf(collection);
     const gone = new Set([...items.values()].flatMap((item) => (isRemovalOf(item.diff) ? [item.field] : [])));
     const isThere = (name: string) => node?.fields.has(name) === true;
     const names = namesOf(items, { member: 'field', part: 'fields', isThere, gone }, findings);
@@ -98,5 +155,3 @@ function renameIn(
   conflicts.push(conflict([...at, 'lhs'], `there is no ${member} ${JSON.stringify(from)} to rename`));
   return [];
 }
-
-const conflict = (at: Path, message: string): Problem => ({ code: 'SCHEMA_CHANGED', message, path: renderPath(at) });

@@ -8,11 +8,10 @@ import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
 import type { InTrash } from '../transition/restoring-transition.js';
 import { type Resumable } from '../../kernel/resumable.js';
-import { applyCollectionEntries, applyFieldEntries, applyRelationEntries } from '../diff/apply-entries.js';
+import { applyItems } from '../diff/apply-entries.js';
 import { readDiffDocument } from '../diff/diff-document.js';
-import { type EntryFindings, isRemovalOf, isRenameEntry } from '../diff/entries.js';
-import { collectionRenames, fieldRenames } from '../diff/rename-entries.js';
-import { NO_RENAMES, withRenames } from '../transition/renames.js';
+import type { EntryFindings } from '../diff/entries.js';
+import { byNewNames } from '../diff/rename-entries.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface ApplyDiff {
@@ -53,58 +52,10 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
 /** The diff carried out on a draft, whatever its hash says. */
 export function* drafted(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Draft> {
   const named = yield* byNewNames(state, diff, findings);
-  const context = { draft: new Draft(named.state, named.touched), findings, done: named.done };
-  // What goes goes first, so that what comes can take its name and place.
-  yield* applyRelationEntries(context, diff.relations, 'removals');
-  yield* applyFieldEntries(context, diff.fields, 'removals');
-  yield* applyCollectionEntries(context, diff.collections);
-  yield* applyFieldEntries(context, diff.fields, 'rest');
-  yield* applyRelationEntries(context, diff.relations, 'rest');
-  return context.draft;
+  const draft = new Draft(named.state, named.touched);
+  yield* applyItems({ draft, findings }, named.items);
+  return draft;
 }
-
-interface Named {
-  /** By the names that all other entries use. */
-  state: State;
-  touched: ReadonlySet<string>;
-  /** Removals that had to come before: of what has a name that something else gets. */
-  done: ReadonlySet<unknown>;
-}
-
-function* byNewNames(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Named> {
-  const done = new Set<unknown>();
-  if (!hasRenames(diff)) return { state, touched: new Set(), done };
-  const collections = collectionRenames(state, diff, findings);
-  const taken = new Set(collections.values());
-  const tables = new Set<unknown>(
-    diff.collections.filter(
-      (item) => isRemovalOf(item.diff) && taken.has(item.collection) && !collections.has(item.collection),
-    ),
-  );
-  const gone = { draft: new Draft(state), findings, done };
-  yield* applyCollectionEntries({ ...gone, done: allBut(diff.collections, tables) }, diff.collections);
-  if (findings.problems.length + findings.conflicts.length > 0) return { state, touched: new Set(), done };
-  const renamed = yield* withRenames(yield* gone.draft.toStateInSteps(), { ...NO_RENAMES, collections });
-  const fields = fieldRenames(renamed.state, diff, findings);
-  const takenIn = new Map([...fields].map(([collection, names]) => [collection, new Set(names.values())]));
-  const columns = new Set<unknown>(
-    diff.fields.filter((item) => isRemovalOf(item.diff) && takenIn.get(item.collection)?.has(item.field) === true),
-  );
-  const without = { draft: new Draft(renamed.state), findings, done: allBut(diff.fields, columns) };
-  yield* applyFieldEntries(without, diff.fields, 'removals');
-  if (findings.problems.length + findings.conflicts.length > 0) return { state, touched: new Set(), done };
-  const all = yield* withRenames(yield* without.draft.toStateInSteps(), { ...NO_RENAMES, fields });
-  for (const item of [...tables, ...columns]) done.add(item);
-  const touched = [gone.draft.touched, renamed.touched, without.draft.touched, all.touched];
-  return { state: all.state, touched: new Set(touched.flatMap((names) => [...names])), done };
-}
-
-const hasRenames = ({ collections, fields }: SchemaDiff): boolean =>
-  collections.some(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'collection'))) ||
-  fields.some(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'field')));
-
-const allBut = (items: readonly unknown[], kept: ReadonlySet<unknown>): ReadonlySet<unknown> =>
-  new Set(items.filter((item) => !kept.has(item)));
 
 function changed(stale: boolean, current: string, { conflicts, problems }: EntryFindings): Result<never> {
   const paths = conflicts.map((conflict) => conflict.path);

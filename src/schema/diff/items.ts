@@ -1,0 +1,24 @@
+/** The items of a diff, in the order in which they are carried out. */
+import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from './diff.js';
+import { isRemovalOf } from './entries.js';
+
+/** An item of a diff, with its place there. */
+export type DiffItem =
+  | { part: 'collections'; index: number; item: CollectionDiff }
+  | { part: 'fields'; index: number; item: FieldDiff }
+  | { part: 'relations'; index: number; item: RelationDiff };
+
+/** What goes goes first, so that what comes can take its name and place. */
+export function itemsInOrder({ collections, fields, relations }: SchemaDiff): DiffItem[] {
+  const ofFields = fields.map((item, index) => ({ part: 'fields' as const, index, item }));
+  const ofRelations = relations.map((item, index) => ({ part: 'relations' as const, index, item }));
+  const goes = ({ item }: DiffItem): boolean => isRemovalOf(item.diff);
+  const comes = (each: DiffItem): boolean => !goes(each);
+  return [
+    ...ofRelations.filter(goes),
+    ...ofFields.filter(goes),
+    ...collections.map((item, index) => ({ part: 'collections' as const, index, item })),
+    ...ofFields.filter(comes),
+    ...ofRelations.filter(comes),
+  ];
+}
