@@ -55,6 +55,9 @@ export function complain(reading: Reading, steps: Path, message: string): void {
   reading.problems.push(invalid([...reading.at, ...sent], `${steps.at(-1)} ${message}`));
 }
 
+/** What is wrong with a member, by the steps to it, as it goes on from the member's name. */
+export type Fault = readonly [steps: Path, message: string];
+
 /** Reports what is wrong at a step of the path; a fault of null is none. */
 export type Report = (steps: Path, fault: string | null) => void;
 
@@ -62,6 +65,13 @@ export type Report = (steps: Path, fault: string | null) => void;
 export function reporter(steps: Path, reading: Reading): Report {
   return (more, fault) => {
     if (fault !== null) complain(reading, [...steps, ...more], fault);
+  };
+}
+
+/** Among `faults`, of what stands at `steps`. */
+export function collector(steps: Path, faults: Fault[]): Report {
+  return (more, fault) => {
+    if (fault !== null) faults.push([[...steps, ...more], fault]);
   };
 }
 

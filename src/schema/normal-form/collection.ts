@@ -2,7 +2,7 @@
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { Collection, CollectionMeta, TableSchema } from '../model/model.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
-import { complain, asText, type Reading, Wrong } from './checks.js';
+import { asText, complain, type Reading, reporter, Wrong } from './checks.js';
 import { COLLECTION_META_DEFAULTS, COLLECTION_META_TABLE } from './collection-meta.js';
 import { commentText } from './column.js';
 import { withKnownTexts } from '../sql-text/known-texts.js';
@@ -129,7 +129,7 @@ function readSchema(given: unknown, base: TableSchema, collection: string, readi
 
 /** null takes the extras away. */
 function withExtras(schema: TableSchema, given: unknown, reading: Reading): TableSchema {
-  const read = readTableExtras(given, ['schema', 'extras'], reading);
+  const read = readTableExtras(given, reporter(['schema', 'extras'], reading));
   const extras = read && schema.extras && reading.problems.length === 0 ? withKnownTexts(read, schema.extras) : read;
   if (jsonEqual(extras, schema.extras)) return schema;
   return extras === undefined ? { comment: schema.comment } : { ...schema, extras };

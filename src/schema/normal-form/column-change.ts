@@ -9,4 +9,6 @@ export interface ColumnChange {
   existing: ColumnSchema | null;
   /** The field type of the existing column; with another one, what belongs to the type is reset. */
   existingType: string | undefined;
+  /** What other vendors write is understood. */
+  imported: boolean;
 }

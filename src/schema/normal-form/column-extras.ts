@@ -3,7 +3,7 @@ import { type ColumnExtras, isSerial } from '../model/extras.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import type { SequenceType } from '../model/sequence-options.js';
 import { withKnownDefault } from '../sql-text/known-texts.js';
-import { type Reading, complain, reporter } from './checks.js';
+import { type Fault, type Report, collector } from './checks.js';
 import { defaultFromCatalog } from './defaults/catalog-default.js';
 import type { ColumnChange } from './column-change.js';
 import { readColumnExtras, readSequenceOptions } from './extras.js';
@@ -20,37 +20,37 @@ interface Column extends ColumnType {
   value: Json;
 }
 
-export function readExtras(change: ColumnChange, column: Column, reading: Reading): ColumnExtras | undefined {
+export function readExtras(change: ColumnChange, column: Column, faults: Fault[]): ColumnExtras | undefined {
+  const report = collector(['extras'], faults);
   const given = change.given['extras'];
   const before = change.existing?.extras;
-  const said = given === undefined ? before : readColumnExtras(given, ['schema', 'extras'], reading);
+  const said = given === undefined ? before : readColumnExtras(given, report);
   if (said === undefined) return undefined;
   const read = withKnownDefault(said, before);
   const kept = Object.fromEntries(
     Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;
   // Also of what the column has already: whether something is taken must not depend on when it is sent.
-  if (given !== undefined) complainOfLost(read, kept, reading);
-  resolveSequence(kept, column, reading);
+  if (given !== undefined) reportLost(read, kept, report);
+  resolveSequence(kept, column, report);
   if (jsonEqual(kept, before)) return before;
   return Object.keys(kept).length === 0 ? undefined : kept;
 }
 
 /** As PostgreSQL will have it: what goes without saying depends on the column's type. */
-function resolveSequence(kept: ColumnExtras, { data_type }: Column, reading: Reading): void {
+function resolveSequence(kept: ColumnExtras, { data_type }: Column, report: Report): void {
   if (kept.sequence === undefined) return;
   const { name, ...given } = kept.sequence;
-  const steps = ['schema', 'extras', 'sequence'];
-  const options = readSequenceOptions(given, data_type as SequenceType, steps, reporter([], reading));
+  const options = readSequenceOptions(given, data_type as SequenceType, ['sequence'], report);
   const sequence = { ...(name === undefined ? {} : { name }), ...options };
   if (Object.keys(sequence).length === 0) delete kept.sequence;
   else kept.sequence = sequence;
 }
 
-function complainOfLost(read: ColumnExtras, kept: ColumnExtras, reading: Reading): void {
+function reportLost(read: ColumnExtras, kept: ColumnExtras, report: Report): void {
   for (const name of Object.keys(read)) {
     if (Object.hasOwn(kept, name)) continue;
-    complain(reading, ['schema', 'extras', name], "must be left out: it doesn't fit the column");
+    report([name], "must be left out: it doesn't fit the column");
   }
 }
 

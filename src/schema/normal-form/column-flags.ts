@@ -1,8 +1,8 @@
 /** What a column can't be told, because its key or its counting says otherwise. */
 import { isIdentity } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
-import { complain, type Reading } from './checks.js';
-import type { GivenColumn } from './types/column-type.js';
+import type { Fault } from './checks.js';
+import type { ColumnChange } from './column-change.js';
 
 type Flag = 'is_nullable' | 'is_unique' | 'is_indexed';
 type Rule = readonly [member: Flag, impossible: boolean, message: string];
@@ -18,11 +18,9 @@ const OF_IDENTITY: readonly Rule[] = [
 ];
 
 /** Normal form has the only possible value by itself; another one that was asked for is refused, not overheard. */
-export function checkFlags(column: ColumnSchema, given: GivenColumn, reading: Reading): void {
-  if (reading.imported) return;
+export function flagFaults(column: ColumnSchema, { given, imported }: ColumnChange): Fault[] {
+  if (imported) return [];
   const isCounting = column.has_auto_increment && isIdentity(column);
   const rules = column.is_primary_key ? OF_A_KEY : isCounting ? OF_IDENTITY : [];
-  for (const [member, impossible, message] of rules) {
-    if (given[member] === impossible) complain(reading, ['schema', member], message);
-  }
+  return rules.flatMap(([member, impossible, message]) => (given[member] === impossible ? [[[member], message]] : []));
 }

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import { type ColumnExtras, NEXTVAL, isIdentity } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
-import { type Check, checkOf, complain, flag, nullableText, type Reading, Wrong } from './checks.js';
-import { checkFlags } from './column-flags.js';
-import { type GivenColumn, readColumnType } from './types/column-type.js';
+import { type Check, checkOf, type Fault, flag, nullableText, Wrong } from './checks.js';
+import { flagFaults } from './column-flags.js';
+import { readColumnType } from './types/column-type.js';
 import { dataType } from '../sql-text/data-types.js';
 import { isFunctionDefault, readDefault } from './defaults/default-value.js';
 import type { ColumnChange } from './column-change.js';
@@ -13,17 +13,17 @@ import { readExtras } from './column-extras.js';
 import type { ColumnType } from './types/field-types.js';
 import type { Json } from '../../kernel/json.js';
 
-/** Reports what is wrong to `reading`; null when there is no column type to go on with. */
-export function normaliseColumn(change: ColumnChange, reading: Reading): ColumnSchema | null {
+/** Where the column stands in which document is known to who asks. `column` is null when there is no type to go on with. */
+export function normaliseColumn(change: ColumnChange): { column: ColumnSchema | null; faults: Fault[] } {
   const { type, given, existing, existingType } = change;
   const base = existing === null || existingType !== type ? undefined : existing;
-  const columnType = readColumnType({ type, given, base, checkTypeText }, reading);
-  if (columnType === null) return null;
-  const expression = readMember('generation_expression', given, existing, reading);
-  const increments = readIncrement(change, columnType, reading);
-  checkGenerated(given['is_generated'], expression, reading);
-  const value = readValue(change, columnType, { expression, increments }, reading);
-  const flags = readFlags(given, existing, reading);
+  const { columnType, faults } = readColumnType({ type, given, base, checkTypeText });
+  if (columnType === null) return { column: null, faults };
+  const expression = readMember('generation_expression', change, faults);
+  const increments = readIncrement(change, columnType, faults);
+  checkGenerated(change, expression, faults);
+  const value = readValue(change, columnType, { expression, increments }, faults);
+  const flags = readFlags(change, faults);
   const column: ColumnSchema = {
     data_type: columnType.data_type,
     default_value: value,
@@ -36,20 +36,19 @@ export function normaliseColumn(change: ColumnChange, reading: Reading): ColumnS
     is_primary_key: flags.is_primary_key,
     generation_expression: expression,
     has_auto_increment: increments,
-    comment: readMember('comment', given, existing, reading),
+    comment: readMember('comment', change, faults),
   };
-  const extras = extrasOf(column, change, reading);
+  const extras = extrasOf(column, change, faults);
   if (extras !== undefined) column.extras = extras;
   // PostgreSQL makes identity columns NOT NULL, whatever is asked for.
   if (increments && isIdentity(column)) column.is_nullable = false;
-  checkFlags(column, given, reading);
-  return column;
+  return { column, faults: [...faults, ...flagFaults(column, change)] };
 }
 
-function extrasOf(column: ColumnSchema, change: ColumnChange, reading: Reading): ColumnExtras | undefined {
+function extrasOf(column: ColumnSchema, change: ColumnChange, faults: Fault[]): ColumnExtras | undefined {
   if (change.given['extras'] === undefined && change.existing?.extras === undefined) return undefined;
   const { generation_expression: expression, has_auto_increment: increments, default_value: value } = column;
-  return readExtras(change, { ...column, expression, increments, value }, reading);
+  return readExtras(change, { ...column, expression, increments, value }, faults);
 }
 
 type Flags = Pick<ColumnSchema, 'is_nullable' | 'is_unique' | 'is_indexed' | 'is_primary_key'>;
@@ -87,27 +86,28 @@ export const PLAIN_MEMBERS: {
 
 function readMember<M extends PlainMember>(
   name: M,
-  given: GivenColumn,
-  existing: ColumnSchema | null,
-  reading: Reading,
+  { given, existing, imported }: ColumnChange,
+  faults: Fault[],
 ): ColumnSchema[M] {
   const { check, fallback } = PLAIN_MEMBERS[name];
   const before: ColumnSchema[M] = existing === null ? fallback : existing[name];
   const value = given[name];
   if (value === undefined || value === before) return before;
-  const checked = check(value, reading.imported);
+  const checked = check(value, imported);
   if (!(checked instanceof Wrong)) return checked;
-  complain(reading, ['schema', name], checked.message);
+  faults.push([[name], checked.message]);
   return before;
 }
 
-function readFlags(given: GivenColumn, existing: ColumnSchema | null, reading: Reading): Flags {
-  const is_primary_key = readMember('is_primary_key', given, existing, reading);
+function readFlags(change: ColumnChange, faults: Fault[]): Flags {
+  const { existing } = change;
+  const is_primary_key = readMember('is_primary_key', change, faults);
   // Being unique was part of being the primary key: it goes when the key goes.
-  const before = existing?.is_primary_key === true ? { ...existing, is_unique: false } : existing;
-  const is_unique = readMember('is_unique', given, before, reading);
-  const is_indexed = readMember('is_indexed', given, existing, reading);
-  const is_nullable = readMember('is_nullable', given, existing, reading);
+  const wasKey = existing?.is_primary_key === true;
+  const unkeyed = wasKey ? { ...change, existing: { ...existing, is_unique: false } } : change;
+  const is_unique = readMember('is_unique', unkeyed, faults);
+  const is_indexed = readMember('is_indexed', change, faults);
+  const is_nullable = readMember('is_nullable', change, faults);
   return {
     is_nullable: is_nullable && !is_primary_key,
     is_unique: is_unique || is_primary_key,
@@ -125,34 +125,31 @@ function canIncrement({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
   return dataType(data_type)?.reported?.[1] === 0;
 }
 
-function readIncrement(
-  { type, given, existing, existingType }: ColumnChange,
-  columnType: ColumnType,
-  reading: Reading,
-): boolean {
+function readIncrement(change: ColumnChange, columnType: ColumnType, faults: Fault[]): boolean {
+  const { type, given, existing, existingType, imported } = change;
   if (isSequenceDefault(given['default_value'], columnType)) return true;
   const able = canIncrement(columnType);
   // Another vendor's document says nothing of what goes without saying.
-  const isImportedChange = reading.imported && existing !== null && existingType !== type && !able;
-  const before = isImportedChange ? { ...existing, has_auto_increment: false } : existing;
-  const increments = readMember('has_auto_increment', given, before, reading);
+  const isImportedChange = imported && existing !== null && existingType !== type && !able;
+  const uncounting = isImportedChange ? { ...change, existing: { ...existing, has_auto_increment: false } } : change;
+  const increments = readMember('has_auto_increment', uncounting, faults);
   if (!increments || able) return increments;
   const silent =
     given['has_auto_increment'] === undefined ? '; the column does so now, so say it with the new type' : '';
-  const message = `must be false: only integer columns count up by themselves${silent}`;
-  complain(reading, ['schema', 'has_auto_increment'], message);
+  faults.push([['has_auto_increment'], `must be false: only integer columns count up by themselves${silent}`]);
   return false;
 }
 
-function checkGenerated(isGenerated: unknown, expression: string | null, reading: Reading): void {
+function checkGenerated({ given, imported }: ColumnChange, expression: string | null, faults: Fault[]): void {
+  const isGenerated = given['is_generated'];
   if (isGenerated === undefined) return;
-  const checked = flag(isGenerated, reading.imported);
-  if (checked instanceof Wrong) complain(reading, ['schema', 'is_generated'], checked.message);
+  const checked = flag(isGenerated, imported);
+  if (checked instanceof Wrong) faults.push([['is_generated'], checked.message]);
   else if (checked !== (expression !== null)) {
     const message = checked
       ? 'must be false where there is no generation_expression'
       : 'must be true where there is a generation_expression';
-    complain(reading, ['schema', 'is_generated'], `${message}, or left out`);
+    faults.push([['is_generated'], `${message}, or left out`]);
   }
 }
 
@@ -166,52 +163,46 @@ function readValue(
   change: ColumnChange,
   columnType: ColumnType,
   { expression, increments }: Maker,
-  reading: Reading,
+  faults: Fault[],
 ): Json {
   if (increments) {
-    if (expression !== null)
-      complain(reading, ['schema', 'has_auto_increment'], 'must be false for a generated column');
-    return refuseDefault(change.given, 'auto increment', reading);
+    if (expression !== null) faults.push([['has_auto_increment'], 'must be false for a generated column']);
+    return refuseDefault(change, 'auto increment', faults);
   }
-  if (expression !== null) return refuseDefault(change.given, 'a generation expression', reading);
-  return readColumnDefault(change, columnType, reading);
+  if (expression !== null) return refuseDefault(change, 'a generation expression', faults);
+  return readColumnDefault(change, columnType, faults);
 }
 
 /** Columns that make their own values have no default. One that was there before is dropped silently. */
-function refuseDefault(given: GivenColumn, reason: string, reading: Reading): null {
+function refuseDefault({ given, imported }: ColumnChange, reason: string, faults: Fault[]): null {
   const value = given['default_value'];
   const isSilent = value === undefined || value === null || (typeof value === 'string' && NEXTVAL.test(value));
-  if (!isSilent && !reading.imported) {
-    complain(reading, ['schema', 'default_value'], `must be null: a column with ${reason} has no default`);
+  if (!isSilent && !imported) {
+    faults.push([['default_value'], `must be null: a column with ${reason} has no default`]);
   }
   return null;
 }
 
-function readColumnDefault(change: ColumnChange, columnType: ColumnType, reading: Reading): Json {
+function readColumnDefault(change: ColumnChange, columnType: ColumnType, faults: Fault[]): Json {
   const value = change.given['default_value'];
-  if (value === undefined) return carriedDefault(change, columnType, reading);
-  const read = readDefault(change.type, columnType, value, { lenient: reading.imported });
+  if (value === undefined) return carriedDefault(change, columnType, faults);
+  const read = readDefault(change.type, columnType, value, { lenient: change.imported });
   if (!(read instanceof Wrong)) return read;
-  complain(reading, ['schema', 'default_value'], read.message);
+  faults.push([['default_value'], read.message]);
   return null;
 }
 
 /** The present default, under what may be a new type: it must still say the same. */
-function carriedDefault(
-  { type, existing, existingType }: ColumnChange,
-  columnType: ColumnType,
-  reading: Reading,
-): Json {
+function carriedDefault({ type, existing, existingType }: ColumnChange, columnType: ColumnType, faults: Fault[]): Json {
   if (existing === null || existing.default_value === null) return null;
   const read = readDefault(type, columnType, existing.default_value, { lenient: true });
   const wasCall = isFunctionDefault(existingType ?? type, existing);
   const fits = !(read instanceof Wrong) && isFunctionDefault(type, { default_value: read }) === wasCall;
   if (fits) return read;
   const present = JSON.stringify(existing.default_value);
-  complain(
-    reading,
-    ['schema', 'default_value'],
+  faults.push([
+    ['default_value'],
     `is ${present} now, which doesn't fit: send a default_value (or null) with the change`,
-  );
+  ]);
   return null;
 }

@@ -26,15 +26,14 @@ import {
   checkPartitionKey,
   parseConstraint,
 } from '../sql-text/definitions.js';
-import { type Reading, type Report, complain, reporter } from './checks.js';
+import type { Report } from './checks.js';
 import { readCollation } from './types/collation.js';
 import { identifierFault } from './names.js';
 
 /** What `given` says; undefined for nothing at all (null, or no members). */
-export function readTableExtras(given: unknown, steps: Path, reading: Reading): TableExtras | undefined {
-  const extras = shaped(tableExtrasV1, given, steps, reading);
+export function readTableExtras(given: unknown, report: Report): TableExtras | undefined {
+  const extras = shaped(tableExtrasV1, given, report);
   if (extras === undefined) return undefined;
-  const report = reporter(steps, reading);
   checkKey(extras, report);
   for (const [index, each] of (extras.constraints ?? []).entries()) checkConstraint(each, index, report);
   for (const [index, { name, definition }] of (extras.indexes ?? []).entries()) {
@@ -46,10 +45,9 @@ export function readTableExtras(given: unknown, steps: Path, reading: Reading): 
   return withoutEmpty(needs === undefined ? extras : { ...extras, needs });
 }
 
-export function readColumnExtras(given: unknown, steps: Path, reading: Reading): ColumnExtras | undefined {
-  const extras = shaped(columnExtrasV1, given, steps, reading);
+export function readColumnExtras(given: unknown, report: Report): ColumnExtras | undefined {
+  const extras = shaped(columnExtrasV1, given, report);
   if (extras === undefined) return undefined;
-  const report = reporter(steps, reading);
   if (extras.collation !== undefined) report(['collation'], checkCollation(extras.collation));
   if (extras.default !== undefined) report(['default'], checkExpression(extras.default));
   for (const name of ['primary_key_name', 'unique_name', 'index_name', 'not_null_name'] as const) {
@@ -59,13 +57,13 @@ export function readColumnExtras(given: unknown, steps: Path, reading: Reading):
   return withoutEmpty(extras);
 }
 
-function shaped<S extends z.ZodType>(shape: S, given: unknown, steps: Path, reading: Reading): z.infer<S> | undefined {
+function shaped<S extends z.ZodType>(shape: S, given: unknown, report: Report): z.infer<S> | undefined {
   if (given === null || given === undefined) return undefined;
   const parsed = shape.safeParse(given);
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
-    const at = [...steps, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
-    complain(reading, at, `is not as a snapshot has it: ${issue.message}`);
+    const at = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+    report(at, `is not as a snapshot has it: ${issue.message}`);
   }
   return undefined;
 }

@@ -101,9 +101,17 @@ function column({ type, given, schema, existing }: SubmittedColumn, reading: Rea
     return null;
   }
   const before = existing?.schema ?? null;
-  const schemaNow = normaliseColumn({ type, given, existing: before, existingType: existing?.type }, reading);
-  if (schemaNow === null) return null;
-  return { type, schema: before !== null && jsonEqual(before, schemaNow) ? before : schemaNow };
+  const { imported } = reading;
+  const { column: now, faults } = normaliseColumn({
+    type,
+    given,
+    existing: before,
+    existingType: existing?.type,
+    imported,
+  });
+  for (const [steps, message] of faults) complain(reading, ['schema', ...steps], message);
+  if (now === null) return null;
+  return { type, schema: before !== null && jsonEqual(before, now) ? before : now };
 }
 
 /** The common case, looked for first: everything that is given is as it is already. */

@@ -1,5 +1,5 @@
 /** The type members of a column (data_type, max_length, numeric_precision, numeric_scale) in normal form. */
-import { complain, type Reading } from '../checks.js';
+import type { Fault } from '../checks.js';
 import { type DataType, dataType, parseDataType } from '../../sql-text/data-types.js';
 import { type ColumnType, dataTypesOf, UNKNOWN_TYPE } from './field-types.js';
 import { spellingFault } from './type-spelling.js';
@@ -24,17 +24,21 @@ export interface ColumnTypeInput {
   checkTypeText: TypeTextCheck;
 }
 
-/** Reports what is wrong to `reading`; null when there is no going on. */
-export function readColumnType(input: ColumnTypeInput, reading: Reading): ColumnType | null {
-  const named = readDataType(input, reading);
-  if (named === null) return null;
+/** `columnType` is null when there is no going on. */
+export function readColumnType(input: ColumnTypeInput): { columnType: ColumnType | null; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const named = readDataType(input, faults);
+  return { columnType: named && withMembers(named, input, faults), faults };
+}
+
+function withMembers(named: NamedType, input: ColumnTypeInput, faults: Fault[]): ColumnType {
   const rule = input.type === UNKNOWN_TYPE ? UNKNOWN_RULE : (dataType(named.data_type) ?? UNKNOWN_RULE);
-  const given = withParameters(withLength(input.given, rule, reading), named, rule, reading);
+  const given = withParameters(withLength(input.given, rule, faults), named, rule, faults);
   const base = input.base;
   return {
     data_type: named.data_type,
-    max_length: readLength(rule, given, base, reading),
-    ...(rule.precision ? readPrecision(given, base, reading) : noPrecision(rule, given, reading)),
+    max_length: readLength(rule, given, base, faults),
+    ...(rule.precision ? readPrecision(given, base, faults) : noPrecision(rule, given, faults)),
   };
 }
 
@@ -46,76 +50,75 @@ interface NamedType {
   parameters: number[];
 }
 
-function readDataType(input: ColumnTypeInput, reading: Reading): NamedType | null {
+function readDataType(input: ColumnTypeInput, faults: Fault[]): NamedType | null {
   const allowed = dataTypesOf(input.type);
   const given = input.given['data_type'] ?? input.base?.data_type ?? allowed?.[0];
   if (typeof given !== 'string' || input.given['data_type'] === null) {
-    complain(reading, ['schema', 'data_type'], 'must be the name of a data type, a string');
+    faults.push([['data_type'], 'must be the name of a data type, a string']);
     return null;
   }
-  if (allowed === undefined) return readTypeText(given, input, reading);
+  if (allowed === undefined) return readTypeText(given, input, faults);
   const written = parseDataType(given);
   if (written !== null && allowed.includes(written.name)) {
     return { data_type: written.name, parameters: written.parameters };
   }
-  complain(reading, ['schema', 'data_type'], `must be ${allowed.join(' or ')} for type ${input.type}`);
+  faults.push([['data_type'], `must be ${allowed.join(' or ')} for type ${input.type}`]);
   return null;
 }
 
 /** A type that we have no name for keeps PostgreSQL's text. */
-function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, reading: Reading): NamedType | null {
+function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, faults: Fault[]): NamedType | null {
   const fault = text === base?.data_type ? null : (spellingFault(text) ?? checkTypeText(text));
   if (fault === null) return { data_type: text, parameters: [] };
-  complain(reading, ['schema', 'data_type'], fault);
+  faults.push([['data_type'], fault]);
   return null;
 }
 
 /** `length` is max_length where the type has one, and says nothing otherwise; said twice, they must agree. */
-function withLength({ length, ...given }: GivenColumn, rule: DataType, reading: Reading): GivenColumn {
+function withLength({ length, ...given }: GivenColumn, rule: DataType, faults: Fault[]): GivenColumn {
   if (length === undefined || length === null) return given;
   if (!isInteger(length, 0, Number.MAX_SAFE_INTEGER)) {
-    complain(reading, ['schema', 'length'], 'must be an integer or null');
+    faults.push([['length'], 'must be an integer or null']);
     return given;
   }
   if (rule.length === 'none') return given;
   if (given['max_length'] === undefined) return { ...given, max_length: length };
   if (given['max_length'] !== length) {
-    complain(reading, ['schema', 'length'], 'must not differ from max_length: give one of them');
+    faults.push([['length'], 'must not differ from max_length: give one of them']);
   }
   return given;
 }
 
 /** `varchar(50)` says max_length 50; said twice, it must agree. */
-function withParameters(given: GivenColumn, { parameters }: NamedType, rule: DataType, reading: Reading): GivenColumn {
+function withParameters(given: GivenColumn, { parameters }: NamedType, rule: DataType, faults: Fault[]): GivenColumn {
   const [first, second] = parameters;
   if (first === undefined) return given;
   const merged: Record<string, unknown> = { ...given };
-  if (rule.length !== 'none') agree(merged, 'max_length', first, reading);
+  if (rule.length !== 'none') agree(merged, 'max_length', first, faults);
   else if (rule.precision) {
-    agree(merged, 'numeric_precision', first, reading);
-    agree(merged, 'numeric_scale', second ?? 0, reading);
-  } else complain(reading, ['schema', 'data_type'], 'must not have a length or precision');
+    agree(merged, 'numeric_precision', first, faults);
+    agree(merged, 'numeric_scale', second ?? 0, faults);
+  } else faults.push([['data_type'], 'must not have a length or precision']);
   return merged;
 }
 
-function agree(merged: Record<string, unknown>, member: string, value: number, reading: Reading): void {
+function agree(merged: Record<string, unknown>, member: string, value: number, faults: Fault[]): void {
   const said = merged[member];
   if (said === undefined) merged[member] = value;
-  else if (said !== value) complain(reading, ['schema', member], `must be ${value}, as data_type says, or left out`);
+  else if (said !== value) faults.push([[member], `must be ${value}, as data_type says, or left out`]);
 }
 
-function readLength(rule: DataType, given: GivenColumn, base: ColumnType | undefined, reading: Reading): number | null {
+function readLength(rule: DataType, given: GivenColumn, base: ColumnType | undefined, faults: Fault[]): number | null {
   const value = given['max_length'];
   if (rule.length === 'none') {
-    if (value !== undefined && value !== null)
-      complain(reading, ['schema', 'max_length'], 'must be null: this type has no length');
+    if (value !== undefined && value !== null) faults.push([['max_length'], 'must be null: this type has no length']);
     return null;
   }
   const length = value === undefined ? inherited(base?.max_length, rule) : value;
   if (isInteger(length, 1, MAX_LENGTH)) return length;
   if (length === null && rule.length === 'optional') return null;
   const orNull = rule.length === 'optional' ? ', or null for no limit' : '';
-  complain(reading, ['schema', 'max_length'], `must be an integer from 1 to ${MAX_LENGTH}${orNull}`);
+  faults.push([['max_length'], `must be an integer from 1 to ${MAX_LENGTH}${orNull}`]);
   return null;
 }
 
@@ -126,26 +129,22 @@ function inherited(length: number | null | undefined, rule: DataType): number | 
 type Precision = Pick<ColumnType, 'numeric_precision' | 'numeric_scale'>;
 const NO_PRECISION: Precision = { numeric_precision: null, numeric_scale: null };
 
-function readPrecision(given: GivenColumn, base: ColumnType | undefined, reading: Reading): Precision {
+function readPrecision(given: GivenColumn, base: ColumnType | undefined, faults: Fault[]): Precision {
   const precision = orElse(given['numeric_precision'], base, 'numeric_precision', DEFAULT_PRECISION);
   const givenScale = given['numeric_scale'];
   if (precision === null) {
     if (givenScale !== undefined && givenScale !== null) {
-      complain(reading, ['schema', 'numeric_scale'], 'must be null where numeric_precision is null (no limits)');
+      faults.push([['numeric_scale'], 'must be null where numeric_precision is null (no limits)']);
     }
     return NO_PRECISION;
   }
   if (!isInteger(precision, 1, MAX_PRECISION)) {
-    complain(
-      reading,
-      ['schema', 'numeric_precision'],
-      `must be an integer from 1 to ${MAX_PRECISION}, or null for no limits`,
-    );
+    faults.push([['numeric_precision'], `must be an integer from 1 to ${MAX_PRECISION}, or null for no limits`]);
     return NO_PRECISION;
   }
   const scale = givenScale === null ? 0 : orElse(givenScale, base, 'numeric_scale', Math.min(DEFAULT_SCALE, precision));
   if (isInteger(scale, 0, precision)) return { numeric_precision: precision, numeric_scale: scale };
-  complain(reading, ['schema', 'numeric_scale'], `must be an integer from 0 to the precision, ${precision}`);
+  faults.push([['numeric_scale'], `must be an integer from 0 to the precision, ${precision}`]);
   return NO_PRECISION;
 }
 
@@ -157,11 +156,11 @@ function orElse(given: unknown, base: ColumnType | undefined, member: keyof Prec
 }
 
 /** What a catalog reports of a type where nothing can be set is understood and dropped; anything else is refused. */
-function noPrecision({ reported }: DataType, given: GivenColumn, reading: Reading): Precision {
+function noPrecision({ reported }: DataType, given: GivenColumn, faults: Fault[]): Precision {
   for (const [index, member] of (['numeric_precision', 'numeric_scale'] as const).entries()) {
     const value = given[member];
     if (value === undefined || value === null || value === reported?.[index]) continue;
-    complain(reading, ['schema', member], 'must be null: this type has no precision that can be set');
+    faults.push([[member], 'must be null: this type has no precision that can be set']);
   }
   return NO_PRECISION;
 }
