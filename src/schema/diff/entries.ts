@@ -71,12 +71,9 @@ export interface Misfit {
  * come highest index first, so an array has gaps for a moment: at most `gap`, the number of entries there are.
  */
 export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: number): Misfit | undefined {
-  const steps = entry.kind === 'A' ? [...entry.path, entry.index] : entry.path;
-  const last = steps.at(-1);
-  const parent = last === undefined ? undefined : valueAt(document, steps.slice(0, -1));
-  if (last === undefined || typeof parent !== 'object' || parent === null) {
-    return { conflict: true, message: 'there is nothing at this path' };
-  }
+  const place = placeIn(document, entry);
+  if (place === undefined) return { conflict: true, message: 'there is nothing at this path' };
+  const { parent, last } = place;
   const change = entry.kind === 'A' ? entry.item : entry;
   if (Array.isArray(parent)) {
     if (typeof last !== 'number') return { conflict: true, message: 'an array takes an index' };
@@ -85,6 +82,18 @@ export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: n
   if (typeof last !== 'string') return { conflict: true, message: 'there is no array at this path' };
   const present = Object.hasOwn(parent, last) ? parent[last] : undefined;
   return conflictAt(present, change, IN_OBJECT) ?? changeMember(parent, last, change);
+}
+
+interface EntryPlace {
+  parent: Json[] | { [member: string]: Json };
+  last: Step;
+}
+
+function placeIn(document: Json, entry: Entry & { path: Path }): EntryPlace | undefined {
+  const steps = entry.kind === 'A' ? [...entry.path, entry.index] : entry.path;
+  const last = steps.at(-1);
+  const parent = last === undefined ? undefined : valueAt(document, steps.slice(0, -1));
+  return last === undefined || typeof parent !== 'object' || parent === null ? undefined : { parent, last };
 }
 
 const IN_ARRAY = {
