@@ -227,6 +227,70 @@ describe('a session with dps', () => {
     await run('changes show 1');
   });
 
+  it('tells of requests that are approved, carried out and taken back', async () => {
+    const lenient = { approvals: 1, author_may_approve: true };
+    await writeFile(join(folder, 'policy.json'), JSON.stringify(lenient));
+    await run('policy set FOLDER/policy.json');
+    const document = {
+      version: 1,
+      collections: [{ collection: 'notes', schema: {} }],
+      fields: [{ collection: 'notes', field: 'text', type: 'text', meta: { interface: 'input' }, schema: {} }],
+      relations: [],
+    };
+    await writeFile(join(folder, 'notes.json'), JSON.stringify(document));
+    await run(`changes open FOLDER/notes.json --force --mode merge --title ' '`);
+    const id = idIn(await run(`changes open FOLDER/notes.json --force --mode merge --title 'Notes for all'`));
+    await run(`changes approve ${id}`, { answer: 'n' });
+    await run(`changes approve ${id} --comment 'a good idea'`, { answer: 'y' });
+    await run(`changes rebase ${id}`);
+    await run(`changes apply ${id} --at 2001-01-01T00:00:00Z`);
+    await run(`changes apply ${id}`);
+    await run(`changes apply ${id}`);
+    await run(`changes show ${id}`);
+    const back = idIn(await run(`changes revert ${id} --title 'No notes'`));
+    await run(`changes reject ${back} --comment 'they are needed'`);
+    await run('changes list --state applied');
+    await run('changes list --limit none');
+    await run('changes open FOLDER/notes.json --force --mode merge --title again');
+  });
+
+  it('tells of the schema as files', async () => {
+    const file = join(folder, 'schema/collections/notes.yaml');
+    await run('pull FOLDER/schema');
+    await run('pull FOLDER/schema');
+    await run('pull FOLDER/schema --check');
+    await writeFile(join(folder, 'schema/collections/mine.yaml'), 'mine: true\n');
+    await run('plan FOLDER/schema');
+    await rm(join(folder, 'schema/collections/mine.yaml'));
+    const pulled = await readFile(file, 'utf8');
+    await writeFile(file, pulled.replace('type: text', 'type: tex'));
+    await run('plan FOLDER/schema');
+    await writeFile(file, pulled.replace(/^( +)interface: input$/m, '$1interface: input-multiline'));
+    await run('pull FOLDER/schema --check');
+    await run('plan FOLDER/schema');
+    await run('plan FOLDER/schema --format markdown');
+    await run('push FOLDER/schema --propose');
+    await run('push FOLDER/schema --title x');
+    await run('push FOLDER/schema --propose --title x --dry-run');
+    await run(`push FOLDER/schema --propose --title 'Longer notes'`);
+    await run('push FOLDER/schema --dry-run');
+    const patched = json({ meta: { interface: 'input-rich-text-md' } }, 'PATCH');
+    expect((await client('/fields/notes/text', patched)).status).to.equal(200);
+    await run('plan FOLDER/schema');
+    await run('push FOLDER/schema --take theirs');
+    await rm(file);
+    await run('push FOLDER/schema');
+    await run('push FOLDER/schema --allow-drop notes --reason tidying');
+    await run('plan FOLDER/schema');
+    await run('plan FOLDER/nothing');
+    await run('types --lang ts');
+    await run('types --output FOLDER/types.ts');
+    await run('types --check');
+    await run('types --output FOLDER/types.ts --check');
+    await run('types --output FOLDER/none.ts --check');
+    await run('types --output FOLDER/types.ts --lang zod --check');
+  });
+
   it('tells of the log and its projections', async () => {
     await run('verify');
     await run('rebuild metadata');
