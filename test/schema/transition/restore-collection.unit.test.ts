@@ -1,0 +1,231 @@
+/** A collection that comes back from the trash: whole where nothing happened since, and else what stays away and why. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import type { CollectionNode, State } from '../../../src/schema/model/state.js';
+import { type RestoreCollection, restoration } from '../../../src/schema/transition/restore-collection.js';
+import { accepted, attempt, followStrictly } from '../../support/given.js';
+import { type Edited, column, table } from '../findings/diffs.js';
+import { type Edit, LIBRARY, edited, whole, without } from './trashed.js';
+
+type More = Partial<Pick<RestoreCollection, 'as' | 'without' | 'empty'>>;
+
+const wish = (name: string, more: More): RestoreCollection => {
+  const { identities } = LIBRARY.collections.get(name) as CollectionNode;
+  return { position: 9, identity: identities.collection, name, past: LIBRARY, without: [], ...more };
+};
+
+/** The schema with it, and what stays away: `kind place: reason`. */
+function restored(now: State, name: string, more: More = {}) {
+  const command = wish(name, more);
+  const found = runToEnd(restoration(now, command));
+  const events = attempt(now, 'restore-collection', command);
+  if (!found.ok || !events.ok) throw new Error(JSON.stringify([found, events]));
+  const left = found.value.left.map(
+    ({ kind, collection, field, reason }) =>
+      `${kind} ${collection}${field === undefined ? '' : `.${field}`}: ${reason}`,
+  );
+  return { state: followStrictly(now, events.value), left, restores: [...found.value.restores] };
+}
+
+function refused(now: State, name: string, more: More = {}) {
+  const found = runToEnd(restoration(now, wish(name, more)));
+  return found.ok ? [] : found.problems;
+}
+
+const documents = (state: State) => whole(state) as Pick<Edited, 'collections' | 'fields' | 'relations'>;
+const groupOf = (state: State, name: string) => state.collections.get(name)?.collection.meta.group;
+const referencesOf = (state: State, name: string) =>
+  state.collections.get(name)?.collection.schema?.extras?.constraints?.flatMap(({ references }) => references ?? []);
+
+const regrouped =
+  (name: string, group: string | null): Edit =>
+  ({ collections }) => {
+    for (const each of collections) if (each.collection === name) Object.assign(each['meta'] as object, { group });
+  };
+
+describe('a collection that comes back', () => {
+  const gone = without(LIBRARY, 'articles');
+
+  for (const name of LIBRARY.collections.keys()) {
+    it(`is what it was, with all that went with it: ${name}`, () => {
+      const { state, left } = restored(without(LIBRARY, name), name);
+      expect(whole(state)).to.deep.equal(whole(LIBRARY));
+      expect(left).to.deep.equal([]);
+    });
+  }
+
+  it('says of each that comes back where the trash has it', () => {
+    const { identities } = LIBRARY.collections.get('articles') as CollectionNode;
+    const alias = LIBRARY.collections.get('authors')?.identities.fields.get('articles');
+    expect(restored(gone, 'articles').restores).to.deep.equal([
+      [identities.collection, { position: 9, name: 'articles', empty: false }],
+      [alias, { position: 9, name: 'articles' }],
+    ]);
+    expect(restored(gone, 'articles', { empty: true }).restores[0]?.[1]).to.deep.equal({
+      position: 9,
+      name: 'articles',
+      empty: true,
+    });
+  });
+
+  it('comes back without what points nowhere', () => {
+    const { state, left } = restored(without(without(gone, 'authors'), 'reviews'), 'articles');
+    expect(left).to.deep.equal([
+      'constraint articles: "reviewed": there is no collection "reviews" any more',
+      'relation articles.author: there is no collection "authors" any more',
+    ]);
+    expect(state.collections.get('articles')?.relations.size).to.equal(0);
+    expect(state.collections.get('articles')?.fields.has('author')).to.equal(true);
+    expect(referencesOf(state, 'articles')).to.deep.equal([]);
+  });
+
+  it('tells another of the same name from what there was', () => {
+    const other = edited(without(gone, 'authors'), ({ collections, fields }) => {
+      collections.push(table('authors'));
+      fields.push(column('authors', 'name', 'string'));
+    });
+    const { left } = restored(other, 'articles');
+    expect(left).to.deep.equal(['relation articles.author: another collection is called "authors" now']);
+  });
+
+  it('stands in the nearest group that is there, and takes back what stood in it', () => {
+    const { state, left } = restored(without(gone, 'blog'), 'articles');
+    expect([groupOf(state, 'articles'), groupOf(state, 'notes')]).to.deep.equal(['all', 'articles']);
+    expect(left).to.deep.equal(['group articles: there is no collection "blog" any more']);
+    const alone = restored(without(without(gone, 'blog'), 'all'), 'articles');
+    expect([groupOf(alone.state, 'articles'), groupOf(alone.state, 'notes')]).to.deep.equal([null, 'articles']);
+    expect(alone.left).to.deep.equal(['group articles: there is no collection "blog" any more']);
+    const moved = restored(edited(gone, regrouped('notes', 'all')), 'articles');
+    expect([groupOf(moved.state, 'articles'), groupOf(moved.state, 'notes')]).to.deep.equal(['blog', 'all']);
+    expect(moved.left).to.deep.equal(['group notes: it stands in "all" now']);
+    const free = restored(edited(gone, regrouped('notes', null)), 'articles');
+    expect(free.left).to.deep.equal(['group notes: it stands in no group now']);
+    expect(restored(without(gone, 'notes'), 'articles').left).to.deep.equal([]);
+  });
+
+  it('is not pointed at by fields that are gone, or hold another relation', () => {
+    expect(restored(without(gone, 'articles_tags', 'article'), 'articles').left).to.deep.equal([
+      'relation articles_tags.article: the field is gone',
+    ]);
+    const elsewhere = edited(gone, ({ relations }) =>
+      relations.push({
+        many_collection: 'articles_tags',
+        many_field: 'article',
+        one_collection: 'notes',
+        schema: null,
+      }),
+    );
+    const { state, left } = restored(elsewhere, 'articles');
+    expect(left).to.deep.equal(['relation articles_tags.article: the field holds another relation now']);
+    expect(state.collections.get('articles')?.fields.has('tags')).to.equal(false);
+    expect(restored(without(gone, 'articles_tags'), 'articles').left).to.deep.equal([
+      'relation articles_tags.article: there is no collection "articles_tags" any more',
+    ]);
+  });
+
+  it('is among what many may point at again, in its place', () => {
+    const allowed = (state: State) => state.collections.get('comments')?.relations.get('item')?.one_allowed_collections;
+    const more = edited(gone, ({ relations }) => {
+      for (const each of relations)
+        if (each['many_field'] === 'item') Object.assign(each, { one_allowed_collections: ['tags', 'notes'] });
+    });
+    expect(allowed(restored(more, 'articles').state)).to.deep.equal(['articles', 'notes', 'tags']);
+    expect(restored(without(gone, 'comments', 'item'), 'articles').left).to.deep.equal([
+      'member comments.item: the relation is gone',
+    ]);
+    expect(restored(without(gone, 'comments'), 'articles').left).to.deep.equal([
+      'member comments.item: the relation is gone',
+    ]);
+    const single = without(without(LIBRARY, 'comments'), 'notes');
+    expect(restored(single, 'comments').left).to.deep.equal([
+      'member comments.item: there is no collection "notes" any more',
+    ]);
+  });
+
+  it('leaves names to what has them now', () => {
+    const taken = edited(gone, ({ fields }) => {
+      fields.push(column('authors', 'articles', 'string'));
+    });
+    const { state, left } = restored(taken, 'articles');
+    expect(left).to.deep.equal(['alias authors.articles: another field is called so now']);
+    expect(state.collections.get('articles')?.relations.get('author')?.one_field).to.equal(null);
+    const called = edited(gone, ({ collections }) => {
+      for (const each of collections)
+        if (each.collection === 'reviews')
+          each['schema'] = { extras: { constraints: [{ name: 'of_article', definition: 'CHECK ((article > 0))' }] } };
+    });
+    expect(restored(called, 'articles').left).to.deep.equal([
+      'constraint reviews: "of_article": another constraint is called so now',
+    ]);
+    expect(restored(without(gone, 'reviews', 'article'), 'articles').left).to.deep.equal([
+      'constraint reviews: "of_article": the field "article" is gone',
+    ]);
+  });
+
+  it('leaves a group that is gone to the field that showed it', () => {
+    const { state, left } = restored(without(gone, 'authors', 'works'), 'articles');
+    expect(left).to.deep.equal([]);
+    expect(state.collections.get('authors')?.fields.get('articles')?.meta.group).to.equal(null);
+  });
+
+  it('comes back without the foreign keys that the caller names', () => {
+    const keys = ['articles_author_foreign', 'articles_tags_article_foreign', 'reviewed', 'of_article'];
+    const { state, left } = restored(gone, 'articles', { without: keys });
+    expect(left).to.deep.equal([
+      'constraint articles: "reviewed": as it was asked for',
+      'constraint reviews: "of_article": as it was asked for',
+      'foreign key articles.author: as it was asked for',
+      'foreign key articles_tags.article: as it was asked for',
+    ]);
+    const { relations } = documents(state);
+    expect(relations.map(({ many_field, schema }) => [many_field, schema === null])).to.deep.equal([
+      ['author', true],
+      ['article', true],
+      ['tag', false],
+      ['item', true],
+    ]);
+    expect([referencesOf(state, 'articles'), referencesOf(state, 'reviews')]).to.deep.equal([[], undefined]);
+    expect(refused(gone, 'articles', { without: ['reviewed', 'positive', 'none'] })).to.deep.equal(
+      ['positive', 'none'].map((name, at) => ({
+        code: 'INVALID_PAYLOAD',
+        message: `no foreign key that comes back is called "${name}"`,
+        path: `without[${at + 1}]`,
+        details: { known: keys },
+      })),
+    );
+  });
+
+  it('gets another name, and all by it', () => {
+    const { state, left } = restored(gone, 'articles', { as: 'posts' });
+    expect(left).to.deep.equal([]);
+    expect(whole(state)).to.deep.equal(
+      whole(accepted(LIBRARY, 'rename-collection', { collection: 'articles', body: { to: 'posts' } })),
+    );
+  });
+
+  it('is refused a name that something has', () => {
+    expect(refused(LIBRARY, 'articles')).to.deep.equal([
+      {
+        code: 'ALREADY_EXISTS',
+        message: 'there is a collection "articles" already: restore this one under another name, {"as": "…"}',
+        collection: 'articles',
+      },
+    ]);
+    expect(refused(gone, 'articles', { as: 'notes' })).to.deep.equal([
+      { code: 'ALREADY_EXISTS', message: 'there is a collection "notes" already', path: 'as', collection: 'notes' },
+    ]);
+  });
+
+  it('knows everything by the names of now', () => {
+    const renamed = accepted(gone, 'rename-collection', { collection: 'authors', body: { to: 'people' } });
+    const both = accepted(renamed, 'rename-field', {
+      collection: 'articles_tags',
+      field: 'article',
+      body: { to: 'post' },
+    });
+    const { state, left } = restored(both, 'articles');
+    expect(left).to.deep.equal([]);
+    expect(state.collections.get('articles')?.relations.get('author')?.one_collection).to.equal('people');
+    expect(state.collections.get('articles_tags')?.relations.get('post')?.one_field).to.equal('tags');
+  });
+});

@@ -1,0 +1,299 @@
+/** A field that comes back from the trash: whole where nothing happened since, and else what stays away and why. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import type { CollectionNode, State } from '../../../src/schema/model/state.js';
+import { type RestoreField, fieldRestoration } from '../../../src/schema/transition/restore-field.js';
+import { accepted, attempt, followStrictly } from '../../support/given.js';
+import { column, fieldIn, key, table } from '../findings/diffs.js';
+import { type Edit, LIBRARY, edited, whole, without } from './trashed.js';
+
+type More = Partial<Pick<RestoreField, 'as' | 'without' | 'empty'>>;
+
+const wish = (collection: string, name: string, more: More): RestoreField => {
+  const node = LIBRARY.collections.get(collection) as CollectionNode;
+  const identity = node.identities.fields.get(name) ?? '';
+  return { position: 9, identity, name, collection, past: LIBRARY, node, without: [], ...more };
+};
+
+/** The schema with it, and what stays away. */
+function restored(now: State, collection: string, name: string, more: More = {}) {
+  const command = wish(collection, name, more);
+  const found = runToEnd(fieldRestoration(now, command));
+  const events = attempt(now, 'restore-field', command);
+  if (!found.ok || !events.ok) throw new Error(JSON.stringify([found, events]));
+  const { left, restores } = found.value;
+  return { state: followStrictly(now, events.value), left, restores: [...restores.values()] };
+}
+
+function refused(now: State, name: string, more: More = {}) {
+  const found = runToEnd(fieldRestoration(now, wish('articles', name, more)));
+  return found.ok ? [] : found.problems;
+}
+
+const articles = (state: State) => state.collections.get('articles') as CollectionNode;
+const extrasOf = (state: State) => articles(state).collection.schema?.extras;
+const namesOf = (state: State) =>
+  [...(extrasOf(state)?.constraints ?? []), ...(extrasOf(state)?.indexes ?? [])].map(({ name }) => name);
+
+describe('a field that comes back', () => {
+  const FIELDS: [collection: string, field: string][] = [
+    ...['title', 'status', 'rank', 'author', 'review', 'outer', 'inner'].map((field): [string, string] => [
+      'articles',
+      field,
+    ]),
+    ['articles_tags', 'article'],
+    ['articles_tags', 'tag'],
+    ['articles_tags', 'place'],
+    ['comments', 'item'],
+    ['reviews', 'article'],
+    ['authors', 'works'],
+  ];
+  for (const [collection, field] of FIELDS) {
+    it(`is what it was, with all that went with it: ${collection}.${field}`, () => {
+      const { state, left } = restored(without(LIBRARY, collection, field), collection, field);
+      expect(whole(state)).to.deep.equal(whole(LIBRARY));
+      expect(left).to.deep.equal([]);
+    });
+  }
+
+  it('says of each that comes back where the trash has it', () => {
+    const gone = without(LIBRARY, 'articles', 'author');
+    const place = { position: 9, name: 'articles' };
+    expect(restored(gone, 'articles', 'author').restores).to.deep.equal([
+      { ...place, empty: false },
+      { ...place, empty: false },
+    ]);
+    expect(restored(gone, 'articles', 'author', { empty: true }).restores).to.deep.equal([
+      { ...place, empty: true },
+      { ...place, empty: false },
+    ]);
+  });
+
+  it('comes back without what names a field that is gone, too', () => {
+    const both = without(without(LIBRARY, 'articles', 'rank'), 'articles', 'status');
+    expect(restored(both, 'articles', 'rank').left).to.deep.equal(['ranked: "status" is gone']);
+    expect(namesOf(restored(both, 'articles', 'rank').state)).to.deep.equal(['positive', 'reviewed', 'together']);
+    const third = without(without(LIBRARY, 'articles', 'rank'), 'articles', 'title');
+    expect(restored(third, 'articles', 'rank').left).to.deep.equal(['together: "title" is gone']);
+    const sorted = restored(without(without(LIBRARY, 'articles', 'author'), 'articles', 'rank'), 'articles', 'author');
+    expect(articles(sorted.state).relations.get('author')?.sort_field).to.equal(null);
+    const joined = without(without(LIBRARY, 'articles_tags', 'tag'), 'articles_tags', 'article');
+    expect(restored(joined, 'articles_tags', 'tag').left).to.deep.equal([]);
+  });
+
+  it('comes back without what points nowhere', () => {
+    expect(
+      restored(without(without(LIBRARY, 'articles', 'author'), 'authors'), 'articles', 'author').left,
+    ).to.deep.equal(['the relation articles.author: "authors" is gone']);
+    expect(
+      restored(without(without(LIBRARY, 'articles', 'review'), 'reviews'), 'articles', 'review').left,
+    ).to.deep.equal(['reviewed: "reviews" is gone']);
+    const again = edited(without(without(LIBRARY, 'articles', 'author'), 'authors'), ({ collections, fields }) => {
+      collections.push(table('authors'));
+      fields.push(key('authors'));
+    });
+    expect(restored(again, 'articles', 'author').left).to.deep.equal([
+      'the relation articles.author: "authors" is gone',
+    ]);
+    const item = without(LIBRARY, 'comments', 'item');
+    expect(restored(without(item, 'comments', 'kind'), 'comments', 'item').left).to.deep.equal([
+      'the relation comments.item: "kind", which names its collections, is gone',
+    ]);
+    const few = restored(without(item, 'authors'), 'comments', 'item');
+    expect(few.left).to.deep.equal([]);
+    expect(few.state.collections.get('comments')?.relations.get('item')?.one_allowed_collections).to.deep.equal([
+      'articles',
+      'notes',
+    ]);
+  });
+
+  it('leaves its places to what has them now', () => {
+    const taken = edited(without(LIBRARY, 'articles', 'author'), ({ fields }) => {
+      fields.push(column('authors', 'articles', 'string'));
+    });
+    const { left, state } = restored(taken, 'articles', 'author');
+    expect(left).to.deep.equal(['the field authors.articles: its name is taken']);
+    expect(articles(state).relations.get('author')?.one_field).to.equal(null);
+    const named: Edit = ({ collections }) => {
+      for (const each of collections)
+        if (each.collection === 'articles')
+          Object.assign(each['meta'] as object, { archive_field: 'title', sort_field: 'title' });
+    };
+    const meta = (gone: State, field: string) =>
+      articles(restored(edited(gone, named), 'articles', field).state).collection.meta;
+    expect(meta(without(LIBRARY, 'articles', 'status'), 'status')).to.include({
+      archive_field: 'title',
+      sort_field: 'title',
+    });
+    expect(meta(without(LIBRARY, 'articles', 'rank'), 'rank')).to.include({
+      archive_field: 'title',
+      sort_field: 'title',
+    });
+    const inOuter = edited(without(LIBRARY, 'articles', 'inner'), (snapshot) => {
+      Object.assign(fieldIn(snapshot, 'rank')['meta'] as object, { group: null });
+    });
+    expect(articles(restored(inOuter, 'articles', 'inner').state).fields.get('rank')?.meta.group).to.equal(null);
+    const alone = restored(without(without(LIBRARY, 'articles', 'rank'), 'articles', 'inner'), 'articles', 'rank');
+    expect(articles(alone.state).fields.get('rank')?.meta.group).to.equal(null);
+  });
+
+  it('comes back without what the caller names, of each kind', () => {
+    const of = (field: string, ...names: string[]) => {
+      const { state, left } = restored(without(LIBRARY, 'articles', field), 'articles', field, { without: names });
+      expect(left).to.deep.equal([]);
+      const { schema } = articles(state).fields.get(field) ?? {};
+      const { is_nullable, is_unique, is_indexed } = schema ?? {};
+      return [is_nullable, is_unique, is_indexed, articles(state).relations.get(field)?.schema, namesOf(state)];
+    };
+    expect(of('title')).to.deep.equal([false, true, false, undefined, ['positive', 'reviewed', 'together', 'ranked']]);
+    expect(of('title', 'articles_title_not_null')).to.deep.equal([
+      true,
+      true,
+      false,
+      undefined,
+      ['positive', 'reviewed', 'together', 'ranked'],
+    ]);
+    expect(of('title', 'articles_title_unique')).to.deep.equal([
+      false,
+      false,
+      false,
+      undefined,
+      ['positive', 'reviewed', 'together', 'ranked'],
+    ]);
+    expect(of('status', 'articles_status_index')).to.deep.equal([
+      true,
+      false,
+      false,
+      undefined,
+      ['positive', 'reviewed', 'together', 'ranked'],
+    ]);
+    expect(of('rank', 'positive')).to.deep.equal([true, false, false, undefined, ['reviewed', 'together', 'ranked']]);
+    expect(of('rank', 'together', 'ranked')).to.deep.equal([true, false, false, undefined, ['positive', 'reviewed']]);
+    expect(of('author', 'articles_author_foreign')).to.deep.equal([
+      true,
+      false,
+      true,
+      null,
+      ['positive', 'reviewed', 'together', 'ranked'],
+    ]);
+    expect(of('review', 'reviewed')).to.deep.equal([true, false, false, undefined, ['positive', 'together', 'ranked']]);
+  });
+
+  it('is refused names of constraints and indexes that it has not', () => {
+    const known = (field: string) => refused(without(LIBRARY, 'articles', field), field, { without: ['none'] });
+    expect(known('title')).to.deep.equal([
+      {
+        code: 'INVALID_PAYLOAD',
+        message: 'no constraint and no index that comes back is called "none"',
+        path: 'without[0]',
+        details: { known: ['articles_title_not_null', 'articles_title_unique', 'together'] },
+      },
+    ]);
+    expect(known('status')[0]?.details).to.deep.equal({ known: ['articles_status_index', 'ranked'] });
+    expect(known('rank')[0]?.details).to.deep.equal({ known: ['positive', 'together', 'ranked'] });
+    expect(known('author')[0]?.details).to.deep.equal({ known: ['articles_author_index', 'articles_author_foreign'] });
+    expect(known('outer')[0]?.details).to.deep.equal({ known: [] });
+    expect(
+      refused(without(LIBRARY, 'articles', 'rank'), 'rank', { without: ['positive', 'x', 'together', 'y'] }),
+    ).to.deep.equal([
+      {
+        code: 'INVALID_PAYLOAD',
+        message: 'no constraint and no index that comes back is called "x"',
+        path: 'without[1]',
+        details: { known: ['positive', 'together', 'ranked'] },
+      },
+      {
+        code: 'INVALID_PAYLOAD',
+        message: 'no constraint and no index that comes back is called "y"',
+        path: 'without[3]',
+        details: { known: ['positive', 'together', 'ranked'] },
+      },
+    ]);
+  });
+
+  it('gets another name, and all by it', () => {
+    const { state, left } = restored(without(LIBRARY, 'articles', 'rank'), 'articles', 'rank', { as: 'place' });
+    expect(left).to.deep.equal([]);
+    const renamed = accepted(LIBRARY, 'rename-field', { collection: 'articles', field: 'rank', body: { to: 'place' } });
+    expect(whole(state)).to.deep.equal(whole(renamed));
+  });
+
+  it('knows everything by the names of now', () => {
+    const gone = without(LIBRARY, 'articles', 'rank');
+    const posts = accepted(gone, 'rename-collection', { collection: 'articles', body: { to: 'posts' } });
+    const renamed = accepted(posts, 'rename-field', { collection: 'posts', field: 'title', body: { to: 'headline' } });
+    const { state, left } = restored(renamed, 'articles', 'rank');
+    expect(left).to.deep.equal([]);
+    const { constraints, indexes } = state.collections.get('posts')?.collection.schema?.extras ?? {};
+    expect([constraints, indexes]).to.deep.equal([
+      [
+        { name: 'positive', definition: 'CHECK ((rank > 0))' },
+        { name: 'reviewed', definition: 'FOREIGN KEY (review) REFERENCES reviews(id)', references: 'reviews' },
+        { name: 'together', definition: 'UNIQUE (rank, headline)' },
+      ],
+      [{ name: 'ranked', definition: 'USING btree (rank, status)' }],
+    ]);
+  });
+
+  it('is refused where its name is taken, or its table is not there', () => {
+    expect(refused(LIBRARY, 'rank')).to.deep.equal([
+      {
+        code: 'ALREADY_EXISTS',
+        message: '"articles" has a field "rank" already: restore this one under another name, {"as": "…"}',
+        collection: 'articles',
+        field: 'rank',
+      },
+    ]);
+    expect(refused(without(LIBRARY, 'articles', 'rank'), 'rank', { as: 'title' })).to.deep.equal([
+      {
+        code: 'ALREADY_EXISTS',
+        message: '"articles" has a field "title" already',
+        path: 'as',
+        collection: 'articles',
+        field: 'title',
+      },
+    ]);
+    expect(refused(without(LIBRARY, 'articles'), 'rank')).to.deep.equal([
+      {
+        code: 'IN_USE',
+        message: 'the collection "articles" that the field was of is not there',
+        collection: 'articles',
+        field: 'rank',
+      },
+    ]);
+  });
+
+  it('is refused where its values can not find their rows', () => {
+    const gone = without(LIBRARY, 'articles', 'review');
+    const retyped = (type: string): State =>
+      edited(gone, (snapshot) => {
+        for (const each of snapshot.fields) {
+          const isKey = each.collection === 'articles' && each.field === 'id';
+          const points = each.collection !== 'articles' && each.field === 'article';
+          if (isKey) Object.assign(each, key('articles', type));
+          if (points) Object.assign(each, column(each.collection, each.field, type));
+        }
+      });
+    expect(refused(retyped('integer'), 'review')).to.deep.equal([]);
+    const keyed = edited(gone, (snapshot) => {
+      snapshot.relations = snapshot.relations.filter(
+        ({ many_collection: many }) => many !== 'articles_tags' && many !== 'comments',
+      );
+      snapshot.fields = snapshot.fields.filter(
+        ({ collection, field }) => field !== 'tags' && (collection !== 'tags' || field !== 'articles'),
+      );
+      for (const each of snapshot.collections) if (each.collection === 'reviews') each['schema'] = {};
+      Object.assign(fieldIn(snapshot, 'id').schema, { is_primary_key: false });
+      Object.assign(fieldIn(snapshot, 'title').schema, { is_primary_key: true });
+    });
+    expect(refused(keyed, 'review')).to.deep.equal([
+      {
+        code: 'IN_USE',
+        message: "the values can't find their rows: the primary key is another one now",
+        collection: 'articles',
+        field: 'review',
+      },
+    ]);
+    expect(refused(keyed, 'review', { empty: true })).to.deep.equal([]);
+  });
+});
