@@ -117,7 +117,35 @@ describe('the ends of lives', () => {
       event('collection.deleted', 'c', null),
     );
     expect(deleted).to.deep.equal({ '6': [13, true], '6.1': [7, true], '6.2': [13, false] });
-    expect(await ends(['14'], made('d', []))).to.deep.equal({ '14': [15, true] });
+  });
+
+  it('of a field are not those of what has its old name', async () => {
+    const found = await ends(
+      ['1.1', '1.2'],
+      made('a', ['x', 'y']),
+      event('field.renamed', 'a', 'y', { to: 'z' }),
+      field('a', 'y'),
+      event('field.deleted', 'a', 'y'),
+      event('field.deleted', 'a', 'x'),
+      field('a', 'x'),
+      event('field.deleted', 'a', 'x'),
+    );
+    expect(found).to.deep.equal({ '1.1': [5, true] });
+  });
+
+  it('are not looked for in collections that nobody asks for', async () => {
+    const found = await ends(
+      ['1', '10'],
+      made('a', []),
+      made('b', ['x', 'y']),
+      event('field.renamed', 'b', 'x', { to: 'z' }),
+      event('field.deleted', 'b', 'y'),
+      event('collection.renamed', 'b', null, { to: 'c' }),
+      event('collection.deleted', 'c', null),
+      ...['c', 'd', 'e', 'f'].map((name) => made(name, [])),
+      event('collection.deleted', 'f', null),
+    );
+    expect(found).to.deep.equal({ '10': [11, true] });
   });
 
   it('of a field are not those of the next one of its name', async () => {
