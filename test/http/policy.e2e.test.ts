@@ -128,7 +128,9 @@ describe('the policy over HTTP', () => {
       field: 'body',
     });
     expect(error.extensions['safer']).to.have.property('text');
-    expect(error.message).to.contain('LOSES_DATA:articles.body');
+    const { safer } = error.extensions as unknown as { safer: { text: string } };
+    expect(error.message).to.match(/^The policy refuses it \(LOSES_DATA:articles\.body\): \w.*body/);
+    expect(error.message.endsWith(`. ${safer.text}`)).to.equal(true);
     await api.ok('DELETE', '/fields/drafts/body');
     await api.ok('PUT', '/policy', {});
     await api.ok('DELETE', '/fields/articles/body');
@@ -139,12 +141,20 @@ describe('the policy over HTTP', () => {
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' }, approvals: 2 });
     const error = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/collections/articles');
     expect(error.extensions).to.deep.include({ action: 'approve', approvals: 2, approved: 0 });
+    const wanted = 'The policy wants a change request for it that';
+    expect(error.message).to.match(new RegExp(`^${wanted} 2 people have approved \\(LOSES_DATA:articles\\): `));
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' }, approvals: 1 });
+    const one = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/collections/articles');
+    expect(one.message).to.match(new RegExp(`^${wanted} somebody has approved \\(LOSES_DATA:articles\\): `));
   });
 
   it('lets through what is acknowledged, and keeps that in the events', async () => {
     await api.ok('POST', '/collections', table('articles'));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
-    await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/fields/articles/body');
+    const refused = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/fields/articles/body');
+    expect(refused.message).to.match(
+      /^The policy wants to be told that it is known \(X-Acknowledge: LOSES_DATA:articles\.body\): /,
+    );
     const acknowledging = (header: string) =>
       client('/fields/articles/body', { method: 'DELETE', headers: { 'x-acknowledge': header } });
     const forged: [string, string][] = [

@@ -100,12 +100,18 @@ describe('tables on their way into the trash', function () {
     const plan = await api.ok<Plan>('POST', '/schema/apply?dry_run', await dropping('published'));
     expect(plan.accepted).to.equal(true);
     expect(plan.warnings.map(({ code }) => code)).to.include.members(['LOSES_DATA', 'LEAVES_PUBLICATION']);
+    expect(plan.warnings.find(({ code }) => code === 'LEAVES_PUBLICATION')).to.include({
+      collection: 'published',
+      message: 'keep table published in the trash: it leaves the publication "news", also when it is restored',
+    });
     expect(plan.warnings.find(({ code }) => code === 'LOSES_DATA')?.message).to.match(
       /keep table published in the trash: data can come back from the trash until 20\d\d-/,
     );
     const position = await remove('published');
     expect((await trash())[0]).to.deep.include({ publications: ['news'] });
-    expect((await trash())[0]?.foreign_keys).to.have.length(1);
+    expect((await trash())[0]?.foreign_keys).to.deep.equal([
+      { name: 'by_hand', definition: 'FOREIGN KEY (target) REFERENCES targets(id)' },
+    ]);
     expect(await api.sql('SELECT FROM pg_publication_rel')).to.deep.equal([]);
     await api.sql('DROP TABLE IF EXISTS nothing; TRUNCATE targets');
     const { warnings = [] } = await restore(position);

@@ -103,7 +103,21 @@ describe('the trash, its end and its limits', function () {
     const plan = await api.ok<{ warnings: Warning[] }>('POST', '/schema/apply?dry_run', diff);
     expect(plan.warnings.map(({ code }) => code)).to.deep.equal(['LOSES_DATA', 'DATA_NOT_KEPT']);
     expect(plan.warnings[0]?.message).to.contain('lost for good');
-    expect(plan.warnings[1]?.message).to.contain('GRANT CREATE ON DATABASE');
+    const because =
+      "nothing is kept, because the service's account may not create schemas in this database (GRANT CREATE ON DATABASE)";
+    expect(plan.warnings[1]).to.include({ collection: 'gone', message: `drop table gone: ${because}` });
+    await api.ok('POST', '/fields/gone', { field: 'n', type: 'integer', interface: 'input', schema: {} });
+    const back = await api.ok<object>('GET', `/history/diff?to=${(await api.head()) - 1}`);
+    const { warnings } = await api.ok<{ warnings: (Warning & { field: string })[] }>(
+      'POST',
+      '/schema/apply?dry_run',
+      back,
+    );
+    const told = warnings.filter(({ code }) => code === 'DATA_NOT_KEPT');
+    expect(told.map(({ field, message }) => [field, message])).to.deep.equal([
+      ['n', `delete field gone.n: ${because}`],
+    ]);
+    await api.ok('DELETE', '/fields/gone/n');
     await api.ok('DELETE', '/collections/gone');
     expect(await trash(api)).to.deep.equal([]);
   });
@@ -113,8 +127,20 @@ describe('the trash, its end and its limits', function () {
     await make(api, 'foreign_news');
     await asSuperuser(database.connectionString, 'CREATE PUBLICATION theirs FOR TABLE foreign_news');
     const refused = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/foreign_news');
-    expect(refused.message).to.contain('publication "theirs", which the service\'s account does not own');
+    const why = 'it is in the publication "theirs", which the service\'s account does not own';
+    expect(refused.message).to.equal(
+      `The table "foreign_news" can't be kept in the trash: ${why}. With "purge" it is dropped at once.`,
+    );
+    expect(refused.extensions['collection']).to.equal('foreign_news');
     await api.ok('DELETE', '/collections/foreign_news?purge');
+    await make(api, 'heir');
+    await api.sql('CREATE TABLE ancestor (id integer NOT NULL); ALTER TABLE heir INHERIT ancestor');
+    const inherits = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/heir');
+    expect(inherits.message).to.equal(
+      'The table "heir" can\'t be kept in the trash: it inherits from ancestor, which is not managed. With "purge" it is dropped at once.',
+    );
+    await api.sql('ALTER TABLE heir NO INHERIT ancestor; DROP TABLE ancestor');
+    await api.ok('DELETE', '/collections/heir?purge');
     expect(await trash(api)).to.deep.equal([]);
   });
 
