@@ -46,7 +46,8 @@ export async function isDue(db: Queryable, { target, end, every }: Due): Promise
   const [last] = rows;
   if (last === undefined) return true;
   const events = end.position - last.position;
-  return events > 0 && (events >= every.events || last.age >= every.time || last.age < 0);
+  const isOld = last.age >= every.time || last.age < 0;
+  return events > 0 && (events >= every.events || isOld);
 }
 
 export async function insert(

@@ -64,6 +64,31 @@ describe('stored folds', () => {
     expect(foldsOf().nextStop(at(450))).to.equal(550);
   });
 
+  it('are not stored again where they are, nor near those that another process stored', async () => {
+    await offered(100);
+    const made = () => pool.query('SELECT position, made_at::text FROM service.service_folds');
+    const { rows } = await made();
+    expect(await offered(100, 150)).to.deep.equal([100]);
+    expect((await made()).rows).to.deep.equal(rows);
+    const one = foldsOf();
+    one.offer(at(200));
+    await one.idle();
+    one.offer(at(200));
+    await one.idle();
+    expect(await stored()).to.deep.equal([100, 200]);
+  });
+
+  it('that can not be stored are told of, and nothing else comes of it', async () => {
+    const { connectionString } = database;
+    const away = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 1, logger: silent });
+    await away.end();
+    const folds = foldsOf({ pool: away });
+    folds.offer(at(100));
+    await folds.idle();
+    expect(said.map(([message]) => message)).to.deep.equal(['a fold could not be stored']);
+    expect(said[0]?.[1]).to.include({ position: 100 });
+  });
+
   it('come to lie between those that stayed, no nearer than half of that to the next', async () => {
     expect(await offered(100, 500, 451, 450, 200)).to.deep.equal([100, 200, 450, 500]);
   });
@@ -77,7 +102,7 @@ describe('stored folds', () => {
 
   it('that wait are no nearer to each other either, and few', async () => {
     const folds = foldsOf();
-    for (const position of [100, 200, 250, 300, 400, 500, 600, 700]) folds.offer(at(position));
+    for (const position of [100, 200, 250, 300, 350, 400, 500, 600, 700]) folds.offer(at(position));
     await folds.idle();
     expect(await stored()).to.deep.equal([100, 200, 300, 400, 500]);
     folds.offer(at(700));
