@@ -17,14 +17,11 @@ export function restoreGroups(restoring: Restoring): void {
     if (held === undefined || child === name) continue;
     const { group } = state.collections.get(child)?.collection.meta ?? held.meta;
     if (group === above) draft.putCollection({ ...held, meta: { ...held.meta, group: name } });
-    else
-      left.push({
-        kind: 'group',
-        collection: child,
-        reason: `it stands in ${group === null ? 'no group' : JSON.stringify(group)} now`,
-      });
+    else left.push({ kind: 'group', collection: child, reason: `it stands in ${groupText(group)} now` });
   }
 }
+
+const groupText = (group: string | null): string => (group === null ? 'no group' : JSON.stringify(group));
 
 /** A delete moved to it what stood in the collection. */
 const nearestGroup = ({ past, node, isThere }: Restoring): string | null =>

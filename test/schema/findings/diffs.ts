@@ -7,7 +7,7 @@ import type { Policy } from '../../../src/schema/policy/index.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { transition } from '../../../src/schema/transition/transition.js';
-import type { LogEvent } from '../../../src/schema/model/events.js';
+import type { LogEvent, NewEvent } from '../../../src/schema/model/events.js';
 
 type Loose = Record<string, unknown>;
 
@@ -30,7 +30,7 @@ export interface How {
 const RELEASE = '0.1.0';
 
 /** The events of an edited snapshot. */
-export function asked(before: State, change: (snapshot: Edited) => void): LogEvent[] {
+export function asked(before: State, change: (snapshot: Edited) => void): NewEvent[] {
   const snapshot = structuredClone(runToEnd(snapshotOf(before, RELEASE))) as unknown as Edited;
   change(snapshot);
   const compared = runToEnd(compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: RELEASE }));
@@ -46,7 +46,7 @@ export function edit(
   how: How = {},
 ): { after: State; findings: Finding[] } {
   const decided = asked(before, change);
-  const events = how.concurrently ? decided.map(concurrently) : decided;
+  const events: LogEvent[] = how.concurrently ? decided.map(concurrently) : decided;
   const { statements, after } = runToEnd(planBatch(before, events, 'public'));
   const { policy, apart = [] } = how;
   const judging = { online: how.online === true, apart: new Set(apart), ...(policy && { policy }) };
