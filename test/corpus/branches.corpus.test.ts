@@ -26,7 +26,7 @@ function named(state: State): State {
   const draft = new Draft(state);
   for (const [name, { fields }] of state.collections)
     draft.identify(name, new Map([...fields.keys()].map((field) => [field, `${name} ${field}`])), name);
-  return draft.toState();
+  return runToEnd(draft.toState());
 }
 
 const documentsIn = (state: State): Documents => {

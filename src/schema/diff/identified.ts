@@ -19,7 +19,7 @@ export function* identified(
   const again = originsIn(diff);
   yield* identifyTables(draft, diff, { again, kept });
   yield* identifyFields(draft, diff, { again, kept });
-  const to = yield* draft.toStateInSteps();
+  const to = yield* draft.toState();
   const found = yield* fitting({ from: state, to, touched: draft.touched }, kept);
   yield* forgetOthers(draft, { again, kept, found });
   return found;

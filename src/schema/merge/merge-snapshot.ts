@@ -62,7 +62,7 @@ export function* stateOfSnapshot(body: unknown, ours: State, options: CompareOpt
     );
     draft.identify(name, new Map(fields), there?.collection ?? ownOf(name));
   }
-  return ok(yield* draft.toStateInSteps());
+  return ok(yield* draft.toState());
 }
 
 /** The result, with the places of its problems below a member. */

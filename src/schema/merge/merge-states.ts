@@ -57,7 +57,7 @@ export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution
     yield* mergeCollection(merging, draft, name, nodes);
   }
   if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: yield* unused() };
-  const state = yield* draft.toStateInSteps();
+  const state = yield* draft.toState();
   const invalid = yield* invalidities(named, state, draft.touched);
   if (invalid.length > 0) return { kind: 'conflicts', conflicts: invalid, unused: yield* unused() };
   const touched = new Set([...draft.touched, ...named.renames.collections.keys()]);

@@ -42,7 +42,7 @@ export function* acceptedState(state: State, found: FoundDrift, request: AcceptR
     acceptTable(draft, base, table, meant);
     yield;
   }
-  return { desired: yield* draft.toStateInSteps(), touched: new Set([...touched, ...draft.touched]) };
+  return { desired: yield* draft.toState(), touched: new Set([...touched, ...draft.touched]) };
 }
 
 function acceptTable(draft: Draft, state: State, found: FoundTable, request: AcceptRequest): void {

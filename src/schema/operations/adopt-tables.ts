@@ -78,7 +78,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     }
     for (const collection of found.completed) draft.putCollection(collection);
     for (const relation of found.relations) draft.putRelation(relation);
-    const desired = yield* draft.toStateInSteps();
+    const desired = yield* draft.toState();
     const faults = yield* invariantProblems(desired, draft.touched, state);
     const events: NewEvent[] = [];
     if (faults.length === 0) yield* addEvents(events, eventsOf(found, state, desired));

@@ -33,7 +33,7 @@ export function* decideDraft(
   options: DraftOptions = {},
   places: Places = {},
 ): Resumable<Result<NewEvent[]>> {
-  const desired = yield* draft.toStateInSteps();
+  const desired = yield* draft.toState();
   const touched = draft.touched;
   const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);
   const problems = yield* proposalProblems({ from: state, to: desired, touched, isRecreated });

@@ -1,5 +1,5 @@
 /** A desired state under construction: changes are free here; `invariants` check the result, `transition` orders it. */
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/secondary-indexes.js';
 import { carried } from '../model/indexed.js';
@@ -104,13 +104,8 @@ export class Draft {
     this.#existing(collection).relations.delete(field);
   }
 
-  /** The draft as a state (at the base's position). */
-  toState(): State {
-    return runToEnd(this.toStateInSteps());
-  }
-
-  /** The same in steps, between which nothing may be put or removed. */
-  *toStateInSteps(): Resumable<State> {
+  /** The draft as a state (at the base's position). Between the steps nothing may be put or removed. */
+  *toState(): Resumable<State> {
     const { position } = this.#base;
     let { collections, referencedBy, indexNames } = this.#base;
     const changed: ChangedFields[] = [];

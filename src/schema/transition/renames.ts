@@ -132,7 +132,7 @@ function* groupsOf(names: Names): Generator<Names> {
 function* freed(state: State, draft: Draft, touched: Set<string>): Resumable<State> {
   if (draft.touched.size === 0) return state;
   for (const name of draft.touched) touched.add(name);
-  return yield* draft.toStateInSteps();
+  return yield* draft.toState();
 }
 
 /** The new names that something has which doesn't give them up. */

@@ -67,7 +67,7 @@ export function* withTables(
   const isThere = (name: string): boolean =>
     draft.get(name) !== undefined || nodes.some(({ collection }) => collection.collection === name);
   for (const node of nodes) draft.restoreCollection(asItComesBack(node, isThere));
-  return { state: yield* draft.toStateInSteps(), names: draft.touched };
+  return { state: yield* draft.toState(), names: draft.touched };
 }
 
 function* namesByIdentity(state: State, names: Iterable<string>): Resumable<ReadonlyMap<Identity, string>> {

@@ -45,7 +45,7 @@ export function* transition(
   const renames = yield* renamesBetween(from, to, names);
   if (isNone(renames)) return yield* byNames(from, to, names, options);
   const without = withoutInTheWay(from, renames);
-  const freed = without.touched.size === 0 ? from : yield* without.toStateInSteps();
+  const freed = without.touched.size === 0 ? from : yield* without.toState();
   const removed = yield* byNames(from, freed, without.touched, {});
   const { events, after } = yield* renameEvents(freed, renames);
   const concerning = [...names, ...without.touched, ...collectionsChanged(events)];

@@ -26,7 +26,7 @@ describe('the names of indexes in a state', () => {
   const expectNames = (edit: (draft: Draft) => void, names: object): void => {
     const draft = new Draft(start);
     edit(draft);
-    const desired = draft.toState();
+    const desired = runToEnd(draft.toState());
     expect(desired.indexNames.toObject()).to.deep.equal(names);
     let state = start;
     for (const event of runToEnd(transition(start, desired, draft.touched))) {

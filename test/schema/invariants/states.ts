@@ -40,7 +40,7 @@ export function stateOf(
     );
     draft.putRelation({ ...plain, ...relation });
   }
-  return draft.toState();
+  return runToEnd(draft.toState());
 }
 
 /** Each problem as `kind of.what member.path: message`. */

@@ -86,7 +86,7 @@ function* identified(state: State, touched: ReadonlySet<string>, again: ComingAg
     });
     draft.identify(name, new Map(fields), identities.collection === UNMADE ? again.get(name) : undefined);
   }
-  return yield* draft.toStateInSteps();
+  return yield* draft.toState();
 }
 
 interface Differing {

@@ -124,7 +124,7 @@ async function ledTo(
 }
 
 function* toState(base: State, diff: Parameters<typeof drafted>[1], findings: EntryFindings): Resumable<State> {
-  return yield* (yield* drafted(base, diff, findings)).toStateInSteps();
+  return yield* (yield* drafted(base, diff, findings)).toState();
 }
 
 export interface Reverting {
