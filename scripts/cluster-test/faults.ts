@@ -105,10 +105,10 @@ export const FAULTS: Readonly<Record<string, (place: Place) => Promise<unknown>>
 /** Milliseconds in which everything is well again after a fault. */
 const RECOVERY = 120_000;
 
-/** Milliseconds after which an operator makes a standby anew that Patroni doesn't get to follow. */
+/** Milliseconds after which an operator rebuilds a standby that Patroni doesn't get to follow. */
 const STUCK = 30_000;
 
-/** Standbys that an operator made anew. */
+/** Standbys that an operator rebuilt. */
 export const reinitialised = { count: 0 };
 
 /**

@@ -179,7 +179,7 @@ function report({
 }): void {
   say(`\n${mode}, seed ${seed}: ${done.length} faults, ${operations} operations, ${SERVICES} processes`);
   say(`  ${'fault'.padEnd(28)}times  longest without a write  median  longest until all is well`);
-  if (reinitialised.count > 0) say(`  standbys that had to be made anew: ${reinitialised.count}`);
+  if (reinitialised.count > 0) say(`  standbys that had to be rebuilt: ${reinitialised.count}`);
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   for (const name of Object.keys(FAULTS)) {
     const all = done.filter((each) => each.name === name);

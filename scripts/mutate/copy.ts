@@ -34,7 +34,7 @@ export async function projectFiles(): Promise<string[]> {
   return stdout.split('\n').filter((file) => file !== '');
 }
 
-/** Writes dist/ anew, whatever the type checker thinks of it; the admin app as it was built last. */
+/** Rewrites dist/, whatever the type checker thinks of it; the admin app as it was built last. */
 export async function build(directory: string): Promise<void> {
   ensureBuilt();
   await cp(join(ROOT, 'dist', 'web'), join(directory, 'dist', 'web'), { recursive: true });
@@ -57,7 +57,7 @@ async function transpile(directory: string): Promise<void> {
   });
 }
 
-/** Writes one source of dist/, and what stands beside it, anew: a hundredth of the time that all take. */
+/** Writes one source of dist/, and what stands beside it, again: a hundredth of the time that all take. */
 export async function buildOne(directory: string, file: string): Promise<void> {
   const source = await readFile(join(directory, file), 'utf8');
   const { code } = await transform(source, { loader: file.endsWith('x') ? 'tsx' : 'ts', ...AS_WRITTEN });

@@ -2,7 +2,7 @@
  * `npm run mutate -- --mutations 100 --seed 1 --under src/schema`: samples single changes of the sources, runs the
  * tests that reach each, and prints which of them nothing noticed. Exit code 1 when fewer than 90 % were noticed.
  * The working tree isn't touched: every change is made in a copy of it. Which tests reach what is found out once and
- * kept; `--fresh` finds it out anew, `--kept` takes what is there. `--unit` runs unit tests alone: quick, and no score of
+ * kept; `--fresh` finds it out again, `--kept` takes what is there. `--unit` runs unit tests alone: quick, and no score of
  * the whole. `--workers 1` leaves a core to others. `--verbose` also prints what noticed each change.
  */
 import { readFile } from 'node:fs/promises';

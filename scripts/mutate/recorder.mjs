@@ -15,7 +15,7 @@ export function hit(block) {
   recorded.waiting += `${block}\n`;
 }
 
-/** Begins anew, for the next test file. */
+/** Starts over, for the next test file. */
 export function reset() {
   flush();
   recorded.seen = new Set();

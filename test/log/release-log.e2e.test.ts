@@ -59,7 +59,7 @@ for (const release of releasesWithLogs()) {
     });
 
     if (release === readRelease()) {
-      // `npm run release:log -- --force` writes it anew, as long as the release is not out.
+      // `npm run release:log -- --force` rewrites it, as long as the release is not out.
       it('has every type, version, member and choice that this release declares', () => {
         expect(neverUsed(events)).to.deep.equal([]);
         expect(said.declared).to.deep.equal(declaredVersions());

@@ -11,7 +11,7 @@ import { clientPrograms, dumpSchema } from '../support/pg-dump.js';
 import { type TestDatabase, asSuperuser, createDatabase, superuserUrl, testServer } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 
-/** Every object of a schema, with its oid: one that is made anew shows as well. */
+/** Every object of a schema, with its oid: one that is recreated shows as well. */
 const OBJECTS = `
   SELECT 'relation ' || c.relkind::text || ' ' || c.oid || ' ' || c.relname AS line FROM pg_class c WHERE c.relnamespace = $1::regnamespace
   UNION ALL SELECT 'function ' || p.oid || ' ' || p.proname FROM pg_proc p WHERE p.pronamespace = $1::regnamespace

@@ -51,7 +51,7 @@ With --file, the chain of an exported log is recomputed, without service and dat
 doubled or reordered event is named by its position.
 
 With --checkpoint, the log is held against what was signed of it before and kept elsewhere: whatever was rewritten before
-the checkpoint is found, also where the whole chain was made anew. It takes --file (offline), or --against, or the
+the checkpoint is found, also where the whole chain was recomputed. It takes --file (offline), or --against, or the
 database.`,
     )
     .option('--file <file>', 'what GET /history/export answered; - for stdin')

@@ -22,7 +22,7 @@ export const KEY_NAME = 'data-platform-service';
 /**
  * Which log it is: named after the event that began it, the first one, or the newest `log.acknowledged`, with which a
  * log that had become another one went on. So the origin follows from the log alone: an export is enough to know it, a
- * log that is written anew from its beginning can't keep it, and one that is restored does.
+ * log that is rewritten from its beginning can't keep it, and one that is restored does.
  * @param hash of that event, hex
  */
 export const originOf = (hash: string): string => `${KEY_NAME}/${hash}`;

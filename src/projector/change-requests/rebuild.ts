@@ -42,7 +42,7 @@ export async function foldChangesOf(
 /** So many in one statement. */
 const WRITTEN = 1_000;
 
-/** All rows anew, in the client's transaction, which holds the log's lock. */
+/** Makes all rows again, in the client's transaction, which holds the log's lock. */
 export async function replaceChanges(client: pg.ClientBase, requests: Requests): Promise<void> {
   await client.query(`DELETE FROM ${own.changes}`);
   const all = [...requests.values()];

@@ -53,7 +53,7 @@ export async function copyValues(
   }
 }
 
-/** A copy that was made anew is empty, whatever was kept of the one before. */
+/** A copy that was made again is empty, whatever was kept of the one before. */
 function progressOf(checkpoint: StepContext['checkpoint'], copy: string): Progress {
   const isOfCopy = isObject(checkpoint) && checkpoint['copy'] === copy;
   return isOfCopy ? (checkpoint as unknown as Progress) : nothingOf(copy);

@@ -17,13 +17,13 @@ import type { EngineStep } from './steps.js';
 import { type LockWaits, underStrongLocks } from './strong-locks.js';
 import type { StepContext } from './types.js';
 
-/** Makes the copy, empty, and the triggers that note what is written from then on. One without the other is begun anew. */
+/** Makes the copy, empty, and the triggers that note what is written from then on. One without the other is begun again. */
 export async function noteWrites(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
   const copying = copyingIn(context, step);
   if (await isWhole(context, copying)) return;
   const { table } = step.prepared;
   const locks = [{ table, lock: 'SHARE ROW EXCLUSIVE' }] as const;
-  // What is left of triggers of before goes first, with a lock of its own: what they need can be made anew then.
+  // What is left of triggers of before goes first, with a lock of its own: what they need can be made again then.
   if (await hasTriggers(context, copying))
     await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, { under: dropTriggers(copying) });
   await ensureRoom(context);

@@ -56,7 +56,7 @@ const identitiesIn = ({ kind, identity, node: { identities } }: InTrash): [Ident
     ? [[identity, identities.collection]]
     : [...identities.fields.values()].map((field) => [field, identities.collection]);
 
-/** What doesn't fit is made anew. */
+/** What doesn't fit is made as something new. */
 function* forgetOthers(draft: Draft, { again, kept, found }: Known & { found: readonly InTrash[] }): Resumable<void> {
   const here = new Set(found.flatMap((each) => [each.identity, ...identitiesIn(each).map(([field]) => field)]));
   const gone = new Set(kept.flatMap((each) => [each.identity, ...identitiesIn(each).map(([field]) => field)]));

@@ -17,7 +17,7 @@ export interface CollectionRule {
   findings: Actions;
 }
 
-/** The whole of it. A change of it is one event that says all of it anew. */
+/** The whole of it. A change of it is one event that says all of it. */
 export interface Policy {
   /** Of all collections. A code that stands nowhere is shown by its level. */
   findings: Actions;

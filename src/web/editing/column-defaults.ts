@@ -48,7 +48,7 @@ export function settledFlags(column: ColumnSchema): ColumnSchema {
 
 export const canCountUp = (dataType: string): boolean => ['smallint', 'integer', 'bigint'].includes(dataType);
 
-/** The column as one of another type: what is of the type begins anew, the rest stays. */
+/** The column as one of another type: what belongs to the type is reset, the rest stays. */
 export function columnOfType(column: ColumnSchema, dataType: string): ColumnSchema {
   const { extras: _, ...rest } = column;
   return {

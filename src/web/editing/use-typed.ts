@@ -11,7 +11,7 @@ const DELAY = 200;
 interface Offer {
   /** What was typed before; empty: there is nothing to offer. */
   offered: readonly TypedMember[];
-  /** How often it was taken up: inputs that keep their own text begin anew. */
+  /** How often it was taken up: inputs that keep their own text start over. */
   taken: number;
   takeUp: () => void;
   forget: () => void;

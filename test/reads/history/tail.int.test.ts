@@ -1,4 +1,4 @@
-/** The shared end of the log: what is read once for all who follow, what is kept, and what begins anew. */
+/** The shared end of the log: what is read once for all who follow, what is kept, and when it starts over. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { type Queryable, createPool } from '../../../src/postgres/pool.js';
@@ -150,7 +150,7 @@ describe('the tail of the log', () => {
     expect(reads).to.equal(3);
   });
 
-  it('begins anew when the log is another one: who follows is ended, and nothing that was read is shown', async () => {
+  it('starts over when the log is another one: who follows is ended, and nothing that was read is shown', async () => {
     await add(60);
     const follower = follow(0);
     await has(follower, 60);

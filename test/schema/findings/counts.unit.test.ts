@@ -1,4 +1,4 @@
-/** How much is said of whole schemas that are made anew: a rule that begins to make noise is seen here. */
+/** How much is said of whole schemas that are created: a rule that begins to make noise is seen here. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { initialState } from '../../../src/schema/model/state.js';

@@ -7,7 +7,7 @@ export const counterOverRows: Rule = {
   level: 'warn',
   title: 'New field that counts by itself',
   what: 'A field with auto increment comes to a table that may have rows.',
-  why: 'Every row gets a number, so all of them are written anew, while nobody can read or write.',
+  why: 'Every row gets a number, so all of them are rewritten, while nobody can read or write.',
   safer: 'Add a plain field, fill it in batches, and let it count by itself afterwards.',
   levels: 'By the size of the table.',
   aliases: {

@@ -5,7 +5,7 @@ export const rewritesTable: Rule = {
   code: 'REWRITES_TABLE',
   level: 'warn',
   title: 'Table rewritten',
-  what: 'PostgreSQL writes every row of the table anew, with all its indexes: for most changes of a type, and for a new column whose value differs from row to row.',
+  what: 'PostgreSQL rewrites every row of the table, with all its indexes: for most changes of a type, and for a new column whose value differs from row to row.',
   why: 'The table is locked for everybody, readers included, until the last row is written, and needs its size once more on the disk.',
   safer:
     'Add a field of the new type, let applications write both, copy the values in batches, and delete the old field when nobody reads it.',

@@ -7,7 +7,7 @@ export const volatileDefault: Rule = {
   level: 'warn',
   title: 'New field whose default differs from row to row',
   what: 'A field comes with a default that PostgreSQL computes for each row, such as `gen_random_uuid()`.',
-  why: 'Every row is written anew for it, while nobody can read or write. A constant default costs nothing.',
+  why: 'Every row is rewritten for it, while nobody can read or write. A constant default costs nothing.',
   safer:
     'Add the field without a default, set the default in a second change (it holds for new rows), and fill the others in batches.',
   levels: 'By the size of the table.',

@@ -13,7 +13,7 @@ import { SteadyButton } from '../steady-button.js';
 const EXPORTS = [
   { name: 'json', label: 'JSON', ending: 'json' },
   { name: 'yaml', label: 'YAML', ending: 'yaml' },
-  { name: 'sql', label: 'SQL, to make the tables anew', ending: 'sql' },
+  { name: 'sql', label: 'SQL, to create the tables elsewhere', ending: 'sql' },
   { name: 'csv', label: 'CSV', ending: 'csv' },
   { name: 'csv_utf8', label: 'CSV for spreadsheets', ending: 'csv' },
   { name: 'xml', label: 'XML', ending: 'xml' },

@@ -13,7 +13,7 @@ export interface Series {
 
 type Pick = (sample: Sample) => boolean;
 
-/** A second, of all counters that `pick` takes. A process that was started anew counts from nothing. */
+/** A second, of all counters that `pick` takes. A process that was restarted counts from nothing. */
 export function ratesOf(readings: readonly Reading[], pick: Pick): Points {
   return pairs(readings).map(([before, after]) => {
     const grown = grownBy(before, after, pick);

@@ -7,7 +7,7 @@ import { Frame } from '../parts/frame.js';
 import { Workspace } from '../workspace.js';
 import { renewalOf } from './source.js';
 
-/** A review stays as it was asked for, until somebody wants it anew: nothing moves under who reads it. */
+/** A review stays as it was asked for, until somebody asks again: nothing moves under who reads it. */
 export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
 
 export function PastSource({ to }: { to: string }) {

@@ -28,7 +28,7 @@ export function usePlayer({ previous, next, isBusy }: Film, onGo: (position: num
     return () => clearTimeout(timer);
   }, [isPlaying, atEnd, isBusy, next, speed, onGo]);
 
-  // From the end it begins anew.
+  // From the end it starts over.
   const toggle = (): void => {
     if (!isPlaying && atEnd) onGo(0);
     setPlaying(!isPlaying);

@@ -11,7 +11,7 @@ interface Steady {
   /** Which drawing it continues: another one is seen from its own beginning. */
   drawing: number;
   error: Error | null;
-  /** Draws it up anew. */
+  /** Draws it up again. */
   tidy: () => void;
 }
 
