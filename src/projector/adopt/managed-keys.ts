@@ -2,7 +2,7 @@
  * Foreign keys of managed tables that were left out, because what they point at wasn't managed: when that is adopted,
  * they are said as they would have been had both been adopted together.
  */
-import { extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
+import { extrasOf, extrasOfTable, type CollectionNode, type State } from '../../schema/model/state.js';
 import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
 import type { Collection, NewRelation, TableSchema } from '../../schema/model/model.js';
 import { keyFamily } from '../../schema/sql-text/data-types.js';
@@ -64,8 +64,8 @@ function completeTable(holder: Holder): { relations: NewRelation[]; collection: 
   if (schema === null || said.size === 0) return { relations: [], collection: null };
   const extras = {
     ...schema.extras,
-    constraints: [...(schema.extras?.constraints ?? []), ...constraints].sort(byNames),
-    unmanaged: schema.extras?.unmanaged?.filter(({ kind, name }) => kind !== 'constraint' || !said.has(name)),
+    constraints: [...(extrasOfTable(schema).constraints ?? []), ...constraints].sort(byNames),
+    unmanaged: extrasOfTable(schema).unmanaged?.filter(({ kind, name }) => kind !== 'constraint' || !said.has(name)),
   };
   return { relations, collection: { ...like.collection, schema: ordered(schema, extras) } };
 }

@@ -24,7 +24,7 @@ export function createTableSql(node: CollectionNode, state: State, schema: strin
   for (const relation of node.relations.values()) {
     if (hasForeignKey(relation)) lines.push(foreignKeyConstraint(relation, state, schema));
   }
-  for (const { name, definition } of node.collection.schema.extras?.constraints ?? []) {
+  for (const { name, definition } of extrasOf(node).constraints ?? []) {
     lines.push(sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`);
   }
   return createTable(node, lines, schema);

@@ -1,6 +1,7 @@
 /** Constraints and indexes that nothing can be altered into what the log says: they are dropped first, and the right ones created. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { TableSchema } from '../../schema/model/model.js';
+import { extrasOfTable } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
 import { requestOf } from '../online/names.js';
@@ -27,7 +28,7 @@ export function partOf({ member }: Pick<Difference, 'member'>): Part | null {
 
 /** What depends on the table as a whole and on none of its fields, as members. */
 export function looseParts(schema: TableSchema | null): string[] {
-  const { constraints = [], indexes = [], unmanaged = [] } = schema?.extras ?? {};
+  const { constraints = [], indexes = [], unmanaged = [] } = extrasOfTable(schema);
   return [
     ...constraints.map(({ name }) => `constraint ${name}`),
     ...indexes.map(({ name }) => `index ${name}`),

@@ -1,7 +1,7 @@
 /** Statements that make sure of what is there already: they would change nothing. */
 import type { DatabaseObject } from '../ddl/statement.js';
 import type { CatalogObjects } from '../catalog/objects.js';
-import type { CollectionNode } from '../../schema/model/state.js';
+import { type CollectionNode, extrasOfTable } from '../../schema/model/state.js';
 import type { PlannedRepair, RepairPlan } from './model.js';
 
 export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
@@ -28,7 +28,7 @@ function isOwned(
   { collection, schema }: CollectionNode['collection'],
   { sequences }: CatalogObjects,
 ): boolean {
-  const need = schema?.extras?.needs?.find((each) => each.kind === 'sequence' && each.name === name);
+  const need = extrasOfTable(schema).needs?.find((each) => each.kind === 'sequence' && each.name === name);
   const owner = sequences.get(name)?.owner;
   return need?.kind === 'sequence' && owner?.table === collection && owner.column === need.owned_by;
 }

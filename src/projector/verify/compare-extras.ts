@@ -1,7 +1,7 @@
 /** Partitioning, and what tables use beside themselves: fold against catalog. */
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
-import type { CollectionNode, State } from '../../schema/model/state.js';
+import { type CollectionNode, type State, extrasOf } from '../../schema/model/state.js';
 import { needLabel } from '../../schema/model/needs.js';
 import { needsOf, sequenceOptions } from '../adopt/needs.js';
 import type { CatalogTable } from '../catalog/model.js';
@@ -18,15 +18,15 @@ interface Context {
 }
 
 export function compareExtras(node: CollectionNode, table: CatalogTable, context: Context): Member[] {
-  const extras = node.collection.schema?.extras;
+  const extras = extrasOf(node);
   const parent = table.partitionOf && { table: table.partitionOf.table, bound: table.partitionOf.bound };
   const members: Member[] = [
-    { member: 'partition_by', expected: extras?.partition_by ?? null, found: table.partitionKey },
-    { member: 'partition_of', expected: extras?.partition_of ?? null, found: parent },
+    { member: 'partition_by', expected: extras.partition_by ?? null, found: table.partitionKey },
+    { member: 'partition_of', expected: extras.partition_of ?? null, found: parent },
   ].filter(({ expected, found }) => !jsonEqual(expected, found));
   const { objects } = context;
   const found = needsOf({ ...context, objects, table, together: new Map(), notes: [] });
-  const needs = (extras?.needs ?? []).flatMap((need) => compareNeed(need, found, objects));
+  const needs = (extras.needs ?? []).flatMap((need) => compareNeed(need, found, objects));
   return [...members, ...needs, ...compareSequences(node, table, objects)];
 }
 

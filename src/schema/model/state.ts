@@ -2,7 +2,7 @@
 import { Map as PersistentMap, type Set as PersistentSet } from 'immutable';
 import { indexed } from './indexed.js';
 import type { TableExtras } from './extras.js';
-import type { Collection, Field, Relation } from './model.js';
+import type { Collection, Field, Relation, TableSchema } from './model.js';
 
 /**
  * What a collection or a field is called by where names don't do, because names change: the place of the event that made
@@ -56,7 +56,11 @@ const NO_EXTRAS: TableExtras = Object.freeze({});
 
 /** What a collection's table has beyond fields and relations; nothing of a folder. */
 export function extrasOf(node: Pick<CollectionNode, 'collection'> | undefined): TableExtras {
-  return node?.collection.schema?.extras ?? NO_EXTRAS;
+  return extrasOfTable(node?.collection.schema);
+}
+
+export function extrasOfTable(schema: TableSchema | null | undefined): TableExtras {
+  return schema?.extras ?? NO_EXTRAS;
 }
 
 /** Whether a collection only groups others, without a table. */

@@ -3,7 +3,7 @@
  * more: what is in the log, and what was adopted, stays usable when the list gets shorter.
  */
 import { MAX_PROBLEMS, type Problem, type Subject, about, problemsOfEach } from '../../kernel/problem.js';
-import type { CollectionNode, State } from '../model/state.js';
+import { type CollectionNode, type State, extrasOf } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { checkSqlText } from './check-sql-text.js';
 import { type TextContext, textContextOf } from './text-context.js';
@@ -43,7 +43,7 @@ function* problemsOf(before: CollectionNode | undefined, node: CollectionNode): 
   return [...ofTable, ...ofFields];
 }
 
-const tableTexts = (node: CollectionNode | undefined): SqlText[] => textsOfTable(node?.collection.schema?.extras);
+const tableTexts = (node: CollectionNode | undefined): SqlText[] => textsOfTable(extrasOf(node));
 
 /** Wherever they stand: an index under another name runs nothing else. */
 function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlText[] {

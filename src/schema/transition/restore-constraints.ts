@@ -1,7 +1,7 @@
 /** Foreign keys that are no relations: those of the collection, and those of others that pointed at it. */
 import { constraintColumns } from '../sql-text/columns.js';
 import type { Collection } from '../model/model.js';
-import { byName, extrasOf, referencesTo } from '../model/state.js';
+import { byName, extrasOf, extrasOfTable, referencesTo } from '../model/state.js';
 import { AS_ASKED, type Restoring, noCollection } from './restore-context.js';
 import { withExtras, withoutConstraints } from './table-extras.js';
 
@@ -29,7 +29,7 @@ function keepOwn(restoring: Restoring): void {
   if (!own?.schema) return;
   const isGone = ({ name: key, references }: Constraint): boolean =>
     references !== undefined && references !== name && (isLeft(key) || !isThere(references));
-  for (const constraint of (own.schema.extras?.constraints ?? []).filter(isGone)) {
+  for (const constraint of (extrasOfTable(own.schema).constraints ?? []).filter(isGone)) {
     const reason = isLeft(constraint.name) ? AS_ASKED : noCollection(restoring, constraint.references);
     left.push({ kind: 'constraint', collection: name, reason: `${JSON.stringify(constraint.name)}: ${reason}` });
   }
@@ -52,7 +52,7 @@ function obstacle(
 function put({ draft }: Restoring, other: string, constraint: Constraint): void {
   const held = draft.get(other)?.collection as Collection;
   if (held.schema === null) return;
-  const { constraints = [] } = held.schema.extras ?? {};
+  const { constraints = [] } = extrasOfTable(held.schema);
   const all = [...constraints, constraint].sort((a, b) => byName(a.name, b.name));
   draft.putCollection({ ...held, schema: withExtras(held.schema, { ...held.schema.extras, constraints: all }) });
 }

@@ -2,7 +2,7 @@
  * What comes back with a field that is restored: whatever went with it in the batch that deleted it, where the other side
  * is still there and the name still free. What can't is told.
  */
-import { type CollectionNode, type Identity, type State, extrasOf } from '../model/state.js';
+import { type CollectionNode, type Identity, type State, extrasOf, extrasOfTable } from '../model/state.js';
 import type { Field, NewRelation, Relation, TableSchema } from '../model/model.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
@@ -155,7 +155,7 @@ type Lists = Required<Pick<NonNullable<TableSchema['extras']>, 'constraints' | '
 
 function withMore(schema: TableSchema, come: Lists): TableSchema {
   if (Object.values(come).every((list) => list.length === 0)) return schema;
-  const { constraints = [], indexes = [], needs = [] } = schema.extras ?? {};
+  const { constraints = [], indexes = [], needs = [] } = extrasOfTable(schema);
   const byName = <T extends { name: string }>(items: T[]): T[] => items.sort((a, b) => (a.name < b.name ? -1 : 1));
   return withExtras(schema, {
     ...schema.extras,

@@ -4,6 +4,7 @@ import type { TableExtras } from '../model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needLabel } from '../model/needs.js';
 import type { TableSchema } from '../model/model.js';
+import { extrasOfTable } from '../model/state.js';
 
 type Constraint = NonNullable<TableExtras['constraints']>[number];
 
@@ -14,14 +15,14 @@ export function withoutReferences(schema: TableSchema, gone: (table: string) => 
 
 /** Without the constraints that are `gone`; the same object where there is none. */
 export function withoutConstraints(schema: TableSchema, gone: (constraint: Constraint) => boolean): TableSchema {
-  const constraints = schema.extras?.constraints ?? [];
+  const constraints = extrasOfTable(schema).constraints ?? [];
   const kept = constraints.filter((each) => !gone(each));
   return kept.length === constraints.length ? schema : withExtras(schema, { ...schema.extras, constraints: kept });
 }
 
 /** Without what names a column that is `gone`, and goes with it: constraints, indexes, the sequences that it owns. */
 export function withoutColumns(schema: TableSchema, gone: (column: string) => boolean): TableSchema {
-  const { constraints = [], indexes = [], needs = [] } = schema.extras ?? {};
+  const { constraints = [], indexes = [], needs = [] } = extrasOfTable(schema);
   const kept = {
     constraints: constraints.filter(({ definition }) => ![...constraintColumns(definition)].some(gone)),
     indexes: indexes.filter(({ definition }) => ![...indexColumns(definition)].some(gone)),
@@ -34,10 +35,11 @@ export function withoutColumns(schema: TableSchema, gone: (column: string) => bo
 
 /** Without the constraints and indexes that `desired` doesn't have, or has otherwise. */
 export function withoutOthers(schema: TableSchema, desired: TableSchema): TableSchema {
-  const { constraints = [], indexes = [] } = schema.extras ?? {};
+  const { constraints = [], indexes = [] } = extrasOfTable(schema);
+  const others = extrasOfTable(desired);
   const kept = {
-    constraints: constraints.filter((each) => desired.extras?.constraints?.some((other) => jsonEqual(each, other))),
-    indexes: indexes.filter((each) => desired.extras?.indexes?.some((other) => jsonEqual(each, other))),
+    constraints: constraints.filter((each) => others.constraints?.some((other) => jsonEqual(each, other))),
+    indexes: indexes.filter((each) => others.indexes?.some((other) => jsonEqual(each, other))),
   };
   const same = kept.constraints.length === constraints.length && kept.indexes.length === indexes.length;
   return same ? schema : withExtras(schema, { ...schema.extras, ...kept });
@@ -45,9 +47,9 @@ export function withoutOthers(schema: TableSchema, desired: TableSchema): TableS
 
 /** With what `desired` needs and the table didn't need before. */
 export function withNeeds(schema: TableSchema, desired: TableSchema): TableSchema {
-  const needs = schema.extras?.needs ?? [];
+  const needs = extrasOfTable(schema).needs ?? [];
   const known = new Set(needs.map(needLabel));
-  const fresh = (desired.extras?.needs ?? []).filter((need) => !known.has(needLabel(need)));
+  const fresh = (extrasOfTable(desired).needs ?? []).filter((need) => !known.has(needLabel(need)));
   return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
 }
 
