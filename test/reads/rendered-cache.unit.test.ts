@@ -78,6 +78,50 @@ describe('rendered answers', () => {
   });
 });
 
+describe('rendered answers in a coding', () => {
+  const codings: string[] = [];
+  const encode = (body: Buffer, coding: string): Promise<Buffer> => {
+    codings.push(coding);
+    return Promise.resolve(Buffer.from(`${coding} of ${body.toString()}`));
+  };
+  beforeEach(() => void codings.splice(0));
+
+  it('are made once for each, for all who ask meanwhile, and counted with what they are of', async () => {
+    const cache = createRenderedCache();
+    const answer = await cache.get({}, 'k', () => bytes(['1234']));
+    expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 });
+    const asked = [answer.encoded('gzip', encode), answer.encoded('gzip', encode), answer.encoded('br', encode)];
+    expect((await Promise.all(asked)).map(String)).to.deep.equal(['gzip of 1234', 'gzip of 1234', 'br of 1234']);
+    expect(await answer.encoded('gzip', encode)).to.equal(await asked[0]);
+    expect(codings).to.deep.equal(['gzip', 'br']);
+    expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 + 12 + 10 });
+  });
+
+  it('that fail are made again', async () => {
+    const answer = await createRenderedCache().get({}, 'k', () => bytes(['1234']));
+    const failing = (): Promise<Buffer> => Promise.reject(new Error('no'));
+    expect(await answer.encoded('gzip', failing).catch((error: Error) => error.message)).to.equal('no');
+    expect(String(await answer.encoded('gzip', encode))).to.equal('gzip of 1234');
+  });
+
+  it('make others go, and are not counted once what they are of is gone', async () => {
+    const cache = createRenderedCache({ maxBytes: 20 });
+    const subject = {};
+    const get = (key: string) => cache.get(subject, key, () => bytes([`${key}234`]));
+    const [a, b] = [await get('a'), await get('b')];
+    expect(cache.size()).to.deep.equal({ answers: 2, bytes: 8 });
+    await b.encoded('gzip', encode);
+    expect(cache.size(), 'as much as there may be').to.deep.equal({ answers: 2, bytes: 20 });
+    await b.encoded('br', encode);
+    expect(cache.size(), 'the oldest is gone').to.deep.equal({ answers: 1, bytes: 26 });
+    await a.encoded('gzip', encode);
+    expect(cache.size(), 'and no longer counted').to.deep.equal({ answers: 1, bytes: 26 });
+    expect(await get('b')).to.equal(b);
+    expect(await get('a')).not.to.equal(a);
+    expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 });
+  });
+});
+
 /** Chunks that take a millisecond each. */
 function* slowly(chunks: number): Generator<string, void, void> {
   for (let chunk = 0; chunk < chunks; chunk += 1) {

@@ -65,12 +65,40 @@ describe('summaries', () => {
     );
   });
 
+  it('begin with what a batch is most about, and tell what came back from what is new', () => {
+    const one = { restored: false, count: 1, collection: 'a', field: null };
+    const line = summarise([
+      { ...one, type: 'something.new' },
+      { ...one, type: 'trash.purged' },
+      { ...one, type: 'field.created', field: 'x', restored: true },
+      { ...one, type: 'field.created', field: 'x' },
+      { ...one, type: 'collection.created', count: 2, restored: true },
+      { ...one, type: 'collection.deleted' },
+      { ...one, type: 'collection.renamed', to: 'b' },
+      { ...one, type: 'policy.updated', collection: null },
+    ]);
+    expect(line.split(', ')).to.deep.equal([
+      'restored 2 collections',
+      'deleted collection a',
+      'renamed collection a to b',
+      'created field a.x',
+      'restored field a.x',
+      'purged trash a',
+      'updated policy',
+      'new something a',
+    ]);
+    expect(summarise([])).to.equal('');
+  });
+
   it('say which change request they are about', () => {
     const one = { restored: false, count: 1, collection: null, field: null };
     expect(summarise([{ ...one, type: 'change.commented', title: 'Shorter titles' }])).to.equal(
       'commented on change request “Shorter titles”',
     );
     expect(summarise([{ ...one, type: 'change.opened', title: null }])).to.equal('opened change request');
+    expect(summarise([{ ...one, type: 'change.commented', count: 2, title: 'Shorter titles' }])).to.equal(
+      'commented on 2 change requests',
+    );
   });
 });
 

@@ -1,0 +1,53 @@
+/** Which first answers are kept, and what a request hears of an earlier one. */
+import { expect } from 'chai';
+import type { Problem } from '../../../src/kernel/problem.js';
+import { outcomeUnknown } from '../../../src/pipeline/transaction/commit-outcome.js';
+import { earlierAnswer, isStorable } from '../../../src/pipeline/transaction/idempotency.js';
+import type { Done, Idempotency } from '../../../src/pipeline/types.js';
+
+const problem = (code: Problem['code']): Problem => ({ code, message: code });
+
+describe('the first answer to a key', () => {
+  it('is kept, unless it says that the same may be answered otherwise the next time', () => {
+    expect(isStorable({ kind: 'done' } as Done)).to.equal(true);
+    const kept: [codes: Problem['code'][], isKept: boolean][] = [
+      [[], true],
+      [['ALREADY_EXISTS', 'IN_USE'], true],
+      [['LOCK_TIMEOUT'], false],
+      [['UNAVAILABLE'], false],
+      [['IN_USE', 'UNAVAILABLE'], false],
+      [['LOCK_TIMEOUT', 'IN_USE'], false],
+    ];
+    for (const [codes, isKept] of kept)
+      expect(isStorable({ kind: 'refused', problems: codes.map(problem) }), codes.join()).to.equal(isKept);
+  });
+
+  const asked = { requestHash: 'the same' } as Idempotency;
+  const row = { request_hash: 'the same', status: 409, headers: { location: '/a' }, body: { data: 1 } };
+
+  it('is given again to the same request, and to no other', () => {
+    expect(earlierAnswer(asked, [])).to.equal(undefined);
+    const { status, headers, body } = row;
+    expect(earlierAnswer(asked, [row])).to.deep.equal({ kind: 'replayed', status, headers, body });
+    const message = 'This Idempotency-Key was used for another request within the last 24 hours: send a new key.';
+    expect(earlierAnswer(asked, [{ ...row, request_hash: 'another' }])).to.deep.equal({
+      kind: 'refused',
+      problems: [{ code: 'IDEMPOTENCY_MISMATCH', message }],
+    });
+  });
+
+  it('that never came is asked for with the same key, where there is one', () => {
+    const lost =
+      'The connection to the database was lost while the change was being committed, and whether it was is unknown.';
+    expect([outcomeUnknown(true), outcomeUnknown(false)]).to.deep.equal([
+      {
+        code: 'UNAVAILABLE',
+        message: `${lost} Send the request again with the same Idempotency-Key: it is done once at most.`,
+      },
+      {
+        code: 'UNAVAILABLE',
+        message: `${lost} Look at the schema before you send it again, or send such requests with an Idempotency-Key.`,
+      },
+    ]);
+  });
+});
