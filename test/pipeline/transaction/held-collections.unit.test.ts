@@ -1,0 +1,80 @@
+/** What is being prepared is changed by nothing else: which changes that stops, and what they are told. */
+import { expect } from 'chai';
+import { MAX_PROBLEMS, type Problem } from '../../../src/kernel/problem.js';
+import { heldFrom, heldProblems } from '../../../src/pipeline/transaction/held-collections.js';
+import type { Statement } from '../../../src/projector/ddl/statement.js';
+import type { LogEvent } from '../../../src/schema/model/events.js';
+
+const inUse = (collection: string, change: string): Problem => ({
+  code: 'IN_USE',
+  message: `The change request ${change} is preparing a change of "${collection}": wait for it, or withdraw it (POST /changes/${change}/withdraw).`,
+  collection,
+  details: { change },
+});
+
+const HELD = [
+  { id: 'one', collections: ['orders', 'items'] },
+  { id: 'two', collections: ['people'] },
+];
+
+/** A statement that comes from an event of `source`, changes `table`, and locks something if it does. */
+const statement = (source: string, table: string | null, isLocking = true): Statement =>
+  ({
+    locks: isLocking ? [{ table: source, lock: 'ACCESS EXCLUSIVE' }] : [],
+    object: { table },
+    source: { event: 0, type: 'collection.updated', collection: source, field: null },
+  }) as unknown as Statement;
+
+const event = (type: LogEvent['type'], collection: string | null, data: object): LogEvent =>
+  ({ type, version: 1, collection, field: 'f', data }) as LogEvent;
+
+describe('a change of what is being prepared', () => {
+  const stopped = (what: { events?: LogEvent[]; statements?: Statement[]; change?: string }) =>
+    heldProblems({ events: [], statements: [], ...what }, HELD);
+
+  it('is refused for each table, with the request that has it', () => {
+    const statements = [statement('items', 'orders'), statement('people', null), statement('free', 'free')];
+    expect(stopped({ statements })).to.deep.equal([
+      inUse('orders', 'one'),
+      inUse('items', 'one'),
+      inUse('people', 'two'),
+    ]);
+  });
+
+  it('is not refused to the request itself, nor where nobody has anything', () => {
+    const statements = [statement('items', 'orders'), statement('people', null)];
+    expect(stopped({ statements, change: 'one' })).to.deep.equal([inUse('people', 'two')]);
+    expect(heldProblems({ events: [], statements }, [])).to.deep.equal([]);
+  });
+
+  it('is free where it locks nothing, or only points there', () => {
+    expect(stopped({ statements: [statement('orders', 'orders', false)] })).to.deep.equal([]);
+    expect(stopped({ events: [event('collection.updated', 'orders', { patch: [] })] })).to.deep.equal([]);
+  });
+
+  it('is refused where nothing is done to the table now: by hand before, or to an index afterwards', () => {
+    const adopted = (isAdopted: boolean) => event('field.updated', 'orders', { patch: [], adopted: isAdopted });
+    expect(stopped({ events: [adopted(true)] })).to.deep.equal([inUse('orders', 'one')]);
+    expect(stopped({ events: [adopted(false)] })).to.deep.equal([]);
+    const indexed = event('field.updated', 'items', { patch: [], concurrent_indexes: true });
+    expect(stopped({ events: [indexed] })).to.deep.equal([inUse('items', 'one')]);
+    expect(stopped({ events: [event('policy.updated', null, { adopted: true })] })).to.deep.equal([]);
+  });
+
+  it('is told of no more tables than of other problems', () => {
+    const names = Array.from({ length: MAX_PROBLEMS + 5 }, (_, index) => `t${index}`);
+    const statements = names.map((name) => statement(name, name));
+    const found = heldProblems({ events: [], statements }, [{ id: 'all', collections: names }]);
+    expect(found).to.deep.equal(names.slice(0, MAX_PROBLEMS).map((name) => inUse(name, 'all')));
+    expect(heldFrom([{ id: 'all', collections: names }], { id: 'mine', collections: names })).to.deep.equal(found);
+  });
+});
+
+describe('a preparation', () => {
+  it('waits for others that have its tables, and not for itself', () => {
+    const mine = (id: string) => heldFrom(HELD, { id, collections: ['people', 'items'] });
+    expect(mine('new')).to.deep.equal([inUse('items', 'one'), inUse('people', 'two')]);
+    expect(mine('two')).to.deep.equal([inUse('items', 'one')]);
+    expect(heldFrom(HELD, { id: 'new', collections: ['free'] })).to.deep.equal([]);
+  });
+});
