@@ -1,0 +1,133 @@
+/** Where an old name is still said after a rename: in which member, and at which place of it. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { stillUsed } from '../../../src/schema/transition/still-used.js';
+import { type Edited, column, key, table } from '../findings/diffs.js';
+import { type Edit, LIBRARY, edited } from './trashed.js';
+
+/** The schema with what is said of fields and collections; names are those of after the rename. */
+const saying = (said: Record<string, object>, more: Edit = () => undefined) =>
+  edited(LIBRARY, (snapshot) => {
+    more(snapshot);
+    for (const [name, meta] of Object.entries(said)) {
+      const [collection, field] = name.split('.');
+      const documents: (Edited['collections'][number] | Edited['fields'][number])[] =
+        field === undefined ? snapshot.collections : snapshot.fields;
+      const found = documents.find(
+        (each) => each.collection === collection && (field === undefined || each['field'] === field),
+      );
+      Object.assign(found?.['meta'] as object, meta);
+    }
+  });
+
+const told = (state: ReturnType<typeof saying>, collections: object, fields: Record<string, object> = {}): string[] => {
+  const renames = {
+    collections: new Map(Object.entries(collections) as [string, string][]),
+    fields: new Map(
+      Object.entries(fields).map(([name, names]) => [name, new Map(Object.entries(names) as [string, string][])]),
+    ),
+  };
+  return runToEnd(stillUsed(state, renames)).map(
+    ({ code, collection, field, message }) =>
+      `${code} ${collection}${field === undefined ? '' : `.${field}`}: ${message}`,
+  );
+};
+
+const warning = (place: string, at: string, from: string, to: string): string =>
+  `NAME_STILL_USED ${place}: ${at} mentions "${from}", which is "${to}" now; look whether it is meant, and change it`;
+
+describe('an old name that is still used', () => {
+  it('is told of each member that nobody but its reader knows', () => {
+    const state = saying({
+      'articles.title': {
+        options: { collection: 'posts' },
+        display_options: { list: ['a', 'posts'] },
+        conditions: [{ rule: { posts: { _eq: 1 } } }],
+        validation: { _and: [{ x: 'posts.title' }] },
+        note: 'posts',
+      },
+    });
+    expect(told(state, { posts: 'articles' })).to.deep.equal([
+      warning('articles.title', 'meta.options.collection', 'posts', 'articles'),
+      warning('articles.title', 'meta.display_options.list[1]', 'posts', 'articles'),
+      warning('articles.title', 'meta.conditions[0].rule.posts', 'posts', 'articles'),
+      warning('articles.title', 'meta.validation._and[0].x', 'posts', 'articles'),
+    ]);
+    expect(told(state, {})).to.deep.equal([]);
+    expect(told(state, { post: 'articles', Posts: 'articles' })).to.deep.equal([]);
+  });
+
+  it('is told once of a member, of its first place', () => {
+    const options = {
+      deep: { er: 'x' },
+      template: 'of {{ posts.title }} and {{people:name}}',
+      then: 'posts',
+      people: 1,
+    };
+    const state = saying({ 'articles.title': { options } });
+    expect(told(state, { posts: 'articles', people: 'authors' })).to.deep.equal([
+      warning('articles.title', 'meta.options.people', 'people', 'authors'),
+      warning('articles.title', 'meta.options.template', 'posts', 'articles'),
+    ]);
+  });
+
+  it('is part of a path or of a template, and not of a word', () => {
+    const of = (text: string): string[] =>
+      told(saying({ 'articles.title': { options: { text } } }), { posts: 'articles' });
+    for (const text of ['posts', 'a.posts', 'posts:b', 'a:posts.b', '{{posts}}', 'x {{ a.posts }} y'])
+      expect(of(text), text).to.deep.equal([warning('articles.title', 'meta.options.text', 'posts', 'articles')]);
+    for (const text of ['post', 'posts!', 'the posts', '{{postscript}}', '{posts}', ''])
+      expect(of(text), text).to.deep.equal([]);
+  });
+
+  it('is meant where something has it now', () => {
+    const state = saying({ 'articles.title': { options: { text: 'tags', of: 'status' } } });
+    expect(told(state, { tags: 'articles' })).to.deep.equal([]);
+    expect(told(state, {}, { articles: { status: 'title' } })).to.deep.equal([]);
+    expect(told(state, {}, { articles: { state: 'status' } })).to.deep.equal([]);
+  });
+
+  it('of a field is looked for in its collection, and where that is shown', () => {
+    const options = { text: 'headline' };
+    const state = saying({
+      'articles.author': { options },
+      'articles_tags.article': { options },
+      'authors.articles': { options },
+      'authors.works': { options },
+      'comments.item': { options },
+      'comments.kind': { options },
+      'notes.id': { options },
+    });
+    expect(told(state, {}, { articles: { headline: 'title' } })).to.deep.equal(
+      ['articles.author', 'articles_tags.article', 'comments.item', 'authors.articles'].map((place) =>
+        warning(place, 'meta.options.text', 'headline', 'title'),
+      ),
+    );
+  });
+
+  it('of a field is looked for in templates of its collection', () => {
+    const state = saying({
+      articles: { display_template: '{{headline}} {{ author.headline }}', preview_url: 'https://a/{{headline}}' },
+      authors: { display_template: '{{headline}}' },
+    });
+    expect(told(state, {}, { articles: { headline: 'title' } })).to.deep.equal([
+      warning('articles', 'meta.display_template', 'headline', 'title'),
+      warning('articles', 'meta.preview_url', 'headline', 'title'),
+    ]);
+    expect(
+      told(saying({ articles: { display_template: 'headline' } }), {}, { articles: { headline: 'title' } }),
+    ).to.deep.equal([]);
+  });
+
+  it('of both is told of both', () => {
+    const more: Edit = ({ collections, fields }) => {
+      collections.push(table('more'));
+      fields.push(key('more'), column('more', 'text', 'string'));
+    };
+    const state = saying({ 'more.text': { options: { a: 'posts', b: 'old' } } }, more);
+    expect(told(state, { posts: 'articles' }, { more: { old: 'text' } })).to.deep.equal([
+      warning('more.text', 'meta.options.a', 'posts', 'articles'),
+      warning('more.text', 'meta.options.b', 'old', 'text'),
+    ]);
+  });
+});
