@@ -17,7 +17,7 @@ function refusal(environment: Record<string, string>): string {
 
 describe('readConfig', () => {
   it('needs nothing', () => {
-    expect(readConfig({})).to.deep.include({
+    expect(readConfig({ LOG_FORMAT: 'json' })).to.deep.equal({
       host: '127.0.0.1',
       port: 8055,
       databaseUrl: null,
@@ -26,9 +26,113 @@ describe('readConfig', () => {
       dataDir: './data',
       schema: 'public',
       serviceSchema: 'service',
+      poolSize: 10,
       admin: { email: null, password: null, token: null },
+      tokenSecret: null,
+      trustProxy: 0,
+      corsOrigins: [],
+      app: true,
+      log: { level: 'info', format: 'json' },
       maxBody: { schema: 33_554_432, other: 1_048_576 },
+      lockTimeout: 10_000,
+      lockWait: 200,
+      statementTimeout: 600_000,
+      keep: { deleted: 604_800_000, copyRows: 100_000 },
+      pace: { rate: null, maxLag: 10_000 },
+      primaryUrl: null,
+      positionTimeout: 5_000,
+      checkpoints: { to: null, every: { events: 100, time: 600_000 }, keyFile: null, standbys: null },
+      onLogDivergence: 'refuse',
     });
+  });
+
+  it('takes each setting', () => {
+    const taken = readConfig({
+      HOST: '::',
+      PORT: '65535',
+      DATABASE_URL: 'postgres://u:p@pooler/d',
+      DIRECT_DATABASE_URL: 'postgres://u:p@server/d',
+      DB_POOLER: 'transaction',
+      DATA_DIR: '/data',
+      DB_SCHEMA: 'shop',
+      SERVICE_SCHEMA: 'dps',
+      DB_POOL: '500',
+      ADMIN_EMAIL: 'a@example.com',
+      ADMIN_PASSWORD: 'a long password',
+      ADMIN_TOKEN: 't'.repeat(32),
+      TOKEN_SECRET: 's'.repeat(32),
+      TRUST_PROXY: '1',
+      CORS_ORIGINS: 'https://a.example',
+      APP: 'off',
+      LOG_LEVEL: 'debug',
+      LOG_FORMAT: 'pretty',
+      MAX_BODY: '1gb',
+      LOCK_TIMEOUT: '1s',
+      LOCK_WAIT: '2s',
+      STATEMENT_TIMEOUT: '3s',
+      KEEP_DELETED: '4s',
+      KEEP_COPY_ROWS: '5',
+      ONLINE_ROWS_PER_SECOND: '6',
+      ONLINE_MAX_LAG: '7s',
+      PRIMARY_URL: 'https://primary.example',
+      POSITION_TIMEOUT: '8s',
+      CHECKPOINT_TO: '/checkpoints',
+      CHECKPOINT_EVERY: '9',
+      CHECKPOINT_KEY_FILE: '/key',
+      CHECKPOINT_WAIT_FOR_STANDBYS: '0',
+      ON_LOG_DIVERGENCE: 'continue',
+    });
+    expect(taken).to.deep.equal({
+      host: '::',
+      port: 65_535,
+      databaseUrl: 'postgres://u:p@pooler/d',
+      directDatabaseUrl: 'postgres://u:p@server/d',
+      databasePooler: 'transaction',
+      dataDir: '/data',
+      schema: 'shop',
+      serviceSchema: 'dps',
+      poolSize: 500,
+      admin: { email: 'a@example.com', password: 'a long password', token: 't'.repeat(32) },
+      tokenSecret: 's'.repeat(32),
+      trustProxy: 1,
+      corsOrigins: ['https://a.example'],
+      app: false,
+      log: { level: 'debug', format: 'pretty' },
+      maxBody: { schema: 1_073_741_824, other: 1_048_576 },
+      lockTimeout: 1_000,
+      lockWait: 2_000,
+      statementTimeout: 3_000,
+      keep: { deleted: 4_000, copyRows: 5 },
+      pace: { rate: 6, maxLag: 7_000 },
+      primaryUrl: 'https://primary.example',
+      positionTimeout: 8_000,
+      checkpoints: { to: '/checkpoints', every: { events: 9, time: Infinity }, keyFile: '/key', standbys: 0 },
+      onLogDivergence: 'continue',
+    });
+  });
+
+  it('names the members of a list in the refusal of what is none of them', () => {
+    for (const [name, members] of Object.entries({
+      DB_POOLER: 'none or transaction',
+      APP: 'on or off',
+      LOG_LEVEL: 'error, warn, info or debug',
+      LOG_FORMAT: 'json or pretty',
+      ON_LOG_DIVERGENCE: 'refuse or continue',
+    })) {
+      expect(refusal({ [name]: 'other' })).to.equal(`The setting ${name} must be ${members}.`);
+      for (const member of members.split(/, | or /)) readConfig({ DATABASE_URL: 'postgres://h/d', [name]: member });
+    }
+  });
+
+  it('takes the old name of DIRECT_DATABASE_URL, but not both that differ', () => {
+    const [address, other] = ['postgres://h/d', 'postgres://h/e'];
+    const direct = (given: Record<string, string>) =>
+      readConfig({ DATABASE_URL: 'postgres://pooler/d', ...given }).directDatabaseUrl;
+    expect(direct({ LISTEN_DATABASE_URL: address })).to.equal(address);
+    expect(direct({ LISTEN_DATABASE_URL: address, DIRECT_DATABASE_URL: address })).to.equal(address);
+    expect(refusal({ DATABASE_URL: other, LISTEN_DATABASE_URL: address, DIRECT_DATABASE_URL: other })).to.equal(
+      'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ: the second is the old name of the first, take it away.',
+    );
   });
 
   it('keeps the service’s own tables beside the managed schema, never in it', () => {
@@ -36,6 +140,7 @@ describe('readConfig', () => {
     expect(readConfig({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'dps' }).serviceSchema).to.equal('dps');
     expect(readConfig({ DB_SCHEMA: 'service' }).serviceSchema).to.equal('service_service');
     expect(refusal({ SERVICE_SCHEMA: 'public' })).to.match(/SERVICE_SCHEMA must not be public/);
+    expect(refusal({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'public' })).to.match(/SERVICE_SCHEMA must not be public/);
     expect(refusal({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'shop' })).to.match(/SERVICE_SCHEMA must not be DB_SCHEMA's/);
     for (const name of ['pg_temp', 'pg_catalog', 'information_schema', 'a"b', "a'b", 'x'.repeat(64)]) {
       expect(refusal({ SERVICE_SCHEMA: name }), name).to.match(/^The setting SERVICE_SCHEMA must be the name/);
@@ -173,9 +278,17 @@ describe('readConfig', () => {
   });
 
   it('knows which settings are secret', () => {
-    const [password, secret] = ['hunter2hunter2', 'x'.repeat(32)];
-    const config = readConfig({ ADMIN_PASSWORD: password, TOKEN_SECRET: secret, DATABASE_URL: 'postgres://u:p@h/d' });
-    expect(secretsOf(config)).to.have.members([password, secret, 'postgres://u:p@h/d']);
+    expect(secretsOf(readConfig({}))).to.deep.equal([]);
+    const given = {
+      ADMIN_PASSWORD: 'hunter2hunter2',
+      ADMIN_TOKEN: 't'.repeat(32),
+      TOKEN_SECRET: 's'.repeat(32),
+      DATABASE_URL: 'postgres://u:p@h/d',
+      DIRECT_DATABASE_URL: 'postgres://u:p@server/d',
+    };
+    expect(secretsOf(readConfig({ ...given, CHECKPOINT_TO: 'https://user@host/' }))).to.deep.equal(
+      Object.values(given),
+    );
   });
 
   it('reads proxies as a number or as networks, and origins as browsers write them', () => {
@@ -214,10 +327,23 @@ describe('readConfig', () => {
         /^The file of the setting ADMIN_TOKEN_FILE can't be used: ENOENT/,
       );
       expect(refusal({ ADMIN_TOKEN_FILE: directory })).to.match(/ADMIN_TOKEN_FILE can't be used: EISDIR/);
-      expect(refusal({ ADMIN_TOKEN_FILE: file('empty', '\n') })).to.contain('it is empty');
+      for (const [content, what] of Object.entries({
+        '': 'it is empty',
+        '\n': 'it is empty',
+        '\r\n': 'it is empty',
+        ['x'.repeat(65_537)]: 'it is too large for a secret',
+      })) {
+        expect(refusal({ ADMIN_TOKEN_FILE: file('wrong', content) })).to.equal(
+          `The file of the setting ADMIN_TOKEN_FILE can't be used: ${what}.`,
+        );
+      }
       expect(refusal({ ADMIN_TOKEN_FILE: '/dev/zero' })).to.contain('too large for a secret');
+      expect(refusal({ ADMIN_TOKEN_FILE: file('large', 'x'.repeat(65_536)) })).to.contain('at most 512 characters');
       expect(refusal({ ADMIN_TOKEN_FILE: file('short', 'abc\n') })).to.contain('ADMIN_TOKEN must have at least 32');
-      expect(refusal({ ADMIN_TOKEN_FILE: file('both', 'abc'), ADMIN_TOKEN: 'x' })).to.contain('exclude each other');
+      expect(refusal({ ADMIN_TOKEN_FILE: file('both', 'abc'), ADMIN_TOKEN: 'x' })).to.equal(
+        'The settings ADMIN_TOKEN and ADMIN_TOKEN_FILE exclude each other.',
+      );
+      expect(readConfig({ ADMIN_TOKEN_FILE: '', ADMIN_TOKEN: 't'.repeat(32) }).admin.token).to.equal('t'.repeat(32));
     });
   });
 });

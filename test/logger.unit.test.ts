@@ -30,6 +30,45 @@ describe('redact', () => {
     );
   });
 
+  it('knows each name of a secret member, whatever its case, and shows what only looks like one', () => {
+    for (const name of [
+      'access_token',
+      'passwd',
+      'clientSecret',
+      'AUTHORIZATION',
+      'set-cookie',
+      'connectionString',
+      'connection_url',
+      'database_url',
+      'databaseUrl',
+      'credentials',
+    ]) {
+      expect(redact({ [name]: 'x' }), name).to.deep.equal({ [name]: '[hidden]' });
+      expect(redact({ [name]: { deep: 'x' } }), name).to.deep.equal({ [name]: '[hidden]' });
+      expect(redact({ [name]: null, other: true }), name).to.deep.equal({ [name]: null, other: true });
+    }
+    expect(redact({ tokens: 3, passwords: false, connection: 'c', url: 'http://h/', database: 'd' })).to.deep.equal({
+      tokens: 3,
+      passwords: false,
+      connection: 'c',
+      url: 'http://h/',
+      database: 'd',
+    });
+    expect(redact('Basic dXNlcjpw, dps_short, http://h:80/a@b')).to.equal('Basic [hidden], dps_short, http://h:80/a@b');
+  });
+
+  it('shows times and large numbers as JSON can hold them, and no more than eight levels', () => {
+    expect(redact([new Date(0), 12n, undefined, null])).to.deep.equal([
+      '1970-01-01T00:00:00.000Z',
+      '12',
+      undefined,
+      null,
+    ]);
+    const nested = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : [nested(depth - 1, inner)]);
+    expect(redact(nested(7, { at: 'the eighth' }))).to.deep.equal(nested(7, { at: 'the eighth' }));
+    expect(redact(nested(8, { at: 'the ninth' }))).to.deep.equal(nested(8, '[…]'));
+  });
+
   it('keeps counts, and ends on cycles', () => {
     const cycle: Record<string, unknown> = { tokens: 3 };
     cycle['self'] = cycle;
@@ -41,16 +80,26 @@ describe('redact', () => {
       code: '23505',
       detail: 'Key (email)=(someone@example.com) already exists.',
     });
-    const text = JSON.stringify(redact({ error }));
-    expect(text).to.contain('refused').and.contain('23505').and.contain('with [hidden]');
-    expect(text).not.to.contain('someone');
+    const cause = error.cause as Error;
+    expect(redact({ error })).to.deep.equal({
+      error: {
+        name: 'Error',
+        message: 'refused',
+        code: '23505',
+        stack: error.stack,
+        cause: { name: 'Error', message: 'with [hidden]', stack: cause.stack?.replace(TOKEN, '[hidden]') },
+      },
+    });
+    const bare = Object.assign(new Error('bare'), { code: 7 });
+    expect(redact(bare)).to.deep.equal({ name: 'Error', message: 'bare', stack: bare.stack });
   });
 });
 
 describe('logger', () => {
   it('writes one JSON object a line, without the secrets it was told', () => {
-    const { lines, logger } = capture({ secrets: ['correct horse', 'a'] });
-    logger.child({ request_id: 'r1' }).info('says correct horse', { ms: 3, nested: { text: 'correct horse!' } });
+    const { lines, logger } = capture({ secrets: ['correct horse', 'sixsix', 'never'] });
+    const nested = { text: 'correct horse! sixsix never' };
+    logger.child({ request_id: 'r1' }).info('says correct horse', { ms: 3, nested });
     expect(lines).to.have.length(1);
     const { timestamp, ...line } = JSON.parse(lines[0]!) as Record<string, unknown>;
     expect(timestamp).to.be.a('string');
@@ -59,14 +108,19 @@ describe('logger', () => {
       message: 'says [hidden]',
       request_id: 'r1',
       ms: 3,
-      nested: { text: '[hidden]!' },
+      nested: { text: '[hidden]! [hidden] never' },
     });
+    expect(Object.keys(JSON.parse(lines[0]!) as object).slice(0, 3)).to.deep.equal(['timestamp', 'level', 'message']);
   });
 
   it('writes lines for people', () => {
     const { lines, logger } = capture({ format: 'pretty' });
     logger.warn('slow', { ms: 1200, token: TOKEN, path: '/a b' });
-    expect(lines[0]).to.match(/^\S+Z warn {2}slow ms=1200 token=\[hidden\] path="\/a b"\n$/);
+    logger.error('', { stack: 'Error: failed\n  at there', empty: '', quoted: 'a"b', assigned: 'a=b', plain: '/a' });
+    expect(lines.map((line) => line.replace(/^\S+Z /, ''))).to.deep.equal([
+      'warn  slow ms=1200 token=[hidden] path="/a b"\n',
+      'error  empty="" quoted="a\\"b" assigned="a=b" plain=/a\nError: failed\n  at there\n',
+    ]);
   });
 
   it('keeps quiet below its level', () => {
