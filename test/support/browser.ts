@@ -28,7 +28,7 @@ function isProgram(path: string): boolean {
 
 let launched: Promise<Browser> | undefined;
 
-/** One for all tests of a file: a process that runs several files ends it after each. */
+/** One for all tests of a process, whichever files they are of. */
 export function browser(executablePath: string): Promise<Browser> {
   launched ??= launch(executablePath);
   return launched;
@@ -38,9 +38,7 @@ async function launch(executablePath: string): Promise<Browser> {
   const { chromium } = await import('playwright-core');
   // As root, as which containers run tests, Chromium can't make its sandbox; what it loads here is ours.
   const started = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-  atEnd(async () => {
-    launched = undefined;
-    await started.close();
-  });
+  // Mocha ends a process of several files by itself, and it ends its browser; any other process lives as long as that does.
+  if (process.env['MOCHA_WORKER_ID'] === undefined) atEnd(() => started.close());
   return started;
 }
