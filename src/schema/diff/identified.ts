@@ -73,9 +73,9 @@ function* forgetOthers(draft: Draft, { again, kept, found }: Known & { found: re
 /** Nothing is made empty where the diff says that it comes back. */
 export function lostSince({ collections, fields }: SchemaDiff, found: readonly InTrash[]): Problem[] {
   const kept = found.filter(({ empty }) => empty !== true);
-  const positions = new Map(kept.map(({ identity, position }) => [identity, position]));
+  const positions = new Map<Identity | undefined, number>(kept.map(({ identity, position }) => [identity, position]));
   const check = (part: 'collections' | 'fields') => (item: CollectionDiff | FieldDiff, index: number) => {
-    const { identity = '', restores } = item;
+    const { identity, restores } = item;
     if (restores === undefined || positions.get(identity) === restores) return [];
     const message = `nothing of position ${restores} that fits is in the trash any more; make a new diff and apply that`;
     const path = renderPath(['diff', part, index, 'restores']);

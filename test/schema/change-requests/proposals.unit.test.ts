@@ -1,0 +1,177 @@
+/** What people make of a proposal: each event's whole effect, and the members that it leaves alone. */
+import { expect } from 'chai';
+import { evolveChange } from '../../../src/schema/change-requests/fold.js';
+import type { ChangeEventOf, ChangeRequest, StoredChangeEvent } from '../../../src/schema/change-requests/model.js';
+
+type Type = StoredChangeEvent['type'];
+
+const ID = '7b0b6c6e-0000-4000-8000-000000000001';
+const person = (id: string) => ({ id, name: id.toUpperCase() });
+const at = (position: number): string => `2026-01-01T00:00:${String(position).padStart(2, '0')}.000Z`;
+
+/** Events of one request, each a position after the one before. */
+class Story {
+  #request: ChangeRequest | undefined;
+  #position = 0;
+
+  get request(): ChangeRequest {
+    if (this.#request === undefined) throw new Error('it was not opened');
+    return this.#request;
+  }
+
+  then<T extends Type>(type: T, data: ChangeEventOf<T>['data'], by = 'ada'): this {
+    this.#position += 1;
+    const event = {
+      ...{ type, version: 1, collection: null, field: null, subject: { kind: 'change', id: ID }, data },
+      ...{ position: this.#position, batch: `batch ${this.#position}`, occurred_at: at(this.#position) },
+      ...{ actor: person(by), reason: null },
+    };
+    this.#request = evolveChange(this.#request, event as unknown as StoredChangeEvent);
+    return this;
+  }
+
+  changes<T extends Type>(type: T, data: ChangeEventOf<T>['data'], by = 'ada'): Partial<ChangeRequest> {
+    const before = this.#request as unknown as Record<string, unknown>;
+    this.then(type, data, by);
+    const { position, changed_at, ...after } = this.request;
+    expect([position, changed_at]).to.deep.equal([this.#position, at(this.#position)]);
+    return Object.fromEntries(
+      Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])),
+    );
+  }
+}
+
+const proposed = (): Story =>
+  new Story().then('change.opened', {
+    ...{ operation: 'update-fields', document: 'wanted', online: true, collections: ['orders'] },
+    proposal: { title: 'Titles', plan: 'plan', base: 7 },
+  });
+const PROPOSAL = { title: 'Titles', plan: 'plan', base: 7, approvals: [], rejection: null, comments: [] };
+const STEP = { key: 'validate', kind: 'validate', collection: 'orders', field: 'title', summary: 'v' };
+const PREPARATION = { collections: ['orders'], steps: [STEP] };
+const said = (by: string, position: number, comment: string | null) => ({
+  by: person(by),
+  at: at(position),
+  position,
+  comment,
+});
+
+describe('a proposal', () => {
+  it('waits for people, and for nobody to apply it', () => {
+    const { request } = proposed();
+    expect(request).to.deep.include({ state: 'open', proposal: PROPOSAL, applicant: null, author: person('ada') });
+  });
+
+  it('collects comments in their order, in any state', () => {
+    const story = proposed();
+    const [one, two] = [said('bob', 2, 'first'), said('eve', 3, 'second')];
+    expect(story.changes('change.commented', { comment: 'first' }, 'bob')).to.deep.equal({
+      proposal: { ...PROPOSAL, comments: [one] },
+    });
+    expect(story.changes('change.commented', { comment: 'second' }, 'eve')).to.deep.equal({
+      proposal: { ...PROPOSAL, comments: [one, two] },
+    });
+  });
+
+  it('keeps the newest approval of each person, in their order', () => {
+    const story = proposed();
+    const approve = (by: string, complete: boolean, comment?: string) =>
+      story.changes('change.approved', { plan: 'plan', complete, ...(comment !== undefined && { comment }) }, by);
+    const approval = (by: string, position: number, comment: string | null = null) => ({
+      ...said(by, position, comment),
+      plan: 'plan',
+    });
+    expect(approve('bob', false)).to.deep.equal({ proposal: { ...PROPOSAL, approvals: [approval('bob', 2)] } });
+    expect(approve('eve', true, 'good')).to.deep.equal({
+      state: 'approved',
+      proposal: { ...PROPOSAL, approvals: [approval('bob', 2), approval('eve', 3, 'good')] },
+    });
+    expect(approve('bob', true, 'still')).to.deep.equal({
+      proposal: { ...PROPOSAL, approvals: [approval('eve', 3, 'good'), approval('bob', 4, 'still')] },
+    });
+  });
+
+  it('loses its approvals, and who wanted it applied, when it is rejected', () => {
+    const story = proposed()
+      .then('change.approved', { plan: 'plan', complete: true }, 'bob')
+      .then('change.scheduled', { at: at(59) }, 'bob');
+    expect(story.changes('change.rejected', {}, 'eve')).to.deep.equal({
+      state: 'rejected',
+      proposal: { ...PROPOSAL, rejection: said('eve', 4, null) },
+      applicant: null,
+      schedule: null,
+    });
+    expect(story.changes('change.updated', {})).to.deep.equal({ state: 'open', proposal: PROPOSAL });
+  });
+
+  it('stays approved when it is updated to the same plan, and is open again with another', () => {
+    const approved = (): Story => proposed().then('change.approved', { plan: 'plan', complete: true }, 'bob');
+    const titled = approved().then('change.updated', { title: 'Better titles' }).request;
+    expect(titled.state).to.equal('approved');
+    expect(titled.proposal).to.deep.include({ title: 'Better titles', plan: 'plan', base: 7 });
+    expect(approved().then('change.updated', { plan: 'plan', base: 9 }).request).to.have.property('state', 'approved');
+    const other = approved().then('change.updated', { plan: 'other', base: 9, document: 'd', collections: [] }).request;
+    expect(other).to.deep.include({ state: 'open', document: 'd', collections: [] });
+    expect(other.proposal).to.deep.include({ title: 'Titles', plan: 'other', base: 9 });
+    expect(proposed().then('change.updated', { title: 'x' }).request.state).to.equal('open');
+  });
+
+  it('knows whether it was approved when its time was said, or is later', () => {
+    const story = proposed();
+    expect(story.changes('change.scheduled', { at: at(59) }, 'bob')).to.deep.equal({
+      state: 'scheduled',
+      applicant: person('bob'),
+      schedule: { at: at(59), position: 2, approved: false },
+    });
+    story.then('change.approved', { plan: 'plan', complete: false }, 'eve');
+    expect(story.request.schedule).to.include({ approved: false });
+    story.then('change.approved', { plan: 'plan', complete: true }, 'eve');
+    expect(story.request).to.have.nested.property('schedule.approved', true);
+    expect(story.request.state).to.equal('scheduled');
+    story.then('change.approved', { plan: 'plan', complete: false }, 'bob');
+    expect(story.request).to.have.nested.property('schedule.approved', true);
+    expect(story.changes('change.scheduled', { at: at(58) }, 'eve')).to.deep.equal({
+      applicant: person('eve'),
+      schedule: { at: at(58), position: 6, approved: true },
+    });
+    expect(story.changes('change.updated', { plan: 'plan' })).to.deep.equal({
+      state: 'approved',
+      applicant: null,
+      schedule: null,
+    });
+  });
+
+  it('keeps what was prepared when it is given a time, and nothing of what failed', () => {
+    const story = proposed().then('change.approved', { plan: 'plan', complete: true }, 'bob');
+    expect(story.changes('change.preparing', { ...PREPARATION, apply: true }, 'eve')).to.deep.equal({
+      state: 'preparing',
+      preparation: PREPARATION,
+      applicant: person('eve'),
+    });
+    const failed = { code: 'DATABASE_REFUSED', document: 'why' };
+    expect(story.changes('change.failed', failed)).to.deep.equal({ state: 'failed', failure: failed, applicant: null });
+    expect(story.changes('change.scheduled', { at: at(59) }, 'bob')).to.deep.equal({
+      state: 'scheduled',
+      applicant: person('bob'),
+      schedule: { at: at(59), position: 5, approved: false },
+      preparation: null,
+      failure: null,
+    });
+    const prepared = proposed()
+      .then('change.preparing', { ...PREPARATION, apply: false }, 'bob')
+      .then('change.prepared', { steps: [] });
+    expect(prepared.request.applicant).to.equal(null);
+    prepared.then('change.scheduled', { at: at(59) }, 'bob');
+    expect(prepared.request).to.deep.include({ state: 'scheduled', preparation: PREPARATION });
+    prepared.then('change.scheduled', { at: at(58) }, 'bob');
+    expect(prepared.request).to.deep.include({ state: 'scheduled', preparation: PREPARATION });
+  });
+
+  it('is never asked about where it is no proposal', () => {
+    const change = new Story().then('change.opened', {
+      ...{ operation: 'update-fields', document: 'wanted', online: true, collections: ['orders'] },
+    });
+    expect(change.request).to.deep.include({ state: 'queued', proposal: null, applicant: person('ada') });
+    expect(() => change.then('change.approved', { plan: 'plan', complete: true })).to.throw('the request is queued');
+  });
+});

@@ -1,0 +1,84 @@
+/** What goes and what comes and looks alike: what is told of it, and what isn't. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { looksRenamed } from '../../../src/schema/compare/looks-renamed.js';
+import type { State } from '../../../src/schema/model/state.js';
+import { type Given, KEY, alias, column, stateOf } from '../invariants/states.js';
+
+/** `a -> b` of each pair that is told, with its place. */
+function pairs(from: { [name: string]: Given }, to: { [name: string]: Given }): string[] {
+  const [before, after]: State[] = [stateOf(from), stateOf(to)];
+  if (before === undefined || after === undefined) return [];
+  const touched = new Set([...before.collections.keys(), ...after.collections.keys()]);
+  return runToEnd(looksRenamed(before, after, touched)).map(({ code, message, collection, field }) => {
+    const [, kind, old, now, said] =
+      /^the (\w+) "(.*?)" is deleted, and "(.*?)", which looks like it, is created; if it was renamed, add this line to "\3" in the snapshot, and its data stays: "renamed_from": "(.*)"$/.exec(
+        message,
+      ) ?? [];
+    expect([code, said], message).to.deep.equal(['LOOKS_RENAMED', old]);
+    return `${kind} ${old} -> ${now} at ${[collection, field].filter((name) => name !== undefined).join('.')}`;
+  });
+}
+
+const text = (field: string, schema: object = {}) => column(field, 'string', schema);
+const one = (...fields: Given['fields']) => ({ t: { fields: [KEY, ...fields] } });
+
+describe('what looks renamed', () => {
+  it('is a table of the same fields, and nothing where several come or go', () => {
+    const fields = [KEY, text('title'), column('views')];
+    expect(pairs({ a: { fields } }, { b: { fields } })).to.deep.equal(['collection a -> b at b']);
+    expect(pairs({ a: { fields } }, { b: { fields }, c: { fields } })).to.deep.equal([]);
+    expect(pairs({ a: { fields }, b: { fields } }, { c: { fields } })).to.deep.equal([]);
+    expect(pairs({ a: { fields } }, { a: { fields }, b: { fields } })).to.deep.equal([]);
+    const [first, second] = [{ fields: [KEY, text('x')] }, { fields: [KEY, text('y')] }];
+    expect(pairs({ z: first, a: second }, { m: first, k: second })).to.deep.equal([
+      'collection a -> k at k',
+      'collection z -> m at m',
+    ]);
+  });
+
+  it('is no folder where a table goes', () => {
+    const empty = { fields: [], collection: { schema: null } };
+    expect(pairs({ a: empty }, { b: empty })).to.deep.equal(['collection a -> b at b']);
+    expect(pairs({ a: { fields: [] } }, { b: empty })).to.deep.equal([]);
+  });
+
+  it('is a table that lost or won a field of many', () => {
+    const fields = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => text(name));
+    const similar = pairs({ old: { fields: [KEY, ...fields] } }, { new: { fields: [KEY, ...fields, text('g')] } });
+    expect(similar).to.deep.equal(['collection old -> new at new']);
+  });
+
+  it('is a field of the same column, whatever stands in its meta', () => {
+    expect(pairs(one(text('x')), one({ ...text('y'), meta: { note: 'other' } }))).to.deep.equal([
+      'field x -> y at t.y',
+    ]);
+    expect(pairs(one(text('x')), one(text('y'), text('z')))).to.deep.equal([]);
+    expect(pairs(one(text('x'), text('w')), one(text('y')))).to.deep.equal([]);
+    expect(pairs(one(text('x'), column('w')), one(column('b'), text('a')))).to.deep.equal([
+      'field w -> b at t.b',
+      'field x -> a at t.a',
+    ]);
+    expect(pairs(one(text('x')), one(text('x'), text('y')))).to.deep.equal([]);
+  });
+
+  it('is no field that differs in its column', () => {
+    const differs: [object, object][] = [
+      [{}, { max_length: 9 }],
+      [{}, { is_nullable: false }],
+      [{}, { is_unique: true }],
+      [{}, { default_value: 'x' }],
+      [{}, { generation_expression: "'x'" }],
+    ];
+    for (const [before, after] of differs)
+      expect(pairs(one(text('x', before)), one(text('y', after))), JSON.stringify(after)).to.deep.equal([]);
+    expect(pairs(one(text('x')), one(column('y', 'text')))).to.deep.equal([]);
+  });
+
+  it('is an alias of the same sort', () => {
+    const of = (special: string) => ({ meta: { special: [special] } });
+    const group = (name: string) => alias(name, of('group'));
+    expect(pairs(one(group('x')), one(group('y')))).to.deep.equal(['field x -> y at t.y']);
+    expect(pairs(one(group('x')), one(alias('y', of('translations'))))).to.deep.equal([]);
+  });
+});

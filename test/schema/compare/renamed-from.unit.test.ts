@@ -1,0 +1,156 @@
+/** `renamed_from` of a snapshot: what it renames, what it says of what isn't there, and where it can't stand. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { readRenamedFrom } from '../../../src/schema/compare/renamed-from.js';
+import { KEY, column, stateOf } from '../invariants/states.js';
+
+const state = stateOf({
+  posts: { fields: [KEY, column('title'), column('note')] },
+  pages: { fields: [KEY] },
+});
+
+type Document = { [member: string]: unknown };
+
+const read = (collections: unknown, fields?: unknown) => runToEnd(readRenamedFrom(state, { collections, fields }));
+
+/** What is renamed, noted and refused, as text. */
+function told(collections: unknown, fields?: unknown) {
+  const { renames, notes, problems } = read(collections, fields);
+  return {
+    renames: [
+      ...[...renames.collections].map(([from, to]) => `${from} -> ${to}`),
+      ...[...renames.fields].flatMap(([table, names]) =>
+        [...names].map(([from, to]) => `${table}.${from} -> ${table}.${to}`),
+      ),
+    ],
+    notes: notes.map(({ code, message, ...place }) => `${code} ${Object.values(place).join('.')}: ${message}`),
+    problems: problems.map(
+      ({ path, message, collection, field }) =>
+        `${path} (${[collection, field].filter(Boolean).join('.')}): ${message}`,
+    ),
+  };
+}
+const NOTHING = { renames: [], notes: [], problems: [] };
+const table = (collection: unknown, renamed_from?: unknown): Document => ({ collection, renamed_from });
+const field = (collection: unknown, name: unknown, renamed_from?: unknown): Document => ({
+  collection,
+  field: name,
+  renamed_from,
+});
+const plain = (collection: string): Document => ({ collection });
+
+describe('renamed_from', () => {
+  it('renames what is there and is not sent', () => {
+    expect(told([table('stories', 'posts'), plain('pages')])).to.deep.equal({
+      ...NOTHING,
+      renames: ['posts -> stories'],
+    });
+    expect(
+      told([plain('posts')], [field('posts', 'head', 'title'), { collection: 'posts', field: 'note' }]),
+    ).to.deep.equal({ ...NOTHING, renames: ['posts.title -> posts.head'] });
+  });
+
+  it('names a field by the new name of its collection', () => {
+    const fields = [field('stories', 'head', 'title'), field('stories', 'remark', 'note')];
+    expect(told([table('stories', 'posts')], fields)).to.deep.equal({
+      ...NOTHING,
+      renames: ['posts -> stories', 'stories.title -> stories.head', 'stories.note -> stories.remark'],
+    });
+  });
+
+  it('is in none of the documents that are compared', () => {
+    const fields = ['no document', field('stories', 'head', 'title'), { collection: 'stories', field: 'note' }];
+    const { body } = read([table('stories', 'posts'), plain('pages')], fields);
+    expect(body).to.deep.equal({
+      collections: [{ collection: 'stories' }, { collection: 'pages' }],
+      fields: ['no document', { collection: 'stories', field: 'head' }, { collection: 'stories', field: 'note' }],
+    });
+    const untouched = { collections: [plain('pages')], fields: { no: 'list' } };
+    expect(runToEnd(readRenamedFrom(state, untouched)).body).to.equal(untouched);
+    expect(read([table('stories', 'posts')], 'no list').body['fields']).to.equal('no list');
+  });
+
+  it('is noted where nothing has the name, unless what it became is there', () => {
+    expect(told([table('stories', 'texts')])).to.deep.equal({
+      ...NOTHING,
+      notes: ['RENAMED_FROM_NOTHING stories: there is no collection "texts" to rename: "stories" is created'],
+    });
+    expect(told([table('posts', 'texts')])).to.deep.equal(NOTHING);
+    expect(told([], [field('posts', 'head', 'name')])).to.deep.equal({
+      ...NOTHING,
+      notes: ['RENAMED_FROM_NOTHING posts.head: there is no field "name" to rename: "head" is created'],
+    });
+    expect(told([], [field('posts', 'title', 'name')])).to.deep.equal(NOTHING);
+    expect(told([plain('new')], [field('new', 'head', 'name')]), 'of a collection that is new itself').to.deep.equal(
+      NOTHING,
+    );
+  });
+
+  it('can not be said twice of one thing, nor of what is there or stays', () => {
+    const problem = (path: string, of: string, message: string) => ({
+      ...NOTHING,
+      problems: [`${path} (${of}): ${message}`],
+    });
+    const at = 'collections[0].renamed_from';
+    expect(told([table('posts', 'posts')])).to.deep.equal(
+      problem(at, 'posts', 'renamed_from must be another name than the one the collection has'),
+    );
+    expect(told([table('stories', 'posts'), table('texts', 'posts')])).to.deep.equal({
+      ...problem(
+        'collections[1].renamed_from',
+        'texts',
+        '"posts" can become one collection only; it is "stories" already',
+      ),
+      renames: ['posts -> stories'],
+    });
+    expect(told([table('pages', 'posts')])).to.deep.equal(
+      problem(
+        at,
+        'pages',
+        'there are both "posts" and "pages": nothing is renamed to what is there already; leave renamed_from out, or delete one of them first',
+      ),
+    );
+    expect(told([table('stories', 'posts'), plain('posts')])).to.deep.equal(
+      problem(
+        at,
+        'stories',
+        '"posts" stands in the snapshot too: what is renamed leaves its name; take the other one into a later snapshot',
+      ),
+    );
+    expect(told([], [field('posts', 'note', 'title')]).problems).to.have.length(1);
+    expect(
+      told([], [field('posts', 'head', 'title'), { collection: 'posts', field: 'title' }]).problems,
+    ).to.have.length(1);
+    expect(
+      told([], [field('posts', 'head', 'title'), { collection: 'pages', field: 'title' }]).renames,
+      'a field of that name elsewhere',
+    ).to.deep.equal(['posts.title -> posts.head']);
+  });
+
+  it('is a name, of something that is named, and not of the service', () => {
+    const message = 'renamed_from must be the former name, a string';
+    expect(told([table('stories', 5)], [field('posts', 'head', null)]).problems).to.deep.equal([
+      `collections[0].renamed_from (): ${message}`,
+      `fields[0].renamed_from (): ${message}`,
+    ]);
+    const own = 'a collection of the service has one name, and keeps it';
+    expect(told([table('service_users', 'posts'), table('posts', 'service_users')]).problems).to.deep.equal([
+      `collections[0].renamed_from (): ${own}`,
+      `collections[1].renamed_from (): ${own}`,
+    ]);
+    expect(told([table(5, 'posts')], [field(5, 'head', 'title'), field('posts', 5, 'title')])).to.deep.equal(NOTHING);
+    expect(told([table('', 'posts')]).problems.map((text) => text.split(' ')[0])).to.deep.equal([
+      'collections[0].collection',
+    ]);
+    expect(told([], [field('posts', '', 'title')]).problems.map((text) => text.split(' ')[0])).to.deep.equal([
+      'fields[0].field',
+    ]);
+  });
+
+  it('is refused a hundred times, and then no more', () => {
+    const many = Array.from({ length: 150 }, (_, index) => table(`t${index}`, index));
+    expect(told(many).problems).to.have.length(100);
+    const fields = Array.from({ length: 150 }, (_, index) => field('posts', `f${index}`, index));
+    expect(told([], fields).problems).to.have.length(100);
+  });
+});
