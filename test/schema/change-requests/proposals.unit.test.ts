@@ -22,9 +22,17 @@ class Story {
   then<T extends Type>(type: T, data: ChangeEventOf<T>['data'], by = 'ada'): this {
     this.#position += 1;
     const event = {
-      ...{ type, version: 1, collection: null, field: null, subject: { kind: 'change', id: ID }, data },
-      ...{ position: this.#position, batch: `batch ${this.#position}`, occurred_at: at(this.#position) },
-      ...{ actor: person(by), reason: null },
+      type,
+      version: 1,
+      collection: null,
+      field: null,
+      subject: { kind: 'change', id: ID },
+      data,
+      position: this.#position,
+      batch: `batch ${this.#position}`,
+      occurred_at: at(this.#position),
+      actor: person(by),
+      reason: null,
     };
     this.#request = evolveChange(this.#request, event as unknown as StoredChangeEvent);
     return this;
@@ -43,7 +51,10 @@ class Story {
 
 const proposed = (): Story =>
   new Story().then('change.opened', {
-    ...{ operation: 'update-fields', document: 'wanted', online: true, collections: ['orders'] },
+    operation: 'update-fields',
+    document: 'wanted',
+    online: true,
+    collections: ['orders'],
     proposal: { title: 'Titles', plan: 'plan', base: 7 },
   });
 const PROPOSAL = { title: 'Titles', plan: 'plan', base: 7, approvals: [], rejection: null, comments: [] };
@@ -169,7 +180,10 @@ describe('a proposal', () => {
 
   it('is never asked about where it is no proposal', () => {
     const change = new Story().then('change.opened', {
-      ...{ operation: 'update-fields', document: 'wanted', online: true, collections: ['orders'] },
+      operation: 'update-fields',
+      document: 'wanted',
+      online: true,
+      collections: ['orders'],
     });
     expect(change.request).to.deep.include({ state: 'queued', proposal: null, applicant: person('ada') });
     expect(() => change.then('change.approved', { plan: 'plan', complete: true })).to.throw('the request is queued');

@@ -70,7 +70,9 @@ describe('a snapshot', () => {
   it('shows so of several keys whose names, one after the other, read as before', () => {
     const key = (field: string) => ({ ...KEY, field });
     const relation = (many_field: string, one_collection: string) => ({
-      ...{ many_collection: 'm', many_field, one_collection },
+      many_collection: 'm',
+      many_field,
+      one_collection,
       schema: { constraint_name: many_field, on_update: 'NO ACTION', on_delete: 'NO ACTION' } as const,
     });
     const before = stateOf(

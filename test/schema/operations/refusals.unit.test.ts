@@ -1,0 +1,240 @@
+/** What operations refuse of a state, word for word: the code, the place in the body, and the message. */
+import { expect } from 'chai';
+import type { State } from '../../../src/schema/model/state.js';
+import type { OperationName } from '../../../src/schema/operations/index.js';
+import { accepted, attempt, given } from '../../support/given.js';
+import { withRelations } from '../../support/library.js';
+import { KEY, column, stateOf } from '../invariants/states.js';
+
+const LIBRARY = withRelations();
+
+/** `CODE path: message`; `accepted` where there is nothing to refuse. */
+function told(name: OperationName, input: object, state: State = LIBRARY): string[] {
+  const result = attempt(state, name, input as never);
+  if (result.ok) return ['accepted'];
+  return result.problems.map(({ code, path, message }) => `${code} ${path ?? '-'}: ${message}`);
+}
+
+describe('create-relation', () => {
+  const create = (body: unknown, state?: State) => told('create-relation', { body }, state);
+  const relation = (more: object) => ({ collection: 'comments', field: 'id', related_collection: 'tags', ...more });
+
+  it('is refused where there is one already, or no such collection, or none of ours', () => {
+    expect(create('text')).to.deep.equal(['INVALID_PAYLOAD : a relation is a JSON object']);
+    expect(create(relation({ collection: 'articles', field: 'author' }))).to.deep.equal([
+      'ALREADY_EXISTS -: "author" of "articles" has a relation already; update or delete that',
+    ]);
+    expect(create(relation({ collection: 'nothing' }))).to.deep.equal([
+      'INVALID_PAYLOAD collection: there is no collection "nothing"',
+    ]);
+    const many = { many_collection: 'nothing', many_field: 'x', one_collection: 'tags' };
+    expect(create(many)).to.deep.equal(['INVALID_PAYLOAD many_collection: there is no collection "nothing"']);
+    expect(create(relation({ collection: 'service_users' }))).to.have.length(1);
+    expect(create(relation({ collection: 'service_users' }))[0]).to.match(/^FORBIDDEN /);
+  });
+
+  it('names at least one collection where it may point at any', () => {
+    const any = { many_collection: 'tags', many_field: 'item', one_collection: null, one_collection_field: 'kind' };
+    const state = stateOf({ tags: { fields: [KEY, column('item'), column('kind', 'string')] } });
+    expect(create({ ...any, one_allowed_collections: [] }, state)).to.deep.equal([
+      'INVALID_PAYLOAD one_allowed_collections: one_allowed_collections must name at least one',
+    ]);
+    expect(create({ ...any, one_allowed_collections: ['tags'] }, state)).to.deep.equal(['accepted']);
+  });
+
+  it('has a foreign key where nothing else is said, with the column that it is of', () => {
+    const state = stateOf({ one: { fields: [KEY] }, many: { fields: [KEY, column('x')] } });
+    const body = { collection: 'many', field: 'x', related_collection: 'one' };
+    const of = (more: object) => accepted(state, 'create-relation', { body: { ...body, ...more } });
+    const keyIn = (made: State) => made.collections.get('many')?.relations.get('x')?.schema;
+    expect(keyIn(of({}))).to.deep.equal({
+      constraint_name: 'many_x_foreign',
+      on_update: 'NO ACTION',
+      on_delete: 'NO ACTION',
+    });
+    expect(keyIn(of({ schema: null }))).to.equal(null);
+  });
+});
+
+describe('update-relation and delete-relation', () => {
+  const update = (collection: string, field: string, body: object) =>
+    told('update-relation', { collection, field, body });
+
+  it('are of a relation that is there, named by its many side', () => {
+    for (const name of ['update-relation', 'delete-relation'] as const) {
+      const of = (collection: string, field: string) => told(name, { collection, field, body: {} });
+      expect(of('nothing', 'x')).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
+      expect(of('articles', 'x')).to.deep.equal(['NOT_FOUND -: there is no field "x" in "articles"']);
+      expect(of('authors', 'articles')).to.deep.equal([
+        'NOT_FOUND -: "articles" of "authors" holds no relation; relations are named by their many side',
+      ]);
+      expect(of('service_users', 'x')[0]).to.match(/^FORBIDDEN -: /);
+    }
+    expect(told('update-relation', { collection: 'articles', field: 'author', body: {} })).to.deep.equal(['accepted']);
+    expect(told('delete-relation', { collection: 'articles', field: 'author' })).to.deep.equal(['accepted']);
+  });
+
+  it('say what is wrong with a member, and where it was sent', () => {
+    expect(
+      update('articles', 'author', { schema: { on_delete: 'MAYBE' } }).map((text) => text.split(':')[0]),
+    ).to.deep.equal(['INVALID_PAYLOAD schema.on_delete']);
+    expect(update('comments', 'item', { one_allowed_collections: [] })).to.deep.equal([
+      'INVALID_PAYLOAD one_allowed_collections: one_allowed_collections must name at least one',
+    ]);
+    expect(update('comments', 'item', { meta: { one_allowed_collections: [] } })).to.deep.equal([
+      'INVALID_PAYLOAD meta.one_allowed_collections: one_allowed_collections must name at least one',
+    ]);
+  });
+
+  it('say it with the names of the service, or with those of the peer', () => {
+    const state = stateOf({ many: { fields: [KEY, column('who', 'uuid')] } });
+    const body = { collection: 'many', field: 'who', related_collection: 'service_users', schema: null };
+    const related = accepted(state, 'create-relation', { body });
+    for (const same of [
+      { related_collection: 'directus_users' },
+      { one_collection: 'directus_users' },
+      { meta: { one_collection: 'directus_users' } },
+    ])
+      given(related).when('update-relation', { collection: 'many', field: 'who', body: same }).then();
+  });
+});
+
+describe('update-collection', () => {
+  const update = (body: unknown, more: object = {}) =>
+    told('update-collection', { collection: 'articles', body, ...more });
+  const asRead = 'an update changes meta only; leave schema as it was read';
+
+  it('changes meta and nothing else, and takes the rest as it was read', () => {
+    expect(update({ meta: { note: 'n' }, collection: 'articles' })).to.deep.equal(['accepted']);
+    expect(update({ schema: { name: 'articles', schema: 'public', sql: null, comment: null } })).to.deep.equal([
+      'accepted',
+    ]);
+    expect(update('text')).to.deep.equal(['INVALID_PAYLOAD : the body is an object with the member meta']);
+    expect(update({ meta: 5 })).to.deep.equal(['INVALID_PAYLOAD meta: meta is an object']);
+    expect(update({ schema: { name: 'other', comment: 'c', more: 1 } })).to.deep.equal([
+      `INVALID_PAYLOAD schema.more: ${asRead}`,
+      `INVALID_PAYLOAD schema.name: ${asRead}`,
+      `INVALID_PAYLOAD schema.comment: ${asRead}`,
+    ]);
+    expect(update({ schema: 'text' })).to.deep.equal(['INVALID_PAYLOAD schema: schema is an object or null']);
+    expect(update({ collection: 'posts' })).to.deep.equal([
+      'INVALID_PAYLOAD collection: an update changes no names, and this collection is "articles"; to rename it: POST /collections/articles/rename',
+    ]);
+  });
+
+  it('makes no folder of a table, and no table of a folder', () => {
+    const message = 'INVALID_PAYLOAD schema: a table stays a table and a folder a folder; leave schema as it was read';
+    const state = stateOf({ folder: { fields: [], collection: { schema: null } } });
+    expect(update({ schema: null })).to.deep.equal([message]);
+    const of = (schema: object | null) => told('update-collection', { collection: 'folder', body: { schema } }, state);
+    expect(of({})).to.deep.equal([message]);
+    expect(of(null)).to.deep.equal(['accepted']);
+  });
+
+  it('is of a collection that is there, and names it by its place among several', () => {
+    expect(told('update-collection', { collection: 'nothing', body: {} })).to.deep.equal([
+      'NOT_FOUND -: there is no collection "nothing"',
+    ]);
+    const several = (...body: unknown[]) => told('update-collections', { body });
+    expect(several({ collection: 'articles' }, { collection: 'nothing', meta: {} })).to.deep.equal([
+      'NOT_FOUND [1].collection: there is no collection "nothing"',
+    ]);
+    expect(told('update-collections', { body: {} })).to.deep.equal([
+      'INVALID_PAYLOAD : the body is an array of collections, each with its name and meta',
+    ]);
+    expect(
+      several('text', {}, { collection: 5 }, { collection: 'tags', meta: 1 }, { collection: 'tags', more: 1 }),
+    ).to.deep.equal([
+      'INVALID_PAYLOAD [0]: a collection is an object with its name and meta',
+      'INVALID_PAYLOAD [1].collection: collection is required, a string',
+      'INVALID_PAYLOAD [2].collection: collection is required, a string',
+      'INVALID_PAYLOAD [3].meta: meta is an object',
+      'INVALID_PAYLOAD [4].more: unknown member "more"; known are collection, meta, schema',
+    ]);
+    const twice = [{ collection: 'tags' }, { collection: 'articles' }, { collection: 'tags' }];
+    expect(several(...twice)).to.deep.equal(['INVALID_PAYLOAD [2].collection: "tags" stands in the array twice']);
+    given(LIBRARY)
+      .when('update-collections', {
+        body: ['tags', 'articles'].map((collection) => ({ collection, meta: { note: 'n' } })),
+      })
+      .then('collection.updated articles', 'collection.updated tags');
+    expect(several({ collection: 'tags', meta: { group: 'nothing' } }).map((text) => text.split(':')[0])).to.deep.equal(
+      ['INVALID_PAYLOAD [0].meta.group'],
+    );
+  });
+});
+
+describe('create-collections', () => {
+  const table = (collection: string) => ({ collection, schema: {} });
+  const create = (...body: unknown[]) => told('create-collections', { body, concurrentIndexes: false });
+
+  it('names what is taken by its place, all of it, and what stands there twice', () => {
+    expect(create(table('tags'), table('new'), table('authors'))).to.deep.equal([
+      'ALREADY_EXISTS [0].collection: collection "tags" exists already',
+      'ALREADY_EXISTS [2].collection: collection "authors" exists already',
+    ]);
+    expect(create(table('new'), table('new'))).to.deep.equal([
+      'INVALID_PAYLOAD [1].collection: "new" stands in the array twice',
+    ]);
+    expect(create(5, table('new'))).to.deep.equal(['INVALID_PAYLOAD [0]: a collection is a JSON object']);
+  });
+});
+
+describe('renames', () => {
+  it('are to another name, which nothing has', () => {
+    const rename = (body: unknown, collection = 'articles') => told('rename-collection', { collection, body });
+    expect(rename('text')).to.deep.equal(['INVALID_PAYLOAD : the body is an object with the new name: {"to": "…"}']);
+    expect(rename({}).map((text) => text.split(':')[0])).to.deep.equal(['INVALID_PAYLOAD to']);
+    expect(rename({ to: 'tags' })).to.deep.equal(['ALREADY_EXISTS to: there is a collection "tags" already']);
+    expect(rename({ to: 'x', more: 1 }).map((text) => text.split(':')[0])).to.deep.equal(['INVALID_PAYLOAD more']);
+    expect(rename({ to: 'x' }, 'nothing')).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
+    expect(rename({ to: 'x' }, 'service_users')[0]).to.match(/^FORBIDDEN /);
+    given(LIBRARY)
+      .when('rename-collection', { collection: 'tags', body: { to: 'tags' } })
+      .then();
+    given(LIBRARY)
+      .when('rename-field', { collection: 'tags', field: 'id', body: { to: 'id' } })
+      .then();
+    const field = (to: string, name = 'author') =>
+      told('rename-field', { collection: 'articles', field: name, body: { to } });
+    expect(field('parent')).to.deep.equal(['ALREADY_EXISTS to: "articles" has a field "parent" already']);
+    expect(field('x', 'nothing')).to.deep.equal(['NOT_FOUND -: there is no field "nothing" in "articles"']);
+  });
+});
+
+describe('a field that is needed', () => {
+  const drop = (collection: string, field: string, state?: State) => told('delete-field', { collection, field }, state);
+
+  it('says by what, each need in a problem of its own', () => {
+    expect(drop('tags', 'id')).to.deep.equal([
+      'IN_USE -: "id" is the primary key of "tags", and relations point at it (articles_tags.tags_id); delete the collection, or make another field the key first',
+    ]);
+    expect(drop('comments', 'id')).to.deep.equal([
+      'IN_USE -: "id" is the primary key of "comments"; delete the collection, or make another field the key first',
+    ]);
+    expect(drop('comments', 'item_collection')).to.deep.equal([
+      `IN_USE -: the many-to-any relation comments.item keeps its collection's name in "item_collection"; delete comments.item first`,
+    ]);
+    const computed = (field: string) => column(field, 'integer', { generation_expression: 'x + 1' });
+    const made = (...fields: string[]) => stateOf({ t: { fields: [KEY, column('x'), ...fields.map(computed)] } });
+    expect(drop('t', 'x', made('a'))).to.deep.equal([
+      'IN_USE -: "a" is computed from "x"; delete or change that first',
+    ]);
+    expect(drop('t', 'x', made('a', 'b'))).to.deep.equal([
+      'IN_USE -: "a", "b" are computed from "x"; delete or change them first',
+    ]);
+    const result = attempt(made('a', 'b'), 'delete-field', { collection: 't', field: 'x' });
+    expect(result.ok ? [] : result.problems.map(({ details }) => details)).to.deep.equal([
+      { needed_by: ['t.a', 't.b'] },
+    ]);
+    expect(drop('nothing', 'x')).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
+  });
+
+  it('is the key where its index carries it along', () => {
+    const extras = { primary_key: { name: 'pk', columns: ['id'], definition: 'PRIMARY KEY (id) INCLUDE (x)' } };
+    const state = stateOf({ t: { fields: [{ ...KEY }, column('x')], collection: { schema: { extras } } } });
+    expect(drop('t', 'x', state)).to.deep.equal([
+      `IN_USE -: the primary key "pk" includes "x"; it can't be changed here`,
+    ]);
+  });
+});
