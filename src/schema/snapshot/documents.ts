@@ -170,7 +170,7 @@ interface NodeDocuments {
 const documentsOfNode = createAttachment<CollectionNode, NodeDocuments>();
 
 function documentsOf(state: State, node: CollectionNode): NodeDocuments {
-  const targets = [...node.relations.keys()].map((field) => keyTarget(state, node, field)?.column ?? '').join('\0');
+  const targets = [...node.relations.keys()].map((field) => keyTarget(state, node, field)?.column).join('\0');
   const known = documentsOfNode.get(node);
   if (known !== undefined && known.targets === targets) return known;
   const documents: NodeDocuments = { targets };
