@@ -8,7 +8,7 @@ describe('a shutdown', () => {
     const said: string[] = [];
     const stream = new Writable({
       write(line: Buffer, _encoding, done) {
-        const { level, message, part } = JSON.parse(line.toString()) as Record<string, unknown>;
+        const { level, message, part } = JSON.parse(line.toString()) as Record<string, string>;
         said.push(`${level}: ${message}: ${part}`);
         done();
       },
