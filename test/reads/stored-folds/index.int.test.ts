@@ -12,6 +12,13 @@ import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 
 const INTERVAL = 100;
 
+const folderCalled = (name: string): CollectionNode => ({
+  identities: { collection: name, fields: new Map() },
+  collection: { collection: name, meta: {} as CollectionNode['collection']['meta'], schema: null },
+  fields: new Map(),
+  relations: new Map(),
+});
+
 describe('stored folds', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
@@ -37,7 +44,7 @@ describe('stored folds', () => {
   /** A schema there of so many collections: where points lie decides, not what they hold. */
   function at(position: number, count = 0): Point {
     const collections = initialState().collections.asMutable();
-    for (let number = 0; number < count; number += 1) collections.set(`c${number}`, {} as CollectionNode);
+    for (let number = 0; number < count; number += 1) collections.set(`c${number}`, folderCalled(`c${number}`));
     const state = { ...initialState(), position, collections: collections.asImmutable() };
     return { state, head: { position, hash: 'a'.repeat(64), occurred_at: '2026-01-01T00:00:00.000Z' } };
   }
@@ -129,6 +136,8 @@ describe('stored folds', () => {
     expect(await stored()).to.deep.equal([1_000]);
     await foldsOf().close(at(9_000, 2_001));
     expect(await stored()).to.deep.equal([1_000]);
+    await foldsOf().close(at(9_000, 2_000));
+    expect(await stored()).to.deep.equal([1_000, 9_000]);
   });
 
   describe('of a log', () => {
