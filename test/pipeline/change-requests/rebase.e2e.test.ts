@@ -226,6 +226,12 @@ describe('change requests', function () {
       expect(await titles()).to.deep.equal(['kept']);
     });
 
+    it('are called after what they take back, as far as a title goes', async () => {
+      const { id } = await proposed('é'.repeat(200), noted(table, 'mine'));
+      await apply(id);
+      expect((await reverted(id)).title).to.equal(`Revert: ${'é'.repeat(192)}`);
+    });
+
     it('leave what others changed since, and conflict where that is the same', async () => {
       const { id } = await proposed('A note', noted(table, 'mine'));
       await apply(id);
