@@ -90,7 +90,7 @@ describe('the search of the admin app', function () {
       ['new relation of authors', 'New relation of authors'],
       ['edit chapters', 'chapters'],
       ['rename articles', 'Rename articles'],
-      ['delete parts', 'Delete'],
+      ['delete parts', 'Delete parts'],
     ] as const) {
       await searchAtOnce(page, words);
       await dialog.getByRole('heading', { name: title, exact: true }).waitFor();

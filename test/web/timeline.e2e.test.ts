@@ -135,6 +135,21 @@ describe('the timeline of the admin app', () => {
     await line(page, 'Meanwhile').waitFor();
   });
 
+  it('shows one box to filter by on a phone, and the others when asked', async () => {
+    const page = await app.visit({ path: '/timeline', narrow: true });
+    await page.getByRole('searchbox', { name: 'Reason or name' }).waitFor();
+    const who = page.getByRole('textbox', { name: 'Who' });
+    expect(await who.isVisible()).to.equal(false);
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await who.fill('nobody');
+    await page.getByText('No change fits all of this.').waitFor();
+    await page.reload();
+    await who.waitFor();
+    await page.getByRole('button', { name: 'Fewer filters' }).click();
+    await who.waitFor({ state: 'hidden' });
+    await expectFits(page);
+  });
+
   it('is for auditors as well', async () => {
     const page = await app.visit({ path: '/timeline', as: await app.user('auditor') });
     await line(page, 'Latest').waitFor();

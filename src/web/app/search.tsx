@@ -1,6 +1,6 @@
 /** ⌘K: goes to any collection, field or page by a few letters of its name. */
 import actionIcon from 'icon:edit_note';
-import fieldIcon from 'icon:data_object';
+import fieldIcon from 'icon:view_column';
 import historyIcon from 'icon:history';
 import pageIcon from 'icon:arrow_forward';
 import guideIcon from 'icon:menu_book';

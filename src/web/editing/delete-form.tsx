@@ -30,6 +30,9 @@ const nameOf = ({ part, document }: Doomed): string => {
   return `${document.many_collection}.${document.many_field}`;
 };
 
+export const deleteTitle = (doomed: Doomed): string =>
+  doomed.part === 'relations' ? `Delete the relation ${nameOf(doomed)}` : `Delete ${nameOf(doomed)}`;
+
 const collectionOf = ({ part, document }: Doomed): string =>
   part === 'relations' ? document.many_collection : document.collection;
 

@@ -12,7 +12,7 @@ import { ProblemAlert } from '../shared/problem-alert.js';
 import { Waiting } from '../shared/waiting.js';
 import { CollectionForm } from './collection-form.js';
 import { interfaceOf, newField, specialOf } from './column-defaults.js';
-import { type Doomed, DeleteForm } from './delete-form.js';
+import { type Doomed, DeleteForm, deleteTitle } from './delete-form.js';
 import { EditorDrawer } from './editor-frame.js';
 import { FieldForm } from './field-form.js';
 import { RelationEditForm } from './relation-edit-form.js';
@@ -126,7 +126,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
     'delete-relation': () => relation && doomed({ part: 'relations', document: relation }, done),
   };
   const doomed = (what: Doomed, onDone: () => void): Shown => ({
-    title: 'Delete',
+    title: deleteTitle(what),
     form: <DeleteForm doomed={what} onDone={onDone} onCancel={done} />,
   });
   return (

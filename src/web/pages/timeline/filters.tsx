@@ -1,4 +1,5 @@
 /** What narrows the timeline down. */
+import filterIcon from 'icon:filter_list';
 import searchIcon from 'icon:search';
 import { Autocomplete, Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
@@ -38,6 +39,8 @@ const TYPING = 350;
 
 export function Filters(props: Props) {
   const isFiltered = NAMES.some((name) => props.search[name] !== undefined);
+  // On a phone all boxes but the first one would fill half of what is seen.
+  const [isOpen, setOpen] = useState(NAMES.some((name) => name !== 'q' && props.search[name] !== undefined));
   // What was taken away by the button must be gone from the boxes too.
   const [round, setRound] = useState(0);
   const clear = () => {
@@ -46,9 +49,19 @@ export function Filters(props: Props) {
   };
   return (
     <Group gap="sm" my="md" align="flex-end" role="search" aria-label="Filter the timeline">
-      <div key={round} className={classes.filters}>
+      <div key={round} id="timeline-filters" className={classes.filters} data-open={isOpen}>
         <Boxes {...props} />
       </div>
+      <Button
+        className={classes.unfold}
+        variant="default"
+        leftSection={<Glyph path={filterIcon} size={16} />}
+        aria-expanded={isOpen}
+        aria-controls="timeline-filters"
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </Button>
       {isFiltered && (
         <Button variant="subtle" onClick={clear}>
           Show all
