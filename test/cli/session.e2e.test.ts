@@ -1,42 +1,16 @@
-/**
- * What an operator reads, whole: one session with `dps`, every line of it, held against
- * `test/fixtures/dps-session.txt`. `UPDATE_FIXTURES=1` writes it, for whoever reads what changed in it.
- */
+/** What an operator reads, whole: one session with `dps`, every line of it (`test/support/transcript.ts`). */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
+import { createTranscript } from '../support/transcript.js';
 import { withService } from '../support/with-service.js';
-
-const FIXTURE = fileURLToPath(new URL('../fixtures/dps-session.txt', import.meta.url));
-/** What differs from run to run. Each stands for as many characters where columns depend on them. */
-const MASKS: readonly [RegExp, string][] = [
-  [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<an id that has thirty-six letters.>'],
-  [/[0-9a-f]{64}/g, '<hash>'],
-  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z/g, '<a time in UTC, to ms.>'],
-  [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '<a time, to a sec.>'],
-  [/dps_test_\w+/g, '<database>'],
-  [/release \d+\.\d+\.\d+/g, 'release <release>'],
-  [/PostgreSQL \d+\.\d+/g, 'PostgreSQL <version>'],
-  [/(?<=data-platform-service)\+[0-9a-f]{8}\+[\w+/=]+/g, '+<key>'],
-  [/dps_[\w-]{43}/g, 'dps_<secret>'],
-  [/(?<=once: )[\w-]{43}/g, '<secret>'],
-  [/\d+ ms\b/g, '<some> ms'],
-  [/\d+ bytes/g, '<some> bytes'],
-  // Statistics follow their table when they come to it.
-  [
-    /\((PostgreSQL does not know yet how many rows|about [\d,]+ rows?)[^;)]*(; counted since its statistics began)?/g,
-    '(<its size>',
-  ],
-  [/127\.0\.0\.1:\d+/g, '<address>'],
-];
 
 describe('a session with dps', () => {
   const { service, client, api } = withService({ settings: { KEEP_DELETED: '7d' } });
-  const session: string[] = [];
+  const session = createTranscript('dps-session.txt');
   let folder: string;
 
   before(async () => {
@@ -53,7 +27,7 @@ describe('a session with dps', () => {
       environment,
       { ...(stdin !== undefined && { stdin }), ...(answer !== undefined && { ask: () => answer }) },
     );
-    session.push(
+    session.add(
       [`$ dps ${line}`, ...(out === '' ? [] : [out]), ...(err === '' ? [] : [`(noted) ${err}`]), `(exit ${code})`].join(
         '\n',
       ),
@@ -147,7 +121,7 @@ describe('a session with dps', () => {
 
   it('tells of the trash', async () => {
     const list = JSON.parse(await run('trash list --json')) as { position: number; field: string | null }[];
-    session.pop();
+    session.drop();
     const [body, writers] = [list.find((each) => each.field === 'body'), list.find((each) => each.field === null)];
     await run('trash');
     await run(`trash restore ${body?.position} --dry-run`);
@@ -312,10 +286,5 @@ describe('a session with dps', () => {
     await run('users --role reader');
   });
 
-  it('has said what it always says', async () => {
-    let said = `${session.join('\n\n')}\n`.replaceAll(folder, '<folder>');
-    for (const [pattern, text] of MASKS) said = said.replaceAll(pattern, text);
-    if (process.env['UPDATE_FIXTURES'] === '1') await writeFile(FIXTURE, said);
-    expect(said.split('\n')).to.deep.equal((await readFile(FIXTURE, 'utf8')).split('\n'));
-  });
+  it('has said what it always says', () => session.expectAsBefore([[folder, '<folder>']]));
 });

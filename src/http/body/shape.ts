@@ -2,10 +2,11 @@
 import type { z } from 'zod';
 import { type Path, renderPath } from '../../kernel/problem.js';
 import { type EdgeProblem, Refused } from '../errors.js';
+import { shapeMessage } from '../shape-messages.js';
 
 /** The body as `shape` reads it. Throws `Refused` with one INVALID_PAYLOAD per problem. */
 export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {
-  const result = shape.safeParse(body);
+  const result = shape.safeParse(body, { error: shapeMessage });
   if (result.success) return result.data;
   throw new Refused(result.error.issues.flatMap(toProblems));
 }

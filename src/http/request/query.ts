@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
 import { invalidQuery, Refused, type EdgeProblem } from '../errors.js';
+import { shapeMessage } from '../shape-messages.js';
 
 /** What a route knows about its query: a strict object of text parameters. */
 export type QueryShape<T> = z.ZodType<T>;
 
 /** The parameters behind `?` as `shape` reads them. Throws `Refused` with INVALID_QUERY. */
 export function readQuery<T>(url: string, shape: QueryShape<T>): T {
-  const result = shape.safeParse(parameters(url));
+  const result = shape.safeParse(parameters(url), { error: shapeMessage });
   if (result.success) return result.data;
   throw new Refused(result.error.issues.flatMap(toProblems));
 }

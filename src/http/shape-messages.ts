@@ -1,0 +1,46 @@
+/** What is wrong with a value, in the words of all refusals, where a shape has no sentence of its own. */
+import type { z } from 'zod';
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+/** For `safeParse(value, { error: shapeMessage })`. @returns undefined: as zod says it */
+export function shapeMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_type') {
+    if (issue.input === undefined) return 'is required.';
+    const expected = EXPECTED[issue.expected];
+    return expected && `must be ${expected}.`;
+  }
+  if (issue.code === 'invalid_value') {
+    if (issue.input === undefined) return 'is required.';
+    return issue.values.length === 1
+      ? `must be ${String(issue.values[0])}.`
+      : `must be one of ${issue.values.map(String).join(', ')}.`;
+  }
+  if (issue.code === 'too_small') return limited('at least', issue.minimum, issue.origin);
+  if (issue.code === 'too_big') return limited('at most', issue.maximum, issue.origin);
+  return issue.code === 'invalid_format' ? FORMATS[issue.format] : undefined;
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  email: 'must be an e-mail address.',
+  uuid: 'must be a UUID.',
+  url: 'must be an address (URL).',
+};
+
+const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
+
+function limited(how: string, limit: number | bigint, origin: string): string {
+  const unit = UNITS[origin];
+  return unit === undefined
+    ? `must be ${how} ${limit}.`
+    : `must have ${how} ${limit} ${unit}${Number(limit) === 1 ? '' : 's'}.`;
+}
