@@ -175,6 +175,7 @@ describe('a change request, looked at', () => {
     ]);
     expect(withdrawn).to.deep.include({ cleaning: true, waiting_for: [], holds: [] });
     expect(showChange({ ...REQUEST, state: 'withdrawn' }, NOTHING).cleaning).to.equal(false);
+    expect(showChange({ ...REQUEST, state: 'withdrawn' }, { ...NOTHING, kept: [kept(0, {})] }).cleaning).to.equal(true);
     expect(showChange(REQUEST, { ...NOTHING, kept: working }).cleaning).to.equal(false);
   });
 
