@@ -51,7 +51,7 @@ describe('the extras of a table', () => {
   });
 
   it('lose constraints and indexes that are not wanted so', () => {
-    const desired = (more: object): TableSchema => ({ comment: 'c', extras: more }) as TableSchema;
+    const desired = (more: object): TableSchema => ({ comment: 'c', extras: more });
     expect(withoutOthers(FULL, FULL)).to.equal(FULL);
     expect(withoutOthers(FULL, desired({ ...extras, indexes: [OTHER] })).extras).to.deep.equal({
       ...extras,

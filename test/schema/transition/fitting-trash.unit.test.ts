@@ -1,0 +1,160 @@
+/** Which of the things in the trash can become what a way leads to, and why values can't find their rows. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { type CollectionNode, type State, initialState, memberKey } from '../../../src/schema/model/state.js';
+import { comingAgain } from '../../../src/schema/transition/coming-again.js';
+import { fitting, keyChange } from '../../../src/schema/transition/fitting-trash.js';
+import type { InTrash } from '../../../src/schema/transition/restoring-transition.js';
+import { accepted } from '../../support/given.js';
+import { column, fieldIn } from '../findings/diffs.js';
+import { type Edit, LIBRARY, edited, without } from './trashed.js';
+
+const node = (state: State, name: string) => state.collections.get(name) as CollectionNode;
+
+const inTrash = (collection: string, field?: string, more: Partial<InTrash> = {}): InTrash => {
+  const { identities } = node(LIBRARY, collection);
+  const identity = field === undefined ? identities.collection : (identities.fields.get(field) ?? '');
+  return {
+    kind: field === undefined ? 'collection' : 'field',
+    identity,
+    node: node(LIBRARY, collection),
+    position: 9,
+    name: collection,
+    ...more,
+  };
+};
+
+const namesOf = (...states: State[]) => new Set(states.flatMap(({ collections }) => [...collections.keys()]));
+
+/** Whether it fits, on the way between two states. */
+const fits = (from: State, to: State, each: InTrash): boolean =>
+  runToEnd(fitting({ from, to, touched: namesOf(from, to) }, [each])).length === 1;
+
+/** The library with a column of the articles as it is said. */
+const withColumn = (name: string, type: string, schema: object): State =>
+  edited(LIBRARY, (snapshot) => {
+    const found = fieldIn(snapshot, name);
+    Object.assign(found, column('articles', name, type, { ...schema }));
+  });
+
+describe('what fits of the trash', () => {
+  const noTable = without(LIBRARY, 'notes');
+  const noField = without(LIBRARY, 'articles', 'rank');
+
+  it('is a table that is asked for, and a field whose values are of the type', () => {
+    expect(fits(noTable, LIBRARY, inTrash('notes'))).to.equal(true);
+    expect(fits(noTable, noTable, inTrash('notes'))).to.equal(false);
+    expect(fits(noField, LIBRARY, inTrash('articles', 'rank'))).to.equal(true);
+    expect(fits(noField, noField, inTrash('articles', 'rank'))).to.equal(false);
+    const renamed = accepted(LIBRARY, 'rename-field', {
+      collection: 'articles',
+      field: 'review',
+      body: { to: 'judged' },
+    });
+    expect(fits(without(LIBRARY, 'articles', 'review'), renamed, inTrash('articles', 'review'))).to.equal(true);
+  });
+
+  it('is no field of another type, or one that is computed, unless it is made empty', () => {
+    const others: [string, object][] = [
+      ['bigInteger', {}],
+      ['integer', { data_type: 'smallint' }],
+    ];
+    for (const [type, schema] of others) {
+      const to = withColumn('rank', type, schema);
+      expect(fits(noField, to, inTrash('articles', 'rank')), type).to.equal(false);
+      expect(fits(noField, to, inTrash('articles', 'rank', { empty: true })), type).to.equal(true);
+    }
+    const longer = withColumn('status', 'string', { max_length: 300 });
+    expect(fits(without(LIBRARY, 'articles', 'status'), longer, inTrash('articles', 'status'))).to.equal(false);
+    const nullable = withColumn('rank', 'integer', { default_value: 5, comment: 'c' });
+    expect(fits(noField, nullable, inTrash('articles', 'rank'))).to.equal(true);
+  });
+
+  it('comes together: a field of a table that comes back', () => {
+    const found = [inTrash('articles', 'rank'), inTrash('notes')];
+    const from = without(noField, 'notes');
+    const kept = runToEnd(fitting({ from, to: LIBRARY, touched: namesOf(LIBRARY) }, found));
+    expect(kept.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal(['collection notes', 'field articles']);
+  });
+});
+
+describe('what comes again', () => {
+  const again = (from: State, to: State) =>
+    Object.fromEntries(runToEnd(comingAgain({ from, to, touched: namesOf(from, to) })));
+
+  it('are tables and columns that only the end of the way has', () => {
+    const { identities } = node(LIBRARY, 'articles');
+    expect(again(LIBRARY, LIBRARY)).to.deep.equal({});
+    expect(again(without(LIBRARY, 'articles', 'rank'), LIBRARY)).to.deep.equal({
+      [memberKey('articles', 'rank')]: identities.fields.get('rank'),
+    });
+    const notes = node(LIBRARY, 'notes').identities;
+    expect(again(without(LIBRARY, 'notes'), LIBRARY)).to.deep.equal({
+      notes: notes.collection,
+      [memberKey('notes', 'id')]: notes.fields.get('id'),
+    });
+    expect(again(LIBRARY, without(LIBRARY, 'notes'))).to.deep.equal({});
+  });
+
+  it('are no folders, no fields without a column, and none whose values are computed', () => {
+    expect(again(without(LIBRARY, 'all'), LIBRARY)).to.deep.equal({});
+    expect(again(without(LIBRARY, 'articles', 'outer'), LIBRARY)).to.deep.equal({});
+    const computed = edited(LIBRARY, ({ fields }) =>
+      fields.push(column('articles', 'twice', 'integer', { generation_expression: '(rank * 2)' })),
+    );
+    expect(again(LIBRARY, computed)).to.deep.equal({});
+  });
+});
+
+describe('the key that kept values are found by', () => {
+  const made = (...keys: [name: string, type: string, schema?: object][]): State =>
+    edited(initialState(), ({ collections, fields }) => {
+      collections.push({ collection: 'a', schema: {} });
+      for (const [name, type, schema = {}] of keys)
+        fields.push(column('a', name, type, { is_primary_key: true, is_nullable: false, ...schema }));
+      fields.push(column('a', 'plain', 'integer'));
+    });
+  const change = (from: State, edit: Edit): string | null =>
+    keyChange(node(from, 'a'), edited(from, edit).collections.get('a'));
+  const retyped =
+    (type: string, schema: object = {}): Edit =>
+    ({ fields }) => {
+      for (const each of fields)
+        if (each.field === 'id')
+          Object.assign(each, column('a', 'id', type, { is_primary_key: true, is_nullable: false, ...schema }));
+    };
+  const other = 'the type of the primary key "id" is another one now';
+
+  it('is the same where its type is alike', () => {
+    const number = made(['id', 'integer']);
+    for (const [type, schema] of [
+      ['integer', { data_type: 'smallint' }],
+      ['bigInteger', {}],
+      ['integer', {}],
+    ] as const)
+      expect(change(number, retyped(type, schema)), type).to.equal(null);
+    for (const type of ['string', 'uuid', 'decimal']) expect(change(number, retyped(type)), type).to.equal(other);
+    const text = made(['id', 'string', { max_length: 20 }]);
+    for (const type of ['string', 'text']) expect(change(text, retyped(type)), type).to.equal(null);
+    expect(change(text, retyped('string', { data_type: 'character', max_length: 20 }))).to.equal(other);
+    expect(change(made(['id', 'timestamp']), retyped('timestamp', { extras: { precision: 3 } }))).to.equal(other);
+  });
+
+  it('is another one where other fields are it, and none where the table is gone', () => {
+    const one = made(['id', 'integer']);
+    expect(keyChange(node(one, 'a'), undefined)).to.equal('its table is gone');
+    expect(
+      change(one, ({ fields }) =>
+        fields.forEach((each) => each.field === 'plain' && Object.assign(each.schema ?? {}, { comment: 'c' })),
+      ),
+    ).to.equal(null);
+    const moved: Edit = ({ fields }) => {
+      for (const each of fields)
+        Object.assign(
+          each,
+          column('a', each.field, 'integer', { is_primary_key: each.field === 'plain', is_nullable: false }),
+        );
+    };
+    expect(change(one, moved)).to.equal('the primary key is another one now');
+  });
+});
