@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { refusal } from '../../src/http/answer/answer.js';
-import { errorBody, refused, STATUS } from '../../src/http/errors.js';
+import { errorBody, type ErrorBody, refused, Refused, STATUS } from '../../src/http/errors.js';
 import { failureAnswer } from '../../src/http/answer/failure-answer.js';
 import { lockTimeout, unavailable } from '../../src/postgres/errors.js';
 import { ProblemError } from '../../src/kernel/problem.js';
@@ -27,6 +27,7 @@ describe('errors', () => {
           details: { x: 1 },
         },
         { code: 'NOT_FOUND', message: 'gone', path: '' },
+        { code: 'IN_USE', message: 'used', subject: { kind: 'field', collection: 'a', field: 'b', member: ['x'] } },
       ]),
     ).deep.equal({
       errors: [
@@ -35,28 +36,87 @@ describe('errors', () => {
           extensions: { code: 'INVALID_PAYLOAD', path: 'fields[2].type', collection: 'a', field: 'b', x: 1 },
         },
         { message: 'gone', extensions: { code: 'NOT_FOUND' } },
+        { message: 'used', extensions: { code: 'IN_USE', subject: { kind: 'field', collection: 'a', field: 'b' } } },
       ],
     });
   });
 
   it('have the status of their code', () => {
-    expect(STATUS.CONTENT_TOO_LARGE).equal(413);
-    expect(refusal([{ code: 'SCHEMA_CHANGED', message: 'x' }]).status).equal(409);
-    expect(failure(refused('UNSUPPORTED_MEDIA_TYPE', 'x')).status).equal(415);
+    expect(STATUS).deep.equal({
+      INVALID_PAYLOAD: 400,
+      INVALID_QUERY: 400,
+      INVALID_REQUEST: 400,
+      UNAUTHENTICATED: 401,
+      FORBIDDEN: 403,
+      NOT_FOUND: 404,
+      ROUTE_NOT_FOUND: 404,
+      METHOD_NOT_ALLOWED: 405,
+      NOT_ACCEPTABLE: 406,
+      REQUEST_TIMEOUT: 408,
+      ALREADY_EXISTS: 409,
+      SCHEMA_CHANGED: 409,
+      IN_USE: 409,
+      INVALID_STATE: 409,
+      PLAN_CHANGED: 409,
+      IDEMPOTENCY_MISMATCH: 409,
+      MERGE_CONFLICT: 409,
+      DIVERGED: 409,
+      PRECONDITION_FAILED: 412,
+      CONTENT_TOO_LARGE: 413,
+      UNSUPPORTED_MEDIA_TYPE: 415,
+      EXPECTATION_FAILED: 417,
+      DATABASE_REFUSED: 422,
+      ONLINE_NOT_POSSIBLE: 422,
+      POLICY_REFUSED: 422,
+      TOO_MANY_REQUESTS: 429,
+      HEADERS_TOO_LARGE: 431,
+      INTERNAL: 500,
+      LOCK_TIMEOUT: 503,
+      LOG_DIVERGED: 503,
+      LOG_UNREADABLE: 503,
+      READ_ONLY: 503,
+      UNAVAILABLE: 503,
+    });
+    // The first is what was met first.
+    const problems = (['SCHEMA_CHANGED', 'INVALID_PAYLOAD'] as const).map((code) => ({ code, message: 'x' }));
+    expect(refusal(problems).status).equal(409);
   });
 
-  it('say when to come back', () => {
-    for (const problem of [lockTimeout(), unavailable('x')]) {
-      const { status, headers } = failure(new ProblemError(problem));
-      expect(status).equal(503);
-      expect(Number(headerOf(headers, 'Retry-After'))).greaterThan(0);
+  it('say when to come back, or how to authenticate, where there is something to say', () => {
+    const NO_STORE = ['Cache-Control', 'no-store'];
+    for (const [code, said] of [
+      ['LOCK_TIMEOUT', ['Retry-After', '1']],
+      ['UNAVAILABLE', ['Retry-After', '2']],
+      ['READ_ONLY', ['Retry-After', '5']],
+      ['UNAUTHENTICATED', ['WWW-Authenticate', 'Bearer realm="data-platform-service"']],
+      ['LOG_DIVERGED', []],
+      ['FORBIDDEN', []],
+    ] as const) {
+      const { headers, body } = refusal([{ code, message: 'x' }]);
+      const content = ['Content-Type', 'application/json; charset=utf-8'];
+      const length = ['Content-Length', String(String(body).length)];
+      expect(headers, code).deep.equal([...content, ...said, ...length, ...NO_STORE]);
+      const own = refusal([{ code, message: 'x' }], ['Retry-After', '60']);
+      expect(own.headers, code).deep.equal([...content, 'Retry-After', '60', ...length, ...NO_STORE]);
     }
   });
 
-  it('say how to authenticate', () => {
-    const { status, headers } = refusal([{ code: 'UNAUTHENTICATED', message: 'x' }]);
-    expect(status).equal(401);
-    expect(headerOf(headers, 'WWW-Authenticate')).match(/^Bearer /);
+  it('are answered as what was thrown says', () => {
+    const thrown: [error: Error, status: number, code: string, message: string][] = [
+      [refused('UNSUPPORTED_MEDIA_TYPE', 'x'), 415, 'UNSUPPORTED_MEDIA_TYPE', 'x'],
+      [new ProblemError(lockTimeout()), 503, 'LOCK_TIMEOUT', lockTimeout().message],
+      [new ProblemError(unavailable('away')), 503, 'UNAVAILABLE', 'away'],
+      [new URIError('URI malformed'), 400, 'INVALID_QUERY', 'The path holds a malformed percent-encoding.'],
+    ];
+    for (const [error, status, code, message] of thrown) {
+      const answer = failure(error);
+      expect(answer.status).equal(status);
+      const [problem] = (JSON.parse(String(answer.body)) as ErrorBody).errors;
+      expect([problem?.extensions.code, problem?.message]).deep.equal([code, message]);
+    }
+    const { headers } = failure(new Refused([{ code: 'REQUEST_TIMEOUT', message: 'x' }], ['Connection', 'close']));
+    expect(headerOf(headers, 'Connection')).equal('close');
+    expect(lines).deep.equal([]);
   });
 
   it('of the database being away are 503', () => {
@@ -64,19 +124,23 @@ describe('errors', () => {
     const { status, body } = failure(error);
     expect(status).equal(503);
     expect(String(body)).include('UNAVAILABLE').not.include('192.0.2.1');
+    expect(lines).deep.equal([
+      { message: 'request met a database that is away', fields: { request_id: 'request-1', error } },
+    ]);
   });
 
   it('that are unexpected are 500, with the details in the log alone', () => {
     const error = new TypeError("Cannot read properties of undefined (reading 'secret')");
     const { status, body } = failure(error);
     expect(status).equal(500);
-    expect(JSON.parse(String(body)))
-      .nested.property('errors[0].extensions')
-      .deep.equal({
-        code: 'INTERNAL',
-        request_id: 'request-1',
-      });
-    expect(String(body)).not.include('secret');
+    expect(JSON.parse(String(body))).deep.equal({
+      errors: [
+        {
+          message: 'Something went wrong inside the service. Its log tells more under this request id.',
+          extensions: { code: 'INTERNAL', request_id: 'request-1' },
+        },
+      ],
+    });
     expect(lines).deep.equal([{ message: 'request failed', fields: { request_id: 'request-1', error } }]);
   });
 });

@@ -52,11 +52,12 @@ export const moment = z
 
 const MAX_PAGE = 1_000;
 
+const PAGE_SIZE = { error: `must be an integer from 1 to ${MAX_PAGE}.` };
+
 export const pageSize = z
   .string()
-  .regex(/^\d{1,4}$/, { error: `must be an integer from 1 to ${MAX_PAGE}.` })
+  .regex(/^\d{1,4}$/, PAGE_SIZE)
   .transform(Number)
-  .refine((value) => value >= 1 && value <= MAX_PAGE, { error: `must be an integer from 1 to ${MAX_PAGE}.` })
-  .pipe(z.int().min(1).max(MAX_PAGE))
+  .pipe(z.int().min(1, PAGE_SIZE).max(MAX_PAGE, PAGE_SIZE))
   .default(100)
   .describe('How many items at most');

@@ -78,7 +78,8 @@ describe('the OpenAPI document, read', () => {
 
   it('gives parameters the types that clients think in', () => {
     expect(typeOf('listCollections', 'limit')?.schema).deep.equal({ type: 'integer', minimum: 0 });
-    expect(typeOf('listEvents', 'limit')?.schema).include({ type: 'integer', maximum: 1000 });
+    expect(typeOf('listEvents', 'limit')?.schema).deep.equal({ type: 'integer', minimum: 1, maximum: 1000 });
+    expect(typeOf('listUsers', 'limit')?.schema).deep.equal({ type: 'integer', minimum: 0, maximum: 1000 });
     expect(typeOf('diffSnapshot', 'force')?.schema).deep.equal({ type: 'boolean' });
     expect(typeOf('listFields', 'fields')).deep.include({ explode: false });
     expect(typeOf('listFields', 'meta')?.schema).include({ type: 'array' });

@@ -1,13 +1,23 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Refused } from '../../../src/http/errors.js';
-import { count, flag, metaMembers, nameList, readQuery } from '../../../src/http/request/query.js';
+import {
+  count,
+  flag,
+  metaMembers,
+  nameList,
+  pageLimit,
+  readParams,
+  readQuery,
+} from '../../../src/http/request/query.js';
 
 const shape = z.strictObject({
   force: flag,
   offset: count.optional(),
   meta: metaMembers.optional(),
   names: nameList.optional(),
+  fields: z.string().optional(),
+  limit: pageLimit,
 });
 
 const read = (query: string) => readQuery(`/path${query}`, shape);
@@ -21,6 +31,9 @@ function problemsOf(query: string) {
   }
   throw new Error(`${query} was accepted`);
 }
+
+/** One refusal, of a parameter by its name. */
+const refusal = (path: string, message: string) => [{ code: 'INVALID_QUERY', message, path }];
 
 describe('readQuery', () => {
   it('reads a boolean as true when it is present and empty, true or 1', () => {
@@ -43,15 +56,38 @@ describe('readQuery', () => {
     expect(read('?offset=0').offset).equal(0);
     expect(read('?offset=12').offset).equal(12);
     for (const value of ['', '-1', '1.5', 'abc', '1e3', '99999999999999999', '%20']) {
-      expect(problemsOf(`?offset=${value}`)[0]?.path).equal('offset');
+      expect(problemsOf(`?offset=${value}`), value).deep.equal(
+        refusal('offset', '"offset" must be a non-negative integer.'),
+      );
     }
+    expect(read('?offset=999999999999999').offset).equal(999_999_999_999_999);
+  });
+
+  it('reads how many items a page has, up to 1000', () => {
+    expect(read('').limit).equal(100);
+    for (const limit of [0, 1_000]) expect(read(`?limit=${limit}`).limit).equal(limit);
+    expect(problemsOf('?limit=1001')).deep.equal(refusal('limit', '"limit" must be an integer from 0 to 1000.'));
+  });
+
+  it('takes white space and a plus sign as forms send them, and nothing for a name alone', () => {
+    expect(read('?names=a+b,c%2Bd&force')).deep.include({ names: ['a b', 'c+d'], force: true });
+    expect(read('?&names=a=b&').names).deep.equal(['a=b']);
+  });
+
+  it('joins what is given several times where it is a list', () => {
+    expect(read('?fields=a&fields=b,c').fields).equal('a,b,c');
   });
 
   it('reads meta as one member, both, or *', () => {
     expect(read('?meta=total_count').meta).deep.equal(['total_count']);
     expect(read('?meta=total_count,filter_count').meta).deep.equal(['total_count', 'filter_count']);
     expect(read('?meta=*').meta).deep.equal(['total_count', 'filter_count']);
-    for (const value of ['', 'count', 'total_count,x', '*,*']) expect(problemsOf(`?meta=${value}`)).lengthOf(1);
+    expect(read('?meta=filter_count,+total_count').meta).deep.equal(['total_count', 'filter_count']);
+    for (const value of ['', 'count', 'total_count,x', 'x,total_count', '*,*']) {
+      expect(problemsOf(`?meta=${value}`), value).deep.equal(
+        refusal('meta', '"meta" must be total_count, filter_count, both with a comma, or *.'),
+      );
+    }
   });
 
   it('splits names at commas, with double quotes around those that hold one', () => {
@@ -60,20 +96,38 @@ describe('readQuery', () => {
     expect(read('?names=%22a%22%22b%22').names).deep.equal(['a"b']);
     expect(read('?names=__proto__').names).deep.equal(['__proto__']);
     for (const value of ['', ',', 'a,', ',a', '%22a', 'a%22b', '%22a%22b', '%22%22']) {
-      expect(problemsOf(`?names=${value}`), value).lengthOf(1);
+      expect(problemsOf(`?names=${value}`), value).deep.equal(
+        refusal(
+          'names',
+          '"names" must be names with commas between them; one that holds a comma stands in double quotes.',
+        ),
+      );
     }
   });
 
   it('refuses unknown parameters, each by its name, whatever it is called', () => {
-    expect(problemsOf('?x=1&__proto__=2&constructor').map(({ path }) => path)).deep.equal([
-      'x',
-      '__proto__',
-      'constructor',
-    ]);
+    expect(problemsOf('?x=1&__proto__=2&constructor')).deep.equal(
+      ['x', '__proto__', 'constructor'].flatMap((name) => refusal(name, `There is no query parameter "${name}" here.`)),
+    );
   });
 
   it('refuses a parameter that is given twice, and malformed percent-encoding', () => {
-    expect(problemsOf('?force&force=0')[0]?.message).equal('"force" is given more than once.');
-    expect(problemsOf('?offset=%zz')[0]?.message).equal('The query holds a malformed percent-encoding.');
+    expect(problemsOf('?force&force=0')).deep.equal(refusal('force', '"force" is given more than once.'));
+    const malformed = 'The query holds a malformed percent-encoding.';
+    expect(problemsOf('?offset=%zz')).deep.equal(refusal('%zz', malformed));
+    expect(problemsOf('?%f=1')).deep.equal(refusal('%f', malformed));
+  });
+
+  it('refuses text that PostgreSQL has no place for, in queries and in paths', () => {
+    const fault = (name: string) =>
+      refusal(name, `${JSON.stringify(name)} must not hold the character NUL, which PostgreSQL cannot store.`);
+    expect(problemsOf('?names=a%00')).deep.equal(fault('names'));
+    expect(problemsOf('?a%00=x')).deep.equal(fault('a\0'));
+    expect(() => readParams({ collection: 'a', field: 'b\0' }))
+      .throw(Refused)
+      .property('problems')
+      .deep.equal(fault('field'));
+    const params = { collection: 'a', field: 'ü' };
+    expect(readParams(params)).equal(params);
   });
 });

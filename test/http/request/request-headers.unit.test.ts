@@ -2,7 +2,9 @@ import { expect } from 'chai';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Refused } from '../../../src/http/errors.js';
 import {
+  acknowledgeOf,
   addressOf,
+  atLeastOf,
   bearerToken,
   idempotencyKeyOf,
   ifMatchOf,
@@ -18,19 +20,22 @@ const request = (headers: IncomingHttpHeaders, remoteAddress?: string) =>
 /** As Node hands over a header that was sent in UTF-8. */
 const onTheWire = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
-function refusedPath(act: () => unknown): string | undefined {
+/** What is told of a header; each is refused as INVALID_PAYLOAD, by its name. */
+function refusalOf(header: string, act: () => unknown): string | undefined {
   try {
     act();
   } catch (error) {
-    if (error instanceof Refused) return error.problems[0]?.path;
-    throw error;
+    if (!(error instanceof Refused)) throw error;
+    const [problem] = error.problems;
+    expect(error.problems).deep.equal([{ code: 'INVALID_PAYLOAD', message: problem?.message, path: header }]);
+    return problem?.message;
   }
   return undefined;
 }
 
 describe('request headers', () => {
   it('X-Request-Id is taken when it is sane, and made up otherwise', () => {
-    expect(requestIdOf(request({ 'x-request-id': 'a-B_1.2' }))).equal('a-B_1.2');
+    for (const id of ['a-B_1.2', 'x'.repeat(128)]) expect(requestIdOf(request({ 'x-request-id': id }))).equal(id);
     for (const id of ['', 'a b', 'a\tb', 'ä', 'x'.repeat(129)]) {
       expect(requestIdOf(request({ 'x-request-id': id })), id).match(/^[0-9a-f-]{36}$/);
     }
@@ -73,36 +78,80 @@ describe('request headers', () => {
     expect(reasonOf(request({ 'x-reason': onTheWire('für 😀') }))).equal('für 😀');
     expect(reasonOf(request({ 'x-reason': 'f\xfcr' }))).equal('für');
     expect(reasonOf(request({ 'x-reason': onTheWire('😀'.repeat(1000)) }))).lengthOf(2000);
-    expect(refusedPath(() => reasonOf(request({ 'x-reason': 'x'.repeat(1001) })))).equal('X-Reason');
+    expect(refusalOf('X-Reason', () => reasonOf(request({ 'x-reason': 'x'.repeat(1001) })))).equal(
+      'X-Reason holds at most 1000 characters.',
+    );
   });
 
   it('Idempotency-Key is 1 to 255 printable characters', () => {
     expect(idempotencyKeyOf(request({}))).equal(null);
-    expect(idempotencyKeyOf(request({ 'idempotency-key': 'key 1' }))).equal('key 1');
+    for (const key of ['key 1', '~', 'x'.repeat(255)]) {
+      expect(idempotencyKeyOf(request({ 'idempotency-key': key }))).equal(key);
+    }
     for (const key of ['', 'x'.repeat(256), 'ä', 'a\tb']) {
       expect(
-        refusedPath(() => idempotencyKeyOf(request({ 'idempotency-key': key }))),
+        refusalOf('Idempotency-Key', () => idempotencyKeyOf(request({ 'idempotency-key': key }))),
         key,
-      ).equal('Idempotency-Key');
+      ).equal('Idempotency-Key must be 1 to 255 printable ASCII characters.');
     }
   });
 
   it('If-Match is one tag, or * for none in particular; a weak one matches nothing', () => {
     expect(ifMatchOf(request({}))).equal(undefined);
     expect(ifMatchOf(request({ 'if-match': '*' }))).equal(undefined);
+    expect(ifMatchOf(request({ 'if-match': ' * ' }))).equal(undefined);
     expect(ifMatchOf(request({ 'if-match': '"abc"' }))).equal('abc');
+    expect(ifMatchOf(request({ 'if-match': ' "" ' }))).equal('');
     expect(ifMatchOf(request({ 'if-match': 'W/"abc"' }))).equal('W/abc');
     for (const header of ['', 'abc', '"abc', '"a", "b"', '"a"b"', '**']) {
       expect(
-        refusedPath(() => ifMatchOf(request({ 'if-match': header }))),
+        refusalOf('If-Match', () => ifMatchOf(request({ 'if-match': header }))),
         header,
-      ).equal('If-Match');
+      ).equal('If-Match must be one entity tag in double quotes, or *.');
+    }
+  });
+
+  it('X-Log-Position-At-Least is a position, or one with the hash of its event', () => {
+    const atLeast = (text: string) => atLeastOf(request({ 'x-log-position-at-least': text }));
+    expect(atLeastOf(request({}))).equal(undefined);
+    expect(atLeast('0')).deep.equal({ position: 0 });
+    expect(atLeast('42-0123abcd')).deep.equal({ position: 42, hash: '0123abcd' });
+    expect(atLeast(`1-${'f'.repeat(64)}`)).deep.equal({ position: 1, hash: 'f'.repeat(64) });
+    for (const text of ['', '-1', '1.5', '42-', '42-0123abc', `1-${'f'.repeat(65)}`, '42-0123ABCD', '9'.repeat(16)]) {
+      expect(
+        refusalOf('X-Log-Position-At-Least', () => atLeast(text)),
+        text,
+      ).equal(
+        'X-Log-Position-At-Least must be a position of the log (42), or one with the hash of its event (42-3f9a…).',
+      );
+    }
+  });
+
+  it('X-Acknowledge is a list of findings by code and place', () => {
+    const acknowledged = (text: string) => acknowledgeOf(request({ 'x-acknowledge': text }));
+    expect(acknowledgeOf(request({}))).equal(undefined);
+    for (const nothing of ['', ' ']) expect(acknowledged(nothing)).equal(undefined);
+    expect(acknowledged('LOSES_DATA:articles.title')).deep.equal([{ code: 'LOSES_DATA', place: 'articles.title' }]);
+    expect(acknowledged(onTheWire(' A:größe , B_C: ,D:a%2Cb:%25'))).deep.equal([
+      { code: 'A', place: 'größe' },
+      { code: 'B_C', place: '' },
+      { code: 'D', place: 'a,b:%' },
+    ]);
+    for (const text of ['A', 'A:a,', ',A:a', 'a:x', 'A1:x', 'A:%', 'A:a,B:%zz']) {
+      expect(
+        refusalOf('X-Acknowledge', () => acknowledged(text)),
+        text,
+      ).equal(
+        'X-Acknowledge is a list of CODE:place separated by commas; in a place, %25 stands for a percent sign and %2C for a comma.',
+      );
     }
   });
 
   it('User-Agent and the address are kept short and plain', () => {
     expect(userAgentOf(request({}))).equal(null);
-    expect(userAgentOf(request({ 'user-agent': 'x'.repeat(600) }))).lengthOf(512);
+    expect(userAgentOf(request({ 'user-agent': '' }))).equal(null);
+    expect(userAgentOf(request({ 'user-agent': 'x'.repeat(600) }))).equal('x'.repeat(512));
+    expect(userAgentOf(request({ 'user-agent': onTheWire('😀'.repeat(513)) }))).equal('😀'.repeat(512));
     const { socket } = request({}, '::ffff:192.0.2.1');
     expect(addressOf({ ip: undefined, socket })).equal('192.0.2.1');
     expect(addressOf({ ip: undefined, socket: request({}, '2001:db8::1').socket })).equal('2001:db8::1');

@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { Refused } from '../../../src/http/errors.js';
+import { moment, pageSize, requireInLog } from '../../../src/http/request/history-query.js';
+
+const told = (shape: typeof moment | typeof pageSize, text: string) =>
+  shape.safeParse(text).error?.issues.map(({ message }) => message);
+
+describe('parameters of the history', () => {
+  it('name a moment: a position, a time with its zone, a day, or now', () => {
+    const time = (text: string) => ({ kind: 'time', time: new Date(text) });
+    for (const [text, expected] of [
+      ['now', { kind: 'now' }],
+      ['0', { kind: 'position', position: 0 }],
+      ['999999999999999', { kind: 'position', position: 999_999_999_999_999 }],
+      ['2026-11-21', time('2026-11-21T00:00:00Z')],
+      ['2026-11-21T08:05Z', time('2026-11-21T08:05:00Z')],
+      ['2026-11-21t08:05:03.123z', time('2026-11-21T08:05:03.123Z')],
+      ['2026-11-21T08:05:03+02:00', time('2026-11-21T06:05:03Z')],
+      ['2026-11-21T08:05:03 02:00', time('2026-11-21T06:05:03Z')],
+      ['0001-01-01', time('0001-01-01T00:00:00Z')],
+      ['9999-12-31T23:59:59.999Z', time('9999-12-31T23:59:59.999Z')],
+      ['2024-02-29', time('2024-02-29T00:00:00Z')],
+    ] as const) {
+      expect(moment.safeParse(text), text).deep.equal({ success: true, data: expected });
+    }
+    for (const text of [
+      '',
+      'Now',
+      '-1',
+      '1234567890123456',
+      '2026-02-29',
+      '2026-02-30T00:00Z',
+      '2026-13-01',
+      '2026-11-21T08:05:03',
+      '2026-11-21T25:00Z',
+      '2026-11-21 08:05Z',
+      '0000-12-31',
+      '0001-01-01T00:00+00:01',
+      '9999-12-31T23:59-00:01',
+    ]) {
+      expect(told(moment, text), text).deep.equal([
+        'must be a position, an ISO 8601 time with its zone (2026-11-21T08:05:03Z), a day, or now; a time from the year 1 to 9999, in UTC.',
+      ]);
+    }
+  });
+
+  it('name how many items a page has, from 1 to 1000', () => {
+    expect(pageSize.parse(undefined)).equal(100);
+    for (const size of [1, 1_000]) expect(pageSize.parse(String(size))).equal(size);
+    for (const text of ['0', '1001', '', '-1', '1e3', '10000']) {
+      expect(told(pageSize, text), text).deep.equal(['must be an integer from 1 to 1000.']);
+    }
+  });
+
+  it('name a place of the log that they were read from: another log is told to be one', async () => {
+    const asked: unknown[] = [];
+    const history = (answer: boolean) => ({
+      holds: async (place: { position: number; hash: string }) => {
+        asked.push(place);
+        return answer;
+      },
+    });
+    await requireInLog({ position: 3 }, history(false));
+    await requireInLog({ position: 4, hash: 'abcdef01' }, history(true));
+    const refusal = await requireInLog({ position: 5, hash: 'abcdef02' }, history(false)).catch(
+      (error: unknown) => error,
+    );
+    expect(refusal).instanceOf(Refused);
+    expect((refusal as Refused).problems).deep.equal([
+      {
+        code: 'DIVERGED',
+        message:
+          'The log holds no event 5 with this hash: it is another log than the one it was read from. Read it again.',
+        details: { position: 5, hash: 'abcdef02' },
+      },
+    ]);
+    expect(asked).deep.equal([
+      { position: 4, hash: 'abcdef01' },
+      { position: 5, hash: 'abcdef02' },
+    ]);
+  });
+});
