@@ -76,6 +76,36 @@ describe('signed notes', () => {
     );
   });
 
+  it('take no key of another kind or length, although its id is right', () => {
+    const { publicKey } = newSigner().key;
+    const encoded = (kind: number, bytes: Buffer): string =>
+      `name+${noteKey('name', bytes).id}+${Buffer.concat([Buffer.of(kind), bytes]).toString('base64')}`;
+    expect(encodeNoteKey(parseNoteKey(encoded(1, publicKey)))).to.equal(encoded(1, publicKey));
+    for (const other of [encoded(2, publicKey), encoded(1, Buffer.alloc(33)), encoded(1, publicKey.subarray(1))])
+      expect(
+        reasonOf(() => parseNoteKey(other)),
+        other,
+      ).to.equal('is not an Ed25519 key');
+  });
+
+  it('have a text, as many signatures as a hundred, and are no larger than 64 KiB', () => {
+    const { key, privateKey } = newSigner();
+    const signature = signNote('a\n', key, privateKey).split('\n\n')[1] ?? '';
+    const read = (text: string) => parseNote(Buffer.from(text));
+    expect(reasonOf(() => read(`\n\n${signature}`))).to.match(/^is cut off, or no signed note/);
+    expect(read(`a\n\n${signature.repeat(100)}`).signatures).to.have.length(100);
+    expect(reasonOf(() => read(`a\n\n${signature.repeat(101)}`))).to.equal('has more than 100 signatures');
+    const large = (bytes: number): string => `${'a'.repeat(bytes - 2 - Buffer.byteLength(signature))}\n\n${signature}`;
+    expect(read(large(64 * 1024)).signatures).to.have.length(1);
+    expect(reasonOf(() => read(large(64 * 1024 + 1)))).to.equal('is too large for a signed note');
+  });
+
+  it('take no signature that is shorter than the id of its key and a byte', () => {
+    const read = (bytes: number) => parseNote(Buffer.from(`a\n\n— name ${Buffer.alloc(bytes).toString('base64')}\n`));
+    expect(read(5).signatures).to.deep.equal([{ name: 'name', id: '00000000', signature: Buffer.alloc(1) }]);
+    expect(reasonOf(() => read(4))).to.match(/^has a line among its signatures that is none/);
+  });
+
   it('take keys from lines and from JSON', () => {
     const [one, two] = [newSigner().key, newSigner('data-platform-service').key].map(encodeNoteKey);
     expect(parseNoteKeys(`${one}\n${two}\n`).map(encodeNoteKey)).to.deep.equal([one, two]);
