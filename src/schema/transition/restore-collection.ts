@@ -132,7 +132,7 @@ const AT_ONCE = 500;
 
 function* byNamesOfNow(
   state: State,
-  { past, name, as }: RestoreCollection,
+  { past, name, as: to = name }: RestoreCollection,
 ): Resumable<{ past: State; unwritten: UnwrittenText[] }> {
   const names = concerned(past, name);
   const identities = new Set([...names].map((each) => past.collections.get(each)?.identities.collection));
@@ -143,7 +143,7 @@ function* byNamesOfNow(
   }
   const { collections, fields } = yield* renamesBetween(past, state, names);
   const renames: Renames = { fields, collections: new Map(collections) };
-  if (as !== undefined && as !== name) renames.collections = new Map([...collections, [name, as]]);
+  if (to !== name) renames.collections = new Map([...collections, [name, to]]);
   if (renames.collections.size === 0 && fields.size === 0) return { past, unwritten: [] };
   const named = yield* withRenames(past, renames);
   return { past: named.state, unwritten: named.unwritten };

@@ -64,11 +64,10 @@ function restoreRelation(restoring: Restoring, relation: Relation): void {
 }
 
 function obstacle(restoring: Restoring, relation: Relation): string | undefined {
-  const { draft, name, isThere, isThereField } = restoring;
+  const { draft, isThere, isThereField } = restoring;
   const { many_collection, many_field, one_collection } = relation;
   if (one_collection !== null && !isSystemCollection(one_collection) && !isThere(one_collection))
     return noCollection(restoring, one_collection);
-  if (many_collection === name) return undefined;
   if (!isThere(many_collection)) return noCollection(restoring, many_collection);
   if (!isThereField(many_collection, many_field)) return 'the field is gone';
   return draft.get(many_collection)?.relations.has(many_field) === true

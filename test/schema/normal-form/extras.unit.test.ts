@@ -69,6 +69,10 @@ describe('extras of a table', () => {
       [`schema.extras.primary_key.definition: definition must be of the key's columns: "a"`],
     ],
     [
+      { primary_key: { name: 'k', columns: ['a', 'b'], definition: 'PRIMARY KEY (a)' } },
+      [`schema.extras.primary_key.definition: definition must be of the key's columns: "a", "b"`],
+    ],
+    [
       { primary_key: { name: 'k', columns: ['a', 'b'], definition: 'PRIMARY KEY (b, a)' } },
       [`schema.extras.primary_key.definition: definition must be of the key's columns: "a", "b"`],
     ],
