@@ -172,7 +172,8 @@ function notNullName(converting: Converting, { name, notNull, nullable }: Catalo
 /** The sequence behind an identity column, as far as it isn't what PostgreSQL makes unasked. */
 function identitySequence(converting: Converting, column: CatalogColumn): Pick<ColumnExtras, 'sequence'> {
   const { table, objects } = converting;
-  const sequence = column.identity === null ? undefined : objects.sequences.get(column.sequence?.name ?? '');
+  const { identity, sequence: owned } = column;
+  const sequence = identity !== null && owned !== null ? objects.sequences.get(owned.name) : undefined;
   if (sequence === undefined) return {};
   const options = sequenceOptions(sequence, column.type);
   const isOwn = sequence.name === postgresName(table.name, column.name, '_seq');

@@ -53,7 +53,8 @@ function unused(need: Need, { extensions, sequences, collations, typeNames }: Ca
 function compareSequences(node: CollectionNode, table: CatalogTable, { sequences }: CatalogObjects): Member[] {
   return table.columns.flatMap((column): Member[] => {
     const field = node.fields.get(column.name);
-    const sequence = column.identity === null ? undefined : sequences.get(column.sequence?.name ?? '');
+    const { identity, sequence: owned } = column;
+    const sequence = identity !== null && owned !== null ? sequences.get(owned.name) : undefined;
     if (sequence === undefined || !hasColumn(field)) return [];
     const expected = field.schema.extras?.sequence ?? {};
     const options = sequenceOptions(sequence, column.type);

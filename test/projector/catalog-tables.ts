@@ -1,0 +1,148 @@
+/** Tables as the catalog is read, for tests of what is made of them: each says only what it is about. */
+import type {
+  CatalogColumn,
+  CatalogConstraint,
+  CatalogIndex,
+  CatalogTable,
+} from '../../src/projector/catalog/model.js';
+import type { CatalogObjects, CatalogSequence, Use, UsedType } from '../../src/projector/catalog/objects.js';
+
+export function catalogColumn(name: string, type: string, more: Partial<CatalogColumn> = {}): CatalogColumn {
+  return {
+    name,
+    type,
+    dimensions: 0,
+    typeKind: 'b',
+    builtIn: true,
+    nullable: true,
+    default: null,
+    identity: null,
+    generated: null,
+    collation: null,
+    comment: null,
+    sequence: null,
+    inherited: false,
+    notNull: null,
+    ...more,
+  };
+}
+
+export function catalogConstraint(
+  name: string,
+  kind: CatalogConstraint['kind'],
+  more: Partial<CatalogConstraint> = {},
+): CatalogConstraint {
+  return {
+    name,
+    kind,
+    columns: [],
+    definition: '',
+    validated: true,
+    deferrable: false,
+    initiallyDeferred: false,
+    inherited: false,
+    references: null,
+    ...more,
+  };
+}
+
+/** A foreign key of one column to the `id` of a table of the same schema. */
+export function catalogReference(
+  name: string,
+  column: string,
+  table: string,
+  more: Partial<CatalogConstraint> = {},
+): CatalogConstraint {
+  return catalogConstraint(name, 'foreign key', {
+    columns: [column],
+    definition: `FOREIGN KEY (${column}) REFERENCES ${table}(id)`,
+    references: {
+      schema: 'public',
+      table,
+      columns: ['id'],
+      onUpdate: 'NO ACTION',
+      onDelete: 'NO ACTION',
+      match: 'simple',
+    },
+    ...more,
+  });
+}
+
+/** A plain one on these columns. */
+export function catalogIndex(name: string, columns: string[], more: Partial<CatalogIndex> = {}): CatalogIndex {
+  return {
+    name,
+    columns,
+    included: [],
+    method: 'btree',
+    unique: false,
+    primary: false,
+    valid: true,
+    predicate: null,
+    hasExpressions: false,
+    definition: `CREATE INDEX ${name} ON t USING btree (${columns.join(', ')})`,
+    constraint: null,
+    inherited: false,
+    tail: `USING btree (${columns.join(', ')})`,
+    plain: columns.length === 1,
+    ...more,
+  };
+}
+
+export function catalogTable(name: string, more: Partial<CatalogTable> = {}): CatalogTable {
+  return {
+    name,
+    kind: 'table',
+    comment: null,
+    partitionOf: null,
+    partitionKey: null,
+    extension: null,
+    inherits: [],
+    columns: [],
+    constraints: [],
+    indexes: [],
+    prepared: [],
+    ...more,
+  };
+}
+
+/** A sequence as PostgreSQL makes it unasked, for a column of this type. */
+export function catalogSequence(name: string, type: string, more: Partial<CatalogSequence> = {}): CatalogSequence {
+  const max = { smallint: '32767', integer: '2147483647', bigint: '9223372036854775807' }[type] ?? '';
+  return {
+    name,
+    type,
+    start: '1',
+    increment: '1',
+    min: '1',
+    max,
+    cache: '1',
+    cycle: false,
+    owner: null,
+    isIdentity: false,
+    ...more,
+  };
+}
+
+export interface Objects {
+  /** Of the table `t`. */
+  uses?: readonly Use[];
+  types?: readonly UsedType[];
+  sequences?: readonly CatalogSequence[];
+  collations?: CatalogObjects['collations'];
+  extensions?: readonly string[];
+  typeNames?: readonly string[];
+}
+
+export function catalogObjects(given: Objects = {}): CatalogObjects {
+  const { uses = [], types = [], sequences = [], collations = new Map(), extensions = [], typeNames = [] } = given;
+  return {
+    uses: new Map([['t', uses]]),
+    types: new Map([['t', types]]),
+    sequences: new Map(sequences.map((sequence) => [sequence.name, sequence])),
+    owned: new Map([['t', sequences.filter(({ owner }) => owner?.table === 't')]]),
+    collations,
+    typeNames: new Set(typeNames),
+    extensions: new Set(extensions),
+  };
+}
