@@ -1,5 +1,6 @@
 /** Fields and events for tests of the planners, built by the readers that requests go through. */
 import type { NewEvent } from '../../src/schema/model/events.js';
+import type { TableExtras } from '../../src/schema/model/extras.js';
 import type { Collection, Field } from '../../src/schema/model/model.js';
 import {
   defaultPrimaryKey,
@@ -29,6 +30,7 @@ export function tableOf(collection: string, schema: object | null = {}): Collect
 
 interface Created {
   comment?: string | null;
+  extras?: TableExtras;
   concurrent?: boolean;
 }
 
@@ -36,7 +38,7 @@ interface Created {
 export function created(
   collection: string,
   fields: Field[] = [],
-  { comment = null, concurrent }: Created = {},
+  { comment = null, extras, concurrent }: Created = {},
 ): NewEvent {
   const keyed = fields.some((field) => field.schema?.is_primary_key === true);
   const all = keyed ? fields : [defaultPrimaryKey(collection), ...fields];
@@ -46,7 +48,7 @@ export function created(
     collection,
     field: null,
     data: {
-      collection: tableOf(collection, { comment }),
+      collection: tableOf(collection, { comment, ...(extras === undefined ? {} : { extras }) }),
       fields: all.map((field) => ({ ...field, collection })),
       ...(concurrent === true ? { concurrent_indexes: true } : {}),
     },
@@ -55,6 +57,19 @@ export function created(
 
 export function deleted(collection: string): NewEvent {
   return { type: 'collection.deleted', version: 1, collection, field: null, data: {} };
+}
+
+/** collection.updated: the extras of the table are these from now on. */
+export function extended(collection: string, extras: TableExtras): NewEvent {
+  const data = { patch: [{ op: 'add' as const, path: '/schema/extras', value: JSON.parse(JSON.stringify(extras)) }] };
+  return { type: 'collection.updated', version: 1, collection, field: null, data };
+}
+
+/** collection.renamed, or field.renamed where a field is named. */
+export function renamed(what: string, to: string): NewEvent {
+  const [collection = '', field] = what.split('.');
+  if (field === undefined) return { type: 'collection.renamed', version: 1, collection, field: null, data: { to } };
+  return { type: 'field.renamed', version: 1, collection, field, data: { to } };
 }
 
 export function added(field: Field, concurrent = false): NewEvent {

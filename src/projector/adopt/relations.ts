@@ -29,7 +29,7 @@ export function foreignKeysOf(converting: Converting): ForeignKeys {
   return { relations: [...relations.values()], others };
 }
 
-/** Nothing but what a relation has: no column list of SET NULL, no NOT VALID, no NOT ENFORCED. */
+/** Nothing but what a relation has: no NOT VALID, no NOT ENFORCED. A list of SET NULL can only name its one column. */
 const EXPRESSIBLE =
   /\)( ON UPDATE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( ON DELETE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( DEFERRABLE( INITIALLY DEFERRED)?)?$/;
 

@@ -1,0 +1,217 @@
+/** A column of the catalog as a field. */
+import { expect } from 'chai';
+import { type PlacedColumn, type Unmanaged, noParts, toField } from '../../../src/projector/adopt/column.js';
+import { needsOf } from '../../../src/projector/adopt/needs.js';
+import type { CatalogColumn } from '../../../src/projector/catalog/model.js';
+import type { CatalogSequence, Use } from '../../../src/projector/catalog/objects.js';
+import type { ColumnExtras } from '../../../src/schema/model/extras.js';
+import type { Field } from '../../../src/schema/model/model.js';
+import { type Given, converting } from './converting.js';
+import { catalogColumn, catalogSequence } from '../catalog-tables.js';
+import { column } from '../columns.js';
+
+interface Read {
+  field: Field;
+  unmanaged: Unmanaged;
+  notes: string[];
+}
+
+function read(found: CatalogColumn, given: Given = {}, placed: Partial<PlacedColumn> = {}): Read {
+  const context = converting({ columns: [found] }, given);
+  needsOf(context);
+  const unmanaged: Unmanaged = [];
+  const result = toField(context, { column: found, sort: 3, parts: noParts(), ...placed }, unmanaged);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  const notes = context.notes.map(({ kind, name, code, message }) => `${kind} ${name} ${code}: ${message}`);
+  return { field: result.value, unmanaged, notes };
+}
+
+const fieldOf = (...told: Parameters<typeof read>): Field => {
+  const { field, unmanaged, notes } = read(...told);
+  expect({ unmanaged, notes }).to.deep.equal({ unmanaged: [], notes: [] });
+  return field;
+};
+const schemaOf = (...told: Parameters<typeof read>) => fieldOf(...told).schema;
+const extrasOf = (type: string, more: Partial<CatalogColumn> = {}, given: Given = {}): ColumnExtras | undefined =>
+  schemaOf(catalogColumn('a', type, more), given)?.extras;
+const own = { builtIn: false } as const;
+const uses = (kind: Use['kind'], more: Partial<Use> = {}, sequences: CatalogSequence[] = []): Given => ({
+  objects: {
+    sequences,
+    uses: [{ kind, name: 'a', uses: 'function', extension: null, schema: null, what: 'function f()', ...more }],
+  },
+});
+
+describe('a column as a field', () => {
+  it('has all that the catalog says of it, at its place', () => {
+    const parts = { is_unique: true, is_indexed: true, is_primary_key: false, names: { unique_name: 'u' } };
+    const found = catalogColumn('a', 'character varying(20)', {
+      nullable: false,
+      default: "'x'::character varying",
+      comment: 'c',
+    });
+    const field = fieldOf(found, {}, { parts });
+    expect({ ...field, meta: { sort: field.meta.sort } }).to.deep.equal({
+      collection: 't',
+      field: 'a',
+      type: 'string',
+      meta: { sort: 3 },
+      schema: {
+        data_type: 'character varying',
+        max_length: 20,
+        numeric_precision: null,
+        numeric_scale: null,
+        is_unique: true,
+        is_indexed: true,
+        is_primary_key: false,
+        default_value: 'x',
+        is_nullable: false,
+        generation_expression: null,
+        has_auto_increment: false,
+        comment: 'c',
+        extras: { unique_name: 'u' },
+      },
+    });
+  });
+
+  it('keeps what is known of it', () => {
+    const known = column('t.a', 'hash', {});
+    const like = { like: { fields: [{ ...known, meta: { ...known.meta, note: 'n' } }] } };
+    const field = fieldOf(catalogColumn('a', 'character varying(255)'), like);
+    expect(field).to.deep.include({ type: 'hash' });
+    expect(field.meta).to.include({ note: 'n' });
+    // Of another type nothing but that is known.
+    expect(fieldOf(catalogColumn('a', 'integer'), like)).to.deep.include({ type: 'integer' });
+  });
+
+  const types: [string, Partial<CatalogColumn>, string, object][] = [
+    ['numeric(7,2)', {}, 'decimal', { data_type: 'numeric', numeric_precision: 7, numeric_scale: 2 }],
+    ['time(2) without time zone', {}, 'time', { data_type: 'time without time zone', extras: { precision: 2 } }],
+    [
+      'timestamp(0) with time zone',
+      {},
+      'timestamp',
+      { data_type: 'timestamp with time zone', extras: { precision: 0 } },
+    ],
+    ['time(2) with time zone', {}, 'unknown', { data_type: 'time(2) with time zone' }],
+    ['integer[]', {}, 'unknown', { data_type: 'integer[]' }],
+    ['citext', own, 'text', { data_type: 'citext' }],
+    ['hstore', own, 'unknown', { data_type: 'hstore' }],
+    ['mood[]', own, 'unknown', { data_type: 'mood[]' }],
+  ];
+  for (const [type, more, name, expected] of types) {
+    it(`of ${type} is ${name}`, () => {
+      const field = fieldOf(catalogColumn('a', type, more));
+      expect(field.type).to.equal(name);
+      expect(field.schema).to.deep.include({ max_length: null, ...expected });
+    });
+  }
+
+  it('has extras where its column says more', () => {
+    expect(extrasOf('text')).to.equal(undefined);
+    expect(extrasOf('text', { collation: '"C"' })).to.deep.equal({ collation: '"C"' });
+    expect(extrasOf('integer', { identity: 'always', nullable: false })).to.deep.equal({ identity: 'always' });
+    expect(extrasOf('text', { generated: { expression: "'x'", kind: 'virtual' } })).to.deep.equal({ virtual: true });
+    expect(extrasOf('text', { default: 'lower(CURRENT_USER)' })).to.deep.equal({ default: 'lower(CURRENT_USER)' });
+    // The value alone would be spelled otherwise.
+    expect(schemaOf(catalogColumn('a', 'integer', { default: "'5'::integer" }))).to.include({ default_value: 5 });
+    expect(extrasOf('integer', { default: '5::integer' })).to.deep.equal({ default: '5::integer' });
+  });
+
+  it('counts where it is an identity or a serial', () => {
+    const counts = (more: Partial<CatalogColumn>, given: Given = {}) =>
+      schemaOf(catalogColumn('a', 'integer', { nullable: false, ...more }), given)?.has_auto_increment;
+    const sequences = [catalogSequence('t_a_seq', 'integer', { owner: { table: 't', column: 'a' } })];
+    expect(counts({})).to.equal(false);
+    expect(counts({ identity: 'by default' })).to.equal(true);
+    expect(counts({ identity: 'always' })).to.equal(true);
+    expect(
+      counts(
+        { default: "nextval('t_a_seq'::regclass)" },
+        uses('default', { uses: 'sequence', schema: 'public', what: 't_a_seq' }, sequences),
+      ),
+    ).to.equal(true);
+  });
+
+  it('says of an identity what its sequence has that PostgreSQL would not make', () => {
+    const sequence = (name: string, more: object = {}) => {
+      const found = { identity: 'by default', nullable: false, sequence: { schema: 'public', name } } as const;
+      return extrasOf('integer', found, { objects: { sequences: [catalogSequence(name, 'integer', more)] } });
+    };
+    expect(sequence('t_a_seq')).to.equal(undefined);
+    expect(sequence('t_a_seq', { start: '7', cycle: true })).to.deep.equal({ sequence: { start: '7', cycle: true } });
+    expect(sequence('s')).to.deep.equal({ sequence: { name: 's' } });
+    expect(sequence('s', { cache: '9' })).to.deep.equal({ sequence: { name: 's', cache: '9' } });
+    // A sequence that it owns without counting by it is no identity's.
+    const owns = { sequence: { schema: 'public', name: 's' } };
+    expect(extrasOf('integer', owns, { objects: { sequences: [catalogSequence('s', 'bigint')] } })).to.equal(undefined);
+  });
+
+  it('says what its NOT NULL is called where PostgreSQL would call it otherwise', () => {
+    const named = (name: string, nullable = false) => extrasOf('integer', { nullable, notNull: { name, more: null } });
+    expect(named('t_a_not_null')).to.equal(undefined);
+    expect(named('n')).to.deep.equal({ not_null_name: 'n' });
+    expect(named('n', true)).to.equal(undefined);
+  });
+});
+
+describe('what of a column is left out, and told', () => {
+  const STAYS = 'it stays as it is, and is part of no snapshot';
+
+  it('a default that uses what no snapshot makes', () => {
+    const { field, unmanaged, notes } = read(catalogColumn('a', 'text', { default: 'f()' }), uses('default'));
+    expect(field.schema).to.include({ default_value: null });
+    expect(field.schema).to.not.have.property('extras');
+    expect({ unmanaged, notes }).to.deep.equal({
+      unmanaged: [{ kind: 'default', name: 'a' }],
+      notes: [`default a DEFAULT_NOT_REPRESENTED: the default of "a" uses function f(): ${STAYS}`],
+    });
+  });
+
+  it('a default that no request could send', () => {
+    const { unmanaged, notes } = read(catalogColumn('a', 'text', { default: '(SELECT 1)' }));
+    expect(unmanaged).to.deep.equal([{ kind: 'default', name: 'a' }]);
+    expect(notes).to.have.length(1);
+    expect(read(catalogColumn('a', 'text', { default: 'pg_sleep(1)' })).unmanaged).to.deep.equal(unmanaged);
+  });
+
+  it('how a column is generated: elsewhere it is an ordinary one', () => {
+    const found = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
+    const { field, unmanaged, notes } = read(
+      found,
+      uses('generated', { uses: 'collation', what: '"x"', schema: 'other' }),
+    );
+    expect(field.schema).to.include({ generation_expression: null });
+    expect({ unmanaged, notes }).to.deep.equal({
+      unmanaged: [{ kind: 'generated', name: 'a' }],
+      notes: [
+        'generated column a GENERATED_COLUMN_NOT_REPRESENTED: how "a" is generated uses collation "x": it stays as it is, and in a snapshot the column is an ordinary one',
+      ],
+    });
+    expect(read({ ...found, generated: { expression: 'pg_sleep(1)', kind: 'stored' } }).unmanaged).to.deep.equal(
+      unmanaged,
+    );
+  });
+
+  it('not what the log has in words already', () => {
+    const like = { fields: [column('t.a', 'text', { generation_expression: 'x' })] };
+    const found = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
+    expect(fieldOf(found, { ...uses('generated'), like }).schema).to.include({ generation_expression: 'f()' });
+  });
+
+  it('not what stands in the schema or comes with an extension', () => {
+    const found = catalogColumn('a', 'text', { default: 'lower(CURRENT_USER)' });
+    for (const more of [{ extension: 'citext' }, { uses: 'collation', schema: 'public', what: 'c' }] as const) {
+      expect(fieldOf(found, uses('default', more)).schema?.extras).to.deep.equal({ default: 'lower(CURRENT_USER)' });
+    }
+  });
+
+  it('that a NOT NULL holds for some alone', () => {
+    const found = catalogColumn('a', 'text', { nullable: false, notNull: { name: 'n', more: 'NO INHERIT' } });
+    const { field, notes } = read(found);
+    expect(field.schema?.extras).to.deep.equal({ not_null_name: 'n' });
+    expect(notes).to.deep.equal([
+      'constraint n CONSTRAINT_NOT_REPRESENTED: of constraint "n" a snapshot keeps that "a" is NOT NULL, and not that this is NO INHERIT',
+    ]);
+  });
+});

@@ -1,0 +1,314 @@
+/** Keys and indexes of a table: what its fields say of them, what is kept in words, what is left out. */
+import { expect } from 'chai';
+import type { CatalogConstraint, CatalogTable } from '../../../src/projector/catalog/model.js';
+import type { Use } from '../../../src/projector/catalog/objects.js';
+import type { ColumnParts } from '../../../src/projector/adopt/column.js';
+import { keysOf } from '../../../src/projector/adopt/keys.js';
+import type { TableExtras } from '../../../src/schema/model/extras.js';
+import { type Given, converting } from './converting.js';
+import { catalogColumn, catalogConstraint, catalogIndex, catalogReference } from '../catalog-tables.js';
+
+const COLUMNS = ['id', 'a', 'b'].map((name) => catalogColumn(name, 'integer'));
+
+interface Found {
+  /** By column, of those that something is said of. */
+  parts?: Record<string, Partial<ColumnParts>>;
+  extras?: Partial<TableExtras>;
+  notes?: string[];
+}
+
+const NOTHING = { is_unique: false, is_indexed: false, is_primary_key: false, names: {} };
+
+/** All that is found of it. */
+function keys(table: Partial<CatalogTable>, given: Given = {}, others: CatalogConstraint[] = []): Required<Found> {
+  const context = converting({ columns: COLUMNS, ...table }, given);
+  const { parts, extras } = keysOf(context, others);
+  const said = [...parts].filter(([, each]) => JSON.stringify(each) !== JSON.stringify(NOTHING));
+  return {
+    parts: Object.fromEntries(said),
+    extras,
+    notes: context.notes.map(({ table: of, kind, name, code, message }) => `${of} ${kind} ${name} ${code}: ${message}`),
+  };
+}
+
+function expectKeys(found: Found, ...told: Parameters<typeof keys>): void {
+  const parts = Object.entries(found.parts ?? {}).map(([name, each]) => [name, { ...NOTHING, ...each }] as const);
+  expect(keys(...told)).to.deep.equal({
+    parts: Object.fromEntries(parts),
+    extras: { constraints: [], indexes: [], unmanaged: [], ...found.extras },
+    notes: found.notes ?? [],
+  });
+}
+
+const key = (name: string, columns: string[], definition = `PRIMARY KEY (${columns.join(', ')})`) =>
+  catalogConstraint(name, 'primary key', { columns, definition });
+const unique = (name: string, columns: string[], more: Partial<CatalogConstraint> = {}) =>
+  catalogConstraint(name, 'unique', { columns, definition: `UNIQUE (${columns.join(', ')})`, ...more });
+const check = (name: string, definition: string) => catalogConstraint(name, 'check', { definition });
+const use = (kind: Use['kind'], name: string, what: string): Use => ({
+  kind,
+  name,
+  uses: 'function',
+  extension: null,
+  schema: null,
+  what,
+});
+const STAYS = 'it stays as it is, and is part of no snapshot';
+
+describe('the primary key of a table', () => {
+  it('of one column is said by its field, by its name where that is another', () => {
+    expectKeys({ parts: { id: { is_primary_key: true, is_unique: true } } }, { constraints: [key('t_pkey', ['id'])] });
+    expectKeys(
+      { parts: { id: { is_primary_key: true, is_unique: true, names: { primary_key_name: 'k' } } } },
+      { constraints: [key('k', ['id'])] },
+    );
+  });
+
+  it('of two columns is kept with the table', () => {
+    const both = { is_primary_key: true, is_unique: true };
+    expectKeys(
+      { parts: { a: both, b: both }, extras: { primary_key: { name: 't_pkey', columns: ['b', 'a'] } } },
+      { constraints: [key('t_pkey', ['b', 'a'])] },
+    );
+  });
+
+  it('that says more than its columns is kept in words', () => {
+    const definition = 'PRIMARY KEY (id) DEFERRABLE';
+    expectKeys(
+      {
+        parts: { id: { is_primary_key: true, is_unique: true } },
+        extras: { primary_key: { name: 't_pkey', columns: ['id'], definition } },
+      },
+      { constraints: [key('t_pkey', ['id'], definition)] },
+    );
+  });
+
+  it('stays with the table where it is that already, and in words where it is in words', () => {
+    const parts = { id: { is_primary_key: true, is_unique: true } };
+    const constraints = [key('k', ['id'])];
+    const known = (primary_key: NonNullable<TableExtras['primary_key']>): Given => ({
+      like: { extras: { primary_key } },
+    });
+    expectKeys(
+      { parts, extras: { primary_key: { name: 'k', columns: ['id'] } } },
+      { constraints },
+      known({ name: 'k', columns: ['id'] }),
+    );
+    expectKeys(
+      { parts, extras: { primary_key: { name: 'k', columns: ['id'], definition: 'PRIMARY KEY (id)' } } },
+      { constraints },
+      known({ name: 'k', columns: ['id'], definition: 'x' }),
+    );
+    expectKeys(
+      { parts: { id: { ...parts.id, names: { primary_key_name: 'k' } } } },
+      { constraints },
+      known({ name: 'other', columns: ['id'], definition: 'x' }),
+    );
+  });
+});
+
+describe('unique constraints', () => {
+  it('of one column are said by its field; of several the one that is named for it', () => {
+    expectKeys({ parts: { a: { is_unique: true } } }, { constraints: [unique('t_a_unique', ['a'])] });
+    expectKeys(
+      { parts: { a: { is_unique: true, names: { unique_name: 'u' } } } },
+      { constraints: [unique('u', ['a'])] },
+    );
+    expectKeys(
+      { parts: { a: { is_unique: true } }, extras: { constraints: [{ name: 'a_first', definition: 'UNIQUE (a)' }] } },
+      { constraints: [unique('a_first', ['a']), unique('t_a_unique', ['a'])] },
+    );
+    expectKeys(
+      {
+        parts: { id: { is_primary_key: true, is_unique: true } },
+        extras: { constraints: [{ name: 'a', definition: 'UNIQUE (id)' }] },
+      },
+      { constraints: [unique('a', ['id']), key('t_pkey', ['id'])] },
+    );
+  });
+
+  it('that say more are kept with the table', () => {
+    const more: Partial<CatalogConstraint>[] = [
+      { definition: 'UNIQUE (a) INCLUDE (b)' },
+      { definition: 'UNIQUE NULLS NOT DISTINCT (a)' },
+      { definition: 'UNIQUE (a) DEFERRABLE', deferrable: true },
+      { definition: 'UNIQUE (a, b)', columns: ['a', 'b'] },
+    ];
+    for (const each of more) {
+      const constraint = unique('t_a_unique', ['a'], each);
+      const kept = { name: constraint.name, definition: constraint.definition };
+      expectKeys({ extras: { constraints: [kept] } }, { constraints: [constraint] });
+    }
+  });
+
+  it('that the log has in words stay in words', () => {
+    expectKeys(
+      { extras: { constraints: [{ name: 'u', definition: 'UNIQUE (a)' }] } },
+      { constraints: [unique('u', ['a'])] },
+      { like: { extras: { constraints: [{ name: 'u', definition: 'UNIQUE (a)' }] } } },
+    );
+  });
+});
+
+describe('other constraints', () => {
+  it('are kept with the table, by name', () => {
+    expectKeys(
+      {
+        extras: {
+          constraints: [
+            { name: 'a', definition: 'EXCLUDE USING btree (a WITH =)' },
+            { name: 'b', definition: 'CHECK ((a > 0))' },
+          ],
+        },
+      },
+      {
+        constraints: [
+          check('b', 'CHECK ((a > 0))'),
+          catalogConstraint('a', 'exclusion', { definition: 'EXCLUDE USING btree (a WITH =)' }),
+        ],
+      },
+    );
+  });
+
+  it('that use what no snapshot makes are left out, and told', () => {
+    const left = (name: string, why: string): Found => ({
+      extras: { unmanaged: [{ kind: 'constraint', name }] },
+      notes: [`t constraint ${name} CONSTRAINT_NOT_REPRESENTED: constraint "${name}" ${why}: ${STAYS}`],
+    });
+    const constraints = [check('c', 'CHECK (f(a))')];
+    expectKeys(
+      left('c', 'uses function f(integer)'),
+      { constraints },
+      { objects: { uses: [use('constraint', 'c', 'function f(integer)')] } },
+    );
+    expectKeys(
+      left('c', 'uses operator @@(a)'),
+      { constraints },
+      { objects: { uses: [use('index', 'c', 'operator @@(a)')] } },
+    );
+    expectKeys(
+      left('c', 'is left out of the log'),
+      { constraints: [check('c', 'CHECK ((a > 0))')] },
+      { like: { extras: { unmanaged: [{ kind: 'constraint', name: 'c' }] } } },
+    );
+    expect(keys({ constraints: [check('c', 'CHECK (f(a))')] }).extras).to.deep.include({
+      constraints: [],
+      unmanaged: [{ kind: 'constraint', name: 'c' }],
+    });
+    expect(keys({ constraints: [check('c', 'nonsense')] }).extras).to.deep.include({
+      constraints: [],
+      unmanaged: [{ kind: 'constraint', name: 'c' }],
+    });
+  });
+
+  it('that use what an extension brings are kept', () => {
+    const uses = [{ ...use('constraint', 'c', 'function f(integer)'), extension: 'citext' }];
+    expectKeys(
+      { extras: { constraints: [{ name: 'c', definition: 'CHECK ((a > 0))' }] } },
+      { constraints: [check('c', 'CHECK ((a > 0))')] },
+      { objects: { uses } },
+    );
+  });
+});
+
+describe('foreign keys that are no relations', () => {
+  const reference = catalogReference('f', 'a', 'other');
+  const kept = { name: 'f', definition: reference.definition, references: 'other' };
+
+  it('are kept with the table, where what they point at is managed or becomes so', () => {
+    expectKeys({ extras: { constraints: [kept] } }, {}, { together: ['other'] }, [reference]);
+    expectKeys({ extras: { constraints: [kept] } }, {}, { managed: ['other'] }, [reference]);
+    expectKeys({}, { constraints: [reference] }, { managed: ['other'] });
+  });
+
+  it('are left out where it is not', () => {
+    const left = (why: string): Found => ({
+      extras: { unmanaged: [{ kind: 'constraint', name: 'f' }] },
+      notes: [`t constraint f CONSTRAINT_NOT_REPRESENTED: constraint "f" ${why}: ${STAYS}`],
+    });
+    const references = { ...reference.references, schema: 'elsewhere' } as CatalogConstraint['references'];
+    const definition = 'FOREIGN KEY (a) REFERENCES elsewhere.other(id)';
+    expectKeys(left('points at "other", which isn\'t managed'), {}, {}, [reference]);
+    expectKeys(left('points at "other", which isn\'t managed'), {}, { folders: ['other'] }, [reference]);
+    expectKeys(left('points at "other", which isn\'t managed'), {}, { managed: ['other'] }, [
+      { ...reference, references },
+    ]);
+    expectKeys(left('points at a table that is hidden by another of its name'), {}, { managed: ['other'] }, [
+      { ...reference, definition },
+    ]);
+  });
+});
+
+describe('indexes', () => {
+  it('of one column are said by its field; of several the one that is named for it', () => {
+    expectKeys({ parts: { a: { is_indexed: true } } }, { indexes: [catalogIndex('t_a_index', ['a'])] });
+    expectKeys(
+      { parts: { a: { is_indexed: true, names: { index_name: 'i' } } } },
+      { indexes: [catalogIndex('i', ['a'])] },
+    );
+    expectKeys(
+      {
+        parts: { a: { is_indexed: true } },
+        extras: { indexes: [{ name: 'i', definition: 'USING btree (a)' }] },
+      },
+      { indexes: [catalogIndex('i', ['a']), catalogIndex('t_a_index', ['a'])] },
+    );
+  });
+
+  it('that serve a constraint are that', () => {
+    expectKeys({}, { indexes: [catalogIndex('i', ['a'], { constraint: 'c' })] });
+  });
+
+  it('of a key, of two columns, or that say more, are kept with the table, by name', () => {
+    expectKeys(
+      {
+        parts: { id: { is_primary_key: true, is_unique: true } },
+        extras: {
+          indexes: [
+            { name: 'i', definition: 'USING btree (id)' },
+            { name: 'j', definition: 'USING btree (a, b)' },
+            { name: 'k', unique: true, definition: 'USING btree (a)' },
+            { name: 'l', definition: 'USING btree (lower(a))' },
+          ],
+        },
+      },
+      {
+        constraints: [key('t_pkey', ['id'])],
+        indexes: [
+          catalogIndex('l', [], { columns: [null], tail: 'USING btree (lower(a))', plain: false }),
+          catalogIndex('j', ['a', 'b']),
+          catalogIndex('k', ['a'], { unique: true }),
+          catalogIndex('i', ['id']),
+        ],
+      },
+    );
+    expectKeys(
+      { extras: { indexes: [{ name: 'i', definition: 'USING btree (a)' }] } },
+      { indexes: [catalogIndex('i', ['a'])] },
+      { like: { extras: { indexes: [{ name: 'i', definition: 'USING btree (a)' }] } } },
+    );
+  });
+
+  it('are left out where they are broken, or use what no snapshot makes', () => {
+    const left = (why: string): Found => ({
+      extras: { unmanaged: [{ kind: 'index', name: 'i' }] },
+      notes: [`t index i INDEX_NOT_REPRESENTED: index "i" ${why}: ${STAYS}`],
+    });
+    expectKeys(left('is invalid: build it again'), { indexes: [catalogIndex('i', ['a'], { valid: false })] });
+    expectKeys(
+      left('uses function f(integer)'),
+      { indexes: [catalogIndex('i', ['a', 'b'])] },
+      { objects: { uses: [use('index', 'i', 'function f(integer)'), use('index', 'j', 'function g()')] } },
+    );
+    expectKeys(
+      left('is left out of the log'),
+      { indexes: [catalogIndex('i', ['a', 'b'])] },
+      { like: { extras: { unmanaged: [{ kind: 'index', name: 'i' }] } } },
+    );
+    const broken = catalogIndex('i', ['a'], { plain: false, tail: 'nonsense' });
+    expect(keys({ indexes: [broken] }).extras).to.deep.include({
+      indexes: [],
+      unmanaged: [{ kind: 'index', name: 'i' }],
+    });
+  });
+});

@@ -1,0 +1,140 @@
+/** What a table uses beside itself: what of it a snapshot makes, and what has to be there. */
+import { expect } from 'chai';
+import { needsOf } from '../../../src/projector/adopt/needs.js';
+import type { Use, UsedType } from '../../../src/projector/catalog/objects.js';
+import type { Need, TableExtras } from '../../../src/schema/model/extras.js';
+import { type Objects, catalogSequence } from '../catalog-tables.js';
+import { converting } from './converting.js';
+
+const use = (uses: Use['uses'], what: string, more: Partial<Use> = {}): Use => ({
+  kind: 'default',
+  name: 'a',
+  uses,
+  extension: null,
+  schema: 'public',
+  what,
+  ...more,
+});
+
+const type = (name: string, kind: UsedType['kind'], more: Partial<UsedType> = {}): UsedType => ({
+  name,
+  schema: 'public',
+  kind,
+  extension: null,
+  depth: 0,
+  base: null,
+  notNull: false,
+  default: null,
+  collation: null,
+  labels: [],
+  checks: [],
+  collations: [],
+  ...more,
+});
+
+function needs(objects: Objects, extras?: TableExtras): { needs: Need[]; notes: string[] } {
+  const context = converting({}, { objects, ...(extras === undefined ? {} : { like: { extras } }) });
+  const found = needsOf(context);
+  return {
+    needs: found,
+    notes: context.notes.map(({ kind, name, code, message }) => `${kind} ${name} ${code}: ${message}`),
+  };
+}
+
+const isNeeded = (what: string): string =>
+  `${what} has to be there before a snapshot with this table is applied elsewhere`;
+
+describe('what a table needs', () => {
+  it('is in order: extensions, collations, types on which others stand, types, sequences, each by name', () => {
+    const libc = { provider: 'libc', locale: 'C' } as const;
+    const found = needs({
+      uses: [
+        use('function', 'function f()', { extension: 'hstore', schema: null }),
+        use('function', 'function g()', { extension: 'citext', schema: null }),
+        use('function', 'function h()', { schema: null }),
+        use('collation', 'd'),
+        use('collation', 'elsewhere', { schema: 'other' }),
+        use('collation', 'gone'),
+        use('collation', 'extended', { extension: 'citext' }),
+        use('sequence', 's'),
+        use('sequence', 'q'),
+        use('sequence', 'q'),
+        use('sequence', 'elsewhere', { schema: 'other' }),
+        use('sequence', 'gone'),
+        use('sequence', 'counting'),
+      ],
+      types: [
+        type('mood', 'e', { labels: ['sad', 'ok'] }),
+        type('zip', 'd', { base: 'text' }),
+        type('base', 'd', { base: 'integer', depth: 1, collations: [{ schema: 'public', name: 'c' }] }),
+        type('from_citext', 'd', { extension: 'citext', collations: [{ schema: 'public', name: 'hidden' }] }),
+      ],
+      collations: new Map(['c', 'd', 'hidden', 'extended', 'elsewhere'].map((name) => [name, libc])),
+      sequences: [
+        catalogSequence('q', 'bigint'),
+        catalogSequence('s', 'integer', { start: '5' }),
+        catalogSequence('owned', 'bigint', { owner: { table: 't', column: 'a' } }),
+        catalogSequence('counting', 'bigint', { isIdentity: true }),
+        catalogSequence('other', 'bigint'),
+        catalogSequence('elsewhere', 'bigint'),
+      ],
+    });
+    expect(found).to.deep.equal({
+      needs: [
+        { kind: 'extension', name: 'citext' },
+        { kind: 'extension', name: 'hstore' },
+        { kind: 'collation', name: 'c', ...libc },
+        { kind: 'collation', name: 'd', ...libc },
+        { kind: 'domain', name: 'base', type: 'integer' },
+        { kind: 'enum', name: 'mood', labels: ['sad', 'ok'] },
+        { kind: 'domain', name: 'zip', type: 'text' },
+        { kind: 'sequence', name: 'owned', owned_by: 'a' },
+        { kind: 'sequence', name: 'q' },
+        { kind: 'sequence', name: 's', type: 'integer', start: '5' },
+      ],
+      notes: [],
+    });
+  });
+
+  it('has all of a domain', () => {
+    const checks = [{ name: 'short', definition: 'CHECK ((length(VALUE) < 5))' }];
+    const more = { base: 'text', collation: '"C"', notNull: true, default: "'x'::text", checks };
+    expect(needs({ types: [type('d', 'd', more)] })).to.deep.equal({
+      needs: [
+        { kind: 'domain', name: 'd', type: 'text', collation: '"C"', not_null: true, default: "'x'::text", checks },
+      ],
+      notes: [],
+    });
+  });
+
+  it('has to be there, where no snapshot makes it', () => {
+    const types = [
+      type('point', 'c'),
+      type('span', 'r'),
+      type('mood', 'e', { schema: 'other' }),
+      type('d', 'd', { schema: 'other', base: 'text' }),
+    ];
+    expect(needs({ types, uses: [use('function', 'f', { extension: 'plpython3u', schema: null })] })).to.deep.equal({
+      needs: [],
+      notes: [
+        `extension plpython3u EXTENSION_NEEDED: ${isNeeded('extension "plpython3u"')}`,
+        `type d TYPE_NEEDED: ${isNeeded('type "d"')}`,
+        `type mood TYPE_NEEDED: ${isNeeded('type "mood"')}`,
+        `type point TYPE_NEEDED: ${isNeeded('type "point"')}`,
+        `type span TYPE_NEEDED: ${isNeeded('type "span"')}`,
+      ],
+    });
+  });
+
+  it('has to be there, where it is a domain with rules that could not be sent; not where the log says it', () => {
+    const checks = [{ name: 'c', definition: 'CHECK (f(VALUE))' }];
+    const domain = type('d', 'd', { base: 'text', checks });
+    const found = needs({ types: [domain] });
+    expect(found.needs).to.deep.equal([]);
+    expect(found.notes).to.have.length(1);
+    expect(found.notes[0]).to.match(/^type d TYPE_NEEDED: domain "d" .*: it has to be there before/);
+    const need: Need = { kind: 'domain', name: 'd', type: 'text', checks };
+    expect(needs({ types: [domain] }, { needs: [need] })).to.deep.equal({ needs: [need], notes: [] });
+    expect(needs({ types: [domain] }, { needs: [{ ...need, name: 'e' }] }).needs).to.deep.equal([]);
+  });
+});

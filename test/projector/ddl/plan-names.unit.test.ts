@@ -1,0 +1,150 @@
+/** Plans of names, whole: what runs in which order, and what it costs. */
+import { expect } from 'chai';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { Field } from '../../../src/schema/model/model.js';
+import { column, created, related, renamed, tableOf, unrelated } from '../columns.js';
+import { planned } from './planned.js';
+
+const many = (name: string) => column(name, 'integer');
+
+/** A table without the columns that one has by itself. */
+const without = (name: string, fields: Field[]): NewEvent => {
+  const event = created(name);
+  return { ...event, data: { ...event.data, fields } } as NewEvent;
+};
+
+const folder = (name: string): NewEvent =>
+  ({ ...created(name), data: { collection: tableOf(name, null), fields: [] } }) as NewEvent;
+
+describe('a plan of names', () => {
+  it('renames a table with all that is named for it', () => {
+    expect(
+      planned(
+        [
+          created('other'),
+          created('t', [
+            column('a', 'integer', { is_unique: true, is_indexed: true }),
+            column('b', 'integer', { is_nullable: false }),
+            column('c', 'integer', { extras: { unique_name: 'u' }, is_unique: true }),
+          ]),
+          related('t.b', 'other'),
+        ],
+        [renamed('t', 'n')],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: t ACCESS EXCLUSIVE, 6 entries',
+      'ALTER TABLE "public"."n" RENAME CONSTRAINT "t_pkey" TO "n_pkey" -- rename the primary key of n: t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the sequence of n.id: 2 entries',
+      'ALTER TABLE "public"."n" RENAME CONSTRAINT "t_a_unique" TO "n_a_unique" -- rename the constraint of n.a: t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the index of n.a: t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename NOT NULLs of n: t ACCESS EXCLUSIVE, 2 entries',
+    ]);
+  });
+
+  it('renames a table whose parts have names of their own', () => {
+    expect(
+      planned(
+        [
+          created('t', [
+            column('k', 'integer', {
+              is_primary_key: true,
+              is_nullable: false,
+              extras: { primary_key_name: 'key', not_null_name: 'nn' },
+            }),
+            column('a', 'integer', { is_indexed: true, extras: { index_name: 'i' } }),
+          ]),
+        ],
+        [renamed('t', 'n')],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: t ACCESS EXCLUSIVE, 6 entries',
+      'DO -- rename the NOT NULL of n.k: t ACCESS EXCLUSIVE, 2 entries',
+    ]);
+  });
+
+  it('renames a table without a key', () => {
+    expect(planned([without('t', [many('a')])], [renamed('t', 'n')])).to.deep.equal([
+      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: t ACCESS EXCLUSIVE, 6 entries',
+    ]);
+  });
+
+  it('renames a folder without a word', () => {
+    expect(planned([folder('f')], [renamed('f', 'g')])).to.deep.equal([]);
+  });
+
+  it('renames a column with all that is named for it', () => {
+    expect(
+      planned(
+        [
+          created('other'),
+          created('t', [column('a', 'integer', { is_unique: true, is_indexed: true, is_nullable: false })]),
+          related('t.a', 'other'),
+        ],
+        [renamed('t.a', 'b')],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE "public"."t" RENAME COLUMN "a" TO "b" -- rename column t.a to b: t ACCESS EXCLUSIVE, 4 entries',
+      'ALTER TABLE "public"."t" RENAME CONSTRAINT "t_a_unique" TO "t_b_unique" -- rename the constraint of t.b: t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the index of t.b: t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the NOT NULL of t.b: t ACCESS EXCLUSIVE, 2 entries',
+    ]);
+  });
+
+  it('renames a column that counts', () => {
+    expect(planned([created('t')], [renamed('t.id', 'key')])).to.deep.equal([
+      'ALTER TABLE "public"."t" RENAME COLUMN "id" TO "key" -- rename column t.id to key: t ACCESS EXCLUSIVE, 4 entries',
+      'DO -- rename the sequence of t.key: 2 entries',
+      'DO -- rename the NOT NULL of t.key: t ACCESS EXCLUSIVE, 2 entries',
+    ]);
+  });
+
+  it('renames an alias without a word', () => {
+    expect(planned([created('t', [column('a', 'alias', null)])], [renamed('t.a', 'b')])).to.deep.equal([]);
+  });
+
+  it('renames a column of a partition with that of its table', () => {
+    expect(
+      planned(
+        [
+          created('p', [many('a')], { extras: { partition_by: 'LIST (a)' } }),
+          created('t', [column('a', 'integer', { is_indexed: true })], {
+            extras: { partition_of: { table: 'p', bound: 'DEFAULT' } },
+          }),
+        ],
+        [renamed('p.a', 'b'), renamed('t.a', 'b')],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE "public"."p" RENAME COLUMN "a" TO "b" -- rename column p.a to b: p ACCESS EXCLUSIVE, 4 entries',
+      'DO -- rename the index of t.b: t ACCESS EXCLUSIVE, 2 entries',
+    ]);
+  });
+
+  it('points a relation elsewhere, and renames it', () => {
+    expect(
+      planned(
+        [created('other'), created('more'), created('t', [many('a')]), related('t.a', 'other')],
+        [
+          unrelated('t.a'),
+          related('t.a', 'more', { on_update: 'CASCADE', on_delete: 'RESTRICT', deferrable: 'INITIALLY IMMEDIATE' }),
+        ],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: t ACCESS EXCLUSIVE, other ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."more" ("id") ON UPDATE CASCADE ON DELETE RESTRICT DEFERRABLE -- point t.a at more: t SHARE ROW EXCLUSIVE, more SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint',
+    ]);
+  });
+
+  it('of a partition leaves the keys of its table to that', () => {
+    expect(
+      planned(
+        [
+          created('other'),
+          created('p', [many('a')], { extras: { partition_by: 'LIST (a)' } }),
+          related('p.a', 'other'),
+          created('t', [many('a')], { extras: { partition_of: { table: 'p', bound: 'DEFAULT' } } }),
+        ],
+        [related('t.a', 'other')],
+      ),
+    ).to.deep.equal([]);
+  });
+});
