@@ -3,7 +3,7 @@
  * types and expressions, and the fixed words of templates. Nothing else may cast to `Sql` (a test reads the sources).
  */
 import { textFault } from '../../kernel/text.js';
-import { checkExpression } from '../../schema/sql-text/expression.js';
+import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
 import { fits } from '../../schema/model/name-length.js';
 import {
   checkCollation,
@@ -21,7 +21,6 @@ import {
   trashSchemaNameSql,
 } from '../../postgres/own-tables.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
-import { isTypeName } from './type-name.js';
 
 declare const brand: unique symbol;
 
@@ -103,7 +102,7 @@ export function block(body: Sql): Sql {
 
 /** The name of a type, as format_type writes it. Throws on anything a parser doesn't take as exactly one type. */
 export function typeName(text: string): Sql {
-  if (!isTypeName(text)) throw new UnsafeSqlError('not the name of a type', text);
+  if (checkTypeText(text) !== null) throw new UnsafeSqlError('not the name of a type', text);
   return text as Sql;
 }
 

@@ -1,0 +1,66 @@
+/** What managed tables say of types and sequences that a table brings which is adopted. */
+import { expect } from 'chai';
+import { completeNeeds } from '../../../src/projector/adopt/managed-needs.js';
+import type { Need } from '../../../src/schema/model/extras.js';
+import type { Collection } from '../../../src/schema/model/model.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { follow } from '../../support/given.js';
+import { created, tableOf } from '../columns.js';
+
+const mood = (...labels: string[]): Need => ({ kind: 'enum', name: 'mood', labels });
+const counter = (more: object = {}): Need => ({ kind: 'sequence', name: 's', ...more });
+
+const table = (collection: string, ...needs: Need[]): Collection => tableOf(collection, { extras: { needs } });
+
+/** The tables that say something else now, with what they need. */
+function completed(adopted: Collection[], managed: [string, ...Need[]][], done: Collection[] = []): unknown[] {
+  const state = follow(
+    initialState(),
+    managed.map(([name, ...needs]) => created(name, [], needs.length === 0 ? {} : { extras: { needs } })),
+  );
+  return completeNeeds(adopted, state, done).map(({ collection, schema }) => [collection, schema?.extras?.needs]);
+}
+
+describe('the needs of managed tables', () => {
+  it('are as those of the adopted tables, where they are called alike', () => {
+    const managed: [string, ...Need[]][] = [
+      ['a', mood('x'), counter()],
+      ['b', mood('x', 'y')],
+      ['c'],
+      ['d', { kind: 'domain', name: 'mood', type: 'text' }],
+    ];
+    expect(completed([table('t', mood('x', 'y'))], managed)).to.deep.equal([['a', [mood('x', 'y'), counter()]]]);
+    expect(completed([table('t')], managed)).to.deep.equal([]);
+  });
+
+  it('end with a column of one table', () => {
+    const managed: [string, ...Need[]][] = [['a', counter({ owned_by: 'n' })]];
+    // One that the adopted table owns is no longer that of another; one that it only uses stays so.
+    expect(completed([table('t', counter({ owned_by: 'm' }))], managed)).to.deep.equal([['a', [counter()]]]);
+    expect(completed([table('t', counter())], managed)).to.deep.equal([]);
+    expect(completed([table('t', counter({ start: '5' }))], managed)).to.deep.equal([
+      ['a', [counter({ owned_by: 'n', start: '5' })]],
+    ]);
+    // Of several that use it, the one that owns it says so.
+    const both = [table('t', counter({ owned_by: 'm' })), table('u', counter())];
+    expect(completed(both, managed)).to.deep.equal([['a', [counter()]]]);
+    expect(completed(both.toReversed(), managed)).to.deep.equal([['a', [counter()]]]);
+  });
+
+  it('of several adopted tables are as the first says', () => {
+    const adopted = [table('t', mood('x', 'y')), table('u', mood('x', 'z'))];
+    expect(completed(adopted, [['a', mood('x')]])).to.deep.equal([['a', [mood('x', 'y')]]]);
+  });
+
+  it('are kept with what was completed before', () => {
+    const done = [table('a', mood('x'), counter({ start: '9' })), table('b')];
+    expect(completed([table('t', mood('x', 'y'))], [['a', mood('x')], ['b']], done)).to.deep.equal([
+      ['a', [mood('x', 'y'), counter({ start: '9' })]],
+      ['b', undefined],
+    ]);
+    expect(completed([table('t')], [['a']], done)).to.deep.equal([
+      ['a', [mood('x'), counter({ start: '9' })]],
+      ['b', undefined],
+    ]);
+  });
+});

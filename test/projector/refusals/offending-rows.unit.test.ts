@@ -1,0 +1,160 @@
+/** The question that counts the rows which made PostgreSQL refuse a change, and how its answer is told. */
+import { expect } from 'chai';
+import { type Refused, offendingRowsOf, withCount } from '../../../src/projector/refusals/offending-rows.js';
+import type { Problem } from '../../../src/kernel/problem.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { Field } from '../../../src/schema/model/model.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { follow } from '../../support/given.js';
+import { added, changed, column, created, related, tableOf } from '../columns.js';
+
+/** What is asked when PostgreSQL refuses the change with this SQLSTATE, without the count around it. */
+function asked(sqlstate: string, before: NewEvent[], change: NewEvent[], more: Partial<Refused> = {}) {
+  const held = follow(initialState(), before);
+  const problem: Problem = { code: 'CONFLICT', message: 'no', collection: 't', field: 'a', details: { sqlstate } };
+  const refused = { problem, before: held, after: follow(held, change), schema: 'public', ...more };
+  const found = offendingRowsOf(refused);
+  if (found === null) return null;
+  const { question, kind, words } = found;
+  expect(question).to.match(/^SELECT count\(\*\)::int AS count FROM \(.* LIMIT 1001\) AS offending$/s);
+  return [question.replace(/^.*? FROM \(/, '').replace(/ LIMIT 1001\) AS offending$/, ''), kind, ...words];
+}
+
+const a = (type: string, schema: object | null = {}): Field => column('t.a', type, schema);
+const alter = (sqlstate: string, from: Field, to: Field) =>
+  asked(sqlstate, [created('t', [from])], [changed(from, to)]);
+const T = '"public"."t"';
+
+describe('the rows that are in the way', () => {
+  it('are null, or would be', () => {
+    expect(alter('23502', a('text'), a('text', { is_nullable: false }))).to.deep.equal([
+      `SELECT FROM ${T} WHERE "a" IS NULL`,
+      'null',
+      'row is null',
+      'rows are null',
+    ]);
+    expect(asked('23502', [created('t')], [added(a('text', { is_nullable: false }))])).to.deep.equal([
+      `SELECT FROM ${T}`,
+      'null',
+      'row would have no value',
+      'rows would have no value',
+    ]);
+  });
+
+  it('have a value that others have', () => {
+    expect(alter('23505', a('text'), a('text', { is_unique: true }))).to.deep.equal([
+      `SELECT FROM ${T} WHERE "a" IS NOT NULL GROUP BY "a" HAVING count(*) > 1`,
+      'repeated',
+      'value is there more than once',
+      'values are there more than once',
+    ]);
+    expect(asked('23505', [created('t')], [added(a('text', { is_unique: true, default_value: 'x' }))])).to.deep.equal([
+      `SELECT FROM ${T}`,
+      'repeated',
+      'row would have the same value',
+      'rows would have the same value',
+    ]);
+    // What is computed, or of another type before, can't be compared yet.
+    expect(asked('23505', [created('t')], [added(a('text', { generation_expression: "'x'" }))])).to.equal(null);
+    expect(alter('23505', a('text'), a('integer', { is_unique: true }))).to.equal(null);
+    expect(alter('23505', a('text'), a('alias', null))).to.equal(null);
+  });
+
+  it('point at nothing', () => {
+    const before = [created('other'), created('t', [a('integer')])];
+    const orphans = (one: string, from = T) => [
+      `SELECT FROM ${from} m WHERE m."a" IS NOT NULL AND NOT EXISTS (SELECT FROM ${one} o WHERE o."id" = m."a")`,
+      'orphaned',
+      'row points at nothing',
+      'rows point at nothing',
+    ];
+    expect(asked('23503', before, [related('t.a', 'other')])).to.deep.equal(orphans('"public"."other"'));
+    expect(asked('23503', before, [])).to.equal(null);
+    expect(asked('23503', before, [related('t.a', 'other', null)])).to.equal(null);
+    expect(asked('23503', [created('other'), created('t')], [added(a('integer')), related('t.a', 'other')])).to.equal(
+      null,
+    );
+    const keyless = { ...created('other'), data: { collection: tableOf('other'), fields: [] } } as NewEvent;
+    expect(asked('23503', [keyless, created('t', [a('integer')])], [related('t.a', 'other')])).to.equal(null);
+    // What comes back stands in the trash until then, by the name that it had.
+    const restored = new Map([['t', { position: 7, name: 'was' }]]);
+    const found = asked('23503', [created('other')], [created('t', [a('integer')]), related('t.a', 'other')], {
+      restored,
+    });
+    expect(found).to.deep.equal(orphans('"public"."other"', '\0\0' + '7."was"'));
+  });
+
+  it('have a longer text', () => {
+    expect(alter('22001', a('text'), a('string', { max_length: 5 }))).to.deep.equal([
+      `SELECT FROM ${T} WHERE char_length(rtrim("a"::text, ' ')) > 5`,
+      'too_long',
+      'value is longer than 5',
+      'values are longer than 5',
+    ]);
+    expect(alter('22001', a('string'), a('text'))).to.equal(null);
+    expect(asked('22001', [created('t')], [added(a('string', { max_length: 5 }))])).to.equal(null);
+  });
+
+  it('have a text that says nothing of the new type', () => {
+    for (const sqlstate of ['22P02', '22007', '22008']) {
+      expect(alter(sqlstate, a('text'), a('date')), sqlstate).to.deep.equal([
+        `SELECT FROM ${T} WHERE NOT pg_input_is_valid("a"::text, 'date')`,
+        'unreadable',
+        "value can't be date",
+        "values can't be date",
+      ]);
+    }
+    expect(asked('22P02', [created('t')], [added(a('date'))])).to.equal(null);
+    expect(alter('22003', a('text'), a('integer'))?.[1]).to.equal('unreadable');
+  });
+
+  it('have a number beyond the new type', () => {
+    const beyond = (from: string, to: Field) => alter('22003', a(from), to)?.[0];
+    const value = '"a"::numeric';
+    const whole = (bits: number) =>
+      `SELECT FROM ${T} WHERE round(${value}) NOT BETWEEN - (2::numeric ^ ${bits}) AND (2::numeric ^ ${bits}) - 1`;
+    expect(beyond('bigInteger', a('integer'))).to.equal(whole(31));
+    expect(beyond('bigInteger', a('integer', { data_type: 'smallint' }))).to.equal(whole(15));
+    expect(beyond('decimal', a('bigInteger'))).to.equal(whole(63));
+    expect(beyond('bigInteger', a('decimal', { numeric_precision: 7, numeric_scale: 2 }))).to.equal(
+      `SELECT FROM ${T} WHERE abs(round(${value}, 2)) >= 10::numeric ^ 5 AND ${value} <> 'NaN'`,
+    );
+    expect(beyond('bigInteger', a('float', { data_type: 'real' }))).to.match(/2::numeric \^ 128 .* OR /);
+    expect(beyond('bigInteger', a('float', { data_type: 'double precision' }))).to.equal(undefined);
+    expect(alter('22003', a('bigInteger'), a('integer'))?.slice(1)).to.deep.equal([
+      'out_of_range',
+      "value can't be integer",
+      "values can't be integer",
+    ]);
+    expect(asked('22003', [created('t')], [added(a('integer'))])).to.equal(null);
+  });
+
+  it('are not looked for where the refusal is about none, or does not say where', () => {
+    const [before, change] = [[created('t', [a('text')])], [changed(a('text'), a('text', { is_nullable: false }))]];
+    const problem = { code: 'CONFLICT', message: 'no', details: { sqlstate: '23502' } } as const;
+    expect(asked('42P01', before, change)).to.equal(null);
+    expect(asked('23502', before, change, { problem: { ...problem, collection: 't' } })).to.equal(null);
+    expect(asked('23502', before, change, { problem: { ...problem, field: 'a' } })).to.equal(null);
+    expect(asked('23502', [], [created('t', [a('text')])])).to.equal(null);
+  });
+});
+
+describe('how many rows are in the way', () => {
+  const problem: Problem = { code: 'CONFLICT', message: 'no', details: { sqlstate: '23502' } };
+  const rows = { question: '' as never, kind: 'null', words: ['row is null', 'rows are null'] } as const;
+  const told = (count: number) => withCount(problem, rows, count);
+
+  it('is told in words and in numbers', () => {
+    expect(told(0)).to.equal(problem);
+    expect(told(1)).to.deep.equal({
+      code: 'CONFLICT',
+      message: 'no (1 row is null)',
+      details: { sqlstate: '23502', offending: { kind: 'null', count: 1, more: false } },
+    });
+    expect(told(2).message).to.equal('no (2 rows are null)');
+    expect(told(1000)).to.deep.include({ message: 'no (1,000 rows are null)' });
+    expect(told(1000).details?.['offending']).to.deep.equal({ kind: 'null', count: 1000, more: false });
+    expect(told(1001)).to.deep.include({ message: 'no (at least 1,000 rows are null)' });
+    expect(told(1001).details?.['offending']).to.deep.equal({ kind: 'null', count: 1000, more: true });
+  });
+});
