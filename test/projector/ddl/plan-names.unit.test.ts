@@ -32,12 +32,12 @@ describe('a plan of names', () => {
         [renamed('t', 'n')],
       ),
     ).to.deep.equal([
-      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: t ACCESS EXCLUSIVE, 6 entries',
-      'ALTER TABLE "public"."n" RENAME CONSTRAINT "t_pkey" TO "n_pkey" -- rename the primary key of n: t ACCESS EXCLUSIVE, 2 entries',
-      'DO -- rename the sequence of n.id: 2 entries',
-      'ALTER TABLE "public"."n" RENAME CONSTRAINT "t_a_unique" TO "n_a_unique" -- rename the constraint of n.a: t ACCESS EXCLUSIVE, 2 entries',
-      'DO -- rename the index of n.a: t ACCESS EXCLUSIVE, 2 entries',
-      'DO -- rename NOT NULLs of n: t ACCESS EXCLUSIVE, 2 entries',
+      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: table t, t ACCESS EXCLUSIVE, 6 entries',
+      'ALTER TABLE "public"."n" RENAME CONSTRAINT "t_pkey" TO "n_pkey" -- rename the primary key of n: table t, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the sequence of n.id: table t, 2 entries',
+      'ALTER TABLE "public"."n" RENAME CONSTRAINT "t_a_unique" TO "n_a_unique" -- rename the constraint of n.a: table t, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the index of n.a: table t, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename NOT NULLs of n: table t, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
@@ -57,14 +57,33 @@ describe('a plan of names', () => {
         [renamed('t', 'n')],
       ),
     ).to.deep.equal([
-      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: t ACCESS EXCLUSIVE, 6 entries',
-      'DO -- rename the NOT NULL of n.k: t ACCESS EXCLUSIVE, 2 entries',
+      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: table t, t ACCESS EXCLUSIVE, 6 entries',
+      'DO -- rename the NOT NULL of n.k: table t, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
   it('renames a table without a key', () => {
     expect(planned([without('t', [many('a')])], [renamed('t', 'n')])).to.deep.equal([
-      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: t ACCESS EXCLUSIVE, 6 entries',
+      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: table t, t ACCESS EXCLUSIVE, 6 entries',
+    ]);
+  });
+
+  it('renames a table with a relation that takes its name', () => {
+    expect(
+      planned(
+        [
+          created('other'),
+          created('t', [many('a'), many('b')]),
+          related('t.a', 'other', { constraint_name: 'mine' }),
+          related('t.b', 'other', null),
+        ],
+        [renamed('t', 'n')],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: table t, t ACCESS EXCLUSIVE, 6 entries',
+      'ALTER TABLE "public"."n" RENAME CONSTRAINT "t_pkey" TO "n_pkey" -- rename the primary key of n: table t, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the sequence of n.id: table t, 2 entries',
+      'DO -- rename the NOT NULL of n.id: table t, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
@@ -83,18 +102,18 @@ describe('a plan of names', () => {
         [renamed('t.a', 'b')],
       ),
     ).to.deep.equal([
-      'ALTER TABLE "public"."t" RENAME COLUMN "a" TO "b" -- rename column t.a to b: t ACCESS EXCLUSIVE, 4 entries',
-      'ALTER TABLE "public"."t" RENAME CONSTRAINT "t_a_unique" TO "t_b_unique" -- rename the constraint of t.b: t ACCESS EXCLUSIVE, 2 entries',
-      'DO -- rename the index of t.b: t ACCESS EXCLUSIVE, 2 entries',
-      'DO -- rename the NOT NULL of t.b: t ACCESS EXCLUSIVE, 2 entries',
+      'ALTER TABLE "public"."t" RENAME COLUMN "a" TO "b" -- rename column t.a to b: column t.a, t ACCESS EXCLUSIVE, 4 entries',
+      'ALTER TABLE "public"."t" RENAME CONSTRAINT "t_a_unique" TO "t_b_unique" -- rename the constraint of t.b: column t.a, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the index of t.b: index t.t_b_index, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the NOT NULL of t.b: column t.a, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
   it('renames a column that counts', () => {
     expect(planned([created('t')], [renamed('t.id', 'key')])).to.deep.equal([
-      'ALTER TABLE "public"."t" RENAME COLUMN "id" TO "key" -- rename column t.id to key: t ACCESS EXCLUSIVE, 4 entries',
-      'DO -- rename the sequence of t.key: 2 entries',
-      'DO -- rename the NOT NULL of t.key: t ACCESS EXCLUSIVE, 2 entries',
+      'ALTER TABLE "public"."t" RENAME COLUMN "id" TO "key" -- rename column t.id to key: column t.id, t ACCESS EXCLUSIVE, 4 entries',
+      'DO -- rename the sequence of t.key: column t.id, 2 entries',
+      'DO -- rename the NOT NULL of t.key: column t.id, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
@@ -114,8 +133,8 @@ describe('a plan of names', () => {
         [renamed('p.a', 'b'), renamed('t.a', 'b')],
       ),
     ).to.deep.equal([
-      'ALTER TABLE "public"."p" RENAME COLUMN "a" TO "b" -- rename column p.a to b: p ACCESS EXCLUSIVE, 4 entries',
-      'DO -- rename the index of t.b: t ACCESS EXCLUSIVE, 2 entries',
+      'ALTER TABLE "public"."p" RENAME COLUMN "a" TO "b" -- rename column p.a to b: column p.a, p ACCESS EXCLUSIVE, 4 entries',
+      'DO -- rename the index of t.b: index t.t_b_index, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
@@ -129,8 +148,8 @@ describe('a plan of names', () => {
         ],
       ),
     ).to.deep.equal([
-      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: t ACCESS EXCLUSIVE, other ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."more" ("id") ON UPDATE CASCADE ON DELETE RESTRICT DEFERRABLE -- point t.a at more: t SHARE ROW EXCLUSIVE, more SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, other ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."more" ("id") ON UPDATE CASCADE ON DELETE RESTRICT DEFERRABLE -- point t.a at more: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, more SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign more FOREIGN KEY ("a") REFERENCES "public"."more" ("id") ON UPDATE CASCADE ON DELETE RESTRICT DEFERRABLE',
     ]);
   });
 

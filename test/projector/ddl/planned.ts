@@ -11,7 +11,8 @@ export function planned(before: readonly NewEvent[], events: readonly NewEvent[]
   return runToEnd(planBatch(follow(initialState(), before), events, 'public')).statements.map(shown);
 }
 
-function shown({ sql, summary, ...statement }: Statement): string {
+function shown({ sql, summary, object, ...statement }: Statement): string {
+  const about = object.table === null ? object.name : `${object.table}.${object.name}`;
   const {
     locks,
     lock_entries: entries,
@@ -23,13 +24,22 @@ function shown({ sql, summary, ...statement }: Statement): string {
     kept_until,
   } = statement;
   const costs = [
+    `${object.kind} ${about}`,
     ...locks.map(({ table, lock }) => `${table} ${lock}`),
     `${entries} ${entries === 1 ? 'entry' : 'entries'}`,
     ...(loses_data ? ['loses data'] : []),
     ...(rewrites_table ? ['rewrites'] : []),
     ...(may_fail ? ['may fail'] : []),
-    ...(preparable === undefined ? [] : [`prepared as ${preparable.kind}`]),
+    ...(preparable === undefined
+      ? []
+      : [
+          `prepared as ${Object.values(preparable)
+            .filter((each) => typeof each !== 'object')
+            .join(' ')}`,
+        ]),
     ...drops.map(({ kind, name }) => `drops ${kind} ${name}`),
+    ...(statement.ensures === undefined ? [] : [`ensures ${statement.ensures}`]),
+    ...(statement.commit === undefined ? [] : [`commit ${statement.commit}`]),
     ...(kept_until === undefined ? [] : [`kept until ${kept_until}`]),
   ];
   return `${sql.startsWith('DO ') ? 'DO' : sql.replaceAll(/\s+/g, ' ').replaceAll('\0', '#')} -- ${summary}: ${costs.join(', ')}`;

@@ -11,7 +11,13 @@ import { added, changed, column, created, related, tableOf } from '../columns.js
 /** What is asked when PostgreSQL refuses the change with this SQLSTATE, without the count around it. */
 function asked(sqlstate: string, before: NewEvent[], change: NewEvent[], more: Partial<Refused> = {}) {
   const held = follow(initialState(), before);
-  const problem: Problem = { code: 'CONFLICT', message: 'no', collection: 't', field: 'a', details: { sqlstate } };
+  const problem: Problem = {
+    code: 'DATABASE_REFUSED',
+    message: 'no',
+    collection: 't',
+    field: 'a',
+    details: { sqlstate },
+  };
   const refused = { problem, before: held, after: follow(held, change), schema: 'public', ...more };
   const found = offendingRowsOf(refused);
   if (found === null) return null;
@@ -131,7 +137,7 @@ describe('the rows that are in the way', () => {
 
   it('are not looked for where the refusal is about none, or does not say where', () => {
     const [before, change] = [[created('t', [a('text')])], [changed(a('text'), a('text', { is_nullable: false }))]];
-    const problem = { code: 'CONFLICT', message: 'no', details: { sqlstate: '23502' } } as const;
+    const problem = { code: 'DATABASE_REFUSED', message: 'no', details: { sqlstate: '23502' } } as const;
     expect(asked('42P01', before, change)).to.equal(null);
     expect(asked('23502', before, change, { problem: { ...problem, collection: 't' } })).to.equal(null);
     expect(asked('23502', before, change, { problem: { ...problem, field: 'a' } })).to.equal(null);
@@ -140,14 +146,14 @@ describe('the rows that are in the way', () => {
 });
 
 describe('how many rows are in the way', () => {
-  const problem: Problem = { code: 'CONFLICT', message: 'no', details: { sqlstate: '23502' } };
+  const problem: Problem = { code: 'DATABASE_REFUSED', message: 'no', details: { sqlstate: '23502' } };
   const rows = { question: '' as never, kind: 'null', words: ['row is null', 'rows are null'] } as const;
   const told = (count: number) => withCount(problem, rows, count);
 
   it('is told in words and in numbers', () => {
     expect(told(0)).to.equal(problem);
     expect(told(1)).to.deep.equal({
-      code: 'CONFLICT',
+      code: 'DATABASE_REFUSED',
       message: 'no (1 row is null)',
       details: { sqlstate: '23502', offending: { kind: 'null', count: 1, more: false } },
     });

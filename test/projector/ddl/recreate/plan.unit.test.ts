@@ -1,0 +1,200 @@
+/** What is taken away and made again around a change, whole. */
+import { expect } from 'chai';
+import { added, changed, column, created, dropped, related, renamed } from '../../columns.js';
+import { planned } from '../planned.js';
+
+const many = (name: string) => column(name, 'integer');
+
+describe('a plan makes again', () => {
+  it('keys and indexes on a computed column', () => {
+    expect(
+      planned(
+        [
+          created('other'),
+          created(
+            't',
+            [
+              many('a'),
+              column('g', 'integer', { generation_expression: 'a + 1', is_unique: true, is_indexed: true }),
+              column('h', 'integer', { generation_expression: 'id + 1', is_indexed: true }),
+            ],
+            {
+              extras: {
+                constraints: [
+                  { name: 'c', definition: 'CHECK ((g > 0))' },
+                  { name: 'k', definition: 'UNIQUE (a, g)' },
+                  { name: 'l', definition: 'CHECK ((a > 0))' },
+                  { name: 'f', definition: 'FOREIGN KEY (g) REFERENCES other(id)', references: 'other' },
+                ],
+                indexes: [
+                  { name: 'i', definition: 'USING btree (g, a)' },
+                  { name: 'j', definition: 'USING btree (a)' },
+                  { name: 'w', definition: 'USING btree (id) WHERE (g > 0)' },
+                ],
+              },
+            },
+          ),
+        ],
+        [changed(many('a'), column('a', 'bigInteger', {}))],
+      ),
+    ).to.deep.equal([
+      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "f" -- drop constraint f of t: constraint t.f, t ACCESS EXCLUSIVE, other ACCESS EXCLUSIVE, 7 entries, drops constraint f',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "c" -- drop constraint c of t: constraint t.c, t ACCESS EXCLUSIVE, 4 entries, drops constraint c',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "k" -- drop constraint k of t: constraint t.k, t ACCESS EXCLUSIVE, 4 entries, drops constraint k',
+      'DO -- drop index i of t: index t.i, t ACCESS EXCLUSIVE, 2 entries, drops index i',
+      'DO -- drop index w of t: index t.w, t ACCESS EXCLUSIVE, 2 entries, drops index w',
+      'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
+      'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
+      'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 1) STORED -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_g_unique" UNIQUE ("g") -- make t.g unique: constraint t.t_g_unique, t ACCESS EXCLUSIVE, 3 entries, may fail',
+      'CREATE INDEX "t_g_index" ON "public"."t" ("g") -- create index on t.g: index t.t_g_index, t SHARE, 2 entries, prepared as index t_g_index false ("g")',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "c" CHECK ((g > 0)) -- add constraint c to t: constraint t.c, t ACCESS EXCLUSIVE, 4 entries, may fail, prepared as constraint c CHECK ((g > 0))',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "k" UNIQUE (a, g) -- add constraint k to t: constraint t.k, t ACCESS EXCLUSIVE, 4 entries, may fail, prepared as key k UNIQUE ("a", "g") ',
+      'CREATE INDEX "i" ON "public"."t" USING btree (g, a) -- create index i on t: index t.i, t SHARE, 2 entries, may fail, prepared as index i false USING btree (g, a)',
+      'CREATE INDEX "w" ON "public"."t" USING btree (id) WHERE (g > 0) -- create index w on t: index t.w, t SHARE, 2 entries, may fail, prepared as index w false USING btree (id) WHERE (g > 0)',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "f" FOREIGN KEY (g) REFERENCES other(id) -- add constraint f to t: constraint t.f, t SHARE ROW EXCLUSIVE, other SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint f other FOREIGN KEY (g) REFERENCES other(id)',
+    ]);
+  });
+
+  it('a computed column that is the key, and what points at it', () => {
+    expect(
+      planned(
+        [
+          created('t', [
+            many('a'),
+            column('g', 'integer', { generation_expression: 'a + 1', is_primary_key: true, is_nullable: false }),
+          ]),
+          created('u', [many('r')], {}),
+          related('u.r', 't'),
+        ],
+        [changed(many('a'), column('a', 'bigInteger', {}))],
+      ),
+    ).to.deep.equal([
+      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
+      'ALTER TABLE IF EXISTS "public"."u" DROP CONSTRAINT IF EXISTS "u_r_foreign" -- let u.r point at nothing: constraint u.u_r_foreign, u ACCESS EXCLUSIVE, t ACCESS EXCLUSIVE, 7 entries, drops constraint u_r_foreign',
+      'ALTER TABLE "public"."t" DROP CONSTRAINT IF EXISTS "t_pkey" -- drop the primary key of t: constraint t.t_pkey, t ACCESS EXCLUSIVE, 3 entries, drops constraint t_pkey',
+      'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
+      'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
+      'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 1) STORED NOT NULL -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_pkey" PRIMARY KEY ("g") -- make g the primary key of t: constraint t.t_pkey, t ACCESS EXCLUSIVE, 3 entries, may fail, prepared as key t_pkey PRIMARY KEY ("g") ',
+      'ALTER TABLE "public"."u" ADD CONSTRAINT "u_r_foreign" FOREIGN KEY ("r") REFERENCES "public"."t" ("g") -- point u.r at t: constraint u.u_r_foreign, u SHARE ROW EXCLUSIVE, t SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint u_r_foreign t FOREIGN KEY ("r") REFERENCES "public"."t" ("g")',
+    ]);
+  });
+
+  it('one that is computed otherwise', () => {
+    expect(
+      planned(
+        [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' }), many('z')])],
+        [
+          changed(
+            column('g', 'integer', { generation_expression: 'a + 1' }),
+            column('g', 'integer', { generation_expression: 'a + 2' }),
+          ),
+        ],
+      ),
+    ).to.deep.equal([
+      'DO -- make sure that nothing of others goes with g of t: column t.g, 1 entry',
+      'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
+      'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 2) STORED -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
+    ]);
+  });
+
+  it('one whose column goes with it', () => {
+    expect(
+      planned(
+        [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
+        [dropped(column('g', 'integer', { generation_expression: 'a + 1' })), dropped(many('a'))],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
+      'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "a" -- drop column t.a: column t.a, t ACCESS EXCLUSIVE, 5 entries, loses data, drops column a',
+    ]);
+  });
+
+  it('what two changes of a table need, once', () => {
+    expect(
+      planned(
+        [created('t', [many('a'), many('b'), column('g', 'integer', { generation_expression: 'a + b' })])],
+        [changed(many('a'), column('a', 'bigInteger', {})), changed(many('b'), column('b', 'bigInteger', {}))],
+      ),
+    ).to.deep.equal([
+      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
+      'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
+      'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
+      'ALTER TABLE "public"."t" ALTER COLUMN "b" TYPE bigint USING "b"::bigint -- alter column t.b: type: column t.b, t ACCESS EXCLUSIVE, 8 entries, rewrites',
+      'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + b) STORED -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
+    ]);
+  });
+
+  it('before another name is given', () => {
+    expect(
+      planned(
+        [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
+        [changed(many('a'), column('a', 'bigInteger', {})), renamed('t.a', 'b')],
+      ),
+    ).to.deep.equal([
+      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
+      'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
+      'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
+      'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 1) STORED -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
+      'ALTER TABLE "public"."t" RENAME COLUMN "a" TO "b" -- rename column t.a to b: column t.a, t ACCESS EXCLUSIVE, 4 entries',
+    ]);
+  });
+
+  it('each table by itself', () => {
+    expect(
+      planned(
+        [
+          created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })]),
+          created('u', [many('u.a'), column('u.g', 'integer', { generation_expression: 'a + 1' })]),
+        ],
+        [
+          changed(many('a'), column('a', 'bigInteger', {})),
+          changed(column('u.a', 'integer'), column('u.a', 'bigInteger', {})),
+          added(column('b', 'integer')),
+        ],
+      ),
+    ).to.deep.equal([
+      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
+      'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
+      'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
+      'DO -- make sure that nothing of others goes with g of u: column u.a, 1 entry',
+      'ALTER TABLE IF EXISTS "public"."u" DROP COLUMN IF EXISTS "g" -- drop column u.g: column u.g, u ACCESS EXCLUSIVE, 5 entries, drops column g',
+      'ALTER TABLE "public"."u" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column u.a: type: column u.a, u ACCESS EXCLUSIVE, 8 entries, rewrites',
+      'ALTER TABLE "public"."u" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 1) STORED -- add column u.g: column u.g, u ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
+      'ALTER TABLE "public"."t" ADD COLUMN "b" integer -- add column t.b: column t.b, t ACCESS EXCLUSIVE, 5 entries',
+      'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 1) STORED -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
+    ]);
+  });
+
+  it('a column that was computed keeps its values', () => {
+    expect(
+      planned(
+        [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
+        [
+          changed(column('g', 'integer', { generation_expression: 'a + 1' }), column('g', 'integer')),
+          changed(many('a'), column('a', 'bigInteger', {})),
+        ],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE "public"."t" ALTER COLUMN "g" DROP EXPRESSION IF EXISTS -- let t.g keep its values: column t.g, t ACCESS EXCLUSIVE, 1 entry',
+      'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
+    ]);
+  });
+
+  it('not what no change disturbs', () => {
+    expect(
+      planned(
+        [created('t', [many('a'), many('b'), column('g', 'integer', { generation_expression: 'a + 1' })])],
+        [
+          changed(many('b'), column('b', 'bigInteger', {})),
+          changed(many('a'), column('a', 'integer', { comment: 'x' })),
+        ],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE "public"."t" ALTER COLUMN "b" TYPE bigint USING "b"::bigint -- alter column t.b: type: column t.b, t ACCESS EXCLUSIVE, 8 entries, rewrites',
+      'COMMENT ON COLUMN "public"."t"."a" IS \'x\' -- comment on t.a: column t.a, t SHARE UPDATE EXCLUSIVE, 1 entry',
+    ]);
+  });
+});
