@@ -11,36 +11,29 @@ export function planned(before: readonly NewEvent[], events: readonly NewEvent[]
   return runToEnd(planBatch(follow(initialState(), before), events, 'public')).statements.map(shown);
 }
 
-function shown({ sql, summary, object, ...statement }: Statement): string {
+function shown({ sql, summary, object, ...costs }: Statement): string {
+  const text = sql.startsWith('DO ') ? 'DO' : sql.replaceAll(/\s+/g, ' ').replaceAll('\0', '#');
   const about = object.table === null ? object.name : `${object.table}.${object.name}`;
-  const {
-    locks,
-    lock_entries: entries,
-    loses_data,
-    rewrites_table,
-    may_fail,
-    preparable,
-    drops,
-    kept_until,
-  } = statement;
-  const costs = [
-    `${object.kind} ${about}`,
-    ...locks.map(({ table, lock }) => `${table} ${lock}`),
-    `${entries} ${entries === 1 ? 'entry' : 'entries'}`,
-    ...(loses_data ? ['loses data'] : []),
-    ...(rewrites_table ? ['rewrites'] : []),
-    ...(may_fail ? ['may fail'] : []),
-    ...(preparable === undefined
-      ? []
-      : [
-          `prepared as ${Object.values(preparable)
-            .filter((each) => typeof each !== 'object')
-            .join(' ')}`,
-        ]),
-    ...drops.map(({ kind, name }) => `drops ${kind} ${name}`),
-    ...(statement.ensures === undefined ? [] : [`ensures ${statement.ensures}`]),
-    ...(statement.commit === undefined ? [] : [`commit ${statement.commit}`]),
-    ...(kept_until === undefined ? [] : [`kept until ${kept_until}`]),
-  ];
-  return `${sql.startsWith('DO ') ? 'DO' : sql.replaceAll(/\s+/g, ' ').replaceAll('\0', '#')} -- ${summary}: ${costs.join(', ')}`;
+  return `${text} -- ${summary}: ${object.kind} ${about}, ${saidOf(costs).join(', ')}`;
 }
+
+function saidOf({ lock_entries: entries, ...costs }: Omit<Statement, 'sql' | 'summary' | 'object'>): string[] {
+  const said = [
+    ...costs.locks.map(({ table, lock }) => `${table} ${lock}`),
+    `${entries} ${entries === 1 ? 'entry' : 'entries'}`,
+    costs.loses_data && 'loses data',
+    costs.rewrites_table && 'rewrites',
+    costs.may_fail && 'may fail',
+    costs.preparable && `prepared as ${textsOf(costs.preparable)}`,
+    ...costs.drops.map(({ kind, name }) => `drops ${kind} ${name}`),
+    costs.ensures && `ensures ${costs.ensures}`,
+    costs.commit && `commit ${costs.commit}`,
+    costs.kept_until && `kept until ${costs.kept_until}`,
+  ];
+  return said.filter((each) => typeof each === 'string');
+}
+
+const textsOf = (preparable: object): string =>
+  Object.values(preparable)
+    .filter((each) => typeof each !== 'object')
+    .join(' ');
