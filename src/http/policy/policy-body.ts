@@ -56,7 +56,7 @@ const members = {
     .describe('What can be made online is, where its table has more rows; null: as one likes'),
   approvals: z
     .int()
-    .positive()
+    .min(1)
     .max(MOST_APPROVALS)
     .describe('How many people approve a change request before it is applied'),
   author_may_approve: z.boolean().describe('Whether its author is one of them'),

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { beyond, filterOf, order, subject, subjectFilter, type } from '../../../src/http/history/filter.js';
+import type { HttpDeps } from '../../../src/http/deps.js';
+
+const MESSAGES = (shape: typeof subject | typeof order | typeof type, text: string) =>
+  shape.safeParse(text).error?.issues.map(({ message }) => message);
+
+describe('which part of the log is asked for', () => {
+  it('goes on where a page ended, within what was asked for', () => {
+    expect(beyond({ collection: 'a', after: 5 }, 'asc', 9)).to.deep.equal({ collection: 'a', after: 9 });
+    expect(beyond({ after: 9, before: 20 }, 'asc', 5)).to.deep.equal({ after: 9, before: 20 });
+    expect(beyond({}, 'asc', undefined)).to.deep.equal({ after: 0 });
+    expect(beyond({ collection: 'a', before: 5 }, 'desc', 9)).to.deep.equal({ collection: 'a', before: 5 });
+    expect(beyond({ after: 2, before: 9 }, 'desc', 5)).to.deep.equal({ after: 2, before: 5 });
+    expect(beyond({ before: 9 }, 'desc', undefined)).to.deep.equal({ before: 9 });
+    expect(beyond({}, 'desc', 5)).to.deep.equal({ before: 5 });
+  });
+
+  it('names a subject by its kind, or by its kind and its id', () => {
+    for (const text of ['log', 'log:', 'log:4', 'x:a:b']) expect(MESSAGES(subject, text)).to.equal(undefined);
+    for (const text of ['', ':4']) {
+      expect(MESSAGES(subject, text)).to.deep.equal(['must be a kind of subject (log), or one with its id (log:42).']);
+    }
+    expect(subjectFilter(undefined)).to.deep.equal({ subjectKind: undefined });
+    expect(subjectFilter('log')).to.deep.equal({ subjectKind: 'log' });
+    expect(subjectFilter('index:a:b')).to.deep.equal({ subjectKind: 'index', subjectId: 'a:b' });
+    expect(subjectFilter('log:')).to.deep.equal({ subjectKind: 'log', subjectId: '' });
+  });
+
+  it('has an order and a type of events that there are', () => {
+    for (const text of ['asc', 'desc']) expect(MESSAGES(order, text)).to.equal(undefined);
+    expect(MESSAGES(order, 'up')).to.deep.equal(['must be asc or desc.']);
+    expect(MESSAGES(type, 'field.created')).to.equal(undefined);
+    expect(MESSAGES(type, 'field.seen')?.[0]).to.match(/^must be one of .*\bfield\.created, .*[^,]\.$/);
+  });
+
+  it('begins and ends at positions, both of them included, as are the events at a time', async () => {
+    const asked: string[] = [];
+    const history = {
+      positionBefore: async (time: Date) => {
+        asked.push(time.toISOString());
+        return 7;
+      },
+    } as unknown as HttpDeps['history'];
+    const at = (position: number) => ({ kind: 'position', position }) as const;
+    expect(await filterOf(history, {})).to.deep.equal({ subjectKind: undefined });
+    expect(await filterOf(history, { collection: 'a', subject: 'log:1', since: at(3), until: at(5) })).to.deep.equal({
+      collection: 'a',
+      subjectKind: 'log',
+      subjectId: '1',
+      after: 2,
+      before: 6,
+    });
+    expect(await filterOf(history, { until: { kind: 'now' } })).to.deep.equal({ subjectKind: undefined });
+    expect(await filterOf(history, { since: { kind: 'now' } })).to.deep.equal({
+      subjectKind: undefined,
+      after: Number.MAX_SAFE_INTEGER,
+    });
+    const time = { kind: 'time', time: new Date('2026-11-21T00:00:00Z') } as const;
+    expect(await filterOf(history, { since: time, until: time })).to.deep.equal({
+      subjectKind: undefined,
+      after: 7,
+      before: 8,
+    });
+    expect(asked).to.deep.equal(['2026-11-21T00:00:00.000Z', '2026-11-21T00:00:00.001Z']);
+  });
+});

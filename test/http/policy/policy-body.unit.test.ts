@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { Refused } from '../../../src/http/errors.js';
+import { readPolicyBody } from '../../../src/http/policy/policy-body.js';
+
+function told(body: unknown, member?: string): string[] {
+  try {
+    readPolicyBody(body, member);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    expect(error.problems.map(({ code }) => code)).to.deep.equal(error.problems.map(() => 'INVALID_PAYLOAD'));
+    return error.problems.map(({ path, message }) => `${path}: ${message}`);
+  }
+  return [];
+}
+
+const DEFAULT = { findings: {}, collections: [], online_above_rows: null, approvals: 1, author_may_approve: true };
+
+describe('the body of a policy', () => {
+  it('is as by default where it says nothing', () => {
+    expect(readPolicyBody({})).to.deep.equal(DEFAULT);
+    expect(readPolicyBody({ approvals: 2 }, 'policy')).to.deep.equal({ ...DEFAULT, approvals: 2 });
+  });
+
+  it('is taken as it is, to its limits', () => {
+    for (const body of [
+      {
+        findings: { LOSES_DATA: 'refuse' },
+        collections: [{ pattern: 'a*', findings: { LOSES_DATA: 'approve' } }],
+        online_above_rows: 0,
+        approvals: 100,
+        author_may_approve: false,
+      },
+      { ...DEFAULT, collections: Array.from({ length: 200 }, () => ({ pattern: 'x'.repeat(255), findings: {} })) },
+    ]) {
+      expect(readPolicyBody(body)).to.deep.equal(body);
+    }
+  });
+
+  it('is refused at each place that is none, in the words of what stands there', () => {
+    const [rule, unknown] = [
+      { pattern: 'a', findings: {} },
+      'is not the code of a finding; docs/findings.md has all of them',
+    ];
+    const cases: [body: unknown, problems: string[]][] = [
+      [{ more: 1 }, ['more: There is no such member here.']],
+      [{ findings: { NOTHING: 'warn' } }, [`findings.NOTHING: ${unknown}`]],
+      [
+        { findings: { LOSES_DATA: 'stop' } },
+        ['findings.LOSES_DATA: must be one of off, note, warn, acknowledge, approve, refuse.'],
+      ],
+      [
+        { collections: [rule, { ...rule, findings: { X: 'off', Y: 'off' } }] },
+        ['X', 'Y'].map((code) => `collections[1].findings.${code}: ${unknown}`),
+      ],
+      [{ collections: [{ pattern: '', findings: {} }] }, ['collections[0].pattern: must have at least 1 character.']],
+      [
+        { collections: [{ ...rule, pattern: 'x'.repeat(256) }] },
+        ['collections[0].pattern: must have at most 255 characters.'],
+      ],
+      [{ collections: Array.from({ length: 201 }, () => rule) }, ['collections: must have at most 200 items.']],
+      [{ online_above_rows: -1 }, ['online_above_rows: must be at least 0.']],
+      [{ approvals: 0 }, ['approvals: must be at least 1.']],
+      [{ approvals: 101 }, ['approvals: must be at most 100.']],
+    ];
+    for (const [body, problems] of cases) {
+      expect(told(body), JSON.stringify(body).slice(0, 100)).to.deep.equal(problems);
+      expect(told(body, 'policy')).to.deep.equal(problems.map((problem) => `policy.${problem}`));
+    }
+  });
+
+  it('stops nothing that is only shown', () => {
+    const shownOnly = (action: string) => told({ findings: { ROWS_IN_THE_WAY: action } });
+    for (const action of ['off', 'note', 'warn']) expect(shownOnly(action), action).to.deep.equal([]);
+    for (const action of ['acknowledge', 'approve', 'refuse']) {
+      expect(shownOnly(action), action).to.deep.equal([
+        'findings.ROWS_IN_THE_WAY: is only noticed where a document is read: off, note or warn',
+      ]);
+    }
+  });
+
+  it('has no finding called __proto__, which JSON can say', () => {
+    const hidden = JSON.parse('{"findings":{"__proto__":"off"}}') as object;
+    const problem = 'is not the code of a finding';
+    expect(told(hidden)).to.deep.equal([`findings.__proto__: ${problem}`]);
+    expect(told({ ...hidden, collections: [1, { pattern: 'a', ...hidden }] }, 'policy')).to.deep.equal([
+      `policy.findings.__proto__: ${problem}`,
+      `policy.collections[1].findings.__proto__: ${problem}`,
+    ]);
+  });
+});
