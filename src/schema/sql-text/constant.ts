@@ -36,19 +36,15 @@ export const parseConstant = memoize((text): Constant | null => {
 function literal(constant: Node, casts: ParsedType[]): Constant | null {
   if (constant['isnull'] === true) return { kind: 'literal', text: null, isQuoted: false, casts };
   const quoted = member(constant, 'sval');
-  if (quoted !== undefined) return { kind: 'literal', text: textOf(quoted['sval']), isQuoted: true, casts };
+  if (quoted !== undefined) return { kind: 'literal', text: String(quoted['sval']), isQuoted: true, casts };
   const integer = integerOf(constant);
   const text = integer === undefined ? unquotedText(constant) : String(integer);
   return text === undefined ? null : { kind: 'literal', text, isQuoted: false, casts };
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
 function unquotedText(constant: Node): string | undefined {
   const decimal = member(constant, 'fval');
-  if (decimal !== undefined) return textOf(decimal['fval']);
+  if (decimal !== undefined) return String(decimal['fval']);
   const truth = member(constant, 'boolval');
   return truth === undefined ? undefined : String(truth['boolval'] === true);
 }

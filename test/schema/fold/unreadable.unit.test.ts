@@ -1,0 +1,194 @@
+/** Events of the log that this release can't read, or that can't follow the state they meet: each says why, and where it is. */
+import { expect } from 'chai';
+import { evolve } from '../../../src/schema/fold/evolve.js';
+import { formerNames } from '../../../src/schema/fold/former-names.js';
+import { UnreadableEventError, readEvent } from '../../../src/schema/fold/upcasting.js';
+import type { LogEvent } from '../../../src/schema/model/events.js';
+import { LIBRARY, withRelations } from '../../support/library.js';
+import { accepted, attempt, follow } from '../../support/given.js';
+
+const STATE = withRelations();
+
+type Loose = Record<string, unknown>;
+const eventOf = (type: string, collection: string | null, field: string | null, data: unknown, more: Loose = {}) =>
+  ({ position: 7, type, version: 1, collection, field, data, ...more }) as never;
+
+function refused(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    expect(error).to.be.instanceOf(UnreadableEventError);
+    const { name, message, position } = error as UnreadableEventError;
+    expect([name, position]).to.deep.equal(['UnreadableEventError', 7]);
+    return message.replace("event 7 can't be read: ", '');
+  }
+  return 'accepted';
+}
+
+describe('an event of the log that can not be read', () => {
+  const reading = (...event: Parameters<typeof eventOf>) => refused(() => readEvent(eventOf(...event)));
+
+  it('is of an unknown type or version, or names no collection', () => {
+    expect(reading('table.created', 'a', null, {})).to.equal('its type "table.created" is unknown');
+    expect(reading('constructor', 'a', null, {})).to.equal('its type "constructor" is unknown');
+    for (const version of [0, 2])
+      expect(reading('collection.deleted', 'a', null, {}, { version })).to.equal(
+        `version ${version} of collection.deleted is unknown; this release knows 1 to 1`,
+      );
+    expect(reading('collection.deleted', null, null, {})).to.equal('it names no collection');
+  });
+
+  it('has data that is not that of its type', () => {
+    const patched = (...patch: unknown[]) => reading('collection.updated', 'a', null, { patch });
+    const replace = { op: 'replace', path: '/meta/note', value: null };
+    expect(patched(replace)).to.equal('accepted');
+    expect(patched(replace, replace)).to.equal('accepted');
+    const not = /^its data is not that of collection\.updated version 1: patch/;
+    for (const wrong of [
+      { ...replace, op: 'other' },
+      { ...replace, path: 5 },
+      { op: 'replace', path: '/a' },
+      { ...replace, more: 1 },
+      'text',
+      null,
+    ])
+      expect(patched(wrong), JSON.stringify(wrong)).to.match(not);
+    expect(reading('collection.updated', 'a', null, { patch: 'text' })).to.match(not);
+    expect(reading('collection.updated', 'a', null, { patch: [replace], more: 1 })).to.match(
+      /collection\.updated version 1/,
+    );
+    expect(reading('collection.updated', 'a', null, null)).to.match(/collection\.updated version 1/);
+    // A patch is the payload of no other type.
+    expect(reading('collection.created', 'a', null, { patch: [replace] })).to.match(/collection\.created version 1/);
+  });
+
+  it('is read as it was stored, hostile members included', () => {
+    const data = JSON.parse(
+      '{"patch": [{"op": "replace", "path": "/meta/note", "value": {"__proto__": 1}}]}',
+    ) as object;
+    const event = eventOf('collection.updated', 'a', null, data, { batch: 'b' });
+    expect(readEvent(event)).to.equal(event);
+  });
+});
+
+describe('an event that can not follow', () => {
+  const following = (...event: Parameters<typeof eventOf>) => refused(() => evolve(STATE, eventOf(...event)));
+  const note = { patch: [{ op: 'replace', path: '/meta/note', value: 'n' }] };
+  const misfit = { patch: [{ op: 'remove', path: '/meta/nothing/deep' }] };
+
+  it('meets nothing, or something, of its name', () => {
+    const { collection } = STATE.collections.get('tags')!;
+    expect(following('collection.created', 'tags', null, { collection, fields: [] })).to.equal(
+      'the collection exists already (collection.created tags)',
+    );
+    for (const type of ['collection.updated', 'collection.deleted', 'field.created', 'relation.deleted'])
+      expect(following(type, 'nothing', null, note)).to.equal(`there is no such collection (${type} nothing)`);
+    expect(following('field.updated', 'tags', 'nothing', note)).to.equal(
+      'there is nothing of that name to change (field.updated tags.nothing)',
+    );
+    expect(following('relation.updated', 'articles', 'id', note)).to.equal(
+      'there is nothing of that name to change (relation.updated articles.id)',
+    );
+    for (const [type, field] of [
+      ['collection.updated', null],
+      ['field.updated', 'id'],
+    ] as const)
+      expect(following(type, 'tags', field, misfit)).to.match(
+        new RegExp(`^its patch doesn't fit \\(.*\\) \\(${type} tags${field === null ? '' : '\\.id'}\\)$`),
+      );
+  });
+
+  it('renames what is not there, or to what is there', () => {
+    const table = (from: string, to: string, patches?: unknown) =>
+      following('collection.renamed', from, null, { to, ...(patches !== undefined && { patches }) });
+    const field = (collection: string, from: string, to: string) =>
+      following('field.renamed', collection, from, { to });
+    expect(table('nothing', 'x')).to.equal('there is no such collection (collection.renamed nothing)');
+    expect(table('tags', 'authors')).to.equal('there is a collection of the new name (collection.renamed tags)');
+    expect(table('tags', 'x')).to.equal('accepted');
+    expect(field('nothing', 'id', 'x')).to.equal('there is no such collection (field.renamed nothing.id)');
+    expect(field('tags', 'nothing', 'x')).to.equal('there is no such field (field.renamed tags.nothing)');
+    expect(field('tags', 'id', 'articles')).to.equal('there is a field of the new name (field.renamed tags.id)');
+    expect(field('tags', 'id', 'key')).to.equal('accepted');
+    const missing = 'there is nothing of that name to change (collection.renamed tags)';
+    const { patch } = note;
+    for (const place of [
+      { collection: 'nothing' },
+      { collection: 'tags' },
+      { collection: 'x', field: 'nothing' },
+      { collection: 'articles', relation: 'id' },
+    ])
+      expect(table('tags', 'x', [{ ...place, patch }]), JSON.stringify(place)).to.equal(missing);
+    for (const place of [{ collection: 'x' }, { collection: 'x', field: 'id' }])
+      expect(table('tags', 'x', [{ ...place, patch }]), JSON.stringify(place)).to.equal('accepted');
+    const oneField = [{ op: 'replace', path: '/one_field', value: null }];
+    expect(table('tags', 'x', [{ collection: 'articles', relation: 'author', patch: oneField }])).to.equal('accepted');
+  });
+});
+
+describe('names as they were when a batch began', () => {
+  const renamed = (collection: string, field: string | null, to: string): LogEvent =>
+    ({
+      type: field === null ? 'collection.renamed' : 'field.renamed',
+      version: 1,
+      collection,
+      field,
+      data: { to },
+    }) as LogEvent;
+
+  it('are followed back through any number of renames', () => {
+    const former = formerNames();
+    expect([former.collection('a'), former.field('a', 'x')]).to.deep.equal(['a', 'x']);
+    former.add(renamed('a', 'x', 'y'));
+    former.add(renamed('a', null, 'b'));
+    former.add(renamed('b', 'y', 'z'));
+    former.add(renamed('b', null, 'c'));
+    expect([former.collection('c'), former.field('c', 'z'), former.field('c', 'w')]).to.deep.equal(['a', 'x', 'w']);
+    expect(former.collection('b'), 'nothing is called so any more').to.equal('b');
+    expect(former.field('c', 'y')).to.equal('y');
+    former.add({ ...renamed('c', null, 'd'), type: 'collection.deleted' } as LogEvent);
+    expect(former.collection('d')).to.equal('d');
+  });
+
+  it('are other things where names were exchanged', () => {
+    const former = formerNames();
+    for (const [from, to] of [
+      ['a', 'x'],
+      ['b', 'a'],
+      ['x', 'b'],
+    ] as const)
+      former.add(renamed(from, null, to));
+    expect([former.collection('a'), former.collection('b')]).to.deep.equal(['b', 'a']);
+    former.add(renamed('a', 'one', 'two'));
+    expect([former.field('a', 'two'), former.field('b', 'two')]).to.deep.equal(['one', 'two']);
+  });
+});
+
+describe('the fold of renames', () => {
+  it('leaves what never mentions the name as it was, the same object', () => {
+    const before = STATE.collections;
+    const result = attempt(STATE, 'rename-collection', { collection: 'tags', body: { to: 'words' } });
+    if (!result.ok) throw new Error(JSON.stringify(result.problems));
+    const { collections } = follow(STATE, result.value);
+    expect(collections.get('authors')).to.equal(before.get('authors'));
+    expect(collections.get('articles_tags')?.relations.get('tags_id')?.one_collection).to.equal('words');
+    expect([...collections.keys()].sort()).to.deep.equal(
+      [...Object.keys(LIBRARY.collections).filter((name) => name !== 'tags'), 'words'].sort(),
+    );
+  });
+
+  it('follows a field into what names it: the other side of relations, and their junction', () => {
+    const after = [
+      { collection: 'authors', field: 'articles', body: { to: 'texts' } },
+      { collection: 'articles_tags', field: 'tags_id', body: { to: 'word' } },
+      { collection: 'comments', field: 'item_collection', body: { to: 'kind' } },
+    ].reduce((state, input) => accepted(state, 'rename-field', input), STATE);
+    const relation = (collection: string, field: string) => after.collections.get(collection)?.relations.get(field);
+    expect(relation('articles', 'author')?.one_field).to.equal('texts');
+    expect(relation('articles', 'parent')?.one_field).to.equal(null);
+    expect(relation('articles_tags', 'articles_id')).to.include({ junction_field: 'word', one_field: 'tags' });
+    expect(relation('articles_tags', 'word')).to.include({ many_field: 'word', junction_field: 'articles_id' });
+    expect(relation('articles_tags', 'tags_id')).to.equal(undefined);
+    expect(relation('comments', 'item')).to.include({ one_collection_field: 'kind' });
+  });
+});
