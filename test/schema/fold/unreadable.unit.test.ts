@@ -10,7 +10,8 @@ import { accepted, attempt, follow } from '../../support/given.js';
 const STATE = withRelations();
 
 type Loose = Record<string, unknown>;
-const eventOf = (type: string, collection: string | null, field: string | null, data: unknown, more: Loose = {}) =>
+type Told = [type: string, collection: string | null, field: string | null, data: unknown, more?: Loose];
+const eventOf = (...[type, collection, field, data, more]: Told) =>
   ({ position: 7, type, version: 1, collection, field, data, ...more }) as never;
 
 function refused(act: () => unknown): string {
@@ -26,7 +27,7 @@ function refused(act: () => unknown): string {
 }
 
 describe('an event of the log that can not be read', () => {
-  const reading = (...event: Parameters<typeof eventOf>) => refused(() => readEvent(eventOf(...event)));
+  const reading = (...event: Told) => refused(() => readEvent(eventOf(...event)));
 
   it('is of an unknown type or version, or names no collection', () => {
     expect(reading('table.created', 'a', null, {})).to.equal('its type "table.created" is unknown');
@@ -72,7 +73,7 @@ describe('an event of the log that can not be read', () => {
 });
 
 describe('an event that can not follow', () => {
-  const following = (...event: Parameters<typeof eventOf>) => refused(() => evolve(STATE, eventOf(...event)));
+  const following = (...event: Told) => refused(() => evolve(STATE, eventOf(...event)));
   const note = { patch: [{ op: 'replace', path: '/meta/note', value: 'n' }] };
   const misfit = { patch: [{ op: 'remove', path: '/meta/nothing/deep' }] };
 
@@ -127,14 +128,13 @@ describe('an event that can not follow', () => {
 });
 
 describe('names as they were when a batch began', () => {
-  const renamed = (collection: string, field: string | null, to: string): LogEvent =>
-    ({
-      type: field === null ? 'collection.renamed' : 'field.renamed',
-      version: 1,
-      collection,
-      field,
-      data: { to },
-    }) as LogEvent;
+  const renamed = (collection: string, field: string | null, to: string): LogEvent => ({
+    type: field === null ? 'collection.renamed' : 'field.renamed',
+    version: 1,
+    collection,
+    field,
+    data: { to },
+  });
 
   it('are followed back through any number of renames', () => {
     const former = formerNames();
