@@ -40,11 +40,11 @@ const MAX_DIGITS = 1000;
 export function plainDecimal(text: string): string | null {
   if (text.length > MAX_DIGITS || !DECIMAL.test(text)) return null;
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
-  const shift = Number(exponent);
-  if (Math.abs(shift) > MAX_DIGITS) return null;
-  const { integer, rest } = shiftPoint(mantissa.replace(/^[+-]/, ''), shift);
+  const { integer, rest } = shiftPoint(mantissa.replace(/^[+-]/, ''), Number(exponent));
   if (integer === '' && rest === '') return '0';
-  return (text.startsWith('-') ? '-' : '') + integer.padStart(1, '0') + (rest === '' ? '' : `.${rest}`);
+  const plain = (text.startsWith('-') ? '-' : '') + integer.padStart(1, '0') + (rest === '' ? '' : `.${rest}`);
+  // It is read again as it is written here.
+  return plain.length > MAX_DIGITS ? null : plain;
 }
 
 /** Digits before and after the point once it has moved `shift` places to the right, without needless zeros. */
