@@ -1,0 +1,144 @@
+/** What is there, said as the log says it where the two do not differ. */
+import { expect } from 'chai';
+import { alignSpelling } from '../../../src/projector/drift/align-spelling.js';
+import type { ColumnExtras, TableExtras } from '../../../src/schema/model/extras.js';
+import type { Field } from '../../../src/schema/model/model.js';
+import { type CollectionNode, initialState } from '../../../src/schema/model/state.js';
+import { follow } from '../../support/given.js';
+import { column, created, tableOf } from '../columns.js';
+
+function nodeOf(fields: Field[], extras?: TableExtras): CollectionNode {
+  const state = follow(initialState(), [created('t', fields)]);
+  const node = state.collections.get('t');
+  if (node === undefined) throw new Error('no collection');
+  return { ...node, collection: { ...tableOf('t'), schema: { comment: null, ...(extras && { extras }) } } };
+}
+
+const about = (member: string, field?: string) =>
+  ({
+    where: 'catalog',
+    collection: 't',
+    ...(field === undefined ? {} : { field }),
+    member,
+    expected: 1,
+    found: 2,
+  }) as const;
+
+/** The extras of a table that is there so, as the log would say them. */
+function aligned(found: TableExtras, known: TableExtras, ...members: string[]): TableExtras | undefined {
+  const { collection } = nodeOf([], found);
+  const differences = members.map((member) => about(member));
+  return alignSpelling({ collection, fields: [], relations: [] }, nodeOf([], known), differences).collection.schema
+    ?.extras;
+}
+
+const text = (more: ColumnExtras = {}, schema: object = {}): Field => {
+  const field = column('t.a', 'text');
+  return {
+    ...field,
+    schema: { ...field.schema, ...schema, ...(Object.keys(more).length > 0 && { extras: more }) },
+  } as Field;
+};
+
+function alignedField(found: Field, known: Field, ...members: string[]): Field['schema'] | undefined {
+  const { collection } = nodeOf([]);
+  const differences = members.map((member) => about(member, 'a'));
+  const { fields } = alignSpelling({ collection, fields: [found], relations: [] }, nodeOf([known]), differences);
+  return fields[0]?.schema;
+}
+
+describe('the extras of a table', () => {
+  const found: TableExtras = {
+    primary_key: { name: 'k', columns: ['id'], definition: 'PRIMARY KEY (id)' },
+    constraints: [{ name: 'c', definition: 'CHECK ((a > 0))' }],
+    indexes: [{ name: 'i', definition: 'USING btree (a)' }],
+    partition_by: 'LIST (a)',
+    partition_of: { table: 'p', bound: "FOR VALUES IN ('1')" },
+    needs: [{ kind: 'domain', name: 'd', type: 'text' }],
+  };
+  const known: TableExtras = {
+    primary_key: { name: 'k', columns: ['id'], definition: 'primary key (id)' },
+    constraints: [{ name: 'c', definition: 'check (a > 0)' }],
+    indexes: [{ name: 'i', definition: 'using btree (a)' }],
+    partition_by: 'list (a)',
+    partition_of: { table: 'p', bound: "for values in ('1')" },
+    needs: [{ kind: 'domain', name: 'd', type: 'varchar' }],
+  };
+
+  it('are said as the log says them', () => {
+    expect(aligned(found, known)).to.deep.equal(known);
+  });
+
+  const members: [string, keyof TableExtras][] = [
+    ['constraint k', 'primary_key'],
+    ['constraint c', 'constraints'],
+    ['index i', 'indexes'],
+    ['partition_by', 'partition_by'],
+    ['partition_of', 'partition_of'],
+    ['domain d', 'needs'],
+  ];
+  for (const [member, name] of members) {
+    it(`are said as they are there, where they differ: ${member}`, () => {
+      expect(aligned(found, known, member)).to.deep.equal({ ...known, [name]: found[name] });
+    });
+  }
+
+  it('are as they are there, where the log knows none of that name', () => {
+    const { needs: _, ...rest } = found;
+    // What the table uses is looked at where the collection names it.
+    expect(aligned(found, {})).to.deep.equal(rest);
+    const other = { ...known, primary_key: { name: 'l', columns: ['id'], definition: 'x' } };
+    expect(aligned(found, other)?.primary_key).to.deep.equal(found.primary_key);
+    const moved = { ...known, primary_key: { name: 'k', columns: ['a'], definition: 'x' } };
+    expect(aligned(found, moved)?.primary_key).to.deep.equal(found.primary_key);
+    expect(aligned({}, { primary_key: { name: 'k', columns: ['id'] } })).to.equal(undefined);
+  });
+
+  it('are the same object where nothing differs', () => {
+    const node = nodeOf([], known);
+    const again = alignSpelling({ collection: nodeOf([], found).collection, fields: [], relations: [] }, node, []);
+    expect(again.collection.schema).to.equal(node.collection.schema);
+  });
+});
+
+describe('a field', () => {
+  it('is said as the log says it, unless that differs', () => {
+    const [there, ours] = [text({ default: 'lower(x)' }), text({ default: 'LOWER(x)' })];
+    expect(alignedField(there, ours)).to.equal(ours.schema);
+    expect(alignedField(there, ours, 'schema.default_value')).to.deep.equal(there.schema);
+    const [computed, known] = ['a + 1', 'a+1'].map((generation_expression) => text({}, { generation_expression })) as [
+      Field,
+      Field,
+    ];
+    expect(alignedField(computed, known)).to.equal(known.schema);
+    expect(alignedField(computed, known, 'schema.generation_expression')).to.deep.equal(computed.schema);
+  });
+
+  it('has the default in words, or not, as the log has it', () => {
+    const [value, words] = [text({}, { default_value: 'x' }), text({ default: "'x'::text" })];
+    expect(alignedField(value, words)).to.equal(words.schema);
+    expect(alignedField(words, value)).to.equal(value.schema);
+    expect(alignedField(value, words, 'schema.default_value')).to.deep.equal(value.schema);
+  });
+
+  const names: [string, ColumnExtras, ColumnExtras][] = [
+    ['identity sequence', { sequence: { name: 's' } }, { sequence: { name: 'r' } }],
+    ['not null name', { not_null_name: 'n' }, { not_null_name: 'm' }],
+  ];
+  for (const [member, there, ours] of names) {
+    it(`has what is compared only where it is said: ${member}`, () => {
+      expect(alignedField(text(there), text(ours))?.extras).to.deep.equal(ours);
+      expect(alignedField(text(there), text())).to.not.have.property('extras');
+      expect(alignedField(text(), text(ours))?.extras).to.deep.equal(ours);
+      expect(alignedField(text(there), text(ours), member)?.extras).to.deep.equal(there);
+    });
+  }
+
+  it('is as it is there in everything else', () => {
+    const there = text({ collation: '"C"' }, { comment: 'there' });
+    expect(alignedField(there, text({ collation: '"D"' }, { comment: 'ours' }))).to.deep.equal(there.schema);
+    const alias = column('t.a', 'alias', null);
+    expect(alignedField(there, alias)).to.equal(there.schema);
+    expect(alignedField(alias, there)).to.equal(null);
+  });
+});

@@ -1,0 +1,47 @@
+/** Differences that are there only because a table was renamed. */
+import { expect } from 'chai';
+import { isConsequence } from '../../../src/projector/drift/consequences.js';
+import type { Json } from '../../../src/kernel/json.js';
+import { catalogTable } from '../catalog-tables.js';
+
+function consequence(expected: Json, found: Json, ...renamed: [was: string, is: string][]): boolean {
+  const tables = new Map(renamed.map(([was, is]) => [was, catalogTable(is)]));
+  return isConsequence({ where: 'catalog', collection: 't', member: 'x', expected, found }, tables);
+}
+
+const key = (table: string, onDelete = 'CASCADE'): Json => ({
+  kind: 'foreign key',
+  references: { schema: 'public', table, onDelete },
+});
+const words = (target: string, rest = ''): Json => ({
+  definition: `FOREIGN KEY (a, b) REFERENCES ${target}(x, y)${rest}`,
+});
+const part = (table: string, bound = 'DEFAULT'): Json => ({ table, bound });
+
+describe('what follows from the name of a table', () => {
+  it('is a foreign key, one in words, or a partition, that says the new name and nothing else', () => {
+    expect(consequence(key('was'), key('is'), ['was', 'is'])).to.equal(true);
+    expect(consequence(part('was'), part('is'), ['was', 'is'])).to.equal(true);
+    expect(consequence(words('was'), words('is'), ['was', 'is'])).to.equal(true);
+    expect(consequence(words('"wa""s"'), words('"I s"'), ['wa"s', 'I s'])).to.equal(true);
+    expect(consequence(words('was', ' MATCH $& FULL'), words('is', ' MATCH $& FULL'), ['was', 'is'])).to.equal(true);
+    expect(consequence(words('"a$&"'), words('is'), ['a$&', 'is'])).to.equal(true);
+    expect(consequence(key('was'), key('is'), ['other', 'else'], ['was', 'is'])).to.equal(true);
+  });
+
+  it('is nothing that differs otherwise', () => {
+    expect(consequence(key('was'), key('is', 'NO ACTION'), ['was', 'is'])).to.equal(false);
+    expect(consequence(part('was'), part('is', 'FOR VALUES IN (1)'), ['was', 'is'])).to.equal(false);
+    expect(consequence(words('was'), words('is', ' NOT VALID'), ['was', 'is'])).to.equal(false);
+    expect(consequence(key('was'), key('else'), ['was', 'is'])).to.equal(false);
+    expect(consequence(words('was'), words('isnt'), ['was', 'is'])).to.equal(false);
+    expect(consequence(words('was'), words('"is"'), ['was', 'is'])).to.equal(false);
+    expect(consequence(key('was'), key('is'))).to.equal(false);
+  });
+
+  it('is nothing that is missing on a side', () => {
+    expect(consequence(null, key('is'), ['was', 'is'])).to.equal(false);
+    expect(consequence(key('was'), null, ['was', 'is'])).to.equal(false);
+    expect(consequence('was', 'is', ['was', 'is'])).to.equal(false);
+  });
+});

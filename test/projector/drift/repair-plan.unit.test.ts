@@ -1,0 +1,162 @@
+/** What would make the log and a table alike. */
+import { expect } from 'chai';
+import { withoutNoOps } from '../../../src/projector/drift/no-ops.js';
+import type { PlannedRepair } from '../../../src/projector/drift/model.js';
+import {
+  type FoundTable,
+  planForDifferent,
+  planForMissing,
+  repairOf,
+  repairOfAll,
+} from '../../../src/projector/drift/repair-plan.js';
+import type { Need } from '../../../src/schema/model/extras.js';
+import type { Field, NewRelation } from '../../../src/schema/model/model.js';
+import { type CollectionNode, type State, initialState } from '../../../src/schema/model/state.js';
+import { follow } from '../../support/given.js';
+import { type Objects, catalogObjects, catalogSequence } from '../catalog-tables.js';
+import { column, created, related, tableOf } from '../columns.js';
+
+function nodeOf(state: State): CollectionNode {
+  const node = state.collections.get('t');
+  if (node === undefined) throw new Error('no collection');
+  return node;
+}
+
+const a = column('t.a', 'integer');
+const alias = column('t.note', 'alias', null);
+const state = follow(initialState(), [created('other'), created('t', [a, alias]), related('t.a', 'other')]);
+const [id] = [...nodeOf(state).fields.values()] as [Field];
+const { id: _, ...relation } = nodeOf(state).relations.get('a') ?? { id: 0 };
+
+/** The table as it is there, with these fields and relations. */
+function there(fields: Field[], relations: unknown[] = []): FoundTable {
+  const all = { collection: nodeOf(state).collection, fields, relations: relations as NewRelation[] };
+  return { all, rest: all, statements: [] };
+}
+
+const planned = (found: FoundTable) => {
+  const { statements, events } = planForDifferent(state, nodeOf(state), found, 'public');
+  return {
+    statements: statements.map(({ sql, drops, field }) => [sql, drops, field]),
+    events: events.map(({ type, collection, field }) => `${type} ${collection}.${field}`),
+  };
+};
+
+describe('the repair of a table that differs', () => {
+  it('is none where it is as the log says, aliases aside', () => {
+    expect(planned(there([id, a], [relation]))).to.deep.equal({ statements: [], events: [] });
+  });
+
+  it('makes a foreign key again, or lets the log have it no more', () => {
+    expect(planned(there([id, a]))).to.deep.equal({
+      statements: [
+        [
+          'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."other" ("id")',
+          false,
+          'a',
+        ],
+      ],
+      events: ['relation.updated t.a'],
+    });
+  });
+
+  it('makes a column again with what it had', () => {
+    const { statements, events } = planned(there([id]));
+    expect(statements).to.deep.equal([
+      ['ALTER TABLE "public"."t" ADD COLUMN "a" integer', false, 'a'],
+      [
+        'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."other" ("id")',
+        false,
+        'a',
+      ],
+    ]);
+    expect(events).to.deep.equal(['relation.deleted t.a', 'field.deleted t.a']);
+  });
+
+  it('drops a column that the log has not', () => {
+    expect(planned(there([id, a, column('t.b', 'text')], [relation]))).to.deep.equal({
+      statements: [['ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "b"', true, 'b']],
+      events: ['field.created t.b'],
+    });
+  });
+});
+
+describe('the repair of a table that is not there', () => {
+  it('makes it, or takes it out of the log', () => {
+    const { statements, events } = planForMissing(state, nodeOf(state), 'public');
+    expect(statements.map(({ summary, field, drops }) => [summary, field, drops])).to.deep.equal([
+      ['create table t', null, false],
+      ['point t.a at other', null, false],
+    ]);
+    expect(events.map(({ type, collection, field }) => `${type} ${collection}.${field}`)).to.deep.equal([
+      'relation.deleted t.a',
+      'collection.deleted t.null',
+    ]);
+  });
+});
+
+describe('a part of a repair', () => {
+  const plan = planForDifferent(state, nodeOf(state), there([id, column('t.b', 'text')]), 'public');
+
+  it('is what is about a field, and events beside', () => {
+    const summaries = (...about: Parameters<typeof repairOf>) => {
+      const { database, log } = repairOf(...about);
+      return [database.map(({ summary }) => summary), log.map(({ type, field }) => `${type} ${field}`)];
+    };
+    expect(summaries(plan, 'b')).to.deep.equal([['drop column t.b'], ['field.created b']]);
+    expect(summaries(plan, 'a', ['b'])).to.deep.equal([
+      ['add column t.a', 'point t.a at other'],
+      ['relation.deleted a', 'field.deleted a', 'field.created b'],
+    ]);
+    expect(summaries(plan, undefined)).to.deep.equal([[], []]);
+    expect(repairOfAll(plan).database.every((each) => Object.keys(each).join() === 'sql,summary,drops')).to.equal(true);
+    expect(repairOfAll(plan).log.every((each) => Object.keys(each).join() === 'type,collection,field,data')).to.equal(
+      true,
+    );
+  });
+});
+
+describe('a repair that would change nothing', () => {
+  const kinds: [Need['kind'], Objects][] = [
+    ['extension', { extensions: ['x'] }],
+    ['collation', { collations: new Map([['x', { provider: 'libc' as const }]]) }],
+    ['sequence', { sequences: [catalogSequence('x', 'bigint')] }],
+    ['enum', { typeNames: ['x'] }],
+    ['domain', { typeNames: ['x'] }],
+  ];
+  const left = (more: Partial<PlannedRepair>, objects: Objects, needs: Need[] = []): number => {
+    const statement = { sql: '', summary: '', drops: false, field: null, ...more } as PlannedRepair;
+    const node = { ...nodeOf(state), collection: tableOf('t', { extras: { needs } }) };
+    return withoutNoOps({ statements: [statement] }, node, { beside: catalogObjects(objects) }).statements.length;
+  };
+  const all: Objects = Object.assign({}, ...kinds.map(([, objects]) => objects)) as Objects;
+
+  for (const [kind, objects] of kinds) {
+    it(`makes sure of ${kind} that is there`, () => {
+      const object = { kind, name: 'x', table: null };
+      expect(left({ object, ensures: 'object' }, objects)).to.equal(0);
+      expect(left({ object: { ...object, name: 'y' }, ensures: 'object' }, all)).to.equal(1);
+      expect(left({ object }, all)).to.equal(1);
+      const isType = (each: string): boolean => each === 'enum' || each === 'domain';
+      for (const [other, each] of kinds) {
+        if (other !== kind && !(isType(other) && isType(kind))) {
+          expect(left({ object, ensures: 'object' }, each), other).to.equal(1);
+        }
+      }
+    });
+  }
+
+  it('gives a sequence to the column that has it', () => {
+    const object = { kind: 'sequence', name: 'x', table: null } as const;
+    const needs: Need[] = [{ kind: 'sequence', name: 'x', owned_by: 'a' }];
+    const owned = (table: string, by: string) => ({
+      sequences: [catalogSequence('x', 'bigint', { owner: { table, column: by } })],
+    });
+    expect(left({ object, ensures: 'owner' }, owned('t', 'a'), needs)).to.equal(0);
+    expect(left({ object, ensures: 'owner' }, owned('t', 'b'), needs)).to.equal(1);
+    expect(left({ object, ensures: 'owner' }, owned('other', 'a'), needs)).to.equal(1);
+    expect(left({ object, ensures: 'owner' }, owned('t', 'a'))).to.equal(1);
+    expect(left({ object, ensures: 'owner' }, all, needs)).to.equal(1);
+    expect(left({ object, ensures: 'owner' }, owned('t', 'a'), [{ kind: 'enum', name: 'x', labels: [] }])).to.equal(1);
+  });
+});
