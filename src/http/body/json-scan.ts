@@ -94,11 +94,11 @@ class Scanner {
 
   #count(): void {
     const { limits } = this.#options;
-    this.values += 1;
-    if (this.values > limits.values) this.#refuse('values', `it holds more than ${limits.values} values`);
     const top = this.#top;
+    this.values += 1;
+    if (top !== null) top.count += 1;
+    if (this.values > limits.values) this.#refuse('values', `it holds more than ${limits.values} values`);
     if (top === null) return;
-    top.count += 1;
     if (top.isArray ? top.count > limits.elements : top.count > limits.members) this.#tooMany(top);
   }
 
@@ -216,10 +216,9 @@ class Scanner {
   }
 
   #unexpected(at: number): never {
-    const found = Buffer.from(this.#bytes.subarray(at, at + 4))
-      .toString()
-      .slice(0, 1);
-    const what = found === '' ? 'it ends too early' : `${JSON.stringify(found)} is not expected here`;
+    // Of UTF-8 no character takes more bytes.
+    const [found] = Buffer.from(this.#bytes.subarray(at, at + 4)).toString();
+    const what = found === undefined ? 'it ends too early' : `${JSON.stringify(found)} is not expected here`;
     this.#refuse('syntax', what, at);
   }
 

@@ -126,9 +126,22 @@ describe('JSON that is parsed in steps', () => {
       path: 'a[1]',
       details: { line: 3, column: 6 },
     });
-    expect(await refusalOf('[1,')).include({
-      message: 'The body is not valid JSON: it ends too early (line 1, column 4).',
-    });
+    for (const [text, message, path, column] of [
+      ['[1,', 'it ends too early', '[1]', 4],
+      ['{"a" 1}', '"1" is not expected here', 'a', 6],
+      ['{"a":1,}', '"}" is not expected here', 'a', 8],
+      ['{1:2}', '"1" is not expected here', undefined, 2],
+      ['{"a":[1}]', '"}" is not expected here', 'a[0]', 8],
+      ['1 😀', '"😀" is not expected here', undefined, 3],
+      ['"a\nb"', '"\\n" is not expected here', undefined, 3],
+    ] as const) {
+      expect(await refusalOf(text), text).deep.equal({
+        code: 'INVALID_PAYLOAD',
+        message: `The body is not valid JSON: ${message} (line 1, column ${column}).`,
+        ...(path !== undefined && { path }),
+        details: { line: 1, column },
+      });
+    }
   });
 
   it('holds no member twice', async () => {
@@ -146,16 +159,44 @@ describe('JSON that is parsed in steps', () => {
 
   it('holds no more than it may, which is found before anything is built', async () => {
     const limits = { values: 10, depth: 3, members: 3, elements: 5, scalar: 8 };
-    const tooLarge = { code: 'CONTENT_TOO_LARGE' };
-    expect(await refusalOf('[[1,2,3,4],[5,6,7,8]]', limits)).deep.include({
-      ...tooLarge,
-      details: { limit: 10, limited: 'values' },
-    });
-    expect(await refusalOf('[1,{"a":[0,1,2,3,4,5]}]', limits)).include({ ...tooLarge, path: '[1].a' });
-    expect(await refusalOf('[1,{"a":1,"b":2,"c":3,"d":4}]', limits)).include({ ...tooLarge, path: '[1]' });
-    expect(await refusalOf('[1,"123456789"]', limits)).include({ ...tooLarge, path: '[1]' });
-    expect(await refusalOf('[1,1234567890]', limits)).include({ ...tooLarge, path: '[1]' });
-    expect(await refusalOf('[1,[[[]]]]', limits)).include({ code: 'INVALID_PAYLOAD', path: '[1][0][0]' });
-    expect(await parseJson(Buffer.from('[[1,2,3],[{"a":"12345"}]]'), limits)).deep.equal([[1, 2, 3], [{ a: '12345' }]]);
+    const refused = async (text: string) => {
+      const { code, message, path, details } = (await refusalOf(text, limits)) ?? {};
+      return [code, path, message, details];
+    };
+    for (const [text, path, message, limited] of [
+      ['[[1,2,3,4],[5,6,7,8]]', '[1][3]', 'it holds more than 10 values', 'values'],
+      ['[1,{"a":[0,1,2,3,4,5]}]', '[1].a', 'one array holds more than 5 elements', 'elements'],
+      ['[1,{"a":1,"b":2,"c":3,"d":4}]', '[1]', 'one object holds more than 3 members', 'members'],
+      ['[1,"123456"]', '[1]', 'one string or number takes 8 bytes or more', 'scalar'],
+      ['[1,12345678]', '[1]', 'one string or number takes 8 bytes or more', 'scalar'],
+      ['{"123456":1}', undefined, 'one string or number takes 8 bytes or more', 'scalar'],
+    ] as const) {
+      const details = { limit: limits[limited], limited };
+      expect(await refused(text), text).deep.equal([
+        'CONTENT_TOO_LARGE',
+        path,
+        `The body is not taken: ${message}.`,
+        details,
+      ]);
+    }
+    expect(await refused('[1,[[[]]]]')).deep.equal([
+      'INVALID_PAYLOAD',
+      '[1][0][0]',
+      'The body is not taken: it must not be nested deeper than 3 levels.',
+      undefined,
+    ]);
+    for (const text of ['[[1,2,3],[{"a":"12345"}]]', '[1,2,3,4,5]', '{"a":1,"b":2,"c":1234567}', '[[1,2,3],[4,5,6,7]]']) {
+      expect(await parseJson(Buffer.from(text), limits), text).deep.equal(JSON.parse(text));
+    }
+  });
+
+  it('is admitted by the number of its values, before it is built', async () => {
+    const asked: number[] = [];
+    const admit = async (values: number) => void asked.push(values);
+    await parseJson(Buffer.from('{"a":[1,{"b":null}],"c":"d"}'), JSON_LIMITS, admit);
+    expect(asked).deep.equal([6]);
+    const full = new Error('no room');
+    const refusal = await parseJson(Buffer.from('[]'), JSON_LIMITS, () => Promise.reject(full)).catch((error: unknown) => error);
+    expect(refusal).equal(full);
   });
 });
