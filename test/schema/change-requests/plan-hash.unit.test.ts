@@ -5,11 +5,13 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planDocument, planHash } from '../../../src/schema/change-requests/plan-hash.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
+import { collectionDocument } from '../../../src/schema/snapshot/documents.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
 import { accepted, attempt, follow } from '../../support/given.js';
+import { withRelations } from '../../support/library.js';
 import { explored } from '../../support/runs.js';
 import { edit, edited, identifiedState } from '../merge/edits.js';
 
@@ -124,5 +126,119 @@ describe('the hash of a plan', () => {
       ),
       explored(100),
     );
+  });
+});
+
+describe('the document of a plan', () => {
+  const documentOf = (before: State, events: NewEvent[]) =>
+    runToEnd(planDocument({ before, after: follow(before, events), events }));
+  const library = withRelations();
+  const bodyIn = (state: State, collection: string, field: string) => {
+    const relation = state.collections.get(collection)?.relations.get(field);
+    return relation && relationBody(relation);
+  };
+  const nothing = {
+    version: 1,
+    collections: [],
+    fields: [],
+    relations: [],
+    returns: [],
+    purge: false,
+    acknowledge: [],
+  };
+
+  it('has what was and what will be, of each collection, field and relation that changes', () => {
+    const events = decided(library, 'update-relation', {
+      collection: 'articles',
+      field: 'author',
+      body: { sort_field: 'id' },
+    });
+    const after = follow(library, events);
+    expect(documentOf(library, events)).to.deep.equal({
+      ...nothing,
+      relations: [
+        {
+          collection: 'articles',
+          field: 'author',
+          from: bodyIn(library, 'articles', 'author'),
+          to: bodyIn(after, 'articles', 'author'),
+        },
+      ],
+    });
+    const dropped = decided(library, 'delete-relation', { collection: 'articles', field: 'parent' });
+    expect(documentOf(library, dropped).relations).to.deep.equal([
+      { collection: 'articles', field: 'parent', from: bodyIn(library, 'articles', 'parent'), to: null },
+    ]);
+    const created = decided(follow(library, dropped), 'create-relation', {
+      body: { collection: 'articles', field: 'parent', related_collection: 'articles' },
+    });
+    const [relation] = documentOf(follow(library, dropped), created).relations;
+    expect(relation).to.deep.include({ collection: 'articles', field: 'parent', from: null });
+    expect(relation?.to).to.deep.include({ many_field: 'parent', one_collection: 'articles' });
+  });
+
+  it('says the former name of what is renamed, and has it as it was', () => {
+    const field = decided(library, 'rename-field', {
+      collection: 'comments',
+      field: 'item_collection',
+      body: { to: 'kind' },
+    });
+    const [renamed] = documentOf(library, field).fields;
+    const fieldIn = (state: State, name: string) => state.collections.get('comments')?.fields.get(name);
+    expect(renamed).to.deep.equal({
+      collection: 'comments',
+      field: 'kind',
+      was: 'item_collection',
+      from: fieldIn(library, 'item_collection'),
+      to: fieldIn(follow(library, field), 'kind'),
+    });
+    const table = decided(library, 'rename-collection', { collection: 'tags', body: { to: 'words' } });
+    const { collections } = documentOf(library, table);
+    expect(collections).to.deep.equal([
+      {
+        collection: 'words',
+        was: 'tags',
+        from: library.collections.get('tags')?.collection,
+        to: follow(library, table).collections.get('words')?.collection,
+      },
+    ]);
+  });
+
+  it('has the fields and relations of a collection that goes, and none of one that comes', () => {
+    const dropped = documentOf(library, decided(library, 'delete-collection', { collection: 'articles_tags' }));
+    const node = library.collections.get('articles_tags');
+    expect(dropped.collections).to.deep.equal([
+      {
+        collection: 'articles_tags',
+        from: node && collectionDocument(node.collection),
+        to: null,
+        fields: ['articles_id', 'id', 'tags_id'].map((name) => node?.fields.get(name)),
+        relations: ['articles_id', 'tags_id'].map((name) => bodyIn(library, 'articles_tags', name)),
+      },
+    ]);
+    const body = { collection: 'new', schema: {} };
+    const made = decided(library, 'create-collection', { body, concurrentIndexes: false });
+    const [collection] = documentOf(library, made).collections;
+    expect(collection).to.have.all.keys('collection', 'from', 'to');
+    expect(collection).to.deep.include({ collection: 'new', from: null });
+  });
+
+  it('names what comes back with its rows', () => {
+    const [event] = decided(library, 'create-collection', {
+      body: { collection: 'new', schema: {} },
+      concurrentIndexes: false,
+    });
+    const [field] = decided(library, 'create-field', {
+      collection: 'tags',
+      body: { field: 'note', type: 'string', interface: 'input', schema: {} },
+      concurrentIndexes: false,
+    });
+    const restored = { position: 3, identity: '3', name: 'new', fields: ['3.1'] };
+    const back = (each: NewEvent | undefined, more: object = {}) =>
+      ({ ...each, data: { ...each?.data, restored: { ...restored, ...more } } }) as NewEvent;
+    const returning = (...events: NewEvent[]) => documentOf(library, events).returns;
+    expect(returning(back(field), back(event))).to.deep.equal(['new', 'tags.note']);
+    expect(returning(back(event, { empty: true }))).to.deep.equal([]);
+    expect(returning(event as NewEvent, field as NewEvent)).to.deep.equal([]);
   });
 });

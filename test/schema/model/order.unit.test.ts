@@ -1,0 +1,71 @@
+/** Orders: what others stand in comes before them, and where nothing is said, names decide. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import type { Collection } from '../../../src/schema/model/model.js';
+import {
+  fieldsInOrder,
+  groupsFirst,
+  neededFirst,
+  parentOf,
+  partitionsFirst,
+  tablesAbove,
+  withPartitions,
+} from '../../../src/schema/model/order.js';
+import type { State } from '../../../src/schema/model/state.js';
+import { KEY, column, stateOf } from '../invariants/states.js';
+
+/** Tables by the names of what they are partitions of. */
+function partitioned(parents: Record<string, string | null>): State {
+  const of = (table: string | null) => (collection: Collection) => ({
+    ...collection,
+    schema: { comment: null, ...(table !== null && { extras: { partition_of: { table, bound: 'DEFAULT' } } }) },
+  });
+  return stateOf(
+    Object.fromEntries(Object.entries(parents).map(([name, table]) => [name, { fields: [KEY], change: of(table) }])),
+  );
+}
+
+describe('the order of what needs others', () => {
+  const order = (needs: Record<string, string[]>): string[] =>
+    runToEnd(neededFirst(Object.keys(needs), (name) => needs[name] ?? []));
+
+  it('has each after what it needs, and is by name otherwise', () => {
+    expect(order({ c: [], a: [], b: [] })).to.deep.equal(['a', 'b', 'c']);
+    expect(order({ a: ['c'], b: [], c: ['d'], d: [] })).to.deep.equal(['d', 'c', 'a', 'b']);
+    expect(order({ a: ['b', 'c'], b: ['d'], c: [], d: ['c'] })).to.deep.equal(['c', 'd', 'b', 'a']);
+    expect(order({ a: ['elsewhere'] })).to.deep.equal(['a']);
+    expect(order({ a: ['b'], b: ['a'] }), 'a circle').to.deep.equal(['b', 'a']);
+    expect(order({ a: ['a'] })).to.deep.equal(['a']);
+  });
+
+  it('has groups before what stands in them', () => {
+    const groups: Record<string, string | null> = { a: 'z', b: null, z: null };
+    expect(runToEnd(groupsFirst(Object.keys(groups), (name) => groups[name]))).to.deep.equal(['z', 'a', 'b']);
+  });
+
+  it('has partitions before their tables where asked to, the deepest first, and else leaves all as it was', () => {
+    const state = partitioned({ top: null, part: 'top', deep: 'part', other: null });
+    const ordered = (...names: string[]) => runToEnd(partitionsFirst(names, state, (name) => name));
+    expect(ordered('other', 'top', 'part', 'deep')).to.deep.equal(['deep', 'part', 'other', 'top']);
+    expect(ordered('top', 'deep', 'other', 'part')).to.deep.equal(['deep', 'part', 'top', 'other']);
+    expect(ordered('top', 'other')).to.deep.equal(['top', 'other']);
+    expect(parentOf(state, 'deep')).to.equal('part');
+    expect([tablesAbove(state, 'deep'), tablesAbove(state, 'top')]).to.deep.equal([['part', 'top'], []]);
+    expect(withPartitions(state, 'top')).to.deep.equal(['top', 'part', 'deep']);
+    expect(withPartitions(state, 'deep')).to.deep.equal(['deep']);
+    expect(tablesAbove(partitioned({ a: 'b', b: 'a' }), 'a'), 'a circle').to.deep.equal(['b', 'a']);
+  });
+});
+
+describe('the order of fields', () => {
+  it('is by their sort, those without one last, and by name where it is the same', () => {
+    const sorted = (field: string, sort: number | null) => ({ ...column(field), meta: { sort } });
+    const state = stateOf({
+      t: {
+        fields: [sorted('d', null), sorted('c', 2), sorted('b', null), sorted('a', 10), sorted('e', 2), sorted('f', 1)],
+      },
+    });
+    const names = fieldsInOrder(state.collections.get('t')!).map(({ field }) => field);
+    expect(names).to.deep.equal(['f', 'c', 'e', 'a', 'b', 'd']);
+  });
+});
