@@ -61,12 +61,15 @@ function sharedFolders(test: string, source: string): number {
   return apart < 0 ? (one?.length ?? 0) : apart;
 }
 
+/** An import of types alone is gone when the importer runs. */
+const IMPORTED = /^(?:import|export) (?!type )[^;]*?from '(\.[^']+)\.js'/gm;
+
 async function importersOf(directory: string, files: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   for (const file of await projectFiles()) {
     if (!/^src\/.*\.ts$/.test(file)) continue;
     const source = await readFile(join(directory, file), 'utf8').catch(() => '');
-    for (const [, specifier = ''] of source.matchAll(/from '(\.[^']+)\.js'/g)) {
+    for (const [, specifier = ''] of source.matchAll(IMPORTED)) {
       if (files.includes(join(file, '..', `${specifier}.ts`))) found.add(file);
     }
   }
