@@ -202,6 +202,55 @@ describe('renames', () => {
   });
 });
 
+describe('create-field', () => {
+  const create = (collection: string, body: unknown, state?: State) =>
+    told('create-field', { collection, body, concurrentIndexes: false }, state);
+  const body = { field: 'x', type: 'integer', interface: 'input' };
+
+  it('is refused in a folder, twice, and where there is no collection', () => {
+    const folder = stateOf({ folder: { fields: [], collection: { schema: null } } });
+    expect(create('tags', 'text')).to.deep.equal(['INVALID_PAYLOAD : a field is a JSON object']);
+    expect(create('tags', {}).slice(0, 2)).to.deep.equal([
+      'INVALID_PAYLOAD field: field is required',
+      'INVALID_PAYLOAD type: type is required',
+    ]);
+    expect(create('folder', body, folder)).to.deep.equal([
+      `INVALID_PAYLOAD -: "folder" is a folder (schema null) and can't have fields`,
+    ]);
+    expect(create('articles', { ...body, field: 'author' })).to.deep.equal([
+      'ALREADY_EXISTS field: "articles" has a field "author" already',
+    ]);
+    expect(create('nothing', body)).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
+    expect(create('service_users', body)[0]).to.match(/^FORBIDDEN /);
+  });
+
+  it('comes after the others of its group, as far as numbers go', () => {
+    const sorted = (field: string, sort: number | null, group: string | null = null) => ({
+      ...column(field),
+      meta: { sort, group },
+    });
+    const group = (name: string) => ({
+      field: name,
+      type: 'alias',
+      schema: null,
+      meta: { special: ['group'], sort: 2 },
+    });
+    const state = stateOf({ t: { fields: [KEY, group('g'), sorted('a', 5), sorted('b', null), sorted('c', 9, 'g')] } });
+    const sortOf = (meta: object, from: State = state) =>
+      accepted(from, 'create-field', {
+        collection: 't',
+        body: { field: 'x', type: 'integer', meta: { interface: 'input', ...meta } },
+        concurrentIndexes: false,
+      })
+        .collections.get('t')
+        ?.fields.get('x')?.meta.sort;
+    expect([sortOf({}), sortOf({ group: 'g' }), sortOf({ sort: 3 })]).to.deep.equal([6, 10, 3]);
+    expect(sortOf({}, stateOf({ t: { fields: [KEY] } }))).to.equal(1);
+    const last = 2 ** 31 - 1;
+    expect(sortOf({}, stateOf({ t: { fields: [KEY, sorted('a', last)] } }))).to.equal(last);
+  });
+});
+
 describe('a field that is needed', () => {
   const drop = (collection: string, field: string, state?: State) => told('delete-field', { collection, field }, state);
 
