@@ -16,11 +16,7 @@ export const SQLSTATE = {
   deadlock_detected: '40P01',
   lock_not_available: '55P03',
   query_canceled: '57014',
-  idle_in_transaction_session_timeout: '25P03',
-  transaction_timeout: '25P04',
   read_only_sql_transaction: '25006',
-  cannot_connect_now: '57P03',
-  too_many_connections: '53300',
 } as const;
 
 /** What PostgreSQL is made to say by `REFUSE_OLDER_RELEASE`. Without a quote: it becomes a literal. */
@@ -177,7 +173,6 @@ export function tooLong(): Problem {
   };
 }
 
-function errorCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+function errorCode(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

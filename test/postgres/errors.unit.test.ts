@@ -5,6 +5,7 @@ import {
   ExchangeError,
   LostConnectionError,
   OLDER_RELEASE,
+  SQLSTATE,
   driverError,
   environmentProblem,
   isConnectionLoss,
@@ -125,6 +126,25 @@ describe('what an error means', () => {
       });
     });
   }
+
+  it('is called as in the manual', () => {
+    expect(SQLSTATE).to.deep.equal({
+      insufficient_privilege: '42501',
+      duplicate_table: '42P07',
+      duplicate_object: '42710',
+      duplicate_column: '42701',
+      dependent_objects_still_exist: '2BP01',
+      undefined_table: '42P01',
+      unique_violation: '23505',
+      invalid_text_representation: '22P02',
+      serialization_failure: '40001',
+      deadlock_detected: '40P01',
+      lock_not_available: '55P03',
+      query_canceled: '57014',
+      read_only_sql_transaction: '25006',
+    });
+    expect(new LostConnectionError('x').name).to.equal('LostConnectionError');
+  });
 
   it('says where changes can be made, where that is known', () => {
     const primary = 'https://primary.example';

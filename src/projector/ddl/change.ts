@@ -31,3 +31,6 @@ export type Change<T extends SchemaEventType = SchemaEventType> = ChangeBy<Extra
 export function isNew({ createdAt, index }: Change, collection: string): boolean {
   return (createdAt.get(collection) ?? Infinity) <= index;
 }
+
+/** The field that an event is about. No field is called as that of an event which is about none. */
+export const fieldOf = ({ field }: Pick<NewEvent, 'field'>): string => field ?? '';

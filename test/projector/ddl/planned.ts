@@ -12,9 +12,9 @@ export function planned(before: readonly NewEvent[], events: readonly NewEvent[]
 }
 
 function shown({ sql, summary, object, ...costs }: Statement): string {
-  const text = sql.startsWith('DO ') ? 'DO' : sql.replaceAll(/\s+/g, ' ').replaceAll('\0', '#');
+  const text = sql.startsWith('DO ') ? 'DO' : sql.replaceAll(/\s+/g, ' ');
   const about = object.table === null ? object.name : `${object.table}.${object.name}`;
-  return `${text} -- ${summary}: ${object.kind} ${about}, ${saidOf(costs).join(', ')}`;
+  return `${text} -- ${summary}: ${object.kind} ${about}, ${saidOf(costs).join(', ')}`.replaceAll('\0', '#');
 }
 
 function saidOf({ lock_entries: entries, ...costs }: Omit<Statement, 'sql' | 'summary' | 'object'>): string[] {

@@ -10,8 +10,10 @@ const schemaOf = (written: string): ColumnSchema => {
 };
 
 /** As letters: loses data, rewrites the table, may fail; `-` for what it doesn't. */
-function costs(from: string, to: string): string {
-  const { loses_data, rewrites_table, may_fail } = typeChangeCosts(schemaOf(from), schemaOf(to));
+const costs = (from: string, to: string): string => shown(schemaOf(from), schemaOf(to));
+
+function shown(from: ColumnSchema, to: ColumnSchema): string {
+  const { loses_data, rewrites_table, may_fail } = typeChangeCosts(from, to);
   return `${loses_data ? 'L' : '-'}${rewrites_table ? 'R' : '-'}${may_fail ? 'F' : '-'}`;
 }
 
@@ -32,6 +34,21 @@ const PAIRS: [from: string, to: string, there: string, back: string][] = [
   ['integer', 'double precision', '-R-', 'LRF'],
   ['bigint', 'double precision', 'LR-', 'LRF'],
   ['real', 'double precision', '-R-', 'LRF'],
+  ['smallint', 'numeric(5,0)', '-R-', '-RF'],
+  ['smallint', 'numeric(4,0)', '-RF', '-RF'],
+  ['integer', 'numeric', '-R-', 'LRF'],
+  ['bigint', 'numeric(19,0)', '-R-', '-RF'],
+  ['bigint', 'numeric(18,0)', '-RF', '-RF'],
+  ['real', 'numeric', 'LR-', 'LRF'],
+  ['real', 'numeric(39,0)', 'LR-', 'LRF'],
+  ['real', 'numeric(38,0)', 'LRF', 'LR-'],
+  ['double precision', 'numeric(309,0)', 'LR-', 'LRF'],
+  ['double precision', 'numeric(308,0)', 'LRF', 'LR-'],
+  ['numeric(6,3)', 'real', '-R-', 'LRF'],
+  ['numeric(7,3)', 'real', 'LR-', 'LRF'],
+  ['numeric(15,3)', 'double precision', '-R-', 'LRF'],
+  ['numeric(16,3)', 'double precision', 'LR-', 'LRF'],
+  ['numeric', 'double precision', 'LRF', 'LR-'],
   ['smallint', 'boolean', 'LR-', '-R-'],
   ['boolean', 'numeric(1,1)', '-RF', 'LR-'],
   ['boolean', 'numeric(1,0)', '-R-', 'LR-'],
@@ -62,10 +79,38 @@ const PAIRS: [from: string, to: string, there: string, back: string][] = [
   ['timestamp with time zone', 'timestamp without time zone', '---', '---'],
 ];
 
+/** Times by the digits of their seconds; without any PostgreSQL keeps six. */
+const TIMES: [
+  from: [type: string, digits?: number],
+  to: [type: string, digits?: number],
+  there: string,
+  back: string,
+][] = [
+  [['time', 3], ['time', 4], '---', 'LR-'],
+  [['time', 6], ['time'], '---', '---'],
+  [['time', 5], ['time'], '---', 'LR-'],
+  [['timestamp', 3], ['timestamp', 3], '---', '---'],
+  [['timestamp', 3], ['dateTime'], '---', 'LR-'],
+  [['timestamp', 3], ['dateTime', 3], '-R-', '-R-'],
+  [['date'], ['dateTime', 0], '-R-', 'LR-'],
+  [['dateTime', 3], ['time', 3], 'LR-', '-RF'],
+  [['dateTime', 3], ['date'], 'LR-', '-R-'],
+];
+
+const timeOf = ([type, precision]: [type: string, digits?: number]): ColumnSchema =>
+  column('c', type, precision === undefined ? {} : { extras: { precision } }).schema as ColumnSchema;
+
 describe('what a change of type is said to cost', () => {
   for (const [from, to, there, back] of PAIRS) {
     it(`${from} to ${to}, and back`, () => {
       expect({ there: costs(from, to), back: costs(to, from) }).to.deep.equal({ there, back });
+    });
+  }
+
+  for (const [from, to, there, back] of TIMES) {
+    it(`${from.join(' ')} to ${to.join(' ')}, and back`, () => {
+      const [old, now] = [timeOf(from), timeOf(to)];
+      expect({ there: shown(old, now), back: shown(now, old) }).to.deep.equal({ there, back });
     });
   }
 });

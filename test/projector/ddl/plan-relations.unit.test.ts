@@ -1,0 +1,117 @@
+/** Plans of relations, whole: what runs in which order, and what it costs. */
+import { expect } from 'chai';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import { column, created, related, unrelated } from '../columns.js';
+import { planned } from './planned.js';
+
+const many = (name: string) => column(name, 'integer');
+
+const set = (path: string, value: unknown): object => ({ op: 'replace', path, value });
+
+/** relation.updated by these operations. */
+function altered(relation: string, ...patch: object[]): NewEvent {
+  const [collection = '', field = ''] = relation.split('.');
+  return { type: 'relation.updated', version: 1, collection, field, data: { patch } } as NewEvent;
+}
+
+describe('a plan of relations', () => {
+  it('follows a relation to another table', () => {
+    expect(
+      planned(
+        [created('one'), created('two'), created('t', [many('a')]), related('t.a', 'one')],
+        [altered('t.a', set('/one_collection', 'two'))],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."two" ("id") -- point t.a at two: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, two SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign two FOREIGN KEY ("a") REFERENCES "public"."two" ("id")',
+    ]);
+  });
+
+  it('makes a key again with another rule or at another time', () => {
+    expect(
+      planned(
+        [created('one'), created('t', [many('a')]), related('t.a', 'one')],
+        [
+          altered('t.a', set('/schema/on_update', 'CASCADE')),
+          altered('t.a', set('/schema/on_delete', 'SET DEFAULT')),
+          altered('t.a', { op: 'add', path: '/schema/deferrable', value: 'INITIALLY DEFERRED' }),
+        ],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE -- point t.a at one: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT -- point t.a at one: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT DEFERRABLE INITIALLY DEFERRED -- point t.a at one: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT DEFERRABLE INITIALLY DEFERRED',
+    ]);
+  });
+
+  it('renames a key', () => {
+    expect(
+      planned(
+        [created('one'), created('t', [many('a')]), related('t.a', 'one')],
+        [altered('t.a', set('/schema/constraint_name', 'k'))],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE "public"."t" RENAME CONSTRAINT "t_a_foreign" TO "k" -- rename the foreign key of t.a: constraint t.k, t ACCESS EXCLUSIVE, 2 entries',
+    ]);
+  });
+
+  it('makes a key again under another name', () => {
+    expect(
+      planned(
+        [created('one'), created('t', [many('a')]), related('t.a', 'one')],
+        [altered('t.a', set('/schema/constraint_name', 'k'), set('/schema/on_delete', 'CASCADE'))],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "k" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON DELETE CASCADE -- point t.a at one: constraint t.k, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint k one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON DELETE CASCADE',
+    ]);
+  });
+
+  it('makes and drops a key with what is beside the table alone', () => {
+    expect(
+      planned(
+        [created('one'), created('t', [many('a')]), related('t.a', 'one', null)],
+        [
+          altered('t.a', set('/schema', { constraint_name: 'k', on_update: 'NO ACTION', on_delete: 'NO ACTION' })),
+          altered('t.a', set('/schema', null)),
+          altered('t.a', set('/one_deselect_action', 'delete')),
+        ],
+      ),
+    ).to.deep.equal([
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "k" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") -- point t.a at one: constraint t.k, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint k one FOREIGN KEY ("a") REFERENCES "public"."one" ("id")',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "k" -- let t.a point at nothing: constraint t.k, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint k',
+    ]);
+  });
+
+  it('points at who uses the service', () => {
+    expect(planned([created('t', [column('u', 'uuid')])], [related('t.u', 'service_users')])).to.deep.equal([
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_u_foreign" FOREIGN KEY ("u") REFERENCES #service_users ("id") -- point t.u at service_users: constraint t.t_u_foreign, t SHARE ROW EXCLUSIVE, service_users SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_u_foreign service_users FOREIGN KEY ("u") REFERENCES #service_users ("id")',
+    ]);
+  });
+
+  it('points at a table that is made with it', () => {
+    expect(planned([], [created('one'), created('t', [many('a')]), related('t.a', 'one')])).to.deep.equal([
+      'CREATE TABLE "public"."one" ( "id" integer GENERATED BY DEFAULT AS IDENTITY NOT NULL, CONSTRAINT "one_pkey" PRIMARY KEY ("id") ) -- create table one: table one, 11 entries',
+      'CREATE TABLE "public"."t" ( "id" integer GENERATED BY DEFAULT AS IDENTITY NOT NULL, "a" integer, CONSTRAINT "t_pkey" PRIMARY KEY ("id") ) -- create table t: table t, 11 entries',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") -- point t.a at one: constraint t.t_a_foreign, 4 entries',
+    ]);
+  });
+
+  it('leaves the key of a partition to its table', () => {
+    expect(
+      planned(
+        [
+          created('one'),
+          created('p', [many('a')], { extras: { partition_by: 'LIST (a)' } }),
+          related('p.a', 'one'),
+          created('t', [many('a')], { extras: { partition_of: { table: 'p', bound: 'DEFAULT' } } }),
+          related('t.a', 'one'),
+        ],
+        [unrelated('t.a')],
+      ),
+    ).to.deep.equal([]);
+  });
+});
