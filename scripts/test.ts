@@ -49,7 +49,7 @@ const FIRST = [
   'test/projector/adopt/every-member.int.test.ts',
   'test/http/hostile.e2e.test.ts',
   'test/pipeline/locks.int.test.ts',
-  'test/http/openapi/api-document.unit.test.ts',
+  'test/http/openapi/api-document.long.test.ts',
 ];
 
 const CONFIGURATION = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as {
@@ -85,7 +85,7 @@ const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8
   .filter((file) => !ignore.includes(file))
   .sort((one, other) => rank(one) - rank(other));
 
-const needsServer = !files.every((file) => /\.(unit|corpus)\.test\.ts$/.test(file));
+const needsServer = !files.every((file) => /\.(unit|long|corpus)\.test\.ts$/.test(file));
 // Of the sources that a bundle is made of, coverage would know nothing.
 const bundled = process.env['NODE_V8_COVERAGE'] === undefined ? await bundle([...files, ...SUPPORT, PROGRAM]) : null;
 const server = needsServer ? await start() : null;

@@ -130,11 +130,16 @@ async function runBatch({ directory, counts }: Instrumented, batch: readonly str
 
 /** Unit tests, which are quick, first; those of whole adopted databases and of processes that are killed last: what is kept soon is worth something. */
 function inBatches(files: readonly string[]): string[][] {
-  const unit = files.filter((file) => file.endsWith('.unit.test.ts'));
+  const unit = files.filter(opensNoSocket);
   const others = files.filter((file) => !unit.includes(file)).toSorted((a, b) => slow(a) - slow(b));
   const cut = (list: readonly string[], size: number): string[][] =>
     Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));
   return [...cut(unit, BATCH.unit), ...cut(others, BATCH.other)];
+}
+
+/** Such tests are quick to start, and run together. */
+export function opensNoSocket(file: string): boolean {
+  return /\.(unit|long)\.test\.ts$/.test(file);
 }
 
 function slow(file: string): number {

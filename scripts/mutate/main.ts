@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stopTestServer, testServer } from '../../test/support/postgres.js';
 import { build, createCopy } from './copy.js';
-import { readCoverage } from './coverage.js';
+import { opensNoSocket, readCoverage } from './coverage.js';
 import { drawSample, lineAt } from './sample.js';
 import { testsFor } from './targets.js';
 import { type Soundness, type Verdict, tryMutation } from './try.js';
@@ -55,7 +55,7 @@ const verdicts: Verdict[] = [];
 const soundness: Soundness = new Map();
 try {
   const all = await readCoverage({ fresh: values.fresh, kept: values.kept, said: note });
-  const coverage = values.unit ? all.filter(({ file }) => file.endsWith('.unit.test.ts')) : all;
+  const coverage = values.unit ? all.filter(({ file }) => opensNoSocket(file)) : all;
   for (let worker = 0; worker < workers; worker++) copies.push(await createCopy());
   const [first] = copies;
   if (first === undefined) throw new Error('no copy');

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blockAt, blocksOf } from './blocks.js';
 import { projectFiles } from './copy.js';
-import type { TestCoverage } from './coverage.js';
+import { type TestCoverage, opensNoSocket } from './coverage.js';
 import type { Mutation } from './mutations.js';
 
 /**
@@ -46,7 +46,7 @@ function inOrder(tests: readonly TestCoverage[], source: string): TestCoverage[]
 }
 
 function rank({ file }: TestCoverage): number {
-  return file.endsWith('.unit.test.ts') ? 0 : 1;
+  return file.endsWith('.unit.test.ts') ? 0 : opensNoSocket(file) ? 1 : 2;
 }
 
 /** How far two paths go the same way below `src` and `test`; the file's own name counts as well. */

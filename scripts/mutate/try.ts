@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Copy, asScript, buildOne } from './copy.js';
-import type { TestCoverage } from './coverage.js';
+import { type TestCoverage, opensNoSocket } from './coverage.js';
 import { type Mutation, mutated } from './mutations.js';
 import { type MochaRun, runMocha } from './processes.js';
 
@@ -105,7 +105,7 @@ function withinBudget(tests: readonly TestCoverage[]): TestCoverage[] {
 
 /** Unit tests together, the first few others, the rest: each run costs a start. */
 function inRuns(tests: readonly TestCoverage[]): TestCoverage[][] {
-  const unit = tests.filter(({ file }) => file.endsWith('.unit.test.ts'));
+  const unit = tests.filter(({ file }) => opensNoSocket(file));
   const others = tests.filter((each) => !unit.includes(each));
   return [unit, others.slice(0, 4), others.slice(4)].filter((group) => group.length > 0);
 }
