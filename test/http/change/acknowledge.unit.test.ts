@@ -32,7 +32,7 @@ describe('what is acknowledged with a change', () => {
     expect(body).to.deep.equal({ hash: 'x' });
     const known = acknowledgedBy({ req });
     expect(known?.findings).to.deep.equal(findings);
-    expect(known?.at(1)).to.deep.equal(['acknowledge', 1]);
+    expect(known?.at?.(1)).to.deep.equal(['acknowledge', 1]);
   });
 
   it('is told in the header of what has no room for it', () => {
@@ -41,7 +41,7 @@ describe('what is acknowledged with a change', () => {
       expect(takeAcknowledged(given)).to.equal(given);
       const known = acknowledgedBy(given);
       expect(known?.findings).to.deep.equal([findings[0]]);
-      expect(known?.at(0)).to.deep.equal(['X-Acknowledge']);
+      expect(known?.at?.(0)).to.deep.equal(['X-Acknowledge']);
     }
     expect(acknowledgedBy(takeAcknowledged(call({})))).to.equal(undefined);
     expect(refusalOf(() => acknowledgedBy(takeAcknowledged(call({ acknowledge: [] }, 'A:a'))))).to.deep.equal([
