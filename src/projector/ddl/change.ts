@@ -33,4 +33,4 @@ export function isNew({ createdAt, index }: Change, collection: string): boolean
 }
 
 /** The field that an event is about. No field is called as that of an event which is about none. */
-export const fieldOf = ({ field }: Pick<NewEvent, 'field'>): string => field ?? '';
+export const fieldNameOf = ({ field }: Pick<NewEvent, 'field'>): string => field ?? '';

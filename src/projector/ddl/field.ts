@@ -3,20 +3,20 @@ import { takenFromTrash } from '../../schema/model/events.js';
 import { getField } from '../../schema/model/state.js';
 import { addColumn, dropColumn } from './add-column.js';
 import { alterColumn } from './alter-column.js';
-import { type Change, fieldOf } from './change.js';
+import { type Change, fieldNameOf } from './change.js';
 import { dropKeptColumn, restoreColumn } from './kept/column.js';
 import type { Step } from './step.js';
 import { hasColumn } from './column.js';
 
 export function planFieldCreated(change: Change<'field.created'>): Step[] {
-  const field = getField(change.after, change.event.collection, fieldOf(change.event));
+  const field = getField(change.after, change.event.collection, fieldNameOf(change.event));
   if (!hasColumn(field)) return [];
   const restored = takenFromTrash(change.event.data);
   return restored !== undefined && change.hasTrash ? restoreColumn(change, field, restored) : addColumn(change, field);
 }
 
 export function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
-  const field = getField(change.before, change.event.collection, fieldOf(change.event));
+  const field = getField(change.before, change.event.collection, fieldNameOf(change.event));
   if (!hasColumn(field)) return [];
   const { kept_until } = change.event.data;
   if (kept_until === undefined || !change.hasTrash) return [dropColumn(change, field)];
@@ -25,8 +25,8 @@ export function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
 
 export function planFieldUpdated(change: Change<'field.updated'>): Step[] {
   const { event, before, after } = change;
-  const old = getField(before, event.collection, fieldOf(event));
-  const now = getField(after, event.collection, fieldOf(event));
+  const old = getField(before, event.collection, fieldNameOf(event));
+  const now = getField(after, event.collection, fieldNameOf(event));
   if (old?.schema === now?.schema) return [];
   if (!hasColumn(old)) return hasColumn(now) ? addColumn(change, now) : [];
   if (!hasColumn(now)) return [dropColumn(change, old)];

@@ -6,7 +6,7 @@ import type { State } from '../../schema/model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Statement } from './statement.js';
 import { batchNeeds } from './batch-needs.js';
-import { type Change, fieldOf } from './change.js';
+import { type Change, fieldNameOf } from './change.js';
 import {
   planCollectionAdopted,
   planCollectionCreated,
@@ -87,7 +87,7 @@ function staysBeside(event: NewEvent, folding: Folding): boolean {
     case 'field.created':
       return event.data.field.schema === null;
     case 'field.deleted':
-      return folding.field(event.collection, fieldOf(event))?.schema === null;
+      return folding.field(event.collection, fieldNameOf(event))?.schema === null;
     default:
       return false;
   }
@@ -116,7 +116,7 @@ function* planChanges(changes: readonly Change[], awaited: readonly DeferredFore
 
 function planInRun(change: Change, run: RecreatedRun): Statement[] {
   const statements = change.index === run.first.index ? run.drop() : [];
-  const isRecreated = run.recreated.has(fieldOf(change.event));
+  const isRecreated = run.recreated.has(fieldNameOf(change.event));
   const inRun = { ...change, recreatesKey: run.recreatesKey };
   statements.push(...(isRecreated ? run.step(inRun) : planChange(inRun)));
   if (change.index === run.last.index) statements.push(...run.recreate());

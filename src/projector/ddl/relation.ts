@@ -8,7 +8,7 @@
 import { parentOf } from '../../schema/model/order.js';
 import { type State, getRelation } from '../../schema/model/state.js';
 import type { LockedTable, Preparable } from './statement.js';
-import { type Change, fieldOf } from './change.js';
+import { type Change, fieldNameOf } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, foreignKeyDefinition, hasForeignKey } from './create-table.js';
 import { DROPPED_KEY_ENTRIES } from './parts.js';
@@ -18,7 +18,7 @@ type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation
 
 export function planRelation(change: RelationChange): Step[] {
   const { event, before, after } = change;
-  const name = fieldOf(event);
+  const name = fieldNameOf(event);
   const old = getRelation(before, event.collection, name);
   const now = getRelation(after, event.collection, name);
   if (hasForeignKey(old) && hasForeignKey(now)) return replaceForeignKey(change, old, now);

@@ -6,7 +6,7 @@ import { newEvent } from '../../schema/model/events.js';
 import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
 import { parentOf } from '../../schema/model/order.js';
 import { type CollectionNode, isFolder } from '../../schema/model/state.js';
-import { type Change, fieldOf } from './change.js';
+import { type Change, fieldNameOf } from './change.js';
 import { type ColumnField, hasColumn } from './column.js';
 import { hasForeignKey, primaryKeyColumns } from './create-table.js';
 import { renameIdentitySequence } from './identity-sequence.js';
@@ -49,7 +49,7 @@ export function planFieldRenamed(change: Change<'field.renamed'>): Step[] {
     CollectionNode,
     CollectionNode,
   ];
-  const [was, column] = [old.fields.get(fieldOf(event)), now.fields.get(data.to)];
+  const [was, column] = [old.fields.get(fieldNameOf(event)), now.fields.get(data.to)];
   if (!hasColumn(was) || !hasColumn(column)) return [];
   const named = onField(change, collection, data.to);
   return [

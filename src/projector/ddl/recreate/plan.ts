@@ -4,7 +4,7 @@ import { getRelation } from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
 import { addColumn, dropColumn } from '../add-column.js';
 import { alterColumn } from '../alter-column.js';
-import { type Change, fieldOf } from '../change.js';
+import { type Change, fieldNameOf } from '../change.js';
 import { type Step, statementsOf, step } from '../step.js';
 import { type ColumnField, hasColumn } from '../column.js';
 import { hasForeignKey } from '../create-table.js';
@@ -68,7 +68,7 @@ const added = ({ recreated, to }: FieldRun): Set<string> =>
 
 /** One event of a run. `existing`: the recreated fields that have a column now; it is kept up. */
 function planRecreated(change: Change, existing: Set<string>): Step[] {
-  const name = fieldOf(change.event);
+  const name = fieldNameOf(change.event);
   const old = fieldOf(change.before, change, name);
   const now = fieldOf(change.after, change, name);
   const had = existing.has(name);

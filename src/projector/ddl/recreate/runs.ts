@@ -9,7 +9,7 @@ import type { Resumable } from '../../../kernel/resumable.js';
 import { extrasOf, type CollectionNode } from '../../../schema/model/state.js';
 import { columnType } from '../../../schema/normal-form/index.js';
 import type { Field } from '../../../schema/model/model.js';
-import { type Change, fieldOf } from '../change.js';
+import { type Change, fieldNameOf } from '../change.js';
 import { type ColumnField, hasColumn } from '../column.js';
 import { expressionColumns } from '../../../schema/sql-text/columns.js';
 
@@ -60,7 +60,7 @@ export function* fieldRuns(changes: readonly Change[]): Resumable<FieldRun[]> {
 /** The tables that foreign keys of the event's table point at: what these rest on must be there when they change. */
 function pointedAt({ event, before, after }: Change): string[] {
   const nodes = [before, after].flatMap(({ collections }) => collections.get(event.collection) ?? []);
-  const relation = (node: CollectionNode) => node.relations.get(fieldOf(event))?.one_collection ?? [];
+  const relation = (node: CollectionNode) => node.relations.get(fieldNameOf(event))?.one_collection ?? [];
   return nodes
     .flatMap((node) => [
       relation(node),
@@ -91,7 +91,7 @@ function toRun(changes: readonly FieldChange[]): FieldRun | null {
 function everGenerated(changes: readonly FieldChange[], from: CollectionNode): Set<string> {
   const names = new Set([...from.fields.values()].filter(isGenerated).map(({ field }) => field));
   for (const { event, after } of changes) {
-    const name = fieldOf(event);
+    const name = fieldNameOf(event);
     if (isGenerated(after.collections.get(event.collection)?.fields.get(name))) names.add(name);
   }
   return names;
@@ -106,7 +106,7 @@ interface Span {
 function disturbedColumns(changes: readonly FieldChange[], generated: ReadonlySet<string>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { event, before, after } of changes) {
-    const name = fieldOf(event);
+    const name = fieldNameOf(event);
     const [old, now] = [before, after].map(({ collections }) => collections.get(event.collection)?.fields.get(name));
     const same = hasColumn(old) && hasColumn(now) && columnType(old.schema) === columnType(now.schema);
     if (!same) names.add(name);
