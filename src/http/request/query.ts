@@ -86,7 +86,12 @@ const MAX_PAGE = 1_000;
 
 /** Of a list that grows for as long as the service runs: nobody gets all of it at once. */
 export const pageLimit = count
-  .pipe(z.int().min(0).max(MAX_PAGE, { error: `must be an integer from 0 to ${MAX_PAGE}.` }))
+  .pipe(
+    z
+      .int()
+      .min(0)
+      .max(MAX_PAGE, { error: `must be an integer from 0 to ${MAX_PAGE}.` }),
+  )
   .default(100)
   .describe('How many items at most');
 

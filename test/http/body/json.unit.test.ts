@@ -185,7 +185,12 @@ describe('JSON that is parsed in steps', () => {
       'The body is not taken: it must not be nested deeper than 3 levels.',
       undefined,
     ]);
-    for (const text of ['[[1,2,3],[{"a":"12345"}]]', '[1,2,3,4,5]', '{"a":1,"b":2,"c":1234567}', '[[1,2,3],[4,5,6,7]]']) {
+    for (const text of [
+      '[[1,2,3],[{"a":"12345"}]]',
+      '[1,2,3,4,5]',
+      '{"a":1,"b":2,"c":1234567}',
+      '[[1,2,3],[4,5,6,7]]',
+    ]) {
       expect(await parseJson(Buffer.from(text), limits), text).deep.equal(JSON.parse(text));
     }
   });
@@ -196,7 +201,9 @@ describe('JSON that is parsed in steps', () => {
     await parseJson(Buffer.from('{"a":[1,{"b":null}],"c":"d"}'), JSON_LIMITS, admit);
     expect(asked).deep.equal([6]);
     const full = new Error('no room');
-    const refusal = await parseJson(Buffer.from('[]'), JSON_LIMITS, () => Promise.reject(full)).catch((error: unknown) => error);
+    const refusal = await parseJson(Buffer.from('[]'), JSON_LIMITS, () => Promise.reject(full)).catch(
+      (error: unknown) => error,
+    );
     expect(refusal).equal(full);
   });
 });

@@ -129,7 +129,9 @@ describe('the bytes of a body', () => {
       const hungUp = request(headers);
       const reading = readRaw(hungUp, 10).catch((error: unknown) => error);
       hungUp.destroy();
-      expect(await reading).instanceOf(ClientGone).and.have.property('message', 'the client hung up');
+      expect(await reading)
+        .instanceOf(ClientGone)
+        .and.have.property('message', 'the client hung up');
     }
   });
 });

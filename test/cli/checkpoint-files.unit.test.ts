@@ -1,0 +1,51 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describeHeld, readCheckpoints } from '../../src/cli/checkpoint-files.js';
+
+const held = { file: 'a.checkpoint', position: 3, time: '2026-01-01T00:00:00Z', ok: true, signed_by: null };
+
+describe('checkpoints that dps verify is given', () => {
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dps-checkpoints-'));
+  });
+  after(() => rm(directory, { recursive: true }));
+
+  const refusal = async (checkpoint: string[], key: string[] = []): Promise<string> => {
+    try {
+      await readCheckpoints({ values: { checkpoint, key } });
+    } catch (error) {
+      return (error as Error).message.replaceAll(directory, 'FOLDER');
+    }
+    throw new Error('they were read');
+  };
+
+  it('are told of one by one, and that no signature was verified', () => {
+    type Held = Parameters<typeof describeHeld>[0][number];
+    const signed = { ...held, file: 'b.checkpoint', signed_by: 'dps+1' } as Held;
+    const differs = { ...held, file: 'c.checkpoint', ok: false, reason: 'the log ends at 2' } as Held;
+    const place = (name: string) => `The checkpoint ${name}.checkpoint (position 3, 2026-01-01T00:00:00Z)`;
+    const good = `${place('b')} holds: every event up to there is as it was; signed by dps+1.`;
+    const bad = `${place('c')} differs: the log ends at 2.`;
+    expect(describeHeld([signed, differs])).to.deep.equal([good, bad]);
+    expect(describeHeld([held as Held, signed])).to.deep.equal([
+      `${place('a')} holds: every event up to there is as it was.`,
+      good,
+      'No signature was verified: --key takes the public key, which you have from elsewhere.',
+    ]);
+    expect(describeHeld([])).to.deep.equal([]);
+  });
+
+  it('are files, or all those of a folder, each one named that is none', async () => {
+    expect(await readCheckpoints({ values: {} })).to.deep.equal({ files: [], keys: [] });
+    expect(await refusal([], ['k'])).to.equal('--key needs --checkpoint, whose signature it verifies.');
+    expect(await refusal([join(directory, 'none')])).to.match(/^FOLDER\/none can't be read \(ENOENT.*\)\.$/);
+    expect(await refusal([directory])).to.equal('There is no checkpoint (*.checkpoint) in FOLDER.');
+    await writeFile(join(directory, 'b.checkpoint'), 'nothing');
+    await writeFile(join(directory, 'a.checkpoint'), 'nothing');
+    expect(await refusal([directory])).to.match(/^FOLDER\/a\.checkpoint is cut off: .*\.$/);
+    expect(await refusal([join(directory, 'b.checkpoint')])).to.match(/^FOLDER\/b\.checkpoint is cut off: .*\.$/);
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { describeWhole } from '../../../src/cli/commands/changes.js';
+import type { ShownChange } from '../../../src/cli/follow-change.js';
+
+const REQUEST: ShownChange = {
+  id: '5d3f',
+  state: 'applied',
+  title: null,
+  plan: null,
+  operation: 'apply-diff',
+  collections: ['a', 'b'],
+  author: { name: 'ann\u001b' },
+  reason: null,
+  opened_at: '2026-01-02T03:04:05.678Z',
+  result: null,
+  steps: [],
+  queued_behind: [],
+  waiting_for: [],
+  cleaning: false,
+  warnings: [],
+  errors: null,
+  proposal: null,
+};
+
+const shown = (change: Partial<ShownChange>): string[] => describeWhole({ ...REQUEST, ...change }).split('\n');
+
+const HEAD = String.raw`5d3f  applied    2026-01-02 03:04:05  ann\u001b  apply-diff (a, b)`;
+const step = (summary: string, more: Partial<ShownChange['steps'][number]> = {}): ShownChange['steps'][number] => ({
+  summary,
+  state: 'waiting',
+  done: null,
+  phase: null,
+  bytes: null,
+  ...more,
+});
+const said = (name: string, text: string | null) => ({ by: { name }, at: '2026-01-02T03:04:05.678Z', text });
+
+describe('a change request as dps shows it', () => {
+  it('has one line where there is no more to say', () => {
+    expect(shown({})).to.deep.equal([HEAD]);
+    expect(shown({ state: 'open', title: 'Two\nlines', reason: 'why\tnot' })).to.deep.equal([
+      String.raw`5d3f  open       2026-01-02 03:04:05  ann\u001b  Two\nlines (a, b)`,
+      String.raw`  why: why\tnot`,
+    ]);
+  });
+
+  it('has its steps, how far they have come, and what happens now while it is prepared', () => {
+    const steps = [
+      step('copy', { state: 'done', done: 1 }),
+      step('fill\u0007', { state: 'running', done: 0.479, phase: 'rows' }),
+      step('wait', { state: 'running' }),
+      step('end', { done: 0.5 }),
+    ];
+    const lines = ['  [x] copy', String.raw`  [>] fill\u0007  47 %  (rows)`, '  [>] wait', '  [ ] end'];
+    expect(shown({ steps })).to.deep.equal([HEAD, ...lines]);
+    for (const state of ['preparing', 'prepared']) {
+      expect(shown({ state, steps }).slice(1)).to.deep.equal([...lines, String.raw`now: 2 of 4: fill\u0007`]);
+    }
+    expect(shown({ state: 'queued' })[1]).to.equal('now: waits for its turn');
+  });
+
+  it('has what is known of it, why it failed, and what it came to', () => {
+    expect(
+      shown({
+        warnings: [{ code: 'A', collection: 'a', message: 'm' }],
+        errors: [{ message: 'one\n' }, { message: 'two' }],
+        result: { position: 7, batch: 'b7' },
+      }).slice(1),
+    ).to.deep.equal(['! A a: m', String.raw`failed: one\n`, 'failed: two', 'applied: position 7, batch b7']);
+  });
+
+  it('has what people said of a proposal, and what it would do now', () => {
+    const proposal = {
+      approvals_needed: 2,
+      approvals_counted: 1,
+      approvals: [
+        { ...said('bob', null), counts: true, why_not: null },
+        { ...said('eve\n', 'fine\n'), counts: false, why_not: 'another plan' },
+      ],
+      rejection: null,
+      comments: [],
+    };
+    const when = '2026-01-02 03:04:05';
+    const approvals = [
+      'approvals: 1 (2 where the policy asks for them)',
+      `  ${when}  bob`,
+      String.raw`  ${when}  eve\n: fine\n (doesn't count: another plan)`,
+    ];
+    expect(shown({ plan: 'p1', proposal }).slice(1)).to.deep.equal(['plan p1', ...approvals]);
+    const planned = {
+      fresh: false,
+      statements: [{ summary: 'drop column a.b' }],
+      findings: [{ code: 'A', message: 'm' }],
+      errors: [{ message: 'there is no b' }],
+      loses: [
+        { collection: 'a', field: 'b', kept: false },
+        { collection: 'c', field: null, kept: true },
+      ],
+    };
+    expect(
+      shown({
+        plan: 'p1',
+        planned,
+        proposal: { ...proposal, rejection: said('dan', 'no'), comments: [said('fay', 'well'), said('gus', null)] },
+      }).slice(1),
+    ).to.deep.equal([
+      'plan p1',
+      'stale: it would not do what was proposed any more',
+      '  there is no b',
+      '  drop column a.b',
+      '! A: m',
+      'loses a.b for good',
+      'loses c, kept in the trash for a while',
+      ...approvals,
+      `rejected: ${when}  dan: no`,
+      `  ${when}  fay: well`,
+      `  ${when}  gus`,
+    ]);
+    const quiet = { ...planned, fresh: true, statements: [], findings: [], errors: null, loses: [] };
+    expect(shown({ plan: 'p1', planned: quiet, proposal }).slice(1)).to.deep.equal(['plan p1', ...approvals]);
+  });
+});

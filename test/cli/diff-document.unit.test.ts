@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { type DiffDocument, describeDiff, describeWarning, isEmpty } from '../../src/cli/diff-document.js';
+
+const document = (diff: Partial<DiffDocument['diff']>, warnings?: DiffDocument['warnings']): DiffDocument => ({
+  hash: '',
+  diff: { collections: [], fields: [], relations: [], ...diff },
+  ...(warnings && { warnings }),
+});
+
+const edit = (...path: (string | number)[]) => ({ kind: 'E', path, lhs: 1, rhs: 2 });
+
+describe('a diff in words', () => {
+  it('has a line for each entry, and for each warning', () => {
+    expect(
+      describeDiff(
+        document(
+          {
+            collections: [
+              { collection: 'new', diff: [{ kind: 'N', rhs: {} }] },
+              { collection: 'old', diff: [{ kind: 'D', path: [], lhs: {} }] },
+            ],
+            fields: [{ collection: 'a', field: 'b', diff: [edit('meta', 'note'), edit('type'), edit('meta', 'note')] }],
+            relations: [{ collection: 'a', field: 'c\n', related_collection: 'd', diff: [{ kind: 'N' }] }],
+          },
+          [
+            { code: 'A', message: 'first' },
+            { code: 'B', collection: 'a', field: 'b', message: 'second\u001b', action: 'refuse' },
+          ],
+        ),
+      ).split('\n'),
+    ).to.deep.equal([
+      '+ collection new',
+      '- collection old',
+      '~ field a.b: meta.note, type',
+      String.raw`+ relation a.c\n`,
+      '! A: first',
+      String.raw`! B a.b: second\u001b; the policy refuses it`,
+    ]);
+    expect(describeDiff(document({}))).to.equal('No differences.');
+    expect(describeWarning({ code: 'A', collection: 'a', message: 'm' })).to.equal('A a: m');
+  });
+
+  it('is empty where it has no entry of any kind', () => {
+    expect(isEmpty(document({}, [{ code: 'A', message: 'a' }]))).to.equal(true);
+    for (const part of ['collections', 'fields', 'relations'] as const) {
+      expect(isEmpty(document({ [part]: [{ collection: 'a', diff: [] }] })), part).to.equal(false);
+    }
+  });
+});

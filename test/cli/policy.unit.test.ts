@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { UsageError } from '../../src/cli/command.js';
+import { acknowledgeHeader, acknowledged, policyText, stoppedBy } from '../../src/cli/policy.js';
+
+describe('what dps says of the policy', () => {
+  it('takes findings that are acknowledged by code and place', () => {
+    expect(acknowledged({})).to.deep.equal([]);
+    expect(acknowledged({ acknowledge: ['LOSES_DATA:a.b', 'X:', 'Y:a:b, c'] })).to.deep.equal([
+      { code: 'LOSES_DATA', place: 'a.b' },
+      { code: 'X', place: '' },
+      { code: 'Y', place: 'a:b, c' },
+    ]);
+    for (const wrong of ['LOSES_DATA', 'loses:a', ':a', 'A1:a', 'A:a\nb']) {
+      expect(() => acknowledged({ acknowledge: [wrong] }), wrong).to.throw(
+        UsageError,
+        '--acknowledge is CODE:PLACE, as a plan shows them: LOSES_DATA:posts.title.',
+      );
+    }
+  });
+
+  it('sends them in a header, whatever they are called', () => {
+    expect(acknowledgeHeader({})).to.deep.equal({});
+    const { 'x-acknowledge': header = '' } = acknowledgeHeader({ acknowledge: ['A:ä,b', 'B:50%'] });
+    expect(Buffer.from(header, 'latin1').toString()).to.equal('A:ä%2Cb, B:50%25');
+  });
+
+  it('tells what stops a change, and what to add to the command', () => {
+    const told = (action: string | undefined, place: { collection?: string; field?: string } = {}) =>
+      policyText({ code: 'A', ...place, action });
+    expect(told('refuse')).to.equal('the policy refuses it');
+    expect(told('approve')).to.equal('the policy wants an approved change request');
+    for (const action of [undefined, 'off', 'note', 'warn']) expect(told(action)).to.equal(undefined);
+    for (const [place, word] of [
+      [{ collection: 'a', field: 'b' }, 'A:a.b'],
+      [{ collection: 'a' }, 'A:a'],
+      [{ collection: "it's" }, String.raw`'A:it'\''s'`],
+      [{ collection: 'a b' }, "'A:a b'"],
+    ] as const) {
+      expect(told('acknowledge', place)).to.equal(`the policy wants it acknowledged (--acknowledge ${word})`);
+    }
+  });
+
+  it('stops what is not acknowledged, and what nobody can acknowledge', () => {
+    const finding = (action: string) => ({ code: 'A', collection: 'a', field: 'b', action });
+    const [known, refused, approved, warned] = ['acknowledge', 'refuse', 'approve', 'warn'].map(finding);
+    const all = [known, refused, approved, warned].map((each) => each ?? finding(''));
+    expect(stoppedBy(all, {})).to.deep.equal([known, refused, approved]);
+    expect(stoppedBy(all, { acknowledge: ['A:a.b'] })).to.deep.equal([refused, approved]);
+    expect(stoppedBy(all, { acknowledge: ['A:a', 'B:a.b'] })).to.deep.equal([known, refused, approved]);
+    expect(stoppedBy(undefined, {})).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { planMarkdown } from '../../../src/cli/schema-files/plan-markdown.js';
+
+const NO_DIFF = { collections: [], fields: [], relations: [] };
+
+describe('a plan as Markdown', () => {
+  it('has a row for each change, and what is to be known; nothing of it is markup', () => {
+    const plan = planMarkdown({
+      hash: '',
+      diff: {
+        collections: [
+          { collection: 'new|one', diff: [{ kind: 'N' }] },
+          { collection: 'old', diff: [{ kind: 'D', path: [] }] },
+        ],
+        fields: [
+          {
+            collection: 'a',
+            field: '<b>',
+            diff: [
+              { kind: 'E', path: ['meta', 'note'] },
+              { kind: 'E', path: ['type'] },
+              { kind: 'A', path: ['type'] },
+            ],
+          },
+        ],
+        relations: [{ collection: 'a', field: 'c', diff: [{ kind: 'N' }] }],
+      },
+      warnings: [{ code: 'LOSES_DATA', collection: 'old', message: 'see @you,  [there](x)' }],
+    });
+    expect(plan.split('\n')).to.deep.equal([
+      '### Schema plan: 4 changes',
+      '',
+      '| | what | where | members |',
+      '| --- | --- | --- | --- |',
+      '| new | collection | <code>new&#124;one</code> |  |',
+      '| **removed** | collection | <code>old</code> |  |',
+      '| changed | field | <code>a.&#60;b&#62;</code> | <code>meta.note</code>, <code>type</code> |',
+      '| new | relation | <code>a.c</code> |  |',
+      '',
+      '#### To know',
+      '',
+      '- LOSES&#95;DATA old: see &#64;you, &#91;there&#93;&#40;x&#41;',
+    ]);
+  });
+
+  it('says that there is nothing to do, and no more than a comment holds', () => {
+    expect(planMarkdown({ hash: '', diff: NO_DIFF })).to.equal(
+      '### Schema plan\n\nNothing to do: the schema is so already.',
+    );
+    const one = planMarkdown({ hash: '', diff: { ...NO_DIFF, fields: [{ collection: 'a', diff: [{ kind: 'N' }] }] } });
+    expect(one.split('\n')).to.have.lengthOf(5);
+    expect(one).to.match(/^### Schema plan: 1 change\n/);
+    const collections = Array.from({ length: 2_000 }, (_, index) => ({
+      collection: `collection ${1_000 + index}`,
+      diff: [{ kind: 'N' }],
+    }));
+    const cut = planMarkdown({ hash: '', diff: { ...NO_DIFF, collections } });
+    const lines = cut.split('\n');
+    expect(cut.length).to.be.within(59_900, 60_050);
+    // Those of the head and of 2,000 rows, but for what is shown: the last two are a blank one and this.
+    expect(lines.at(-1)).to.equal(`and ${4 + 2_000 - (lines.length - 2)} lines more`);
+    expect(lines.at(-2)).to.equal('');
+    expect(lines.at(-3)).to.match(/^\| new \| collection \| <code>collection \d{4}<\/code> \| {2}\|$/);
+  });
+});
