@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { type FindingFormat, type Shown, type Source, printFindings } from '../../../src/cli/findings/index.js';
 import { ruleOf } from '../../../src/schema/findings/index.js';
 
-const FINDINGS: readonly Shown[] = [
+/** As a service answers them: with what its policy does about each. */
+const FINDINGS: readonly (Shown & { action?: string })[] = [
   {
     code: 'LOSES_DATA',
     level: 'danger',
