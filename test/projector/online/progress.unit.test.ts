@@ -62,6 +62,7 @@ describe('the progress of an index', () => {
     const phase = 'building index: sorting live tuples';
     expect(await told([at(phase, ['0', '0'])])).to.deep.equal({ done: 0.35, phase, waiting_for: [] });
     expect(await told([at('building index', ['9', '8'])])).to.deep.include({ done: 0.6 });
+    expect(await told([at('building index', ['1', '1'])])).to.deep.include({ done: 0.6 });
   });
 
   it('is not known in a phase that we know nothing of', async () => {
