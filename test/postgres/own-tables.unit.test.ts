@@ -1,0 +1,75 @@
+/** How the service's own tables are named. */
+import { expect } from 'chai';
+import {
+  LONGEST_SERVICE_SCHEMA,
+  defaultServiceSchema,
+  nameOwnSchema,
+  own,
+  trashSchema,
+  trashSchemaName,
+} from '../../src/postgres/own-tables.js';
+
+describe('the names of the own tables', () => {
+  it('are the same in every schema', () => {
+    const named = Object.entries(own).map(([key, text]) => [key, nameOwnSchema(text, 'service')]);
+    expect(Object.fromEntries(named)).to.deep.equal({
+      authEpoch: 'service.service_auth_epoch',
+      changes: 'service.service_changes',
+      checkpoints: 'service.service_checkpoints',
+      collections: 'service.service_collections',
+      divergences: 'service.service_divergences',
+      documents: 'service.service_documents',
+      events: 'service.service_events',
+      fields: 'service.service_fields',
+      folds: 'service.service_folds',
+      idempotency: 'service.service_idempotency',
+      keys: 'service.service_keys',
+      migrations: 'service.service_migrations',
+      preparations: 'service.service_preparations',
+      projections: 'service.service_projections',
+      relations: 'service.service_relations',
+      sessions: 'service.service_sessions',
+      settings: 'service.service_settings',
+      tokens: 'service.service_tokens',
+      trash: 'service.service_trash',
+      users: 'service.service_users',
+    });
+  });
+
+  it('are quoted where they have to be, and never taken for more than a name', () => {
+    const text = `SELECT 1 FROM ${own.events}, ${own.trash}`;
+    const named: [schema: string, expected: string][] = [
+      ['service', 'service'],
+      ['service_crm_2', 'service_crm_2'],
+      ['service_$&', '"service_$&"'],
+      ['Service', '"Service"'],
+      ['services', '"services"'],
+      ['my_service', '"my_service"'],
+      ['se"rvice', '"se""rvice"'],
+    ];
+    for (const [schema, expected] of named) {
+      expect(nameOwnSchema(text, schema)).to.equal(
+        `SELECT 1 FROM ${expected}.service_events, ${expected}.service_trash`,
+      );
+    }
+    expect(nameOwnSchema('SELECT 1', 'service')).to.equal('SELECT 1');
+  });
+
+  it('of the trash say the position', () => {
+    const text = `DROP SCHEMA ${trashSchema(7)}; SELECT FROM ${own.trash}, ${trashSchema(12)}.t`;
+    expect(nameOwnSchema(text, 'service')).to.equal(
+      'DROP SCHEMA service_trash_7; SELECT FROM service.service_trash, service_trash_12.t',
+    );
+    expect(nameOwnSchema(trashSchema(7), 'my"s')).to.equal('"my""s_trash_7"');
+    expect(trashSchemaName('service', '9')).to.equal('service_trash_9');
+  });
+
+  it('fit with the last position that there can be', () => {
+    const name = trashSchemaName('s'.repeat(LONGEST_SERVICE_SCHEMA), Number.MAX_SAFE_INTEGER);
+    expect(name).to.have.length(63);
+  });
+
+  it('stand beside the managed schema', () => {
+    expect(['public', 'crm'].map(defaultServiceSchema)).to.deep.equal(['service', 'service_crm']);
+  });
+});

@@ -1,0 +1,94 @@
+/** What each connection is set to, on the server itself and behind a pooler. */
+import { expect } from 'chai';
+import { startupOptions, transactionSettings } from '../../src/postgres/session-settings.js';
+
+const SPELLING = {
+  TimeZone: 'UTC',
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  quote_all_identifiers: 'off',
+};
+
+/** As the server takes them apart: blanks and backslashes are part of a value where a backslash stands before them. */
+const started = (options: Parameters<typeof startupOptions>[0]): Record<string, string> =>
+  Object.fromEntries(
+    [...startupOptions(options).matchAll(/-c (\w+)=((?:\\.|[^\\\s])*)(?: |$)/gs)].map(([, name = '', value = '']) => [
+      name,
+      value.replaceAll(/\\(.)/gs, '$1'),
+    ]),
+  );
+
+/** Name and value, in their order. */
+const set = (options: Parameters<typeof transactionSettings>[0]): [name: string, value: string][] =>
+  [...transactionSettings(options).matchAll(/pg_catalog\.set_config\('(\w+)', (NULL|'(?:''|[^'])*'), true\)/g)].map(
+    ([, name = '', value = '']) => [name, value],
+  );
+
+describe('the settings of a session', () => {
+  it('begin with it on the server itself, and notice a client that is gone', () => {
+    expect(started({ schema: 'public', applicationName: 'dps' })).to.deep.equal({
+      search_path: 'public,pg_temp',
+      client_min_messages: 'warning',
+      ...SPELLING,
+      tcp_keepalives_idle: '10',
+      tcp_keepalives_interval: '5',
+      tcp_keepalives_count: '3',
+      tcp_user_timeout: '25000',
+    });
+  });
+
+  it('limit the wait for locks where that is said', () => {
+    expect(started({ schema: 'public', applicationName: 'dps', lockTimeout: 1500 })).to.include({
+      lock_timeout: '1500',
+    });
+    expect(set({ schema: 'public', applicationName: 'dps' })).to.deep.include(['lock_timeout', "'0'"]);
+    const told = set({ schema: 'public', applicationName: 'dps', lockTimeout: 1500 });
+    expect(told.filter(([name]) => name === 'lock_timeout')).to.deep.equal([['lock_timeout', "'1500'"]]);
+  });
+
+  it('look into the managed schema first, whatever it is called', () => {
+    const schema = 'a "b" \\c';
+    expect(started({ schema, applicationName: 'dps' })['search_path']).to.equal('"a ""b"" \\c",public,pg_temp');
+    expect(startupOptions({ schema: 'a b', applicationName: 'dps' })).to.contain(
+      '-c search_path="a\\ b",public,pg_temp -c',
+    );
+    expect(set({ schema: "it's", applicationName: 'dps' })).to.deep.include([
+      'search_path',
+      `'"it''s",public,pg_temp'`,
+    ]);
+  });
+
+  it('begin with each transaction behind a pooler: the role first, then ours, then what others may have left', () => {
+    expect(set({ schema: 'public', applicationName: "o'neil" })).to.deep.equal([
+      ['role', 'NULL'],
+      ['session_replication_role', 'NULL'],
+      ['application_name', "'o''neil'"],
+      ['lock_timeout', "'0'"],
+      ['search_path', "'public,pg_temp'"],
+      ['client_min_messages', "'warning'"],
+      ...Object.entries(SPELLING).map(([name, value]) => [name, `'${value}'`]),
+      ['statement_timeout', 'NULL'],
+      ['idle_in_transaction_session_timeout', 'NULL'],
+      ['synchronous_commit', 'NULL'],
+      ['row_security', 'NULL'],
+      ['check_function_bodies', 'NULL'],
+      ['default_tablespace', 'NULL'],
+      ['default_table_access_method', 'NULL'],
+      ['array_nulls', 'NULL'],
+      ['transform_null_equals', 'NULL'],
+    ]);
+  });
+
+  it('give back what not everybody may set only where somebody has', () => {
+    const text = transactionSettings({ schema: 'public', applicationName: 'dps' });
+    expect(text).to.match(
+      /^SELECT CASE WHEN pg_catalog\.current_setting\('role'\) OPERATOR\(pg_catalog\.<>\) 'none' THEN /,
+    );
+    expect(text).to.contain(
+      ", CASE WHEN pg_catalog.current_setting('session_replication_role') OPERATOR(pg_catalog.<>) 'origin' THEN ",
+    );
+  });
+});
