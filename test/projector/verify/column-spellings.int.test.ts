@@ -1,0 +1,68 @@
+/** How PostgreSQL spells columns of ours, asked in a copy of their table. */
+import { expect } from 'chai';
+import type { ColumnField } from '../../../src/projector/ddl/column.js';
+import { spelledColumns } from '../../../src/projector/verify/column-spellings.js';
+import { type Projected, startProjected } from '../../support/projected.js';
+import { column } from '../columns.js';
+
+const computed = (name: string, expression: string): ColumnField =>
+  column(`t.${name}`, 'integer', { generation_expression: expression }) as ColumnField;
+const BAD = computed('bad', 'gone + 1');
+
+describe('spellings of columns', () => {
+  let projected: Projected;
+  before(async () => {
+    projected = await startProjected();
+    await projected.client.query(
+      'CREATE TABLE t (id integer PRIMARY KEY, a integer, b integer, c integer, bad integer)',
+    );
+  });
+  after(() => projected.stop());
+
+  async function spelled(...fields: ColumnField[]): Promise<Record<string, string | null>> {
+    const { client, schema } = projected;
+    await client.query('BEGIN');
+    const found = await spelledColumns(client, schema, fields);
+    const { rows } = await client.query('SELECT FROM pg_class WHERE relnamespace = pg_my_temp_schema()');
+    await client.query('ROLLBACK');
+    expect(rows, 'what was made to ask').to.have.length(0);
+    return Object.fromEntries([...found].map(([key, { generated }]) => [key.replace('\0', '.'), generated]));
+  }
+
+  it('have casts and parentheses as PostgreSQL writes them', async () => {
+    const { client, schema } = projected;
+    const text = { ...column('t.a', 'text', { default_value: 'x' }) } as ColumnField;
+    await client.query('BEGIN');
+    const found = await spelledColumns(client, schema, [text, computed('b', 'a+1')]);
+    await client.query('ROLLBACK');
+    expect([...found]).to.deep.equal([
+      ['t\0a', { type: 'text', collation: null, default: "'x'::text", generated: null }],
+      ['t\0b', { type: 'integer', collation: null, default: null, generated: '(a + 1)' }],
+    ]);
+  });
+
+  it('are found beside any that PostgreSQL no longer takes', async () => {
+    const fields = [computed('a', 'id+1'), computed('b', 'id+2'), computed('c', 'id+3')];
+    const all = { 't.a': '(id + 1)', 't.b': '(id + 2)', 't.c': '(id + 3)' };
+    for (let place = 0; place <= fields.length; place++) {
+      expect(await spelled(...fields.toSpliced(place, 0, BAD)), `bad at ${place}`).to.deep.equal(all);
+    }
+    expect(await spelled(BAD)).to.deep.equal({});
+    expect(await spelled()).to.deep.equal({});
+  });
+
+  it('are not told while a lock is in the way', async () => {
+    const { client, schema, pool } = projected;
+    const other = await pool.connect();
+    try {
+      await other.query('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE');
+      await client.query(`BEGIN; SET LOCAL lock_timeout = '100ms'`);
+      const error: unknown = await spelledColumns(client, schema, [BAD]).catch((caught: unknown) => caught);
+      expect(error).to.include({ code: '55P03' });
+    } finally {
+      await client.query('ROLLBACK');
+      await other.query('ROLLBACK');
+      other.release();
+    }
+  });
+});
