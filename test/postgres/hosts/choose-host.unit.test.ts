@@ -1,9 +1,10 @@
+import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LostConnectionError } from '../../../src/postgres/errors.js';
 import { type DatabaseAddress, parseAddress } from '../../../src/postgres/hosts/address.js';
-import { createHosts } from '../../../src/postgres/hosts/choose-host.js';
+import { createHosts, hostsOf } from '../../../src/postgres/hosts/choose-host.js';
 import type { Probed } from '../../../src/postgres/hosts/probe.js';
 import { createTimelineGuard } from '../../../src/postgres/hosts/timeline.js';
 
@@ -90,6 +91,75 @@ describe('the choice of a host', () => {
     answers[0] = PRIMARY;
     hosts.doubt();
     expect(await choose(), 'another one is no better').to.equal('b');
+  });
+});
+
+describe('connections to a host that was chosen', () => {
+  /** As the driver makes one; `ended`: why its socket was destroyed. */
+  function connection() {
+    const ended: string[] = [];
+    const stream = { destroy: (error: Error) => ended.push(error.message) };
+    return { client: Object.assign(new EventEmitter(), { connection: { stream } }) as unknown as pg.Client, ended };
+  }
+  const replaced = (host: string): string[] => [`another server was chosen in place of ${host}:5432`];
+
+  it('end when another one is chosen, which is told', async () => {
+    const { hosts, choose, answers } = cluster('any', PRIMARY, STANDBY, GONE);
+    const warned: unknown[] = [];
+    const logger = { warn: (...told: unknown[]) => warned.push(told) };
+    hosts.tell(logger as unknown as Parameters<typeof hosts.tell>[0]);
+    const a = await hosts.choose(0);
+    const [one, other] = [connection(), connection()];
+    hosts.joined(one.client, a);
+    hosts.doubt();
+    await choose();
+    expect({ ended: one.ended, warned }, 'the same one again').to.deep.equal({ ended: [], warned: [] });
+    answers[0] = GONE;
+    hosts.doubt();
+    const b = await hosts.choose(0);
+    expect(one.ended).to.deep.equal(replaced('a'));
+    expect(warned).to.deep.equal([['the database is another server now', { host: 'b:5432', before: 'a:5432' }]]);
+    hosts.joined(other.client, b);
+    answers[0] = PRIMARY;
+    hosts.doubt();
+    await choose();
+    expect(other.ended).to.deep.equal([]);
+  });
+
+  it('end at once when they come too late', async () => {
+    const { hosts, answers } = cluster('any', PRIMARY, STANDBY, GONE);
+    const a = await hosts.choose(0);
+    answers[0] = GONE;
+    hosts.doubt();
+    await hosts.choose(0);
+    const late = connection();
+    hosts.joined(late.client, a);
+    expect(late.ended).to.deep.equal(replaced('a'));
+  });
+
+  it('let the servers be asked again when they end, and are no longer ended by us', async () => {
+    const { hosts, choose, answers } = cluster('any', PRIMARY, STANDBY, GONE);
+    const lost = connection();
+    hosts.joined(lost.client, await hosts.choose(0));
+    answers[0] = GONE;
+    expect(await choose(), 'held').to.equal('a');
+    lost.client.emit('end');
+    expect(await choose()).to.equal('b');
+    expect(lost.ended).to.deep.equal([]);
+  });
+});
+
+describe('the hosts of an address', () => {
+  it('are chosen from where there are several, or one that has to be something; once for each address', () => {
+    expect(hostsOf('postgres://a/db')).to.equal(null);
+    expect(hostsOf('postgres://a/db?target_session_attrs=any')).to.equal(null);
+    const one = hostsOf('postgres://a/db?target_session_attrs=read-write');
+    expect(one?.any).to.contain('postgres://a');
+    expect(hostsOf('postgres://a/db?target_session_attrs=read-write')).to.equal(one);
+    const several = hostsOf('postgres://a,b/db');
+    expect(several).to.not.equal(null);
+    expect(new URL(several?.any ?? '').hostname).to.equal('a');
+    expect(several).to.not.equal(one);
   });
 });
 
