@@ -150,6 +150,112 @@ describe('metrics of the service', () => {
     }
   });
 
+  it('are of the types that their names say, and tell how long things took in buckets', async () => {
+    const metrics = watching();
+    const lines = (await metrics.text()).split('\n');
+    const types = lines.flatMap((line) => /^# TYPE (dps_\S+) (\S+)$/.exec(line)?.slice(1).join(' ') ?? []);
+    expect(types.sort()).to.deep.equal([
+      'dps_change_requests gauge',
+      'dps_change_step_duration_seconds histogram',
+      'dps_checkpoint_failures_total counter',
+      'dps_checkpoint_position gauge',
+      'dps_command_duration_seconds histogram',
+      'dps_commands_total counter',
+      'dps_database_pool_connections gauge',
+      'dps_database_pool_waiting_requests gauge',
+      'dps_database_up gauge',
+      'dps_events_appended_total counter',
+      'dps_http_request_duration_seconds histogram',
+      'dps_info gauge',
+      'dps_listener_connected gauge',
+      'dps_log_divergence_total counter',
+      'dps_log_head_position gauge',
+      'dps_log_lag_seconds gauge',
+      'dps_projection_failed gauge',
+      'dps_projection_lag_events gauge',
+      'dps_rendered_answers gauge',
+      'dps_rendered_bytes gauge',
+      'dps_standby gauge',
+      'dps_state_objects gauge',
+      'dps_state_position gauge',
+    ]);
+    for (const state of ['open', 'queued', 'preparing', 'applied', 'withdrawn']) {
+      const count = await valueOf(metrics, `dps_change_requests{state="${state}"}`);
+      expect(count, state).to.equal(state === 'preparing' ? 2 : 0);
+    }
+    const kinds = lines.flatMap(
+      (line) => /^dps_change_step_duration_seconds_count\{kind="(\w+)"\} 0$/.exec(line)?.[1] ?? [],
+    );
+    expect(kinds).to.deep.equal(['add', 'validate', 'index', 'copy']);
+    metrics.changes.step('index', 2_500);
+    expect(await valueOf(metrics, 'dps_change_step_duration_seconds_sum{kind="index"}')).to.equal(2.5);
+    metrics.request({ method: 'GET', route: '/', status: 200, started: performance.now() } as never);
+    await metrics.commands
+      .counted({ execute: () => Promise.resolve({ kind: 'replayed' }) } as unknown as Pipeline)
+      .execute('create-collection', {} as never, {} as never);
+    const told = (await metrics.text()).split('\n');
+    const buckets = (name: string) => [
+      ...new Set(told.flatMap((line) => new RegExp(`^${name}_bucket\\{le="([^"]+)"`).exec(line)?.[1] ?? [])),
+    ];
+    expect(buckets('dps_change_step_duration_seconds')).to.deep.equal([
+      '0.1',
+      '1',
+      '5',
+      '15',
+      '60',
+      '300',
+      '900',
+      '3600',
+      '14400',
+      '86400',
+      '+Inf',
+    ]);
+    expect(buckets('dps_command_duration_seconds')).to.deep.equal([
+      '0.005',
+      '0.01',
+      '0.025',
+      '0.05',
+      '0.1',
+      '0.25',
+      '0.5',
+      '1',
+      '2.5',
+      '5',
+      '10',
+      '30',
+      '60',
+      '+Inf',
+    ]);
+    expect(buckets('dps_http_request_duration_seconds')).to.deep.equal([
+      '0.0005',
+      '0.001',
+      '0.0025',
+      '0.005',
+      '0.01',
+      '0.025',
+      '0.05',
+      '0.1',
+      '0.25',
+      '0.5',
+      '1',
+      '2.5',
+      '5',
+      '10',
+      '30',
+      '+Inf',
+    ]);
+  });
+
+  it('know the methods that there are', async () => {
+    const metrics = createMetrics();
+    const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT', 'SEARCH'];
+    for (const method of METHODS) metrics.request({ method, route: '/', status: 200, started: 0 } as never);
+    for (const method of METHODS) {
+      const series = `dps_http_request_duration_seconds_count{method="${method}",route="/",status="200"}`;
+      expect(await valueOf(metrics, series), method).to.equal(1);
+    }
+  });
+
   it('say so where notifications do not come and the server is a primary', async () => {
     const metrics = watching({ listening: () => false, server: () => ({ standby: false, lag: 0 }) });
     expect([await valueOf(metrics, 'dps_listener_connected'), await valueOf(metrics, 'dps_standby')]).to.deep.equal([

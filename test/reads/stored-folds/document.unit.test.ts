@@ -1,5 +1,6 @@
 /** The text of a stored fold: what is left out means the same for as long as the format has its number. */
 import { expect } from 'chai';
+import type { CollectionNode } from '../../../src/schema/model/state.js';
 import { FOLD_FORMAT, readState, writeState } from '../../../src/reads/stored-folds/document.js';
 
 const LINES = [
@@ -73,9 +74,9 @@ describe('the text of a stored fold', () => {
     const state = await readState(LINES, 9);
     expect(state.position).to.equal(9);
     expect([...state.collections.keys()]).to.deep.equal(['plain', 'other']);
-    const [plain, other] = [...state.collections.values()];
-    expect(plain?.collection).to.deep.equal({ collection: 'plain', meta: COLLECTION_META, schema: null });
-    expect(plain?.identities).to.deep.equal({
+    const [plain, other] = [...state.collections.values()] as [CollectionNode, CollectionNode];
+    expect(plain.collection).to.deep.equal({ collection: 'plain', meta: COLLECTION_META, schema: null });
+    expect(plain.identities).to.deep.equal({
       collection: '1',
       fields: new Map([
         ['a', '2'],
@@ -91,20 +92,20 @@ describe('the text of a stored fold', () => {
       meta: { ...FIELD_META, ...meta },
       schema: schema && { ...COLUMN, ...schema },
     });
-    expect([...(plain?.fields.values() ?? [])]).to.deep.equal([
+    expect([...plain.fields.values()]).to.deep.equal([
       field('a', 'string', {}, {}),
       field('b', 'integer', { note: 'n' }, { data_type: 'integer', is_nullable: false }),
       field('c', 'alias', { special: ['o2m'] }, null),
       field('d', 'string', {}, {}),
     ]);
     // Columns of one kind are one value in memory.
-    expect(plain?.fields.get('d')?.schema).to.equal(plain?.fields.get('a')?.schema);
-    expect(other?.collection).to.deep.equal({
+    expect(plain.fields.get('d')?.schema).to.equal(plain.fields.get('a')?.schema);
+    expect(other.collection).to.deep.equal({
       collection: 'other',
       meta: { note: 'no other member' },
       schema: { name: 'other', comment: null },
     });
-    expect(other?.fields.get('e')).to.deep.include({ meta: { note: 'x' }, schema: { data_type: 'text' } });
+    expect(other.fields.get('e')).to.deep.include({ meta: { note: 'x' }, schema: { data_type: 'text' } });
   });
 
   it('is written as it was read, but that kinds of columns come to be known', async () => {

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { jsonAnswer, jsonBytesAnswer, noContent } from '../../../src/http/answer/answer.js';
+import { encoded } from '../../../src/http/answer/compress.js';
+import { largeJsonAnswer } from '../../../src/http/answer/json-text.js';
+
+const asking = (coding?: string) =>
+  ({ headers: coding === undefined ? {} : { 'accept-encoding': coding } }) as unknown as IncomingMessage;
+
+const LARGE = { text: 'x'.repeat(1_400) };
+
+describe('an answer of one request', () => {
+  it('has the headers of JSON, and is kept nowhere', async () => {
+    const headers = ['Content-Type', 'application/json; charset=utf-8'];
+    const end = ['Content-Length', '8', 'Cache-Control', 'no-store'];
+    expect(jsonAnswer(201, { ü: 1 }, ['Location', '/a'])).to.deep.equal({
+      status: 201,
+      headers: [...headers, 'Location', '/a', ...end],
+      body: '{"ü":1}',
+    });
+    const bytes = Buffer.from('{"ü":1}');
+    expect(jsonBytesAnswer(202, bytes)).to.deep.equal({ status: 202, headers: [...headers, ...end], body: bytes });
+    expect(await largeJsonAnswer({ ü: 1 })).to.deep.equal({ status: 200, headers: [...headers, ...end], body: bytes });
+    expect(noContent()).to.deep.equal({ status: 204, headers: ['Cache-Control', 'no-store'], body: null });
+    expect(noContent(7)).to.deep.equal({ ...noContent(), position: 7 });
+  });
+
+  it('is encoded where that is asked for and worth it, its other headers as they are', async () => {
+    const plain = { ...jsonAnswer(404, LARGE, ['Location', '/a']), position: 7 };
+    for (const [coding, decode] of [
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      const { body, headers, ...rest } = await encoded(asking(coding), plain);
+      const bytes = body as Buffer;
+      expect(rest).to.deep.equal({ status: 404, position: 7 });
+      expect(decode(bytes).toString()).to.equal(JSON.stringify(LARGE));
+      const type = 'application/json; charset=utf-8';
+      expect(headers.join(', ')).to.equal(
+        `Content-Encoding, ${coding}, Content-Length, ${bytes.length}, Vary, Accept-Encoding, Content-Type, ${type}, Location, /a, Cache-Control, no-store`,
+      );
+    }
+  });
+
+  it('is left as it is where it is small, empty, not asked for, or encoded as a representation', async () => {
+    const large = jsonAnswer(200, LARGE);
+    const tagged = { ...large, headers: [...large.headers, 'ETag', '"x"'] };
+    const cases: [coding: string | undefined, answer: typeof large][] = [
+      [undefined, large],
+      ['identity', large],
+      ['zstd', large],
+      ['gzip', jsonAnswer(200, { a: 1 })],
+      ['gzip', { status: 204, headers: [], body: null }],
+      ['gzip', tagged],
+    ];
+    for (const [coding, answer] of cases) expect(await encoded(asking(coding), answer)).to.equal(answer);
+  });
+});

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import { expect } from 'chai';
+import type { Access, Role } from '../../src/auth/caller.js';
+import { authorize } from '../../src/http/authorize.js';
+import { Refused } from '../../src/http/errors.js';
+
+const CALLERS: Readonly<Record<string, Role>> = { a: 'admin', r: 'reader' };
+
+async function answerTo(authorization: string | undefined, access: Access = 'reader'): Promise<unknown> {
+  const req = { headers: authorization === undefined ? {} : { authorization } } as IncomingMessage;
+  try {
+    return await authorize(req, access, async (token) => {
+      const role = CALLERS[token];
+      return role === undefined ? null : { id: token, name: token, role };
+    });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const [problem] = error.problems;
+    return [problem?.code, problem?.message, ...error.headers];
+  }
+}
+
+const CHALLENGE = 'Bearer realm="data-platform-service"';
+
+describe('who calls', () => {
+  it('is told by a token that is known, with a role that is enough', async () => {
+    expect(await answerTo('Bearer a', 'admin')).to.deep.equal({ id: 'a', name: 'a', role: 'admin' });
+    expect(await answerTo('Bearer r')).to.deep.equal({ id: 'r', name: 'r', role: 'reader' });
+    expect(await answerTo('Bearer r', 'author or auditor')).to.deep.equal([
+      'FORBIDDEN',
+      'This needs the role author or auditor; yours is reader.',
+    ]);
+  });
+
+  it('is asked for in the words of RFC 6750 otherwise', async () => {
+    const code = 'UNAUTHENTICATED';
+    expect(await answerTo(undefined)).to.deep.equal([
+      code,
+      'This needs a token: send Authorization: Bearer and the token.',
+      'WWW-Authenticate',
+      CHALLENGE,
+    ]);
+    expect(await answerTo('Basic eDp5')).to.deep.equal([
+      code,
+      'Authorization must be Bearer and a token.',
+      'WWW-Authenticate',
+      `${CHALLENGE}, error="invalid_request"`,
+    ]);
+    expect(await answerTo('Bearer x')).to.deep.equal([
+      code,
+      'The token is unknown, expired or revoked.',
+      'WWW-Authenticate',
+      `${CHALLENGE}, error="invalid_token"`,
+    ]);
+  });
+});

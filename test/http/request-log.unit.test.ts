@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { createRequestLog } from '../../src/http/request-log.js';
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+describe('the line of a request in the log', () => {
+  const lines: [Level, string, Record<string, unknown> | undefined][] = [];
+  const write = (level: Level) => (message: string, fields?: Record<string, unknown>) =>
+    void lines.push([level, message, fields]);
+  const logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  beforeEach(() => (lines.length = 0));
+
+  const handled = (method: string, status = 200) => ({
+    method,
+    route: '/fields/:collection',
+    status,
+    started: performance.now() - 20,
+    requestId: 'r1',
+    position: undefined,
+    caller: null,
+  });
+
+  it('says what was asked, by whom, how it went and how long it took', () => {
+    const log = createRequestLog(logger, false);
+    log({ ...handled('PATCH'), position: 7, caller: { id: 'u1', name: 'Ada', role: 'admin' } });
+    log(handled('POST', 400));
+    const [[level, message, fields] = [], [, , second] = []] = lines;
+    const milliseconds = fields?.['milliseconds'] as number;
+    expect(milliseconds).to.be.within(20, 1_000);
+    expect(Math.round(milliseconds * 10) / 10, 'to a tenth').to.equal(milliseconds);
+    const asked = { route: '/fields/:collection', request_id: 'r1' };
+    expect([level, message, fields]).to.deep.equal([
+      'info',
+      'request',
+      { ...asked, method: 'PATCH', status: 200, milliseconds, position: 7, actor: 'u1' },
+    ]);
+    expect(second).to.deep.equal({ ...asked, method: 'POST', status: 400, milliseconds: second?.['milliseconds'] });
+  });
+
+  it('is there for reads that went well where it was asked for, and at another level', () => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      createRequestLog(logger, false)(handled(method, 399));
+      expect(lines.splice(0), method).to.deep.equal([]);
+      createRequestLog(logger, true)(handled(method, 399));
+      expect(lines.splice(0).map(([level]) => level)).to.deep.equal(['debug']);
+      createRequestLog(logger, false)(handled(method, 400));
+      expect(lines.splice(0).map(([level]) => level)).to.deep.equal(['info']);
+    }
+  });
+});
