@@ -1,0 +1,26 @@
+/** Where a field is after renames. */
+import { expect } from 'chai';
+import { renamedTarget } from '../../../src/projector/verify/renamed-target.js';
+
+const rename = (position: number, what: string, to: string) => {
+  const [collection = '', field = null] = what.split('.');
+  return { position, collection, field, to };
+};
+const at = (position: number, ...renames: Parameters<typeof renamedTarget>[1]): string => {
+  const { collection, field } = renamedTarget({ collection: 't', field: 'a', position }, renames);
+  return `${collection}.${field}`;
+};
+
+describe('a field that was renamed', () => {
+  it('has the name that it and its table were given since', () => {
+    expect(at(5)).to.equal('t.a');
+    expect(at(5, rename(6, 't.a', 'b'), rename(7, 't', 'u'), rename(8, 'u.b', 'c'))).to.equal('u.c');
+  });
+
+  it('keeps its name where another field or table is renamed, or it was so before', () => {
+    expect(at(5, rename(6, 't.b', 'c'), rename(7, 'u.a', 'c'), rename(8, 'u', 'v'))).to.equal('t.a');
+    expect(at(5, rename(4, 't.a', 'b'), rename(5, 't', 'u'))).to.equal('t.a');
+    // What has its former name now is another one.
+    expect(at(5, rename(6, 't.a', 'b'), rename(7, 't.a', 'c'))).to.equal('t.b');
+  });
+});
