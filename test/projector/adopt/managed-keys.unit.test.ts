@@ -1,0 +1,131 @@
+/** Foreign keys of managed tables that were left out until what they point at is adopted. */
+import { expect } from 'chai';
+import { completeKeys, waitingTables } from '../../../src/projector/adopt/managed-keys.js';
+import type { CatalogConstraint, CatalogTable } from '../../../src/projector/catalog/model.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { TableExtras } from '../../../src/schema/model/extras.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { follow } from '../../support/given.js';
+import { catalogColumn, catalogConstraint, catalogObjects, catalogReference, catalogTable } from '../catalog-tables.js';
+import { column, created, related } from '../columns.js';
+
+const OTHER = catalogTable('other', {
+  columns: [catalogColumn('id', 'integer')],
+  constraints: [catalogConstraint('other_pkey', 'primary key', { columns: ['id'] })],
+});
+const LEFT: TableExtras = { unmanaged: [{ kind: 'constraint', name: 'f' }] };
+
+interface Given {
+  extras?: TableExtras;
+  constraints?: CatalogConstraint[];
+  columns?: CatalogTable['columns'];
+  together?: CatalogTable[];
+  more?: NewEvent[];
+}
+
+function completed({ extras = LEFT, constraints, columns, together = [OTHER], more = [] }: Given = {}) {
+  const state = follow(initialState(), [
+    created('t', [column('a', 'integer'), column('b', 'integer')], { extras }),
+    ...more,
+  ]);
+  const table = catalogTable('t', {
+    columns: columns ?? ['id', 'a', 'b'].map((name) => catalogColumn(name, 'integer')),
+    constraints: constraints ?? [catalogReference('f', 'a', 'other')],
+  });
+  const common = { schema: 'public', objects: catalogObjects(), state, notes: [] };
+  const found = completeKeys([table, OTHER], {
+    ...common,
+    together: new Map(together.map((each) => [each.name, each])),
+  });
+  return {
+    waiting: waitingTables(state),
+    relations: found.relations.map(({ many_field, one_collection }) => `${many_field} -> ${one_collection}`),
+    collections: found.collections.map(({ collection, schema }) => [collection, schema?.extras ?? null]),
+    notes: common.notes.map(({ message }) => message),
+  };
+}
+
+describe('a key that waited for its table', () => {
+  it('becomes a relation', () => {
+    expect(completed()).to.deep.equal({
+      waiting: ['t'],
+      relations: ['a -> other'],
+      collections: [['t', null]],
+      notes: [],
+    });
+  });
+
+  it('is kept in words, by name among the others, where it is no relation', () => {
+    const two = catalogReference('f', 'a', 'other', {
+      columns: ['a', 'b'],
+      definition: 'FOREIGN KEY (a, b) REFERENCES other(id, x)',
+    });
+    const extras: TableExtras = {
+      constraints: [{ name: 'z', definition: 'CHECK ((a > 0))' }],
+      unmanaged: [
+        { kind: 'constraint', name: 'f' },
+        { kind: 'constraint', name: 'g' },
+        { kind: 'index', name: 'f' },
+      ],
+    };
+    const there = [two, catalogConstraint('g', 'check', { definition: 'CHECK (f(a))' })];
+    expect(completed({ extras, constraints: there })).to.deep.equal({
+      waiting: ['t'],
+      relations: [],
+      collections: [
+        [
+          't',
+          {
+            constraints: [
+              { name: 'f', definition: two.definition, references: 'other' },
+              { name: 'z', definition: 'CHECK ((a > 0))' },
+            ],
+            unmanaged: [
+              { kind: 'constraint', name: 'g' },
+              { kind: 'index', name: 'f' },
+            ],
+          },
+        ],
+      ],
+      notes: [],
+    });
+  });
+
+  it('stays left out, and is told, where it can not be said', () => {
+    const hidden = catalogReference('f', 'a', 'other', {
+      columns: ['a', 'b'],
+      definition: 'FOREIGN KEY (a, b) REFERENCES elsewhere.other(id, x)',
+    });
+    expect(completed({ constraints: [hidden] })).to.deep.equal({
+      waiting: ['t'],
+      relations: [],
+      collections: [],
+      notes: [
+        'constraint "f" points at a table that is hidden by another of its name: it stays as it is, and is part of no snapshot',
+      ],
+    });
+    const unknown = catalogReference('f', 'c', 'other', { columns: ['a', 'c'] });
+    expect(completed({ constraints: [unknown] }).notes).to.deep.equal([
+      'constraint "f" is on a column that t isn\'t known to have: it stays as it is, and is part of no snapshot',
+    ]);
+  });
+
+  it('waits on where its table is not adopted, and no longer where it is gone', () => {
+    expect(completed({ together: [] })).to.deep.include({ relations: [], collections: [] });
+    expect(completed({ constraints: [] })).to.deep.include({ relations: [], collections: [['t', null]] });
+    expect(completed({ extras: {} })).to.deep.equal({ waiting: [], relations: [], collections: [], notes: [] });
+    const index: TableExtras = { unmanaged: [{ kind: 'index', name: 'f' }] };
+    expect(completed({ extras: index })).to.deep.include({ waiting: [], relations: [], collections: [] });
+  });
+
+  it('is no second relation of its column, and none of a column that has another type there', () => {
+    const kept = [
+      ['t', { constraints: [{ name: 'f', definition: 'FOREIGN KEY (a) REFERENCES other(id)', references: 'other' }] }],
+    ];
+    const more = [created('more'), related('t.a', 'more')];
+    expect(completed({ more })).to.deep.include({ relations: [], collections: kept });
+    const together = [{ ...OTHER, columns: [catalogColumn('id', 'uuid')] }];
+    const columns = [catalogColumn('id', 'integer'), catalogColumn('a', 'uuid'), catalogColumn('b', 'integer')];
+    expect(completed({ columns, together })).to.deep.include({ relations: [], collections: kept });
+  });
+});
