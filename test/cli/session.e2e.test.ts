@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { createTranscript } from '../support/transcript.js';
+import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
 describe('a session with dps', () => {
@@ -34,6 +35,13 @@ describe('a session with dps', () => {
     );
     return out;
   }
+
+  /** What is built after its commit follows when it comes to it. */
+  const followed = () =>
+    until('the projections have followed', async () => {
+      const { data } = (await client('/projections')).json as { data: { lag: number }[] };
+      return data.every(({ lag }) => lag === 0);
+    });
 
   const idIn = (text: string): string => /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text)?.[0] ?? '';
 
@@ -80,6 +88,7 @@ describe('a session with dps', () => {
     const authors = json({ collection: 'authors', schema: {}, meta: { note: 'who writes' } });
     expect((await client('/collections', authors)).status).to.equal(200);
     await api.sql(`INSERT INTO articles (title) VALUES ('a'), ('b')`);
+    await followed();
     await run('status');
     await run('rename articles.title headline');
     await run('rename articles.nothing other');
@@ -271,6 +280,7 @@ describe('a session with dps', () => {
     await run('rebuild tables');
     await run('rebuild trash');
     await run('rebuild change-requests');
+    await followed();
     await run('rebuild indexes');
     await run('rebuild nothing');
     await run('keys new FOLDER/key.pem');
@@ -281,6 +291,7 @@ describe('a session with dps', () => {
     await run('backup FOLDER/backup');
     await run('restore --file FOLDER/now.json');
     await run('verify --file FOLDER/now.json');
+    await followed();
     await run('status');
     await run('stat');
     await run('users --role reader');

@@ -1,6 +1,7 @@
 /** What a client reads, whole: one session over HTTP, each answer with its headers (`test/support/transcript.ts`). */
 import { type Reply, json } from '../support/client.js';
 import { createTranscript } from '../support/transcript.js';
+import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
 /** Of the transport, of the security policy (its own test) and of the moment. */
@@ -188,6 +189,11 @@ describe('a session over HTTP', () => {
     await ask('/history/snapshot?at=1');
     await ask('/history/verify');
     await ask('/history/checkpoint');
+    // What is built after its commit follows when it comes to it.
+    await until('the projections have followed', async () => {
+      const { data } = (await client('/projections')).json as { data: { lag: number }[] };
+      return data.every(({ lag }) => lag === 0);
+    });
     await ask('/projections');
     await ask('/projections/verify');
     await ask('/projections/none/rebuild', { method: 'POST' });
