@@ -46,5 +46,10 @@ export async function writeOutput(file: string, content: string): Promise<void> 
 }
 
 /** Names and what people write are untrusted text: what would move the cursor is shown, not done. */
-export const oneLine = (untrusted: string): string =>
-  untrusted.replaceAll(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1).replace('\u007F', '\\u007f'));
+export const oneLine = (untrusted: string): string => untrusted.replaceAll(/\p{Cc}/gu, shownControl);
+
+/** As JSON writes it, which leaves DEL and those beyond as they are. */
+const shownControl = (control: string): string =>
+  control < '\u007F'
+    ? JSON.stringify(control).slice(1, -1)
+    : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,0 +1,54 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Invocation } from '../../src/cli/command.js';
+import { parseDocument, readDocument } from '../../src/cli/document.js';
+
+describe('a document that a command sends', () => {
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dps-document-'));
+  });
+  after(() => rm(directory, { recursive: true }));
+
+  const invocation = (stdin = '') => ({ terminal: { read: () => Promise.resolve(stdin) } }) as unknown as Invocation;
+
+  it('is JSON or YAML by how it begins, from a file or from stdin', async () => {
+    const file = join(directory, 'a');
+    for (const [text, type] of [
+      ['{"version":1}', 'application/json'],
+      [' \n{"version":1}', 'application/json'],
+      ['version: 1', 'application/yaml'],
+      ['# {\nversion: 1', 'application/yaml'],
+    ] as const) {
+      await writeFile(file, text);
+      for (const body of [await readDocument(invocation(), file), await readDocument(invocation(text), '-')]) {
+        expect([body.type, body.content.toString()]).to.deep.equal([type, text]);
+        expect(parseDocument(body, 'a')).to.deep.equal({ version: 1 });
+      }
+    }
+  });
+
+  it('is refused by its name where it is none', async () => {
+    const refusal = async (text: string): Promise<string[]> => {
+      const body = await readDocument(invocation(text), '-');
+      return ['a.yaml', '-'].map((name) => {
+        try {
+          return JSON.stringify(parseDocument(body, name));
+        } catch (error) {
+          return (error as Error).message;
+        }
+      });
+    };
+    for (const text of ['[]', '- a', 'text', '7', 'null']) {
+      const fault = 'is neither a snapshot nor a diff.';
+      expect(await refusal(text), text).to.deep.equal([`a.yaml ${fault}`, `What stdin holds ${fault}`]);
+    }
+    for (const text of ['{', 'a: b: c']) {
+      const [named = '', stdin = ''] = await refusal(text);
+      expect(named, text).to.match(/^a\.yaml is neither JSON nor YAML: [^\n]+$/);
+      expect(stdin).to.equal(named.replace('a.yaml', 'What stdin holds'));
+    }
+  });
+});

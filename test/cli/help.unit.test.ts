@@ -1,0 +1,26 @@
+/** What `dps COMMAND --help` prints, of every command: the whole of what can be called, and how. */
+import type { Command } from 'commander';
+import { createProgram } from '../../src/cli/program.js';
+import { createTranscript } from '../support/transcript.js';
+
+const nameOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+
+describe('the help of dps', () => {
+  it('is as it was read last', async () => {
+    const printed: string[] = [];
+    const program = createProgram(
+      { print: (text) => void printed.push(text), note: (text) => void printed.push(text) },
+      (command) => command.action(() => undefined),
+    );
+    const transcript = createTranscript('dps-help.txt');
+    const add = (command: Command): void => {
+      // As wide as it is where nobody looks, whatever the terminal is.
+      command.configureHelp({ helpWidth: 120 }).outputHelp();
+      transcript.add([`$ ${nameOf(command)} --help`, ...printed.splice(0)].join('\n'));
+      for (const each of command.commands) add(each);
+    };
+    add(program);
+    await transcript.expectAsBefore();
+  });
+});
