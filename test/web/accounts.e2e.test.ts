@@ -14,7 +14,7 @@ describe('the accounts page of the admin app', () => {
     await dialog.getByRole('textbox', { name: 'Password' }).fill('short');
     await dialog.getByRole('button', { name: 'Make the user' }).click();
     await dialog.getByRole('textbox', { name: 'Password' }).and(page.locator('[aria-invalid=true]')).waitFor();
-    await dialog.getByText('expected string to have >=12 characters').waitFor();
+    await dialog.getByText('must have at least 12 characters.').waitFor();
     expect(app.complaints().join()).to.contain('400');
     await expectAccessible(page);
     await dialog.getByRole('textbox', { name: 'Password' }).fill('long enough for it');
