@@ -1,0 +1,92 @@
+import { type Server, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type { Answer } from '../../../src/http/answer/answer.js';
+import { respond } from '../../../src/http/answer/respond.js';
+
+interface Received {
+  status: number | undefined;
+  /** Those of ours. */
+  headers: Record<string, unknown>;
+  body: string;
+  complete: boolean;
+}
+
+describe('an answer, written', () => {
+  let server: Server;
+  let answer: Answer;
+  let vary: string | undefined;
+
+  before((done) => {
+    server = createServer((req, res) => {
+      if (vary !== undefined) res.setHeader('Vary', vary);
+      respond(req, res, 'r1', answer);
+    }).listen(0, '127.0.0.1', done);
+  });
+  after((done) => void server.close(done));
+  beforeEach(() => (vary = undefined));
+
+  const receive = (method = 'GET'): Promise<Received> =>
+    new Promise((resolve, reject) => {
+      const { port } = server.address() as AddressInfo;
+      const asked = request({ port, method, agent: false }, (res) => {
+        const { date: _, connection: __, ...headers } = res.headers;
+        let body = '';
+        res.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+        res.on('error', () => undefined);
+        res.on('close', () => resolve({ status: res.statusCode, headers, body, complete: res.complete }));
+      });
+      asked.on('error', reject).end();
+    });
+
+  const COMMON = { 'x-request-id': 'r1', 'x-content-type-options': 'nosniff' };
+
+  it('has its headers, its id, and the position that it reflects', async () => {
+    answer = { status: 201, headers: ['Location', '/a', 'Content-Length', '2'], body: 'hi', position: 7 };
+    expect(await receive()).to.deep.equal({
+      status: 201,
+      headers: { ...COMMON, location: '/a', 'content-length': '2', 'x-log-position': '7' },
+      body: 'hi',
+      complete: true,
+    });
+    answer = { status: 204, headers: [], body: null, position: 0 };
+    expect(await receive()).to.deep.equal({
+      status: 204,
+      headers: { ...COMMON, 'x-log-position': '0' },
+      body: '',
+      complete: true,
+    });
+  });
+
+  it('differs by all that was said before and that it says itself', async () => {
+    vary = 'Origin';
+    answer = { status: 200, headers: ['X-Vary', 'vary', 'Vary', 'Accept-Encoding', 'Content-Length', '0'], body: '' };
+    expect((await receive()).headers['vary']).to.equal('Accept-Encoding, Origin');
+    answer = { status: 200, headers: ['Content-Length', '0'], body: '' };
+    expect((await receive()).headers['vary']).to.equal('Origin');
+  });
+
+  it('is written as it comes, to its end; what can not be finished is cut off', async () => {
+    const headers = ['Content-Type', 'text/plain'];
+    answer = {
+      status: 200,
+      headers,
+      body: null,
+      stream: async (res) => {
+        res.write('one ');
+        await new Promise(setImmediate);
+        res.write('two');
+      },
+    };
+    expect(await receive()).to.deep.include({ status: 200, body: 'one two', complete: true });
+    expect(await receive('HEAD')).to.deep.include({ status: 200, body: '', complete: true });
+    answer = {
+      ...answer,
+      stream: async (res) => {
+        await new Promise((resolve) => res.write('one ', resolve));
+        throw new Error('no more');
+      },
+    };
+    expect(await receive()).to.deep.include({ status: 200, body: 'one ', complete: false });
+  });
+});
