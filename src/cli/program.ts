@@ -21,7 +21,7 @@ export function createProgram({ print, note }: Voice, does: Does): Command {
     .helpCommand('help [command]', 'print how a command is used')
     .addHelpText(
       'after',
-      '\nEvery command takes --json, to print for machines. Exit codes: 0 fine, 1 differences found, 2 wrong usage or failure, 3 refused by the policy.',
+      '\nEvery command but completion takes --json, to print for machines. Exit codes: 0 fine, 1 differences found, 2 wrong usage or failure, 3 refused by the policy.',
     )
     // Settings first: a command takes over those that its parent has when it is made.
     .exitOverride()

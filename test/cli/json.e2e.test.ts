@@ -1,4 +1,4 @@
-/** "Every command takes --json, to print for machines": each one does, and what it prints then is one document. */
+/** "Every command but completion takes --json, to print for machines": each one does, and what it prints then is one document. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
