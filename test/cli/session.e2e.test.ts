@@ -188,8 +188,12 @@ describe('a session with dps', () => {
       online_above_rows: 10_000,
     };
     await writeFile(join(folder, 'policy.json'), JSON.stringify(policy));
+    const older = JSON.parse(await readFile(join(folder, 'now.json'), 'utf8')) as object;
+    await writeFile(join(folder, 'older.json'), JSON.stringify({ ...older, service: '0.0.1' }));
     await run('policy set FOLDER/policy.json --reason careful');
     await run('policy set FOLDER/broken.json');
+    await run('policy test FOLDER/older.json');
+    await run('policy test FOLDER/older.json --force');
     await run('policy test FOLDER/now.json --force');
     await run('policy test FOLDER/wanted.json --force');
     const opened = await run(

@@ -50,6 +50,40 @@ describe('apply-diff', () => {
     expect(problem?.details).to.deep.equal({ current_hash: hash, conflicts: ['diff.collections[0].diff[0]'] });
   });
 
+  it('makes nothing empty that was to come back from the trash, and is not there any more', () => {
+    const made = diffOf((document) => {
+      const { meta, schema, ...author } = field(document, 'articles', 'author');
+      const editor = { ...author, field: 'editor', meta: { ...meta, field: 'editor' } };
+      document.fields.push({
+        ...editor,
+        schema: schema && { ...schema, name: 'editor', foreign_key_table: null, foreign_key_column: null },
+      });
+    });
+    const [item] = made.fields;
+    const identity = '3.1';
+    const problems = apply({ ...made, fields: [{ ...item, identity, restores: 7 }] }).thenRefused('SCHEMA_CHANGED');
+    expect(problems.map(({ message, path }) => [path, message])).to.deep.equal([
+      [
+        'diff.fields[0].restores',
+        'nothing of position 7 that fits is in the trash any more; make a new diff and apply that',
+      ],
+    ]);
+    apply(made).then('field.created articles.editor');
+  });
+
+  it('refuses what comes and what goes where it does not read, at its place, and does nothing of the rest', () => {
+    const made = (rhs: object) => ({ collection: 'articles', field: 'editor', diff: [{ kind: 'N', rhs }] });
+    const gone = (lhs: object) => ({ collection: 'articles', field: 'author', diff: [{ kind: 'D', lhs }] });
+    const wrong = { collection: 'articles', field: 'editor', type: 'none', meta: {}, schema: {} };
+    for (const item of [made(wrong), gone({ ...wrong, field: 'author' })]) {
+      const [of] = Object.keys(item.diff[0] as object).filter((member) => member.endsWith('hs'));
+      apply({ collections: [], fields: [item], relations: [] }).thenRefused(
+        'INVALID_PAYLOAD',
+        `diff.fields[0].diff[0].${of}.type`,
+      );
+    }
+  });
+
   it('checks lhs even when the hash is right: a tampered diff does not pass', () => {
     apply(entry('articles', [{ kind: 'E', path: ['meta', 'note'], lhs: 'tampered', rhs: 'x' }])).thenRefused(
       'SCHEMA_CHANGED',
