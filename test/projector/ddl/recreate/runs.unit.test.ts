@@ -1,9 +1,40 @@
 import { expect } from 'chai';
-import { initialState } from '../../../../src/schema/model/state.js';
+import { runToEnd } from '../../../../src/kernel/resumable.js';
+import type { NewEvent } from '../../../../src/schema/model/events.js';
+import { type State, initialState } from '../../../../src/schema/model/state.js';
 import type { Change } from '../../../../src/projector/ddl/change.js';
 import { fieldRuns } from '../../../../src/projector/ddl/recreate/runs.js';
+import { follow } from '../../../support/given.js';
+import { changed, column, created, deleted, renamed } from '../../columns.js';
+
+/** The events with the states around each, and by which of them the runs are made. */
+function runsOf(start: State, ...events: NewEvent[]): number[][] {
+  let state = start;
+  const changes = events.map((event, index): Change => {
+    const before = state;
+    state = follow(state, [event]);
+    return { event, index, before, after: state } as Change;
+  });
+  return runToEnd(fieldRuns(changes)).map((run) => run.changes.map(({ index }) => index));
+}
 
 describe('runs of changes of fields', () => {
+  const [a, other] = [column('a', 'text'), column('u.a', 'text')];
+  const wider = column('a', 'string');
+  const generated = column('g', 'text', { generation_expression: 'lower(a)' });
+  const state = follow(initialState(), [created('t', [a, generated]), created('u', [other])]);
+  const [there, back] = [changed(a, wider), changed(wider, a)];
+
+  it('go on beside what happens to other tables', () => {
+    expect(runsOf(state, there, back)).to.deep.equal([[0, 1]]);
+    expect(runsOf(state, there, deleted('u'), back)).to.deep.equal([[0, 2]]);
+  });
+
+  it('end where anything gets another name: what follows calls things by it', () => {
+    for (const rename of [renamed('u.a', 'b'), renamed('u', 'v')])
+      expect(runsOf(state, there, rename, back)).to.deep.equal([[0], [2]]);
+  });
+
   it('are gathered in steps, one for each event, whatever their number in one table is', function () {
     this.timeout(20_000);
     const COUNT = 200_000;
