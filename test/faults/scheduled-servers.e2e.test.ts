@@ -127,7 +127,7 @@ describe('a scheduled change request', function () {
     const points = ['preparing', 'end 1', 'prepared', 'applied', 'forget'];
     await gates.close('preparing');
     const id = await approved('orders');
-    await ok('POST', `/changes/${id}/apply`, inTime(300));
+    await ok('POST', `/changes/${id}/apply`, inTime(1_500));
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
       const next = points[turn + 1];
@@ -182,7 +182,7 @@ describe('a scheduled change request', function () {
     const chain = await begin(points.length);
     await gates.close('preparing');
     const id = await approved('orders');
-    await ok('POST', `/changes/${id}/apply`, inTime(300));
+    await ok('POST', `/changes/${id}/apply`, inTime(1_500));
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
       const next = points[turn + 1];

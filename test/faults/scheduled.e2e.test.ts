@@ -87,7 +87,7 @@ describe('a scheduled change request', function () {
     const points = ['preparing', 'end 1', 'prepared', 'applied', 'forget'];
     await gates.close('preparing');
     const id = await approved();
-    await call('POST', `/changes/${id}/apply`, inTime(300));
+    await call('POST', `/changes/${id}/apply`, inTime(1_500));
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
       const next = points[turn + 1];
@@ -113,7 +113,7 @@ describe('a scheduled change request', function () {
     await start();
     const { state } = await retrieve(id);
     expect(state).to.equal((await typesOf(id)).includes('change.scheduled') ? 'scheduled' : 'approved');
-    if (state === 'approved') await call('POST', `/changes/${id}/apply`, inTime(500));
+    if (state === 'approved') await call('POST', `/changes/${id}/apply`, inTime(1_500));
     else await call('POST', `/changes/${id}/apply`);
     await endedRequest(retrieve, id, 'applied');
     expect((await typesOf(id)).filter((type) => type === 'change.applied')).to.have.length(1);
@@ -122,9 +122,9 @@ describe('a scheduled change request', function () {
 
   it('is applied by a process that comes after its time, and by one whose connections were cut while it waited', async () => {
     const first = await approved();
-    await call('POST', `/changes/${first}/apply`, inTime(400));
+    await call('POST', `/changes/${first}/apply`, inTime(1_500));
     await kill();
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 1_600));
     await start();
     await expectApplied(first);
     const next = await approvedNote();
