@@ -12,9 +12,6 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return all.map((row) => line(row).trimEnd()).join('\n');
 }
 
-/** `1 table`, `2 tables` */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 export function json(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }

@@ -1,10 +1,11 @@
+import { counted } from '../kernel/counted.js';
 import type { AcknowledgedDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify/index.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 
 /** `1 difference`, `3 differences` */
 export function countDifferences({ length }: readonly Difference[]): string {
-  return length === 1 ? '1 difference' : `${length} differences`;
+  return counted(length, 'difference');
 }
 
 /** One line: `catalog articles.title type: expected "text", found "integer"`. */

@@ -1,5 +1,6 @@
 /** What is wrong with a value, in the words of all refusals, where a shape has no sentence of its own. */
 import type { z } from 'zod';
+import { counted } from '../kernel/counted.js';
 
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -40,7 +41,5 @@ const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'i
 
 function limited(how: string, limit: number | bigint, origin: string): string {
   const unit = UNITS[origin];
-  return unit === undefined
-    ? `must be ${how} ${limit}.`
-    : `must have ${how} ${limit} ${unit}${Number(limit) === 1 ? '' : 's'}.`;
+  return unit === undefined ? `must be ${how} ${limit}.` : `must have ${how} ${counted(limit, unit)}.`;
 }

@@ -1,10 +1,11 @@
+import { counted } from '../../kernel/counted.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { type AdoptionReport, adopting } from '../../pipeline/prepare/adopt.js';
 import type { Note } from '../../projector/adopt/note.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError } from '../command.js';
 import { type Warning, describeWarnings } from '../diff-document.js';
-import { accepted, counted, json } from '../output.js';
+import { accepted, json } from '../output.js';
 import { withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';
 

@@ -1,8 +1,9 @@
+import { counted } from '../../kernel/counted.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
 import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
-import { counted, json } from '../output.js';
+import { json } from '../output.js';
 import { stoppedBy } from '../policy.js';
 import { type Answered, ask, askFully, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';

@@ -1,3 +1,4 @@
+import { counted } from '../../kernel/counted.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { holdsServer } from '../../postgres/embedded/index.js';
 import { type Addresses, directly } from '../../postgres/pool.js';
@@ -7,7 +8,7 @@ import { type ExitCode, type Invocation } from '../command.js';
 import { openPool, withServer } from '../connections/database.js';
 import { type Finding, finding } from '../../doctor/finding.js';
 import { type Examined, examine } from '../../doctor/index.js';
-import { counted, json } from '../output.js';
+import { json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { openProjectionTools } from '../connections/projections.js';
 

@@ -1,3 +1,4 @@
+import { counted } from '../../kernel/counted.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { findDrift } from '../../projector/drift/find.js';
 import type { Drift, DriftDifference, TableDrift } from '../../projector/drift/model.js';
@@ -7,7 +8,7 @@ import { type AcceptanceReport, accepting } from '../../pipeline/prepare/accept-
 import { operations } from '../../schema/operations/index.js';
 import { describeWarnings } from '../diff-document.js';
 import { namedPlace } from '../named-place.js';
-import { accepted, counted, json } from '../output.js';
+import { accepted, json } from '../output.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';
 

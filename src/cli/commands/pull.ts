@@ -1,6 +1,7 @@
 /** dps pull: the schema as files, one a collection. */
+import { counted } from '../../kernel/counted.js';
 import type { ExitCode, Invocation } from '../command.js';
-import { counted, json } from '../output.js';
+import { json } from '../output.js';
 import { LOCK } from '../schema-files/lock.js';
 import { presentFiles, withLock } from '../schema-files/present-files.js';
 import { readLockIn } from '../schema-files/read-folder.js';

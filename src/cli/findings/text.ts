@@ -1,6 +1,6 @@
 /** Findings for people: at a terminal, and in a comment on a pull request. */
 import { LEVELS } from '../../schema/findings/index.js';
-import { counted } from '../output.js';
+import { counted } from '../../kernel/counted.js';
 import { policyText } from '../policy.js';
 import { type Shown, placeOf, requestOf } from './model.js';
 

@@ -1,6 +1,6 @@
 /** Conflicts of a merge, for the person who has to decide. */
 import type { MergePlace } from '../../schema/merge/model.js';
-import { counted } from '../output.js';
+import { counted } from '../../kernel/counted.js';
 import type { SchemaFiles } from './read-folder.js';
 
 export interface ConflictAnswer {

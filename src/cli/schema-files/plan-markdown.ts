@@ -1,5 +1,5 @@
 /** A plan as Markdown, for a comment on a pull request. */
-import { counted } from '../output.js';
+import { counted } from '../../kernel/counted.js';
 import { type DiffDocument, type Entry, describeWarning, isEmpty } from '../diff-document.js';
 
 /** Longer comments are refused where they are posted: 65,536 characters. */

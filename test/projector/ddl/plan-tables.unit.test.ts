@@ -18,6 +18,12 @@ const without = (name: string, fields: Field[]): NewEvent => {
 const kept = (event: NewEvent): NewEvent =>
   ({ ...event, data: { kept_until: '2026-12-01T00:00:00.000Z' } }) as NewEvent;
 
+const KEYED = created(
+  't',
+  ['a', 'b'].map((name) => column(name, 'integer', { is_primary_key: true, is_nullable: false })),
+  { extras: { primary_key: { name: 'k', columns: ['a', 'b'] } } },
+);
+
 describe('a plan of tables', () => {
   it('makes a table with all that can stand in it', () => {
     expect(
@@ -182,42 +188,14 @@ describe('a plan of tables', () => {
   });
 
   it('changes the key of a table', () => {
-    expect(
-      planned(
-        [
-          created(
-            't',
-            [
-              column('a', 'integer', { is_primary_key: true, is_nullable: false }),
-              column('b', 'integer', { is_primary_key: true, is_nullable: false }),
-            ],
-            { extras: { primary_key: { name: 'k', columns: ['a', 'b'] } } },
-          ),
-        ],
-        [extended('t', { primary_key: { name: 'k', columns: ['b', 'a'] } })],
-      ),
-    ).to.deep.equal([
+    expect(planned([KEYED], [extended('t', { primary_key: { name: 'k', columns: ['b', 'a'] } })])).to.deep.equal([
       'ALTER TABLE "public"."t" DROP CONSTRAINT IF EXISTS "k" -- drop the primary key of t: constraint t.k, t ACCESS EXCLUSIVE, 3 entries, drops constraint k',
       'ALTER TABLE "public"."t" ADD CONSTRAINT "k" PRIMARY KEY ("b", "a") -- make a, b the primary key of t: constraint t.k, t ACCESS EXCLUSIVE, 3 entries, may fail, prepared as key k PRIMARY KEY ("b", "a") ',
     ]);
   });
 
   it('renames the key of a table', () => {
-    expect(
-      planned(
-        [
-          created(
-            't',
-            [
-              column('a', 'integer', { is_primary_key: true, is_nullable: false }),
-              column('b', 'integer', { is_primary_key: true, is_nullable: false }),
-            ],
-            { extras: { primary_key: { name: 'k', columns: ['a', 'b'] } } },
-          ),
-        ],
-        [extended('t', { primary_key: { name: 'l', columns: ['a', 'b'] } })],
-      ),
-    ).to.deep.equal([
+    expect(planned([KEYED], [extended('t', { primary_key: { name: 'l', columns: ['a', 'b'] } })])).to.deep.equal([
       'ALTER TABLE "public"."t" RENAME CONSTRAINT "k" TO "l" -- rename the primary key of t: constraint t.l, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
