@@ -120,7 +120,7 @@ describe('the bytes of a body', () => {
 
   it('are given up when nothing comes for a while, and when the client hangs up', async () => {
     const slow = request({});
-    const read = refusalOf(readRaw(slow, 10, 1_200));
+    const read = refusalOf(readRaw(slow, 10, 600));
     expect(await read).to.deep.equal({
       problems: [{ code: 'REQUEST_TIMEOUT', message: 'Nothing came of the body for 1 seconds.' }],
       headers: ['Connection', 'close'],

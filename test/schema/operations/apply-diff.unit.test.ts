@@ -3,7 +3,7 @@ import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js
 import type { SchemaDiff } from '../../../src/schema/diff/diff.js';
 import { type Snapshot, snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import type { State } from '../../../src/schema/model/state.js';
-import { follow, given } from '../../support/given.js';
+import { given } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
@@ -246,25 +246,6 @@ describe('apply-diff', () => {
       'INVALID_PAYLOAD',
       'diff.relations[0].diff[0]',
     );
-  });
-
-  it('takes an array that grows by as many elements as there are entries', () => {
-    const long = Array.from({ length: 120_000 }, (_, index) => index);
-    const empty = given(state).when('apply-diff', {
-      release,
-      body: {
-        hash,
-        diff: diffOf((document) => Object.assign(field(document, 'articles', 'author').meta, { conditions: [] })),
-      },
-    });
-    const before = follow(state, empty.then('field.updated articles.author'));
-    const document = JSON.parse(JSON.stringify(runToEnd(snapshotOf(before, release)))) as Snapshot;
-    field(document, 'articles', 'author').meta.conditions = long;
-    const compared = runToEnd(compareSnapshot(before, document, { force: false, mode: 'mirror', release }));
-    if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
-    const body = { hash: compared.value.hash, diff: compared.value.diff };
-    expect(compared.value.diff.fields[0]?.diff).to.have.length(120_000);
-    given(before).when('apply-diff', { release, body }).then('field.updated articles.author');
   });
 
   it('refuses hash and diff that are missing or of a wrong type', () => {
