@@ -1,5 +1,6 @@
 /** The mutations of a run: drawn by a seed, only such as still compile, equivalent ones left out. */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,6 +19,11 @@ interface Equivalent {
   reason: string;
 }
 
+/** With the line that it stands in, trimmed. */
+interface Candidate extends Mutation {
+  line: string;
+}
+
 export interface SampleOptions {
   seed: number;
   count: number;
@@ -25,9 +31,12 @@ export interface SampleOptions {
   under: string;
 }
 
-/** Draws `count` mutations. The copy's sources are as they were afterwards. */
+/**
+ * Draws `count` mutations. The copy's sources are as they were afterwards. What a seed draws depends on the lines alone
+ * that are drawn: after what survived was judged, the same seed tells whether the rest is noticed now.
+ */
 export async function drawSample(copy: Copy, { seed, count, under }: SampleOptions): Promise<Mutation[]> {
-  const candidates = shuffled(await allMutations(under), seed);
+  const candidates = inOrderOf(seed, await allMutations(under));
   const sample: Mutation[] = [];
   while (sample.length < count && candidates.length > 0) {
     const wanted = Math.ceil((count - sample.length) * 3);
@@ -42,11 +51,11 @@ export function lineAt(source: string, place: number): { line: number; text: str
   return { line, text: (source.split('\n')[line - 1] ?? '').trim() };
 }
 
-async function allMutations(under: string): Promise<Mutation[]> {
+async function allMutations(under: string): Promise<Candidate[]> {
   const equivalents = JSON.parse(
     await readFile(join(import.meta.dirname, 'equivalent.json'), 'utf8'),
   ) as readonly Equivalent[];
-  const found: Mutation[] = [];
+  const found: Candidate[] = [];
   for (const file of (await projectFiles()).toSorted()) {
     if (!/^src\/.*\.ts$/.test(file) || !(file === under || file.startsWith(`${under}/`))) continue;
     if (file.startsWith(APP) && !under.startsWith(APP)) continue;
@@ -54,10 +63,23 @@ async function allMutations(under: string): Promise<Mutation[]> {
     const known = equivalents.filter((each) => each.file === file);
     for (const mutation of mutationsOf(file, source)) {
       const { text } = lineAt(source, mutation.start);
-      if (!known.some((each) => each.operator === mutation.operator && each.text === text)) found.push(mutation);
+      if (!known.some((each) => each.operator === mutation.operator && each.text === text))
+        found.push({ ...mutation, line: text });
     }
   }
   return found;
+}
+
+/** As if shuffled: by a hash of the seed, of what is changed, and of its number among equal changes of its file. */
+function inOrderOf(seed: number, candidates: readonly Candidate[]): Mutation[] {
+  const seen = new Map<string, number>();
+  const placed = candidates.map(({ line, ...mutation }) => {
+    const change = JSON.stringify([mutation.file, mutation.operator, mutation.text, line]);
+    const number = seen.get(change) ?? 0;
+    seen.set(change, number + 1);
+    return { mutation, place: createHash('sha256').update(`${seed} ${change} ${number}`).digest('hex') };
+  });
+  return placed.sort((a, b) => (a.place < b.place ? -1 : 1)).map(({ mutation }) => mutation);
 }
 
 /** Takes the first ones, at most one a file, so that all can be checked together. */
@@ -122,18 +144,3 @@ async function importedBy(directory: string, wrong: ReadonlySet<string>, left: R
 }
 
 /** Fisher and Yates with a generator that the seed alone decides (mulberry32). */
-function shuffled<T>(values: readonly T[], seed: number): T[] {
-  const result = [...values];
-  let state = seed >>> 0;
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  for (let index = result.length - 1; index > 0; index--) {
-    const other = Math.floor(random() * (index + 1));
-    [result[index], result[other]] = [result[other] as T, result[index] as T];
-  }
-  return result;
-}
