@@ -1,56 +1,79 @@
 /** How a process that can't be told of news asks for it. */
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { startPolling } from '../../src/reads/polling.js';
-import { until } from '../support/until.js';
+import { type Polling, startPolling } from '../../src/reads/polling.js';
 
 describe('asking for the end of the log', () => {
-  it('goes on after a failure, which is told', async () => {
-    const errors: unknown[] = [];
-    let looks = 0;
+  let asked: number[];
+  let errors: string[];
+  let polling: Polling;
+  let now: number;
+  let needed: boolean;
+  /** What the log ends with, or why it can't be asked. */
+  let answer: number | Error;
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    [asked, errors, now, needed, answer] = [[], [], 0, true, 5];
     const look = () => {
-      looks += 1;
-      return looks === 2 ? Promise.reject(new Error('away')) : Promise.resolve(looks);
+      asked.push(now);
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     };
-    const polling = startPolling({ needed: () => true, look, onError: (error) => errors.push(error) });
-    try {
-      await until('it asks again', () => Promise.resolve(looks > 2));
-      expect(errors.map(String)).to.deep.equal(['Error: away']);
-    } finally {
-      polling.stop();
+    polling = startPolling({ needed: () => needed, look, onError: (error) => errors.push(String(error)) });
+  });
+
+  afterEach(() => {
+    polling.stop();
+    mock.timers.reset();
+  });
+
+  /** Lets so many milliseconds pass. */
+  async function pass(milliseconds: number): Promise<void> {
+    for (const end = now + milliseconds; now < end;) {
+      now += 25;
+      mock.timers.tick(25);
+      await turn();
     }
+  }
+
+  it('is done soon, and less and less often while there are no news', async () => {
+    await pass(4_000);
+    expect(asked).to.deep.equal([25, 50, 100, 200, 400, 800, 1_600, 2_600, 3_600]);
+  });
+
+  it('is done soon again after news', async () => {
+    await pass(900);
+    answer = 6;
+    await pass(1_000);
+    expect(asked).to.deep.equal([25, 50, 100, 200, 400, 800, 1_600, 1_625, 1_675, 1_775]);
+  });
+
+  it('goes on after a failure, which is told, when the longest pause is over', async () => {
+    await pass(50);
+    answer = new Error('away');
+    await pass(50);
+    answer = 5;
+    await pass(2_000);
+    expect(asked).to.deep.equal([25, 50, 100, 1_100, 2_100]);
+    expect(errors).to.deep.equal(['Error: away']);
   });
 
   it('tells nothing any more when it was stopped, and asks no more', async () => {
-    const errors: unknown[] = [];
-    let looks = 0;
-    let fail: (() => void) | undefined;
-    const look = () => {
-      looks += 1;
-      return new Promise<number>((_resolve, reject) => {
-        fail = () => reject(new Error('away'));
-      });
-    };
-    const polling = startPolling({ needed: () => true, look, onError: (error) => errors.push(error) });
-    await until('it asks', () => Promise.resolve(fail !== undefined));
+    answer = new Error('away');
+    now = 25;
+    mock.timers.tick(25);
     polling.stop();
-    fail?.();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect([errors, looks]).to.deep.equal([[], 1]);
+    await pass(2_000);
+    expect([asked, errors]).to.deep.equal([[25], []]);
   });
 
-  it('asks nobody while nothing needs it', async () => {
-    let [asked, looks] = [0, 0];
-    const needed = () => {
-      asked += 1;
-      return false;
-    };
-    const look = () => {
-      looks += 1;
-      return Promise.resolve(0);
-    };
-    const polling = startPolling({ needed, look, onError: () => undefined });
-    await until('it would have', () => Promise.resolve(asked > 1));
-    polling.stop();
-    expect(looks).to.equal(0);
+  it('asks nobody while nothing needs it, and less and less often whether something does', async () => {
+    needed = false;
+    await pass(900);
+    expect(asked).to.deep.equal([]);
+    needed = true;
+    await pass(1_000);
+    expect(asked).to.deep.equal([1_575, 1_600, 1_650, 1_750]);
   });
 });
