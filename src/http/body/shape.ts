@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { type Path, renderPath } from '../../kernel/problem.js';
 import { type EdgeProblem, Refused } from '../errors.js';
-import { shapeMessage } from '../shape-messages.js';
+import { shapeMessage } from '../../kernel/shape-messages.js';
 
 /** The body as `shape` reads it. Throws `Refused` with one INVALID_PAYLOAD per problem. */
 export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
 import { invalidQuery, Refused, type EdgeProblem } from '../errors.js';
-import { shapeMessage } from '../shape-messages.js';
+import { shapeMessage } from '../../kernel/shape-messages.js';
 
 /** What a route knows about its query: a strict object of text parameters. */
 export type QueryShape<T> = z.ZodType<T>;

@@ -12,6 +12,7 @@ import {
 } from '../model/extras.js';
 import { columnExtrasV1, tableExtrasV1 } from '../fold/extras-schemas.js';
 import type { Path } from '../../kernel/problem.js';
+import { shapeMessage } from '../../kernel/shape-messages.js';
 import {
   type SequenceType,
   everyOptionOf,
@@ -59,11 +60,12 @@ export function readColumnExtras(given: unknown, report: Report): ColumnExtras |
 
 function shaped<S extends z.ZodType>(shape: S, given: unknown, report: Report): z.infer<S> | undefined {
   if (given === null || given === undefined) return undefined;
-  const parsed = shape.safeParse(given);
+  const parsed = shape.safeParse(given, { error: shapeMessage });
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     const at = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
-    report(at, `is not as a snapshot has it: ${issue.message}`);
+    if (issue.code !== 'unrecognized_keys') report(at, issue.message.replace(/\.$/, ''));
+    else for (const name of issue.keys) report([...at, name], 'is not a known member');
   }
   return undefined;
 }

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { shapeMessage } from '../../src/http/shape-messages.js';
+import { shapeMessage } from '../../src/kernel/shape-messages.js';
+
+const EITHER = z.discriminatedUnion('kind', [z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b') })]);
 
 const SAID: [z.ZodType, unknown, string][] = [
   [z.string(), undefined, 'is required.'],
@@ -15,6 +17,8 @@ const SAID: [z.ZodType, unknown, string][] = [
   [z.null(), 1, 'must be null.'],
   [z.enum(['a', 'b']), 'c', 'must be one of a, b.'],
   [z.literal(1), 2, 'must be 1.'],
+  [EITHER, { kind: 'c' }, 'must be one of a, b.'],
+  [EITHER, {}, 'must be one of a, b.'],
   [z.string().min(1), '', 'must have at least 1 character.'],
   [z.string().min(2), '', 'must have at least 2 characters.'],
   [z.string().max(2), 'abc', 'must have at most 2 characters.'],

@@ -1,6 +1,6 @@
 /** What is wrong with a value, in the words of all refusals, where a shape has no sentence of its own. */
 import type { z } from 'zod';
-import { counted } from '../kernel/counted.js';
+import { counted } from './counted.js';
 
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -20,16 +20,15 @@ export function shapeMessage(issue: z.core.$ZodRawIssue): string | undefined {
     const expected = EXPECTED[issue.expected];
     return expected && `must be ${expected}.`;
   }
-  if (issue.code === 'invalid_value') {
-    if (issue.input === undefined) return 'is required.';
-    return issue.values.length === 1
-      ? `must be ${String(issue.values[0])}.`
-      : `must be one of ${issue.values.map(String).join(', ')}.`;
-  }
+  if (issue.code === 'invalid_value') return issue.input === undefined ? 'is required.' : oneOf(issue.values);
+  if (issue.code === 'invalid_union' && Array.isArray(issue.options)) return oneOf(issue.options);
   if (issue.code === 'too_small') return limited('at least', issue.minimum, issue.origin);
   if (issue.code === 'too_big') return limited('at most', issue.maximum, issue.origin);
   return issue.code === 'invalid_format' ? FORMATS[issue.format] : undefined;
 }
+
+const oneOf = (values: readonly unknown[]): string =>
+  values.length === 1 ? `must be ${String(values[0])}.` : `must be one of ${values.map(String).join(', ')}.`;
 
 const FORMATS: Readonly<Record<string, string>> = {
   email: 'must be an e-mail address.',
