@@ -15,13 +15,15 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 /** For `safeParse(value, { error: shapeMessage })`. @returns undefined: as zod says it */
 export function shapeMessage(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'invalid_type') {
-    if (issue.input === undefined) return 'is required.';
-    const expected = EXPECTED[issue.expected];
-    return expected && `must be ${expected}.`;
-  }
-  if (issue.code === 'invalid_value') return issue.input === undefined ? 'is required.' : oneOf(issue.values);
-  if (issue.code === 'invalid_union' && Array.isArray(issue.options)) return oneOf(issue.options);
+  const isMissing = (issue.code === 'invalid_type' || issue.code === 'invalid_value') && issue.input === undefined;
+  if (isMissing) return 'is required.';
+  if (issue.code === 'invalid_type') return EXPECTED[issue.expected] && `must be ${EXPECTED[issue.expected]}.`;
+  if (issue.code === 'invalid_value') return oneOf(issue.values);
+  if (issue.code === 'invalid_union') return Array.isArray(issue.options) ? oneOf(issue.options) : undefined;
+  return limitMessage(issue);
+}
+
+function limitMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'too_small') return limited('at least', issue.minimum, issue.origin);
   if (issue.code === 'too_big') return limited('at most', issue.maximum, issue.origin);
   return issue.code === 'invalid_format' ? FORMATS[issue.format] : undefined;
