@@ -1,0 +1,38 @@
+import { expect } from 'chai';
+import { dump } from 'js-yaml';
+import { z } from 'zod';
+import { noContent } from '../../../src/http/answer/answer.js';
+import { openApiDocument } from '../../../src/http/openapi/document.js';
+import { createComponents } from '../../../src/http/openapi/json-schema.js';
+import { openRoute } from '../../../src/http/route.js';
+import { documentOfRoutes } from '../../support/openapi.js';
+import { createTranscript } from '../../support/transcript.js';
+
+const of = (path: string, body?: 'json') =>
+  openRoute({ method: 'get', path, query: z.strictObject({}), ...(body && { body }), handle: () => noContent() });
+
+describe('the OpenAPI document', () => {
+  it('says what it always says', async () => {
+    const { info, ...document } = documentOfRoutes();
+    const transcript = createTranscript('openapi.yaml');
+    // JSON leaves out what is undefined, as an answer does. A line is a parameter, an answer, or a member of a shape.
+    const said: unknown = JSON.parse(JSON.stringify({ ...document, info: { ...(info as object), version: '0.0.0' } }));
+    transcript.add(dump(said, { noRefs: true, lineWidth: -1, flowLevel: 5 }).trimEnd());
+    await transcript.expectAsBefore();
+  });
+
+  it('is not made while anything of a route is untold', () => {
+    expect(openApiDocument([of('/server/ping')], '1.2.3')['info']).deep.include({ version: '1.2.3' });
+    expect(() => openApiDocument([of('/somewhere')], '1.2.3')).throw('nothing is said of get /somewhere');
+    expect(() => openApiDocument([of('/server/ping', 'json')], '1.2.3')).throw('nothing is said of a body');
+  });
+
+  it('has one shape of a name', () => {
+    const components = createComponents();
+    const named = (shape: z.ZodType) => components.schemaOf(shape.meta({ id: 'Name' }), 'output');
+    const reference = { $ref: '#/components/schemas/Name' };
+    expect([named(z.string()), named(z.string())]).deep.equal([reference, reference]);
+    expect(() => named(z.int())).throw('two schemas of the document are called Name');
+    expect(components.schemas()).deep.equal({ Name: { type: 'string' } });
+  });
+});
