@@ -6,7 +6,7 @@ type Container = unknown[] | Record<string, unknown>;
 
 /** @throws TypeError where the text is not UTF-8 */
 export function* buildJson(bytes: Uint8Array, { cuts }: JsonScan): Resumable<unknown> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   const textOf = (from: number, to: number): string => decoder.decode(bytes.subarray(from, to));
   if (cuts.length === 0) return JSON.parse(textOf(0, bytes.length));
 

@@ -54,11 +54,10 @@ function receive(
 
     const settle = (act: () => void): void => {
       clearTimeout(timer);
-      req.off('data', onSent).off('close', onGone).off('error', onGone);
+      req.off('data', onSent).off('close', onGone);
       source.off('data', onData).off('end', onEnd);
-      // A socket may still fail once its request is dealt with; unheard, that would end the process.
-      req.on('error', () => undefined);
-      decoder?.off('error', onUndecodable).on('error', () => undefined);
+      // Whoever listens to errors goes on: a socket may still fail once its request is dealt with, and unheard, that
+      // would end the process.
       if (decoder !== null) req.unpipe(decoder);
       decoder?.destroy();
       act();

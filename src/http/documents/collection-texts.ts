@@ -41,7 +41,8 @@ export function createCollectionTexts(
   function textOf(state: State, node: CollectionNode): string {
     const targets = targetsOf(state, node);
     const found = known.get(node);
-    if (found !== undefined && same(found.targets, targets)) return found.text;
+    // A node has its relations for good, so there are always as many.
+    if (found?.targets.every((target, index) => target === targets[index])) return found.text;
     const keys = JSON.stringify(targets.map(primaryKeyColumns));
     if (found !== undefined && found.keys === keys) {
       found.targets = targets;
@@ -76,17 +77,10 @@ export function documentOf(state: State, node: CollectionNode, place: SqlPlace):
   return { collection, meta, schema: { name: schema.name, sql, comment: schema.comment } };
 }
 
-const NO_TARGETS: CollectionNode[] = [];
-
 function targetsOf(state: State, node: CollectionNode): (CollectionNode | undefined)[] {
-  if (node.relations.size === 0) return NO_TARGETS;
   return [...node.relations.values()]
     .filter(hasForeignKey)
     .map(({ one_collection }) => state.collections.get(one_collection));
-}
-
-function same(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
 /** Sorting thousands of names is a good part of a list's cost; from one state to the next few come or go. */

@@ -22,7 +22,7 @@ export interface ListQuery {
 
 /** What tells the pages of one list apart. */
 export function pageKey({ offset, limit, meta, fields }: ListQuery): string {
-  return `${offset} ${limit ?? ''} ${meta?.join() ?? ''} ${fields?.join() ?? ''}`;
+  return JSON.stringify([offset, limit, meta, fields]);
 }
 
 /** What `textOf` says of each item, as the JSON of an array. */

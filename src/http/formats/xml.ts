@@ -61,7 +61,7 @@ function typeOf(value: unknown): string {
 
 /** Of the UTF-8 bytes. */
 function base64(text: string): string {
-  return Buffer.from(text, 'utf8').toString('base64');
+  return Buffer.from(text).toString('base64');
 }
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -105,7 +105,7 @@ function finished(event: Event, { source, sizes, open }: Count): Open {
   const name = source.slice(event.anchorStart, event.anchorEnd);
   // An anchor that is still open would make the value contain itself.
   if (open.some(({ anchor }) => anchor === name)) throw new YamlError(`the alias "${name}" stands inside its anchor`);
-  return { ...(sizes.get(name) ?? { ...nothing(null), values: 1 }), anchor: null };
+  return { ...(sizes.get(name) ?? nothing(null)), anchor: null };
 }
 
 function anchorOf(event: { anchorStart: number; anchorEnd: number }, source: string): string | null {

@@ -67,8 +67,8 @@ export async function filterOf(history: HttpDeps['history'], query: Filters): Pr
 
 /** An id may hold colons, a kind doesn't. */
 export function subjectFilter(given: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
-  const colon = given?.indexOf(':') ?? -1;
-  if (given === undefined || colon < 0) return { subjectKind: given };
+  if (!given?.includes(':')) return { subjectKind: given };
+  const colon = given.indexOf(':');
   return { subjectKind: given.slice(0, colon), subjectId: given.slice(colon + 1) };
 }
 

@@ -104,7 +104,7 @@ const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f
  * valid is ignored, as the standard wants it.
  */
 export function traceparentOf(req: IncomingMessage): string | undefined {
-  const given = String(req.headers['traceparent'] ?? '');
+  const given = String(req.headers['traceparent']);
   const [valid, version] = TRACEPARENT.exec(given) ?? [];
   // Only later versions may have more behind it.
   return version === '00' && valid !== given ? undefined : valid;

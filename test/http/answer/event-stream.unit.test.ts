@@ -47,6 +47,29 @@ describe('the event stream', () => {
     await done.catch(() => undefined);
   });
 
+  it('says when to come back, then what is shown; where the last of a page is not, where to go on from', async () => {
+    const res = response(100_000);
+    const pages = [1, 4].map((from) =>
+      [0, 1, 2].map((each) => ({ position: from + each, hash: `h${from + each}`, text: `{"x":${from + each}}` })),
+    );
+    const told: ((fork: never) => void)[] = [];
+    const watch = { subscribe: (tell: (fork: never) => void) => (told.push(tell), () => void told.pop()) };
+    const shown = ({ position, text }: EventText) => (position === 2 || position === 4 ? text : null);
+    const allowed = () => Promise.resolve(true);
+    const options = { tail: tailOf(pages, { pages: 0 }), after: 0, allowed, shown, watch, heartbeat: 60_000 };
+    const done = writeEventStream(res, options);
+    let read = '';
+    const expected = 'retry: 2000\n\nid: 2-h2\ndata: {"x":2}\n\nid: 3-h3\n\nid: 4-h4\ndata: {"x":4}\n\nid: 6-h6\n\n';
+    await until('it is all there', () => (read += String(res.read() ?? '')).length >= expected.length);
+    expect(read).to.equal(expected);
+    told[0]?.({ seen: 1, found: 2, noticed_at: 'now' } as never);
+    expect(String(res.read())).to.equal(
+      'event: diverged\ndata: {"seen":1,"found":2,"fork":null,"noticed_at":"now"}\n\n',
+    );
+    await done;
+    expect(told, 'it listens no more').to.deep.equal([]);
+  });
+
   it('reads no further than the client, and gives up one that takes nothing', async () => {
     const res = response();
     const asked = { pages: 0 };
@@ -61,6 +84,9 @@ describe('the event stream', () => {
     expect(performance.now() - started).to.be.greaterThan(90);
     expect(asked.pages).to.be.at.most(2);
     expect(res.writableLength).to.be.lessThan(30_000);
+    let held = '';
+    for (let chunk = res.read() as Buffer | null; chunk !== null; chunk = res.read() as Buffer | null) held += chunk;
+    expect(held, 'what is behind beats not').to.contain('id: 1-ab').and.not.contain('heartbeat');
   });
 
   it('ends when the client may not listen any more', async () => {

@@ -87,7 +87,19 @@ describe('representationAnswer', () => {
     const { headers } = await answerTo({ 'accept-encoding': 'br, identity;q=0' }, small);
     expect(headers).include({ 'Content-Encoding': 'br' });
     for (const nothing of ['identity;q=0', '*;q=0', 'zstd, *;q=0']) {
-      expect(() => requireAcceptable({ 'accept-encoding': nothing }), nothing).throw(Refused);
+      expect(() => requireAcceptable({ 'accept-encoding': nothing }), nothing)
+        .throw(Refused)
+        .property('problems')
+        .deep.equal([
+          {
+            code: 'NOT_ACCEPTABLE',
+            message: 'Answers are sent as they are, or in one of br, gzip: Accept-Encoding takes none.',
+            path: 'Accept-Encoding',
+          },
+        ]);
+    }
+    for (const some of [undefined, '', 'identity', 'identity;q=0, gzip']) {
+      requireAcceptable(some === undefined ? {} : { 'accept-encoding': some });
     }
   });
 

@@ -63,6 +63,9 @@ describe('the bytes of JSON', () => {
       ['tru', -3],
       ['nul', -3],
       ['1 2', 1],
+      ['1/', 1],
+      ['1:', 1],
+      ['89', 2],
     ];
     for (const [text, end] of ENDS) {
       expect(endOfLiteral(Buffer.from(text), 0), text).to.equal(end);

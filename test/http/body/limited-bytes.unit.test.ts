@@ -126,12 +126,29 @@ describe('the bytes of a body', () => {
       headers: ['Connection', 'close'],
     });
     for (const headers of [{}, { 'content-encoding': 'gzip' }]) {
-      const hungUp = request(headers);
-      const reading = readRaw(hungUp, 10).catch((error: unknown) => error);
-      hungUp.destroy();
-      expect(await reading)
-        .instanceOf(ClientGone)
-        .and.have.property('message', 'the client hung up');
+      for (const error of [undefined, new Error('ECONNRESET')]) {
+        const hungUp = request(headers);
+        const reading = readRaw(hungUp, 10).catch((thrown: unknown) => thrown);
+        hungUp.destroy(error);
+        expect(await reading)
+          .instanceOf(ClientGone)
+          .and.have.property('message', 'the client hung up');
+      }
+    }
+  });
+
+  it('leave nothing behind that waits for more, or that a connection that breaks later would end', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
+    // The test's own limit counts from here on.
+    await Promise.resolve();
+    const before = timers();
+    for (const headers of [{}, { 'content-encoding': 'gzip' }]) {
+      const req = request(headers, true);
+      req.end(gzipSync('1'));
+      await readRaw(req, 100);
+      expect(timers()).to.equal(before);
+      expect([req.listenerCount('data'), req.listenerCount('close')]).to.deep.equal([0, 0]);
+      req.emit('error', new Error('ECONNRESET'));
     }
   });
 });

@@ -1,6 +1,16 @@
 import { expect } from 'chai';
-import { checkCharset, mediaType, notationOfFile } from '../../../src/http/body/media-type.js';
+import { checkCharset, mediaType, notationOf, notationOfFile, unsupported } from '../../../src/http/body/media-type.js';
 import { Refused } from '../../../src/http/errors.js';
+
+function refusalOf(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Refused) return error.problems[0];
+    throw error;
+  }
+  return undefined;
+}
 
 describe('media types', () => {
   it('are read with their charset, in any case', () => {
@@ -12,14 +22,38 @@ describe('media types', () => {
   it('of a file come from its part, else its name, else its first character', () => {
     expect(notationOfFile('application/json', 'a.yaml', Buffer.from('x'))).equal('json');
     expect(notationOfFile('application/octet-stream', 'a.YML', Buffer.from('{}'))).equal('yaml');
+    expect(notationOfFile('application/octet-stream', 'a.yaml', Buffer.from('{}'))).equal('yaml');
     expect(notationOfFile('text/plain', 'a.json', Buffer.from(''))).equal('json');
-    expect(notationOfFile('', 'snapshot', Buffer.from('  {"version": 1}'))).equal('json');
-    expect(notationOfFile('text/plain', '', Buffer.from('version: 1'))).equal('yaml');
-    expect(() => notationOfFile('image/png', 'snapshot', Buffer.from(''))).throw(Refused);
+    for (const type of ['', 'application/octet-stream', 'text/plain']) {
+      for (const start of ['', '  ', '\ufeff', '\ufeff\n']) {
+        expect(notationOfFile(type, 'snapshot', Buffer.from(`${start}{"version": 1}`)), start).equal('json');
+        expect(notationOfFile(type, '', Buffer.from(`${start}version: {}`)), start).equal('yaml');
+      }
+    }
+    expect(refusalOf(() => notationOfFile('image/png', 'snapshot', Buffer.from('')))).deep.equal({
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      message: 'The media type "image/png" is not supported: an uploaded file must be JSON or YAML.',
+      details: { media_type: 'image/png' },
+    });
+  });
+
+  it('of a body are those of JSON and YAML', () => {
+    expect(notationOf('application/json')).equal('json');
+    for (const type of ['application/yaml', 'text/yaml', 'application/x-yaml', 'text/x-yaml']) {
+      expect(notationOf(type), type).equal('yaml');
+    }
+    for (const type of ['', 'text/json', 'yaml']) expect(notationOf(type), type).equal(undefined);
+    expect(unsupported('', 'send JSON').message).equal('A body without a Content-Type is not supported: send JSON.');
   });
 
   it('are in UTF-8', () => {
-    for (const charset of [null, 'utf-8', 'utf8', 'us-ascii']) checkCharset(charset);
-    for (const charset of ['utf-16', 'iso-8859-1']) expect(() => checkCharset(charset)).throw(Refused);
+    for (const charset of [null, 'utf-8', 'utf8', 'us-ascii', 'ascii']) checkCharset(charset);
+    for (const charset of ['utf-16', 'iso-8859-1']) {
+      expect(refusalOf(() => checkCharset(charset))).deep.equal({
+        code: 'UNSUPPORTED_MEDIA_TYPE',
+        message: `The charset "${charset}" is not supported: send UTF-8.`,
+        details: { charset },
+      });
+    }
   });
 });

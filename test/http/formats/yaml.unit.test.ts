@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
-import { parseYaml, writeYaml, YamlError } from '../../../src/http/formats/yaml.js';
+import { parseYaml, writeYaml, YamlError, type YamlLimits } from '../../../src/http/formats/yaml.js';
 import { explored } from '../../support/runs.js';
 
-const refusalOf = (text: string): string => {
+const refusalOf = (text: string, limits?: YamlLimits): string => {
   try {
-    parseYaml(text);
+    parseYaml(text, limits);
   } catch (error) {
     if (error instanceof YamlError) return error.message;
     throw error;
@@ -84,6 +84,24 @@ describe('YAML', () => {
     expect(refusalOf(levels.join('\n'))).equal('it holds more than 1000000 values, aliases counted');
     expect(refusalOf('&a [*a, *a]')).equal('the alias "a" stands inside its anchor');
     expect(refusalOf('a: *b')).match(/^unidentified alias "b"/);
+  });
+
+  it('counts values and characters, those behind an alias each time', () => {
+    for (const [text, values, characters] of [
+      ['a: &x abc\nb: *x', 5, 8],
+      ['- &x [1, [2, &y {a: b}]]\n- *x\n- *y', 18, 10],
+      ['abc', 1, 3],
+      ['[]', 1, 0],
+    ] as const) {
+      expect(parseYaml(text, { values, characters }), text).not.equal(undefined);
+      expect(refusalOf(text, { values: values - 1, characters })).equal(
+        `it holds more than ${values - 1} values, aliases counted`,
+      );
+      if (characters === 0) continue;
+      expect(refusalOf(text, { values, characters: characters - 1 })).equal(
+        `it holds more than ${characters - 1} characters, aliases counted`,
+      );
+    }
   });
 
   it('refuses duplicate keys, tags, several documents, none, and what is too deep, saying where', () => {

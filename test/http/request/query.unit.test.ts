@@ -106,6 +106,7 @@ describe('readQuery', () => {
   });
 
   it('refuses unknown parameters, each by its name, whatever it is called', () => {
+    expect(problemsOf('?=1')).deep.equal(refusal('', 'There is no query parameter "" here.'));
     expect(problemsOf('?x=1&__proto__=2&constructor')).deep.equal(
       ['x', '__proto__', 'constructor'].flatMap((name) => refusal(name, `There is no query parameter "${name}" here.`)),
     );
@@ -116,6 +117,7 @@ describe('readQuery', () => {
     const malformed = 'The query holds a malformed percent-encoding.';
     expect(problemsOf('?offset=%zz')).deep.equal(refusal('%zz', malformed));
     expect(problemsOf('?%f=1')).deep.equal(refusal('%f', malformed));
+    expect(problemsOf('?=%zz')).deep.equal(refusal('%zz', malformed));
   });
 
   it('refuses text that PostgreSQL has no place for, in queries and in paths', () => {

@@ -1,0 +1,63 @@
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import { expect } from 'chai';
+import { goneSignal, write } from '../../../src/http/answer/stream.js';
+
+/** A client that takes what `taken` lets it take. */
+function response() {
+  const taken: (() => void)[] = [];
+  const res = new Writable({ highWaterMark: 4, write: (_chunk, _encoding, done) => void taken.push(done) });
+  return Object.assign(res as unknown as ServerResponse, { take: () => taken.shift()?.() });
+}
+
+const failureOf = (writing: Promise<void>): Promise<unknown> =>
+  writing.then(
+    () => expect.fail('it was written'),
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
+
+describe('an answer that is written as it comes', () => {
+  it('goes on at once while there is room, and else when the client has taken what there is', async () => {
+    const [res, gone] = [response(), new AbortController()];
+    await write(res, 'abc', { signal: gone.signal, stall: 0 });
+    const writing = write(res, 'de', { signal: gone.signal, stall: 10_000 });
+    let isWritten = false;
+    void writing.then(() => (isWritten = true));
+    await new Promise(setImmediate);
+    expect(isWritten).to.equal(false);
+    res.take();
+    res.take();
+    await writing;
+    expect(res.listenerCount('drain')).to.equal(0);
+  });
+
+  it('ends when the client takes nothing for too long, or goes, and waits for nobody then', async () => {
+    const [res, gone] = [response(), new AbortController()];
+    expect(await failureOf(write(res, 'abcd', { signal: gone.signal, stall: 5 }))).to.equal(
+      'StreamEnded: the client takes nothing',
+    );
+    const writing = failureOf(write(res, 'e', { signal: gone.signal, stall: 10_000 }));
+    gone.abort();
+    expect(await writing).to.equal('StreamEnded: the client has gone');
+    expect(res.listenerCount('drain')).to.equal(0);
+  });
+
+  it('is not begun for a client that has gone', async () => {
+    const [res, gone] = [response(), AbortSignal.abort()];
+    expect(await failureOf(write(res, 'a', { signal: gone }))).to.equal('StreamEnded: the client has gone');
+    res.destroy();
+    const there = new AbortController().signal;
+    expect(await failureOf(write(res, 'a', { signal: there }))).to.equal('StreamEnded: the client has gone');
+    expect(res.writableLength).to.equal(0);
+  });
+
+  it('is told when the connection closes, or has been closed', async () => {
+    const res = response();
+    const signal = goneSignal(res);
+    expect(signal.aborted).to.equal(false);
+    res.destroy();
+    expect(goneSignal(res).aborted).to.equal(true);
+    await new Promise((resolve) => res.once('close', resolve));
+    expect(signal.aborted).to.equal(true);
+  });
+});
