@@ -59,6 +59,7 @@ describe('the trash, its end and its limits', function () {
     expect(await api.sql(`SELECT FROM pg_namespace WHERE nspname ~ '_trash_'`)).to.deep.equal([]);
     const gone = await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', `/trash/${entry?.position}/restore`);
     expect(gone.extensions['purged_at']).to.match(/^20/);
+    expect(services.map((service) => service.log()).join('')).not.to.contain('nothing that is deleted is kept');
   });
 
   it('goes on where one can not be purged, and does what was due while no process ran', async () => {

@@ -140,12 +140,16 @@ for (const way of ['the server', 'a pooler'] as const)
       expect(waited).to.be.below(2_000);
     });
 
-    if (!pooled)
-      it('and no way to ask: it is not known whether, and the next change looks it up before it does anything', async () => {
+    const UNKNOWN = [
+      { whether: 'arrived', how: 'pass and fall silent', there: ['first', 'second', 'third'] },
+      { whether: 'never arrived', how: 'fall silent', there: ['first', 'third'] },
+    ] as const;
+    for (const { whether, how, there } of pooled ? [] : UNKNOWN)
+      it(`over a COMMIT that ${whether}, and no way to ask: it is not known whether, and the next change looks it up before it does anything`, async () => {
         proxy.intercept((sent) => {
           if (!isCommit(sent)) return 'pass';
           proxy.answer('never');
-          return 'pass and fall silent';
+          return how;
         });
         const outcome = await create('second');
         expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
@@ -153,9 +157,9 @@ for (const way of ['the server', 'a pooler'] as const)
         expect(refusedWith(await create('third'))).to.equal('UNAVAILABLE');
         proxy.intercept(() => 'pass');
         proxy.answer('through');
-        expect(done(await create('third')).position).to.equal(3);
+        expect(done(await create('third')).position).to.equal(there.length);
         expect(warnings).to.include('the outcome of an earlier commit is known now');
-        expect([...instance.store.current().collections.keys()]).to.have.members(['first', 'second', 'third']);
+        expect([...instance.store.current().collections.keys()]).to.have.members([...there]);
       });
 
     it('is not taken for silent while the server works for long, nor while this process does', async () => {
