@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { readDiffDocument } from '../../../src/schema/diff/diff-document.js';
+import { originsIn, withOrigins } from '../../../src/schema/diff/origins.js';
+import type { InTrash } from '../../../src/schema/transition/restoring-transition.js';
+
+const NEW = [{ kind: 'N', rhs: {} }];
+const table = (more: object = {}) => ({ collection: 'a', diff: NEW, ...more });
+const column = (more: object = {}) => ({ collection: 'a', field: 'b', diff: NEW, ...more });
+
+/** `path: message` of every problem of a diff as it was sent. */
+function faultsOf(diff: object): string[] {
+  const result = runToEnd(readDiffDocument({ hash: 'h', diff }));
+  return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
+}
+
+const IDENTITY = 'diff.collections[0].identity: identity is what /history/diff said';
+const RESTORES = 'diff.collections[0].restores: restores is the position of a deletion';
+const NOT_NEW = 'diff.collections[0].identity: only what is new has an identity here';
+
+describe('the origins that a diff is sent with', () => {
+  it('are identities as the log has them', () => {
+    for (const identity of ['7', '3.1', '999999999999999.999999'])
+      expect(faultsOf({ collections: [table({ identity })] }), identity).to.deep.equal([]);
+    for (const identity of ['', 'x', '7 ', '-7', '7.', '.7', '1.2.3', '1234567890123456', '1.1234567', 7, null, []])
+      expect(faultsOf({ collections: [table({ identity })] }), String(identity)).to.deep.equal([IDENTITY]);
+  });
+
+  it('are positions of deletions', () => {
+    for (const restores of [1, 7, Number.MAX_SAFE_INTEGER])
+      expect(faultsOf({ collections: [table({ identity: '7', restores })] }), String(restores)).to.deep.equal([]);
+    for (const restores of [0, -1, 1.5, 2 ** 53, '7', null, true])
+      expect(faultsOf({ collections: [table({ identity: '7', restores })] }), String(restores)).to.deep.equal([
+        RESTORES,
+      ]);
+    expect(faultsOf({ collections: [table({ restores: 7 })] })).to.deep.equal([IDENTITY]);
+    expect(faultsOf({ collections: [table({ restores: 0 })] })).to.deep.equal([IDENTITY, RESTORES]);
+  });
+
+  it('are of what is new as a whole', () => {
+    for (const diff of [
+      [{ kind: 'D', lhs: {} }],
+      [{ kind: 'E', path: ['meta', 'note'], lhs: 'a', rhs: 'b' }],
+      [{ kind: 'N', path: ['meta', 'note'], rhs: 'b' }],
+    ])
+      expect(faultsOf({ collections: [table({ diff, identity: '7' })] }), JSON.stringify(diff)).to.deep.equal([
+        NOT_NEW,
+      ]);
+    expect(faultsOf({ collections: [table({ diff: [], identity: 'x' })] })).to.include.members([IDENTITY, NOT_NEW]);
+    expect(faultsOf({ collections: [table({ diff: {}, identity: '7' })] })).to.include.members([NOT_NEW]);
+  });
+
+  it('are each of one thing', () => {
+    const twice = (part: string, index: number) =>
+      `diff.${part}[${index}].identity: another one has this identity already`;
+    const other = { collection: 'c' };
+    expect(
+      faultsOf({ collections: [table({ identity: '7' }), table(other), table({ collection: 'd', identity: '7' })] }),
+    ).to.deep.equal([twice('collections', 2)]);
+    expect(
+      faultsOf({
+        collections: [table({ identity: '7' })],
+        fields: [
+          column({ identity: '7.1' }),
+          column({ ...other, identity: '7' }),
+          column({ field: 'x', identity: '7.1' }),
+        ],
+      }),
+    ).to.deep.equal([twice('fields', 1), twice('fields', 2)]);
+    expect(faultsOf({ collections: [table(), table(other)], fields: [column(), column(other)] })).to.deep.equal([]);
+  });
+});
+
+describe('the origins of what comes again', () => {
+  const again = new Map([
+    ['a', '7'],
+    ['a\0b', '7.1'],
+    ['gone', '8'],
+  ]);
+  const diff = {
+    collections: [table(), table({ collection: 'gone', diff: [{ kind: 'D', lhs: {} }] }), table({ collection: 'c' })],
+    fields: [column(), column({ field: 'other' })],
+    relations: [],
+  } as unknown as Parameters<typeof withOrigins>[0];
+  const kept = (identity: string, position: number, more: object = {}) =>
+    ({ kind: 'collection', identity, position, ...more }) as unknown as InTrash;
+
+  it('are said of what is new, with the place in the trash where there are rows', () => {
+    const found = withOrigins(diff, again, [kept('7', 12), kept('7.1', 13, { empty: true }), kept('8', 14)]);
+    expect(found.collections).to.deep.equal([
+      { ...diff.collections[0], identity: '7', restores: 12 },
+      diff.collections[1],
+      diff.collections[2],
+    ]);
+    expect(found.fields).to.deep.equal([{ ...diff.fields[0], identity: '7.1' }, diff.fields[1]]);
+    expect([...originsIn(found)]).to.deep.equal([
+      ['a', '7'],
+      ['a\0b', '7.1'],
+    ]);
+    expect([...originsIn(diff)]).to.deep.equal([]);
+  });
+});
