@@ -14,6 +14,7 @@ const LOOKS = { every: 20, vain: 5 };
 
 export class Pursuit {
   private whole = 0;
+  /** Goes of `NOTES_AT_ONCE` since the last look. */
   private full = 0;
   private least = Infinity;
   private vain = 0;
@@ -26,12 +27,12 @@ export class Pursuit {
   }
 
   isTimeToLook(): boolean {
-    return this.full > 0 && this.full % LOOKS.every === 0;
+    return this.full === LOOKS.every;
   }
 
   /** @param left as many as wait to be followed */
   isHopeless(left: number): boolean {
-    this.full += 1;
+    this.full = 0;
     this.vain = left < this.least ? 0 : this.vain + 1;
     this.least = Math.min(this.least, left);
     return this.vain === LOOKS.vain;

@@ -33,7 +33,7 @@ export const firstSize = SIZE.first;
 
 /** How many rows the next batch has. It grows slowly and shrinks at once. */
 export function nextSize({ rows, milliseconds }: Batch): number {
-  const fitting = rows * (TARGET / Math.max(1, milliseconds));
+  const fitting = (rows * TARGET) / milliseconds;
   return Math.round(Math.min(SIZE.most, Math.max(SIZE.least, Math.min(fitting, rows * 1.5))));
 }
 

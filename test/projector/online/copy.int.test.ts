@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type pg from 'pg';
 import { createPool } from '../../../src/postgres/pool.js';
 import { PREPARATION_LOST, createPreparationEngine } from '../../../src/projector/online/index.js';
-import type { DecidedChange, PreparationStep } from '../../../src/projector/online/index.js';
+import type { DecidedChange, PreparationStep, StepProgress } from '../../../src/projector/online/index.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Statement } from '../../../src/projector/ddl/statement.js';
 import { copyingOf, followNotes, notedTable } from '../../../src/projector/online/copy.js';
@@ -190,6 +190,36 @@ describe('the copy of values', function () {
       `SELECT obj_description('service_trash_${POSITION}.values'::regclass, 'pg_class') AS noted`,
     );
     expect(Number(rows[0]?.noted)).to.be.above(10_000);
+  });
+
+  it('tells how far it is, and leaves the server as much time as its pace says', async () => {
+    const [note, copy] = steps as [PreparationStep, PreparationStep];
+    await engine.runStep(contextOf(session, change, note), note);
+    const paced = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 15_000 } });
+    /** By how many rows the table is thought to have. */
+    const told = async (by: typeof paced, rows: number | null): Promise<Partial<StepProgress>[]> => {
+      const all: Partial<StepProgress>[] = [];
+      const context = contextOf(session, change, copy, { progress: (each) => all.push(each) });
+      await by.runStep(context, { ...copy, rows });
+      return all;
+    };
+    const started = performance.now();
+    const known = await told(paced, 20_000);
+    expect(performance.now() - started).to.be.above(20_000 / 15);
+    const following = { done: 1, phase: 'following what is written' };
+    expect([known[0], known.at(-2), known.at(-1)]).to.deep.equal([
+      { done: 0.05, phase: 'copying rows' },
+      { done: 1, phase: 'copying rows' },
+      following,
+    ]);
+    const fewer = await told(engine, 10_000);
+    expect([fewer[0], fewer.at(-2)]).to.deep.equal([
+      { done: 0.1, phase: 'copying rows' },
+      { done: 1, phase: 'copying rows' },
+    ]);
+    const unknown = await told(engine, null);
+    expect(unknown[0]).to.deep.equal({ done: null, phase: 'copying rows' });
+    expect(unknown.at(-1)).to.deep.equal(following);
   });
 
   it('looks rows up by key also where PostgreSQL thinks that there are no notes', async () => {

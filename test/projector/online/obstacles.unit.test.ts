@@ -1,8 +1,13 @@
-/** Why a statement can't be prepared, where no server of the tests has the reason. */
+/** Why a statement on a large table can't be prepared. */
 import { expect } from 'chai';
+import { sql } from '../../../src/projector/ddl/sql.js';
+import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';
 import { obstacleTo } from '../../../src/projector/online/obstacles.js';
-import type { Prepared } from '../../../src/projector/online/preparables.js';
 import type { TableFacts } from '../../../src/projector/online/table-facts.js';
+import type { LogEvent, NewEvent } from '../../../src/schema/model/events.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { follow } from '../../support/given.js';
+import { added, changed, column, created, deleted, dropped, renamed } from '../columns.js';
 
 const FACTS: TableFacts = {
   name: 't',
@@ -16,20 +21,185 @@ const FACTS: TableFacts = {
   policed: false,
 };
 
-const reasonOf = (what: object, facts: Partial<TableFacts>, version = 180_000): unknown => {
-  const statement = { summary: 'do it', source: { collection: 't', field: 'f' } };
-  const prepared = { table: 't', key: 'k', what } as unknown as Prepared;
-  const judged = { change: {}, statement, prepared, facts: { ...FACTS, ...facts }, version };
-  return obstacleTo(judged as unknown as Parameters<typeof obstacleTo>[0])?.details?.['reason'];
-};
+/** The table `t` has `a` and `b`, and a foreign key would point at `o`. */
+const BEFORE = follow(initialState(), [
+  created('t', [column('a', 'integer'), column('b', 'string')]),
+  created('o'),
+  created('keyless', [column('keyless.id', 'integer', { is_primary_key: true, is_nullable: false })]),
+]);
+
+const kinds = {
+  'not null': { kind: 'not null', column: 'a' },
+  index: { kind: 'index', name: 'i', unique: false, definition: sql`("a")` },
+  key: { kind: 'key', name: 'k', type: 'UNIQUE', definition: sql`(a)`, after: sql`` },
+  check: { kind: 'constraint', name: 'c', references: null, definition: sql`CHECK (a > 0)` },
+  'foreign key': { kind: 'constraint', name: 'f', references: 'o', definition: sql`FOREIGN KEY (a) REFERENCES o (id)` },
+  'foreign key to itself': {
+    kind: 'constraint',
+    name: 'f',
+    references: 't',
+    definition: sql`FOREIGN KEY (a) REFERENCES t (id)`,
+  },
+  copy: {
+    kind: 'copy',
+    column: { name: 'b', identity: '1.3' },
+    key: [{ name: 'a', identity: '1.2' }],
+    position: 7,
+  },
+} satisfies Record<string, Preparable>;
+type Kind = keyof typeof kinds;
+
+interface Given {
+  kind?: Kind | null;
+  facts?: Partial<TableFacts>;
+  version?: number;
+  events?: NewEvent[];
+  field?: string | null;
+  rewrites?: boolean;
+  /** Another table that the foreign key points at. */
+  references?: string;
+}
+
+function obstacle({ kind = 'not null', facts = {}, version = 180_000, events = [], ...given }: Given) {
+  const { field = 'a', rewrites = false, references } = given;
+  const statement = { summary: 'do it', rewrites_table: rewrites, source: { collection: 't', field } } as Statement;
+  return obstacleTo({
+    change: {
+      id: '',
+      before: BEFORE,
+      after: follow(BEFORE, events),
+      events: events as LogEvent[],
+      statements: [],
+      schema: 'public',
+    },
+    statement,
+    prepared:
+      kind === null ? undefined : { table: 't', key: 'k', what: { ...kinds[kind], ...(references && { references }) } },
+    facts: { ...FACTS, ...facts },
+    version,
+  });
+}
+
+const reasonOf = (given: Given): unknown => obstacle(given)?.details?.['reason'] ?? null;
+
+const all = Object.keys(kinds) as Kind[];
 
 describe('obstacles to a preparation', () => {
-  it('name logical replication, by which rows come that no trigger sees', () => {
-    expect(reasonOf({ kind: 'copy' }, { subscribed: true })).to.match(/rows of the table come by logical replication/);
+  it('are none of an ordinary table', () => {
+    expect(all.map((kind) => obstacle({ kind }))).to.deep.equal(all.map(() => null));
   });
 
-  it('name the release before which foreign keys of partitioned tables were always validated', () => {
-    const foreignKey = { kind: 'constraint', references: 'other', definition: '' };
-    expect(reasonOf(foreignKey, { kind: 'partitioned' }, 170_000)).to.match(/before release 18/);
+  it('are told with what it was for, and its place', () => {
+    const reason = 'PostgreSQL rewrites the whole table for it';
+    const problem = {
+      code: 'ONLINE_NOT_POSSIBLE',
+      message: `It is not possible online to do it: ${reason}. Send it without online, or leave it out.`,
+      collection: 't',
+      details: { reason },
+    };
+    expect(obstacle({ rewrites: true })).to.deep.equal({ ...problem, field: 'a' });
+    expect(obstacle({ rewrites: true, field: null })).to.deep.equal(problem);
+  });
+
+  it('name what PostgreSQL has no way for', () => {
+    expect(reasonOf({ kind: null })).to.equal(
+      'PostgreSQL reads the whole table under its lock, and has no way to do that before',
+    );
+    expect(reasonOf({ kind: null, rewrites: true })).to.equal('PostgreSQL rewrites the whole table for it');
+  });
+
+  const CONCURRENTLY = 'PostgreSQL has no CREATE INDEX CONCURRENTLY for a partitioned table';
+  const NOT_VALID = 'before release 18 PostgreSQL takes no NOT VALID foreign key of a partitioned table';
+  const ELSEWHERE =
+    'rows of the table come and go by statements on other tables, its partitions or those it inherits from';
+  const partitioned: Record<Kind, [before18: string | null, since: string | null]> = {
+    'not null': [null, null],
+    index: [CONCURRENTLY, CONCURRENTLY],
+    key: [CONCURRENTLY, CONCURRENTLY],
+    check: [null, null],
+    'foreign key': [NOT_VALID, null],
+    'foreign key to itself': [NOT_VALID, null],
+    copy: [ELSEWHERE, ELSEWHERE],
+  };
+  for (const kind of all) {
+    it(`of a partitioned table: ${kind}`, () => {
+      const reasons = [179_999, 180_000].map((version) => reasonOf({ kind, version, facts: { kind: 'partitioned' } }));
+      expect(reasons).to.deep.equal(partitioned[kind]);
+      expect(reasonOf({ kind, version: 170_000 })).to.equal(null);
+    });
+  }
+
+  it('of a copy are rows that nobody notes or reads', () => {
+    const reasons: [Partial<TableFacts>, string][] = [
+      [{ related: true }, ELSEWHERE],
+      [{ subscribed: true }, 'rows of the table come by logical replication, where what is written can not be noted'],
+      [{ policed: true }, "row level security is forced on the table's owner, so that not all rows can be read"],
+    ];
+    for (const [facts, reason] of reasons) {
+      expect(reasonOf({ kind: 'copy', facts })).to.equal(reason);
+      expect(reasonOf({ kind: 'not null', facts })).to.equal(null);
+    }
+  });
+
+  it('are what the same change does to the table', () => {
+    const reason = 'the same change renames the table: send that first, as a change of its own';
+    const away = [renamed('t', 'u')];
+    // It is called as another one was.
+    const instead = [renamed('t', 'u'), created('t', [column('a', 'integer'), column('b', 'string')])];
+    const round = [renamed('t', 'u'), renamed('u', 't')];
+    for (const events of [away, instead, round, [deleted('t')]]) {
+      expect(reasonOf({ events })).to.equal(reason);
+    }
+    expect(reasonOf({ events: [renamed('o', 'p')] })).to.equal(null);
+    expect(reasonOf({ events: [renamed('t.b', 'c')] })).to.equal(null);
+  });
+
+  it('are what the same change does to its columns', () => {
+    const reason = (name: string) =>
+      `the same change makes, renames or alters the column "${name}": send that first, as a change of its own`;
+    const retyped = changed(column('a', 'integer'), column('a', 'bigInteger'));
+    const generated = changed(column('a', 'integer'), column('a', 'integer', { generation_expression: '1' }));
+    const commented = changed(column('a', 'integer'), column('a', 'integer', { comment: 'c' }));
+    const meant = (events: NewEvent[]) => all.map((kind) => reasonOf({ kind, events }));
+    const everywhere = all.map(() => reason('a'));
+    expect(meant([retyped])).to.deep.equal(everywhere);
+    expect(meant([generated])).to.deep.equal(everywhere);
+    expect(meant([dropped(column('a', 'integer'))])).to.deep.equal(everywhere);
+    expect(meant([renamed('t.a', 'z'), renamed('t.z', 'a')])).to.deep.equal(everywhere);
+    expect(meant([renamed('t.b', 'z'), dropped(column('a', 'integer')), renamed('t.z', 'a')])).to.deep.equal(
+      everywhere,
+    );
+    const none = all.map(() => null);
+    expect(meant([commented])).to.deep.equal(none);
+    expect(meant([added(column('keyless.a', 'integer'))])).to.deep.equal(none);
+    // The column that goes is no obstacle to the copy of its values.
+    expect(meant([renamed('keyless.id', 'a')])).to.deep.equal(none);
+    expect(reasonOf({ kind: 'copy', events: [dropped(column('b', 'string'))] })).to.equal(null);
+  });
+
+  it('are what the same change does to the table that a foreign key points at', () => {
+    const makes = 'the same change makes the table "o": send that first, as a change of its own';
+    const rekeyed = [
+      changed(
+        column('o.id', 'integer', { is_primary_key: true, is_nullable: false, has_auto_increment: true }),
+        column('o.id', 'integer', { is_nullable: false, has_auto_increment: true }),
+      ),
+    ];
+    const foreign = (events: NewEvent[]) => reasonOf({ kind: 'foreign key', events });
+    expect(foreign([deleted('o')])).to.equal(makes);
+    expect(foreign([renamed('o', 'p')])).to.equal(makes);
+    expect(foreign(rekeyed)).to.equal(
+      'the same change alters the primary key of "o": send that first, as a change of its own',
+    );
+    expect(foreign([renamed('o.id', 'key')])).to.equal(
+      'the same change alters the primary key of "o": send that first, as a change of its own',
+    );
+    expect(foreign([added(column('o.more', 'integer'))])).to.equal(null);
+    expect(foreign([deleted('keyless')])).to.equal(null);
+    const made = reasonOf({ kind: 'foreign key', references: 'n', events: [created('n')] });
+    expect(made).to.equal('the same change makes the table "n": send that first, as a change of its own');
+    // One that isn't managed.
+    expect(reasonOf({ kind: 'foreign key', references: 'n' })).to.equal(null);
+    expect(reasonOf({ kind: 'check', events: [deleted('o')] })).to.equal(null);
   });
 });

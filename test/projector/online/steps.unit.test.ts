@@ -1,0 +1,182 @@
+/** What of a statement is prepared, in which steps, and what people are told of it. */
+import { expect } from 'chai';
+import { block, sql } from '../../../src/projector/ddl/sql.js';
+import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';
+import { preparedOf, wordOf } from '../../../src/projector/online/preparables.js';
+import { readStep, stepsOf } from '../../../src/projector/online/steps.js';
+import type { PreparationStep } from '../../../src/projector/online/types.js';
+import { warningOf } from '../../../src/projector/online/warnings.js';
+
+const OFFENDING = { question: sql`SELECT ${block(sql`BEGIN END`)}`, words: ['row', 'rows'] } as never;
+
+/** A statement on the table `t`, from the field `a`. */
+const statementOf = (preparable: Preparable | undefined, field: string | null = 'a', table: string | null = 't') =>
+  ({
+    object: { kind: 'column', name: 'a', table },
+    preparable,
+    source: { event: 0, type: 'field.updated', collection: 't', field },
+  }) as unknown as Statement;
+
+interface Expected {
+  word: string;
+  key: RegExp;
+  /** The kinds and what they are for. */
+  steps: [kind: string, summary: string][];
+  warning: string;
+}
+
+const BEGINNING = 'from the beginning of the preparation on, not only after the change';
+const UNTIL = 'and until it is withdrawn or has failed';
+
+const ROWS: [Preparable, Expected][] = [
+  [
+    { kind: 'not null', column: 'a' },
+    {
+      word: 'not null',
+      key: /^not null t\.a$/,
+      steps: [
+        ['add', 'hold new rows of t to the rule that t.a is never null'],
+        ['validate', 'validate that t.a is never null'],
+      ],
+      warning: `PostgreSQL refuses rows of t without a value of a ${BEGINNING}, ${UNTIL}`,
+    },
+  ],
+  [
+    { kind: 'constraint', name: 'c', references: null, definition: sql`CHECK (a > 0)` },
+    {
+      word: 'check',
+      key: /^check t\.c [0-9a-f]{8}$/,
+      steps: [
+        ['add', 'hold new rows of t to the rule the check c of t'],
+        ['validate', 'validate the check c of t'],
+      ],
+      warning: `PostgreSQL refuses rows of t that break c ${BEGINNING}, ${UNTIL}`,
+    },
+  ],
+  [
+    { kind: 'constraint', name: 'f', references: 'o', definition: sql`FOREIGN KEY (a) REFERENCES o (id)` },
+    {
+      word: 'foreign key',
+      key: /^foreign key t\.f [0-9a-f]{8}$/,
+      steps: [
+        ['add', 'hold new rows of t to the rule the foreign key f of t'],
+        ['validate', 'validate the foreign key f of t'],
+      ],
+      warning: `PostgreSQL refuses rows of t that point at nothing in o, and does what the foreign key says ON DELETE and ON UPDATE, ${BEGINNING}, ${UNTIL}`,
+    },
+  ],
+  [
+    { kind: 'key', name: 'u', type: 'UNIQUE', definition: sql`(a)`, after: sql` DEFERRABLE` },
+    {
+      word: 'unique',
+      key: /^unique t\.u [0-9a-f]{8}$/,
+      steps: [['index', 'build the unique u of t']],
+      warning: `PostgreSQL refuses rows of t that repeat a key of u once its index is being built, ${UNTIL}`,
+    },
+  ],
+  [
+    { kind: 'key', name: 'p', type: 'PRIMARY KEY', definition: sql`(a)`, after: sql`` },
+    {
+      word: 'primary key',
+      key: /^primary key t\.p [0-9a-f]{8}$/,
+      steps: [['index', 'build the primary key p of t']],
+      warning: `PostgreSQL refuses rows of t that repeat a key of p once its index is being built, ${UNTIL}`,
+    },
+  ],
+  [
+    { kind: 'index', name: 'i', unique: false, definition: sql`(a)` },
+    {
+      word: 'index',
+      key: /^index t\.i [0-9a-f]{8}$/,
+      steps: [['index', 'build the index i of t']],
+      warning: `each write of t keeps the index i too once it is being built, ${UNTIL}`,
+    },
+  ],
+  [
+    { kind: 'index', name: 'i', unique: true, definition: sql`(a)` },
+    {
+      word: 'unique index',
+      key: /^unique index t\.i [0-9a-f]{8}$/,
+      steps: [['index', 'build the unique index i of t']],
+      warning: `PostgreSQL refuses rows of t that repeat a value of i once it is being built, ${UNTIL}`,
+    },
+  ],
+  [
+    { kind: 'copy', column: { name: 'v', identity: '1.2' }, key: [{ name: 'id', identity: '1.1' }], position: 7 },
+    {
+      word: 'copy',
+      key: /^copy t\.v [0-9a-f]{8}$/,
+      steps: [
+        ['note', 'note which rows of t are written'],
+        ['copy', 'copy the values of t.v'],
+      ],
+      warning: `each statement that writes t notes the keys of its rows from the beginning of the preparation on, so that the values of v can be kept, ${UNTIL}`,
+    },
+  ],
+];
+
+describe('what is prepared', () => {
+  for (const [what, { word, key, steps, warning }] of ROWS) {
+    const prepared = preparedOf(statementOf(what));
+    if (prepared === undefined) throw new Error('nothing to prepare');
+    const stepping = {
+      prepared,
+      statement: statementOf(what),
+      size: { rows: 500, bytes: 9_000 },
+      notNullBy: 'check',
+      offending: OFFENDING,
+    } as const;
+
+    it(`is named and done: ${word}`, () => {
+      expect(prepared).to.deep.include({ table: 't', what });
+      expect(prepared.key).to.match(key);
+      expect(wordOf(what)).to.equal(word);
+      expect(preparedOf(statementOf(what, null))?.key).to.equal(prepared.key);
+      const made = stepsOf(stepping);
+      expect(made.map(({ kind, summary }) => [kind, summary])).to.deep.equal(steps);
+      // What is there already isn't gone through.
+      const isScan = ({ kind }: PreparationStep) => kind !== 'add' && kind !== 'note';
+      for (const step of made) {
+        expect(step).to.deep.include({
+          key: `${step.kind} ${prepared.key}`,
+          collection: 't',
+          field: 'a',
+          rows: isScan(step) ? 500 : null,
+          bytes: isScan(step) ? 9_000 : null,
+        });
+      }
+    });
+
+    it(`is the same after it was kept: ${word}`, () => {
+      for (const offending of [OFFENDING, null]) {
+        for (const step of stepsOf({ ...stepping, offending })) {
+          const { prepared: read, ...rest } = readStep(JSON.parse(JSON.stringify(step)) as PreparationStep);
+          expect(read).to.deep.equal(prepared);
+          expect(rest).to.deep.include({ notNullBy: 'check', offending, source: stepping.statement.source });
+        }
+      }
+    });
+
+    it(`acts from the beginning on, and people are told: ${word}`, () => {
+      const told = { code: 'ACTS_WHILE_PREPARED', collection: 't', message: warning };
+      expect(warningOf(statementOf(what), prepared)).to.deep.equal({ ...told, field: 'a' });
+      expect(warningOf(statementOf(what, null), prepared)).to.deep.equal(told);
+    });
+  }
+
+  it('is nothing of a statement that has nothing, or no table', () => {
+    expect(preparedOf(statementOf(undefined))).to.equal(undefined);
+    expect(preparedOf(statementOf({ kind: 'not null', column: 'a' }, 'a', null))).to.equal(undefined);
+  });
+
+  it('is another thing where it is defined otherwise', () => {
+    const keyOf = (what: Preparable) => preparedOf(statementOf(what))?.key;
+    const copy = (name: string, key: string) =>
+      keyOf({ kind: 'copy', column: { name: 'v', identity: name }, key: [{ name: 'id', identity: key }], position: 7 });
+    expect(new Set([copy('1.2', '1.1'), copy('1.3', '1.1'), copy('1.2', '1.4')]).size).to.equal(3);
+    const index = (definition: Preparable & { kind: 'index' }) => keyOf(definition);
+    expect(index({ kind: 'index', name: 'i', unique: false, definition: sql`(a)` })).to.not.equal(
+      index({ kind: 'index', name: 'i', unique: false, definition: sql`(b)` }),
+    );
+  });
+});
