@@ -102,7 +102,8 @@ function typeOf(column: CatalogColumn, known: Field | undefined): Typed {
   const named = plain.type === 'unknown' || isOwnType(column) ? UNKNOWN(column.type) : plain;
   const typed: Typed = timed === null || named.type === 'unknown' ? named : { ...named, precision: Number(timed[2]) };
   const sameColumn = known?.schema && columnType(known.schema) === column.type;
-  return sameColumn ? { ...typed, type: known.type, ...(known.type === 'unknown' ? UNKNOWN(column.type) : {}) } : typed;
+  if (!sameColumn) return typed;
+  return known.type === 'unknown' ? UNKNOWN(column.type) : { ...typed, type: known.type };
 }
 
 const UNKNOWN = (text: string): Typed => ({

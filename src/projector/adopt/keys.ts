@@ -95,7 +95,7 @@ function constraintFault(converting: Converting, name: string, text: string): st
 
 function isPlainUnique({ kind, columns, definition, deferrable }: CatalogConstraint): boolean {
   if (kind !== 'unique' || columns.length !== 1 || deferrable) return false;
-  return definition.startsWith('UNIQUE (') && definition.endsWith(')') && !definition.includes(') INCLUDE (');
+  return definition.startsWith('UNIQUE (') && !definition.includes(') INCLUDE (');
 }
 
 function uniqueOfField({ parts }: Building, { table }: Converting, { name, columns }: CatalogConstraint): boolean {

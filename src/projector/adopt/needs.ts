@@ -26,7 +26,7 @@ export function needsOf(converting: Converting): Need[] {
   ];
   const around = keepNeeds(converting, needs);
   const listed = needs.filter((need) => isListed(need, around, converting));
-  if (listed.length < needs.length) keepNeeds(converting, listed);
+  keepNeeds(converting, listed);
   return listed;
 }
 

@@ -84,6 +84,19 @@ describe('a column as a field', () => {
     expect(fieldOf(catalogColumn('a', 'integer'), like)).to.deep.include({ type: 'integer' });
   });
 
+  it('stays of a type without a name here, where it was of one', () => {
+    const type = 'timestamp(3) without time zone';
+    const known = column('t.a', 'unknown', { data_type: type });
+    const schemas = [
+      fieldOf(catalogColumn('a', type), { like: { fields: [known] } }),
+      fieldOf(catalogColumn('a', type)),
+    ];
+    expect(schemas.map(({ type: of, schema }) => [of, schema?.data_type, schema?.extras])).to.deep.equal([
+      ['unknown', type, undefined],
+      ['dateTime', 'timestamp without time zone', { precision: 3 }],
+    ]);
+  });
+
   const types: [string, Partial<CatalogColumn>, string, object][] = [
     ['numeric(7,2)', {}, 'decimal', { data_type: 'numeric', numeric_precision: 7, numeric_scale: 2 }],
     ['time(2) without time zone', {}, 'time', { data_type: 'time without time zone', extras: { precision: 2 } }],

@@ -201,6 +201,15 @@ describe('other constraints', () => {
     });
   });
 
+  it('that the log says otherwise are looked at, as far as they are constraints at all', () => {
+    const like = { extras: { constraints: [{ name: 'c', definition: 'CHECK ((a > 0))' }] } };
+    const found = keys({ constraints: [check('c', 'nonsense')] }, { like });
+    expect(found.extras).to.deep.include({ constraints: [], unmanaged: [{ kind: 'constraint', name: 'c' }] });
+    expect(found.notes).to.have.length(1);
+    const kept = { name: 'c', definition: 'CHECK (f(a))' };
+    expectKeys({ extras: { constraints: [kept] } }, { constraints: [check('c', 'CHECK (f(a))')] }, { like });
+  });
+
   it('that use what an extension brings are kept', () => {
     const uses = [{ ...use('constraint', 'c', 'function f(integer)'), extension: 'citext' }];
     expectKeys(
@@ -233,6 +242,8 @@ describe('foreign keys that are no relations', () => {
     expectKeys(left('points at "other", which isn\'t managed'), {}, { managed: ['other'] }, [
       { ...reference, references },
     ]);
+    const nonsense = { ...reference, definition: 'nonsense' };
+    expect(keys({}, { managed: ['other'] }, [nonsense]).extras.constraints).to.deep.equal([]);
     expectKeys(left('points at a table that is hidden by another of its name'), {}, { managed: ['other'] }, [
       { ...reference, definition },
     ]);

@@ -7,7 +7,7 @@ import type { TableExtras } from '../../../src/schema/model/extras.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 import { catalogColumn, catalogConstraint, catalogObjects, catalogReference, catalogTable } from '../catalog-tables.js';
-import { column, created, related } from '../columns.js';
+import { column, created, related, tableOf } from '../columns.js';
 
 const OTHER = catalogTable('other', {
   columns: [catalogColumn('id', 'integer')],
@@ -116,6 +116,32 @@ describe('a key that waited for its table', () => {
     expect(completed({ extras: {} })).to.deep.equal({ waiting: [], relations: [], collections: [], notes: [] });
     const index: TableExtras = { unmanaged: [{ kind: 'index', name: 'f' }] };
     expect(completed({ extras: index })).to.deep.include({ waiting: [], relations: [], collections: [] });
+  });
+
+  it('is one that the log leaves out, and no other of the table', () => {
+    const constraints = [catalogReference('f', 'a', 'other'), catalogReference('z', 'b', 'other')];
+    expect(completed({ constraints })).to.deep.equal(completed());
+    const here = catalogReference('f', 'a', 'other').references;
+    const elsewhere = catalogReference('f', 'a', 'other', { references: here && { ...here, schema: 'elsewhere' } });
+    expect(completed({ constraints: [elsewhere] })).to.deep.equal({
+      waiting: ['t'],
+      relations: [],
+      collections: [],
+      notes: [],
+    });
+    // What the log has under the same name is that.
+    const known = related('t.b', 'more', { constraint_name: 'f' });
+    expect(completed({ more: [created('more'), known] })).to.deep.include({ relations: [], collections: [] });
+    const unknown = catalogReference('f', 'c', 'other');
+    expect(completed({ constraints: [unknown] })).to.deep.include({ relations: [], collections: [] });
+    expect(completed({ constraints: [unknown] }).notes).to.have.length(1);
+    expect(completed({ constraints: [unknown], together: [], more: [created('other')] }).notes).to.deep.equal([]);
+  });
+
+  it('points at a table that is managed by now, and at no folder', () => {
+    expect(completed({ together: [], more: [created('other')] }).relations).to.deep.equal(['a -> other']);
+    const folder = { ...created('other'), data: { collection: tableOf('other', null), fields: [] } } as NewEvent;
+    expect(completed({ together: [], more: [folder] })).to.deep.include({ relations: [], collections: [] });
   });
 
   it('is no second relation of its column, and none of a column that has another type there', () => {

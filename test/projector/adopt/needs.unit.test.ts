@@ -1,6 +1,7 @@
 /** What a table uses beside itself: what of it a snapshot makes, and what has to be there. */
 import { expect } from 'chai';
-import { needsOf } from '../../../src/projector/adopt/needs.js';
+import { needsOf, unmanagedUse } from '../../../src/projector/adopt/needs.js';
+import { listFault } from '../../../src/projector/adopt/unsendable-sql.js';
 import type { Use, UsedType } from '../../../src/projector/catalog/objects.js';
 import type { Need, TableExtras } from '../../../src/schema/model/extras.js';
 import { type Objects, catalogSequence } from '../catalog-tables.js';
@@ -131,10 +132,66 @@ describe('what a table needs', () => {
     const domain = type('d', 'd', { base: 'text', checks });
     const found = needs({ types: [domain] });
     expect(found.needs).to.deep.equal([]);
-    expect(found.notes).to.have.length(1);
-    expect(found.notes[0]).to.match(/^type d TYPE_NEEDED: domain "d" .*: it has to be there before/);
+    expect(found.notes).to.deep.equal([
+      `type d TYPE_NEEDED: ${isNeeded('domain "d" must not use the function "f": it is none of those that are listed in docs/functions.md: it')}`,
+    ]);
     const need: Need = { kind: 'domain', name: 'd', type: 'text', checks };
     expect(needs({ types: [domain] }, { needs: [need] })).to.deep.equal({ needs: [need], notes: [] });
     expect(needs({ types: [domain] }, { needs: [{ ...need, name: 'e' }] }).needs).to.deep.equal([]);
+  });
+
+  it('is what its texts may name: no domain that has to be there', () => {
+    const fault = (checks: UsedType['checks']): string | null => {
+      const context = converting({}, { objects: { types: [type('d', 'd', { base: 'text', checks })] } });
+      needsOf(context);
+      return listFault(context, { kind: 'constraint', name: 'c', text: "CHECK (('x'::d IS NOT NULL))" });
+    };
+    expect(fault([])).to.equal(null);
+    expect(fault([{ name: 'c', definition: 'CHECK (f(VALUE))' }])).to.be.a('string');
+  });
+});
+
+describe('what something of a table uses, and no snapshot makes', () => {
+  const used = (...uses: Use[]): string | null =>
+    unmanagedUse(
+      converting(
+        {},
+        {
+          objects: {
+            uses,
+            sequences: [
+              catalogSequence('s', 'bigint'),
+              catalogSequence('counting', 'bigint', { isIdentity: true }),
+              catalogSequence('elsewhere', 'bigint'),
+            ],
+          },
+        },
+      ),
+      'default',
+      'a',
+    );
+
+  const rows: [string, Use, string | null][] = [
+    ['a function', use('function', 'function f()', { schema: null }), 'function f()'],
+    ['a function of an extension', use('function', 'function f()', { extension: 'citext', schema: null }), null],
+    ['a collation', use('collation', '"x"'), null],
+    ['a collation of another schema', use('collation', '"x"', { schema: 'other' }), 'collation "x"'],
+    ['a function of the schema', use('function', 'function f()'), 'function f()'],
+    ['a sequence', use('sequence', 's'), null],
+    ['a sequence that is gone', use('sequence', 'gone'), 'sequence gone'],
+    ['a sequence of another schema', use('sequence', 'elsewhere', { schema: 'other' }), 'sequence elsewhere'],
+    ['the sequence of an identity', use('sequence', 'counting'), 'sequence counting'],
+    ['a sequence of an extension', use('sequence', 'gone', { extension: 'citext' }), 'sequence gone'],
+  ];
+  for (const [what, each, expected] of rows) {
+    it(`${expected === null ? 'is not' : 'is'} ${what}`, () => {
+      expect(used(each)).to.equal(expected);
+    });
+  }
+
+  it('is not what another part of the table uses', () => {
+    const f = use('function', 'function f()', { schema: null });
+    expect(used({ ...f, kind: 'generated' }, { ...f, name: 'b' })).to.equal(null);
+    expect(used({ ...f, name: 'b' }, use('sequence', 's'), f)).to.equal('function f()');
   });
 });

@@ -4,7 +4,7 @@ import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';
 import { obstacleTo } from '../../../src/projector/online/obstacles.js';
 import type { TableFacts } from '../../../src/projector/online/table-facts.js';
-import type { LogEvent, NewEvent } from '../../../src/schema/model/events.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 import { added, changed, column, created, deleted, dropped, renamed } from '../columns.js';
@@ -68,7 +68,7 @@ function obstacle({ kind = 'not null', facts = {}, version = 180_000, events = [
       id: '',
       before: BEFORE,
       after: follow(BEFORE, events),
-      events: events as LogEvent[],
+      events,
       statements: [],
       schema: 'public',
     },

@@ -1,0 +1,65 @@
+/** What the log says of parts of a table, and which of the others could be sent. */
+import { expect } from 'chai';
+import { isSaid, listFault } from '../../../src/projector/adopt/unsendable-sql.js';
+import { catalogColumn } from '../catalog-tables.js';
+import { column } from '../columns.js';
+import { converting } from './converting.js';
+
+const KINDS = ['constraint', 'index', 'default', 'generated'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** What could not be sent, and what could. */
+const TEXTS: Record<Kind, [string, string]> = {
+  constraint: ['CHECK (pg_sleep(a) IS NULL)', 'CHECK ((a > 0))'],
+  index: ['USING btree (pg_sleep(a))', 'USING btree (abs(a))'],
+  default: ['pg_sleep(1)', '(1 + 1)'],
+  generated: ['pg_sleep(a)', '(a + 1)'],
+};
+
+const table = { columns: ['a', 'b'].map((name) => catalogColumn(name, 'integer')) };
+/** The log has all of these in PostgreSQL's words, and leaves all of those out. */
+const like = {
+  fields: [
+    column('other', 'integer'),
+    column('said', 'integer', { extras: { default: 'abs(1)' } }),
+    column('made', 'integer', { generation_expression: '1 + 1' }),
+  ],
+  extras: {
+    constraints: [
+      { name: 'other', definition: 'CHECK ((a > 1))' },
+      { name: 'said', definition: 'CHECK ((a > 0))' },
+    ],
+    indexes: [
+      { name: 'other', definition: 'USING btree (a, b)' },
+      { name: 'said', definition: 'USING btree (b, a)' },
+    ],
+    unmanaged: KINDS.map((kind) => ({ kind, name: `left ${kind}` })),
+  },
+};
+const name = (kind: Kind) => (kind === 'generated' ? 'made' : 'said');
+
+describe('SQL that could not be sent', () => {
+  for (const kind of KINDS) {
+    const [unsendable, sendable] = TEXTS[kind];
+    const fault = (of: string, text: string, given = {}) =>
+      listFault(converting(table, given), { kind, name: of, text });
+
+    it(`is told of a ${kind}, and not where the log has it`, () => {
+      expect(fault('x', sendable)).to.equal(null);
+      expect(fault('x', unsendable)).to.match(/pg_sleep/);
+      expect(fault('x', sendable, { like })).to.equal(null);
+      expect(fault('x', unsendable, { like })).to.match(/pg_sleep/);
+      expect(fault(name(kind), unsendable, { like })).to.equal(null);
+      expect(fault(`left ${kind}`, sendable, { like })).to.equal('is left out of the log');
+      const others = KINDS.filter((other) => other !== kind).map((other) => fault(`left ${other}`, sendable, { like }));
+      expect(others).to.deep.equal([null, null, null]);
+    });
+
+    it(`is said or not: a ${kind}`, () => {
+      const said = (of: string) => isSaid(converting(table, { like }), kind, of);
+      expect([said(name(kind)), said('x'), said(`left ${kind}`)]).to.deep.equal([true, false, false]);
+      expect(isSaid(converting(table), kind, name(kind))).to.equal(false);
+      expect(isSaid(converting(table, { like: {} }), kind, name(kind))).to.equal(false);
+    });
+  }
+});
