@@ -1,0 +1,75 @@
+/** What PostgreSQL's refusal of a step is told as: in the names that things have in the end. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { sql } from '../../../src/projector/ddl/sql.js';
+import type { Preparable } from '../../../src/projector/ddl/statement.js';
+import { stepFailure } from '../../../src/projector/online/failure.js';
+import { preparedName } from '../../../src/projector/online/names.js';
+import type { EngineStep } from '../../../src/projector/online/steps.js';
+import { PreparationRefused, type PreparationStep, type StepContext } from '../../../src/projector/online/types.js';
+
+const ID = '5a8c9b1e-0d7f-4c3b-9a55-2f1f0c9f6f11';
+const OURS = preparedName(ID, 'k');
+
+const said = (code: string, message: string) => Object.assign(new pg.DatabaseError(message, 0, 'error'), { code });
+
+function failure(what: Preparable, error: Error, notNullBy: EngineStep['notNullBy'] = 'check'): Promise<unknown> {
+  const step = {
+    kind: 'validate',
+    prepared: { table: 't', key: 'k', what },
+    notNullBy,
+    offending: null,
+    source: { event: 2, type: 'field.updated', collection: 't', field: 'a' },
+  } as EngineStep;
+  const context = { id: ID } as StepContext;
+  return stepFailure(context, { summary: 'validate it' } as PreparationStep, step, error);
+}
+
+const told = (reason: string, sqlstate: string) => ({
+  code: 'DATABASE_REFUSED',
+  message: `PostgreSQL refused to validate it: ${reason}`,
+  collection: 't',
+  field: 'a',
+  details: { reason, sqlstate, statement: 'validate it', event: 2 },
+});
+
+async function problemOf(...given: Parameters<typeof failure>): Promise<unknown> {
+  const error = await failure(...given);
+  if (!(error instanceof PreparationRefused)) throw new Error('tried again', { cause: error });
+  expect(error.cause).to.equal(given[1]);
+  expect(error.problems).to.have.length(1);
+  return error.problems[0];
+}
+
+describe('the failure of a step', () => {
+  const notNull: Preparable = { kind: 'not null', column: 'a' };
+  const key: Preparable = { kind: 'key', name: 'u', type: 'UNIQUE', definition: sql`(a)`, after: sql`` };
+  const copy: Preparable = { kind: 'copy', column: { name: 'a', identity: '1.2' }, key: [], position: 7 };
+
+  it('of a check that stands for NOT NULL is one of NOT NULL', async () => {
+    const violated = said('23514', `check constraint "${OURS}" of relation "t" is violated by some row`);
+    expect(await problemOf(notNull, violated)).to.deep.equal(
+      told('column "a" of relation "t" contains null values', '23502'),
+    );
+    expect(await problemOf(notNull, violated, 'constraint')).to.deep.equal(told(violated.message, '23514'));
+    const other = said('22P02', 'no');
+    expect(await problemOf(notNull, other)).to.deep.equal(told('no', '22P02'));
+  });
+
+  it('has the names of the end', async () => {
+    const error = said('23505', `could not create unique index "${OURS}": "${OURS}"`);
+    expect(await problemOf(key, error)).to.deep.equal(told('could not create unique index "u": "u"', '23505'));
+    expect(await problemOf(copy, error)).to.deep.equal(told(error.message, '23505'));
+  });
+
+  it('that may pass is no refusal', async () => {
+    const passing = [
+      said('3F000', 'schema "service_trash_0" does not exist'),
+      said('55P03', 'canceling statement due to lock timeout'),
+      said('57P01', 'terminating connection'),
+      said('53100', 'could not extend file'),
+      new Error('the table was truncated while its values were copied; the copy begins again'),
+    ];
+    for (const error of passing) expect(await failure(notNull, error)).to.equal(error);
+  });
+});

@@ -1,0 +1,61 @@
+/** A refusal over a type that isn't there names the extension that brings it. */
+import { expect } from 'chai';
+import { namingExtension } from '../../../src/projector/refusals/missing-extension.js';
+import type { Problem } from '../../../src/kernel/problem.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { follow } from '../../support/given.js';
+import { column, created } from '../columns.js';
+
+const AFTER = follow(initialState(), [
+  created('t', [
+    column('t.a', 'text'),
+    column('t.place', 'unknown', { data_type: 'geometry(Point,4326)' }),
+    column('t.word', 'unknown', { data_type: 'citext[]' }),
+    column('t.area', 'unknown', { data_type: 'geography' }),
+  ]),
+  created('plain', [column('plain.a', 'text')]),
+]);
+
+const refused = (where: Pick<Problem, 'collection' | 'field'>, sqlstate = '42704'): Problem => ({
+  code: 'DATABASE_REFUSED',
+  message: 'type does not exist',
+  ...where,
+  details: { sqlstate, reason: 'r' },
+});
+
+const named = (field: string, name: string, extension: string): Problem => ({
+  code: 'DATABASE_REFUSED',
+  message:
+    `"${field}" of "t" is of a type that comes with the extension ${name}, which this database doesn't have; ` +
+    `an administrator of the database adds it: CREATE EXTENSION ${extension}`,
+  collection: 't',
+  field,
+  details: { sqlstate: '42704', reason: 'r', extension },
+});
+
+describe('a refusal over a missing extension', () => {
+  it('names the extension of the field', () => {
+    const told = (field: string) => namingExtension(refused({ collection: 't', field }), AFTER);
+    expect(told('place')).to.deep.equal(named('place', 'PostGIS', 'postgis'));
+    expect(told('area')).to.deep.equal(named('area', 'PostGIS', 'postgis'));
+    expect(told('word')).to.deep.equal(named('word', 'citext', 'citext'));
+  });
+
+  it('of a whole table names the first field that needs one', () => {
+    expect(namingExtension(refused({ collection: 't' }), AFTER)).to.deep.equal(named('place', 'PostGIS', 'postgis'));
+  });
+
+  it('stays as it is where none is the reason', () => {
+    const others: Problem[] = [
+      refused({ collection: 't', field: 'a' }),
+      refused({ collection: 't', field: 'gone' }),
+      refused({ collection: 'plain' }),
+      refused({ collection: 'gone' }),
+      refused({ collection: 'gone', field: 'a' }),
+      refused({}),
+      refused({ collection: 't', field: 'place' }, '42P01'),
+      { code: 'DATABASE_REFUSED', message: 'no', collection: 't', field: 'place' },
+    ];
+    for (const problem of others) expect(namingExtension(problem, AFTER)).to.equal(problem);
+  });
+});

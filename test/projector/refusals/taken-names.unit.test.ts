@@ -1,0 +1,102 @@
+/** Names that are taken: by what, and which names of a change are asked for. */
+import { expect } from 'chai';
+import { articled, isNameTaken, takenParts, withTaken } from '../../../src/projector/refusals/taken-names.js';
+import type { Problem } from '../../../src/kernel/problem.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { follow } from '../../support/given.js';
+import { added, changed, column, created, related } from '../columns.js';
+
+const refused = (sqlstate: string | undefined, where: Pick<Problem, 'collection' | 'field'> = { collection: 't' }) => ({
+  code: 'ALREADY_EXISTS' as const,
+  message: 'no',
+  ...where,
+  details: { sqlstate },
+});
+
+/** The names that are asked for. */
+function asked(problem: Problem, before: NewEvent[], change: NewEvent[]): string[] | string | null {
+  const held = follow(initialState(), before);
+  const question = takenParts({ problem, before: held, after: follow(held, change), schema: 'public' });
+  if (question === null) return null;
+  const lists = [...question.matchAll(/(?:conname|relname) IN \(([^)]*)\)/g)].map(([, names = '']) => names);
+  expect(new Set(lists).size).to.be.at.most(1);
+  return lists[0]?.split(', ') ?? question;
+}
+
+describe('names that are taken', () => {
+  it('are what PostgreSQL says of tables, columns and other things', () => {
+    const states = ['42P07', '42710', '42701', '42P01', '23505', undefined];
+    expect(states.map(isNameTaken)).to.deep.equal([true, true, true, false, false, false]);
+  });
+
+  const table = created('t', [column('t.a', 'integer')]);
+  const plain = column('t.a', 'integer');
+  const unique = column('t.a', 'integer', { is_unique: true });
+  const indexed = column('t.a', 'integer', { is_indexed: true });
+
+  it('of a change are those that it gives', () => {
+    const at = { collection: 't', field: 'a' };
+    expect(asked(refused('42P07'), [], [table])).to.deep.equal(["'t_pkey'"]);
+    expect(asked(refused('42P07', at), [table], [changed(plain, unique)])).to.deep.equal(["'t_a_unique'"]);
+    expect(asked(refused('42P07', at), [table], [changed(plain, indexed)])).to.deep.equal(["'t_a_index'"]);
+    expect(asked(refused('42P07', at), [table], [changed(plain, column('t.a', 'text'))])).to.equal(null);
+  });
+
+  it('of a foreign key are asked for though a part of the table is called so', () => {
+    const at = { collection: 't', field: 'a' };
+    const relation = related('t.a', 'other', { constraint_name: 't_pkey' });
+    expect(asked(refused('42710', at), [created('other'), table], [relation])).to.deep.equal(["'t_pkey'"]);
+    expect(asked(refused('42710', { collection: 't', field: 'b' }), [created('other'), table], [relation])).to.equal(
+      null,
+    );
+  });
+
+  it('of a column are those of columns', () => {
+    const at = { collection: 't', field: 'b' };
+    const question = asked(refused('42701', at), [table], [added(column('t.b', 'integer', { is_unique: true }))]);
+    expect(question).to.contain("attname = 'b'");
+  });
+
+  it('are not asked for where it is another refusal, or of no table', () => {
+    expect(asked(refused('23505'), [], [table])).to.equal(null);
+    expect(asked(refused(undefined), [], [table])).to.equal(null);
+    expect(asked(refused('42P07', {}), [], [table])).to.equal(null);
+    expect(asked(refused('42P07', { collection: 'gone' }), [], [table])).to.equal(null);
+  });
+
+  it('are told with what has them, a constraint before its index', () => {
+    const problem = refused('42P07');
+    const constraint = 'constraint of the table';
+    expect(withTaken(problem, [])).to.equal(problem);
+    expect(
+      withTaken(problem, [
+        { name: 'a', kind: 'index' },
+        { name: 'a', kind: constraint },
+        { name: 'b', kind: constraint },
+        { name: 'b', kind: 'index' },
+        { name: 'c', kind: 'view' },
+        { name: 'c', kind: 'type' },
+        { name: 'd', kind: 'enum type' },
+      ]),
+    ).to.deep.equal({
+      ...problem,
+      message: `no ("a" is the name of a ${constraint}; "b" is the name of a ${constraint}; "c" is the name of a view; "d" is the name of an enum type)`,
+      details: {
+        sqlstate: '42P07',
+        taken: [
+          { name: 'a', kind: constraint },
+          { name: 'b', kind: constraint },
+          { name: 'c', kind: 'view' },
+          { name: 'd', kind: 'enum type' },
+        ],
+      },
+    });
+    expect(['index', 'enum type', 'view', 'table'].map(articled)).to.deep.equal([
+      'an index',
+      'an enum type',
+      'a view',
+      'a table',
+    ]);
+  });
+});
