@@ -47,7 +47,7 @@ export interface Shown {
     hash: string | null;
     errors: { extensions: { code: string } }[] | null;
     statements: { sql: string }[];
-    findings: { code: string }[];
+    findings: { code: string; message: string }[];
     loses: { collection: string; field: string | null; kept: boolean }[];
   } | null;
 }

@@ -57,6 +57,10 @@ describe('change requests under a policy', () => {
     expect(set.status, set.text).to.equal(200);
     const diff = await diffOf(admin, without('pages', 'body'));
     const { id, plan } = await open(admin, { title: 'No body', diff, purge: true });
+    const { planned } = await show(admin, id);
+    const losing = planned?.findings.filter(({ code }) => code === 'LOSES_DATA').map(({ message }) => message);
+    expect(losing).to.deep.equal(['drop column pages.body: data is lost for good']);
+    expect(planned?.loses).to.deep.equal([{ collection: 'pages', field: 'body', kept: false }]);
     expect(refusal(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('422 POLICY_REFUSED');
     const known = { acknowledge: [{ code: 'LOSES_DATA', place: 'pages.body' }] };
     const late = await admin(`/changes/${id}/apply`, {
