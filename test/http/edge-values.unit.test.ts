@@ -239,6 +239,13 @@ describe('refusals', () => {
       }
     });
 
+    it('end nothing when the connection breaks', () => {
+      const socket = connection();
+      server.emit('clientError', new Error('no'), socket);
+      socket.emit('error', new Error('EPIPE'));
+      expect(socket.destroyed).to.equal(true);
+    });
+
     it('have no body for HEAD, and are none where an answer has begun or nobody is there', () => {
       const [head, body] = answerTo('HPE_HEADER_OVERFLOW', {}, { rawPacket: Buffer.from('HEAD / HTTP/1.1') }).split(
         '\r\n\r\n',

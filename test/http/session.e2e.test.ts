@@ -1,86 +1,12 @@
-/** What a client reads, whole: one session over HTTP, each answer with its headers (`test/support/transcript.ts`). */
-import { type Reply, json } from '../support/client.js';
-import { createTranscript } from '../support/transcript.js';
+/** What a client reads, whole: one session over HTTP, each answer with its headers (`test/support/session.ts`). */
+import { createSession } from '../support/session.js';
 import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
-/** Of the transport, of the security policy (its own test) and of the moment. */
-const NOT_SHOWN =
-  /^(date|connection|keep-alive|content-length|transfer-encoding|x-request-id|etag|vary|access-control-.*|content-security-policy|cross-origin-.*|origin-agent-cluster|referrer-policy|strict-transport-security|x-(content-type|dns|download|frame|permitted|xss).*)$/;
-
-/** JSON as people read it: what fits into a line stands in one. */
-function shown(value: unknown, indent = ''): string {
-  const line = JSON.stringify(value);
-  if (typeof value !== 'object' || value === null || indent.length + line.length <= 120) return line;
-  const inner = `${indent}  `;
-  const [open, close] = Array.isArray(value) ? '[]' : '{}';
-  const members = Object.entries(value).map(([name, each]) => {
-    const key = Array.isArray(value) ? '' : `${JSON.stringify(name)}: `;
-    return key + shown(each, inner);
-  });
-  return `${open}\n${inLines(members, inner).join('\n')}\n${indent}${close}`;
-}
-
-/** Members one after the other, as many in a line as there is room for. */
-function inLines(members: readonly string[], indent: string): string[] {
-  const lines: string[] = [];
-  members.forEach((member, index) => {
-    const text = member + (index < members.length - 1 ? ',' : '');
-    const last = lines.at(-1);
-    const joins = last !== undefined && !`${last}${text}`.includes('\n') && last.length + text.length < 120;
-    if (joins) lines[lines.length - 1] = `${last} ${text}`;
-    else lines.push(indent + text);
-  });
-  return lines;
-}
-
-interface Asked {
-  method?: string;
-  body?: unknown;
-  /** What stands for the body, where it was read before. */
-  called?: string;
-  text?: string;
-  headers?: Record<string, string>;
-  token?: string | null;
-}
-
-function sentLines({ headers = {}, body, called, text }: Asked): string[] {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  if (body !== undefined) lines.push(called ?? shown(body));
-  if (text !== undefined) lines.push(text);
-  return lines;
-}
-
-function answerLines({ status, headers, json: document, text }: Reply): string[] {
-  const told = [...headers].filter(([name]) => !NOT_SHOWN.test(name)).map((header) => header.join(': '));
-  const lines = [
-    `=> ${status}`,
-    ...told.filter((header) => header !== 'content-type: application/json; charset=utf-8'),
-  ];
-  if (document !== undefined) lines.push(shown(document));
-  else if (text !== '') lines.push(text.trimEnd());
-  return lines;
-}
-
 describe('a session over HTTP', () => {
   const { client } = withService({ settings: { KEEP_DELETED: '7d' } });
-  const session = createTranscript('http-session.txt');
-
-  /** `GET /collections`, or with a body POST; written down with its answer. */
-  async function ask(path: string, more: Asked = {}): Promise<Reply> {
-    const { body, text, token } = more;
-    const method = more.method ?? (body === undefined && text === undefined ? 'GET' : 'POST');
-    const sent = body === undefined ? { body: text, headers: {} } : json(body);
-    const headers = { ...sent.headers, ...more.headers };
-    const reply = await client(path, {
-      method,
-      headers,
-      ...(sent.body !== undefined && { body: sent.body }),
-      ...(token !== undefined && { token }),
-    });
-    session.add([`${method} ${path}`, ...sentLines(more), ...answerLines(reply)].join('\n'));
-    return reply;
-  }
+  const session = createSession('http-session.txt', client);
+  const { ask } = session;
 
   it('tells who asks', async () => {
     await ask('/server/ping', { token: null });

@@ -35,6 +35,23 @@ describe('who waits for a position', () => {
     expect(new Set(await Promise.all(others))).to.deep.equal(new Set(['at 8']));
   });
 
+  it('shares the looks with all who wait, which come soon for as long as anybody does', async () => {
+    let asked = 0;
+    // There at the tenth look after all have asked for themselves.
+    const check = (): Promise<Fresh> => {
+      asked += 1;
+      return Promise.resolve({ head: asked < 30 ? 5 : 6, hash: '', authEpoch: 1, standby: true, lag: 0 });
+    };
+    const positions = createPositions({ check, timeout: 10_000 });
+    const started = performance.now();
+    const all = Array.from({ length: 20 }, () => said(positions.reach(6, { isKnown: true })));
+    expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['at 6']));
+    expect(asked).to.equal(30);
+    expect(performance.now() - started).to.be.below(1_000);
+    await sleep(60);
+    expect(asked, 'nobody waits').to.equal(30);
+  });
+
   it('gives its place up when the client has hung up', async () => {
     const check = (): Promise<Fresh> => Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 60_000 });

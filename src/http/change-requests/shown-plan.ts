@@ -37,7 +37,7 @@ async function findingsOf({ pool, config }: Pick<HttpDeps, 'pool' | 'config'>, p
 }
 
 /** What goes, and whether the trash would have it for a while. */
-function lossesOf({ events, purge }: Planned, keepDeleted: number): object[] {
+export function lossesOf({ events, purge }: Pick<Planned, 'events' | 'purge'>, keepDeleted: number): object[] {
   const kept = !purge && keepDeleted > 0;
   return events.flatMap(({ type, collection, field }) =>
     type === 'collection.deleted' || type === 'field.deleted' ? [{ collection, field, kept }] : [],

@@ -36,7 +36,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
   };
 
   const presented = (req: Request, body: unknown): Presented => {
-    const given = readShape(refreshToken, body === undefined ? {} : body);
+    const given = readShape(refreshToken, body);
     const cookie = cookieToken(req);
     if (given.refresh_token !== undefined) {
       if (given.mode === 'cookie' || cookie !== null) throw twice();

@@ -24,7 +24,7 @@ export const CHANGE_OPERATIONS: OperationDocs = {
     body: bodies.newChange,
     example: { title: 'Orders have a note', reason: 'support asks for it', diff: { hash: '3f9a', diff: {} } },
     also: { 201: data(actedOn) },
-    refuses: ['SCHEMA_CHANGED', 'MERGE_CONFLICT', 'IN_USE', 'DATABASE_REFUSED', 'LOCK_TIMEOUT'],
+    refuses: ['NOT_FOUND', 'SCHEMA_CHANGED', 'MERGE_CONFLICT', 'IN_USE', 'DATABASE_REFUSED', 'LOCK_TIMEOUT'],
   },
   'GET /changes/:id': {
     id: 'getChange',
