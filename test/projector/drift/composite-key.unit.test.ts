@@ -36,7 +36,10 @@ function repair(known: CollectionNode, there: CollectionNode) {
   const found = repairKey(known, there, 'public');
   if (found === null) return null;
   const shown = (statements: typeof found.before) =>
-    statements.map(({ field, sql, drops, object }) => [field, sql.replace(`${ALTER} `, ''), drops, object.name]);
+    statements.map(({ field, sql, drops, object: { kind, name } }) => {
+      expect(kind).to.equal('constraint');
+      return [field, sql.replace(`${ALTER} `, ''), drops, name];
+    });
   const marked = (node: CollectionNode) =>
     [...node.fields.values()].filter((each: Field) => each.schema?.is_primary_key).map(({ field }) => field);
   return {

@@ -81,7 +81,51 @@ describe('the repair of a table that differs', () => {
   });
 });
 
+describe('what of a repair goes away', () => {
+  const dropsOf = (found: FoundTable) =>
+    planForDifferent(state, nodeOf(state), found, 'public').statements.map(({ summary, drops }) => [summary, drops]);
+  const unique = column('t.a', 'integer', { is_unique: true });
+
+  it('is told where rows or values do, and where a part of the table does', () => {
+    expect(dropsOf(there([id, unique], [relation]))).to.deep.equal([['let values of t.a repeat', true]]);
+    expect(dropsOf(there([id, column('t.a', 'bigInteger')], [relation]))).to.deep.equal([
+      ['let t.a point at nothing', true],
+      ['alter column t.a: type', false],
+      ['point t.a at other', false],
+    ]);
+  });
+
+  it('is nothing where the table as a whole is only said otherwise', () => {
+    const found = there([id, a], [relation]);
+    const all = { ...found.all, collection: tableOf('t', { comment: 'c' }) };
+    const plan = planForDifferent(state, nodeOf(state), { ...found, all, rest: all }, 'public');
+    const { database, log } = repairOf(plan, undefined);
+    expect(database.map(({ sql, drops }) => [sql, drops])).to.deep.equal([
+      ['COMMENT ON TABLE "public"."t" IS NULL', false],
+    ]);
+    expect(log.map(({ type, field }) => [type, field])).to.deep.equal([['collection.updated', null]]);
+    expect(repairOf(plan, 'a')).to.deep.equal({ database: [], log: [] });
+  });
+});
+
 describe('the repair of a table that is not there', () => {
+  it('makes sure of what it needs, and says so', () => {
+    const needs: Need[] = [
+      { kind: 'extension', name: 'citext' },
+      { kind: 'sequence', name: 's', owned_by: 'a' },
+    ];
+    const needing = follow(initialState(), [created('t', [a], { extras: { needs } })]);
+    const { statements } = planForMissing(needing, nodeOf(needing), 'public');
+    expect(
+      statements.map((each) => [each.object.kind, each.object.name, 'ensures' in each && each.ensures]),
+    ).to.deep.equal([
+      ['extension', 'citext', 'object'],
+      ['sequence', 's', 'object'],
+      ['table', 't', false],
+      ['sequence', 's', 'owner'],
+    ]);
+  });
+
   it('makes it, or takes it out of the log', () => {
     const { statements, events } = planForMissing(state, nodeOf(state), 'public');
     expect(statements.map(({ summary, field, drops }) => [summary, field, drops])).to.deep.equal([
@@ -148,7 +192,10 @@ describe('a repair that would change nothing', () => {
 
   it('gives a sequence to the column that has it', () => {
     const object = { kind: 'sequence', name: 'x', table: null } as const;
-    const needs: Need[] = [{ kind: 'sequence', name: 'x', owned_by: 'a' }];
+    const needs: Need[] = [
+      { kind: 'sequence', name: 'w', owned_by: 'b' },
+      { kind: 'sequence', name: 'x', owned_by: 'a' },
+    ];
     const owned = (table: string, by: string) => ({
       sequences: [catalogSequence('x', 'bigint', { owner: { table, column: by } })],
     });

@@ -25,6 +25,20 @@ describe('indexes an event leaves to be built after its commit', () => {
     expect(indexTargets(changed(plain, column('a', 'bigInteger')))).to.deep.equal([]);
   });
 
+  it('by what a change names: the index, or all around it', () => {
+    const named = (path: string) =>
+      indexTargets({
+        type: 'field.updated',
+        version: 1,
+        collection: 't',
+        field: 'a',
+        data: { patch: [{ op: 'replace', path, value: null }] },
+      });
+    for (const path of ['', '/schema', '/schema/is_indexed']) expect(named(path), path).to.deep.equal(target);
+    for (const path of ['/', '/schema/is_unique', '/meta', '/schema/is_indexed/x'])
+      expect(named(path), path).to.deep.equal([]);
+  });
+
   it('none of what is gone', () => {
     expect(indexTargets(deleted('t'))).to.deep.equal([]);
     expect(indexTargets(dropped(indexed))).to.deep.equal([]);

@@ -1,0 +1,37 @@
+/** Questions that are given up when their time is over. */
+import { expect } from 'chai';
+import type pg from 'pg';
+import { askedWithin } from '../../../src/projector/catalog/asked-within.js';
+import { sql } from '../../../src/projector/ddl/sql.js';
+import { createPool } from '../../../src/postgres/pool.js';
+import { silent } from '../../support/instance.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+
+describe('a question that has its time', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  before(async () => {
+    database = await createDatabase();
+    const { connectionString } = database;
+    pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 1, logger: silent });
+  });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  it('is answered by its first row', async () => {
+    expect(await askedWithin(pool, sql`SELECT 1 AS one UNION ALL SELECT 2 ORDER BY 1`, 10_000)).to.deep.equal({
+      one: 1,
+    });
+    expect(await askedWithin(pool, sql`SELECT 1 AS one WHERE false`, 10_000)).to.equal(null);
+  });
+
+  it('is given up where it takes longer, has no time, or fails; the limit ends with it', async () => {
+    expect(await askedWithin(pool, sql`SELECT pg_catalog.pg_sleep(60)`, 20)).to.equal(null);
+    for (const limit of [0, -1, 0.9]) expect(await askedWithin(pool, sql`SELECT 1 AS one`, limit)).to.equal(null);
+    expect(await askedWithin(pool, sql`SELECT 1 / 0`, 10_000)).to.equal(null);
+    const { rows } = await pool.query('SHOW statement_timeout');
+    expect(rows).to.deep.equal([{ statement_timeout: '0' }]);
+  });
+});
