@@ -253,6 +253,9 @@ describe('refusals', () => {
       expect([head?.startsWith('HTTP/1.1 431'), body]).to.deep.equal([true, '']);
       expect(answerTo('HPE_HEADER_OVERFLOW', {}, { rawPacket: Buffer.from('HEADS') })).to.contain('errors');
       expect(answerTo('ECONNRESET')).to.equal('');
+      const reset = connection();
+      server.emit('clientError', Object.assign(new Error('no'), { code: 'ECONNRESET' }), reset);
+      expect(reset.destroyed).to.equal(true);
       expect(answerTo('HPE_INVALID_METHOD', { _httpMessage: { headersSent: true } })).to.equal('');
       expect(answerTo('HPE_INVALID_METHOD', { _httpMessage: { headersSent: false } })).to.contain('400');
     });
@@ -262,7 +265,9 @@ describe('refusals', () => {
       server.emit('connect', {}, socket);
       expect(socket.written)
         .to.match(/^HTTP\/1\.1 405 /)
-        .and.contain('Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
+        .and.contain('Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS')
+        .and.contain('"METHOD_NOT_ALLOWED"');
+      expect(socket.readableFlowing, 'what it sends is read away').to.equal(true);
     });
 
     it('ask for a Host of HTTP/1.1 alone', () => {

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { refusal } from '../../src/http/answer/answer.js';
 import { errorBody, type ErrorBody, refused, Refused, STATUS } from '../../src/http/errors.js';
 import { failureAnswer } from '../../src/http/answer/failure-answer.js';
+import { logUnreadable } from '../../src/pipeline/diverged.js';
+import { UnreadableEventError } from '../../src/schema/fold/upcasting.js';
 import { lockTimeout, unavailable } from '../../src/postgres/errors.js';
 import { ProblemError } from '../../src/kernel/problem.js';
 
@@ -106,6 +108,12 @@ describe('errors', () => {
       [refused('UNSUPPORTED_MEDIA_TYPE', 'x'), 415, 'UNSUPPORTED_MEDIA_TYPE', 'x'],
       [new ProblemError(lockTimeout()), 503, 'LOCK_TIMEOUT', lockTimeout().message],
       [new ProblemError(unavailable('away')), 503, 'UNAVAILABLE', 'away'],
+      [
+        new UnreadableEventError(7, 'x'),
+        503,
+        'LOG_UNREADABLE',
+        logUnreadable({ position: 7, message: "event 7 can't be read: x" } as UnreadableEventError).message,
+      ],
       [new URIError('URI malformed'), 400, 'INVALID_QUERY', 'The path holds a malformed percent-encoding.'],
     ];
     for (const [error, status, code, message] of thrown) {

@@ -14,7 +14,7 @@ export function encoded(req: IncomingMessage, answer: Answer): Answer | Promise<
   if (accepted === undefined || body === null || headers.includes('ETag')) return answer;
   const coding = codingFor(accepted, body.length);
   if (coding === null) return answer;
-  return encode(Buffer.isBuffer(body) ? body : Buffer.from(body), coding).then((bytes) => {
+  return encode(body, coding).then((bytes) => {
     const kept: string[] = [
       'Content-Encoding',
       coding,

@@ -16,7 +16,7 @@ const zip = promisify(gzip);
 const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 
 /** `body` in a coding; the work is done beside the event loop. */
-export function encode(body: Buffer, coding: Coding): Promise<Buffer> {
+export function encode(body: Buffer | string, coding: Coding): Promise<Buffer> {
   return coding === 'gzip' ? zip(body, { level: 6 }) : brotli(body, { params: QUALITY });
 }
 

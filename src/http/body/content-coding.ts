@@ -18,7 +18,7 @@ const TAKEN = ['gzip', 'deflate', 'br', 'identity'];
 
 /** What decodes the body; null: it is sent as it is. Throws `Refused` for a coding that isn't known, and for several. */
 export function decoderOf(req: IncomingMessage): (() => Transform) | null {
-  const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const found = coding === 'identity' || coding === '' ? null : DECODERS.get(coding);
   if (found !== undefined) return found;
   const message = `The content coding ${JSON.stringify(coding)} is not supported: send one of ${TAKEN.join(', ')}.`;

@@ -73,7 +73,7 @@ function endOfNumber(bytes: Uint8Array, from: number): number {
   let at = bytes[from] === MINUS ? from + 1 : from;
   at = bytes[at] === ZERO ? at + 1 : digits(bytes, at);
   if (at > 0 && bytes[at] === 0x2e) at = digits(bytes, at + 1);
-  if (at > 0 && ((bytes[at] ?? 0) | 0x20) === 0x65) {
+  if (at > 0 && (bytes[at] === 0x65 || bytes[at] === 0x45)) {
     const sign = bytes[at + 1];
     at = digits(bytes, sign === MINUS || sign === 0x2b ? at + 2 : at + 1);
   }

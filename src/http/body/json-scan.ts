@@ -69,8 +69,6 @@ class Scanner {
   readonly #levels: Level[] = [];
   #top: Level | null = null;
   #at = 0;
-  /** Whether the container that was opened last closes at once. */
-  #isEmpty = false;
 
   constructor(bytes: Uint8Array, options: ScanOptions) {
     this.#bytes = bytes;
@@ -84,9 +82,8 @@ class Scanner {
       const byte = this.#bytes[at];
       this.#count();
       const isContainer = byte === BYTE.openObject || byte === BYTE.openArray;
-      if (isContainer) this.#open(at, byte === BYTE.openArray);
-      else this.#at = this.#scalar(at, byte);
-      if (isContainer && !this.#isEmpty) continue;
+      if (!isContainer) this.#at = this.#scalar(at, byte);
+      else if (!this.#open(at, byte === BYTE.openArray)) continue;
       if (this.#after()) return true;
     }
     return false;
@@ -118,7 +115,8 @@ class Scanner {
     return end;
   }
 
-  #open(at: number, isArray: boolean): void {
+  /** Whether it closes at once. */
+  #open(at: number, isArray: boolean): boolean {
     const { limits, names } = this.#options;
     if (this.#levels.length >= limits.depth)
       this.#refuse('depth', `it must not be nested deeper than ${limits.depth} levels`);
@@ -135,8 +133,9 @@ class Scanner {
     };
     this.#levels.push(this.#top);
     this.#at = skipSpace(this.#bytes, group);
-    this.#isEmpty = this.#bytes[this.#at] === (isArray ? BYTE.closeArray : BYTE.closeObject);
-    if (!isArray && !this.#isEmpty) this.#name(this.#top);
+    const isEmpty = this.#bytes[this.#at] === (isArray ? BYTE.closeArray : BYTE.closeObject);
+    if (!isArray && !isEmpty) this.#name(this.#top);
+    return isEmpty;
   }
 
   /** What follows a value: a comma and the next one, or the ends of containers; true at the end of the text. */

@@ -20,7 +20,7 @@ export function hasBody(req: IncomingMessage): boolean {
 
 /** How many bytes a body of at most `limit` bytes may come to, once it is decoded. Throws `Refused` when it is longer. */
 export function expectedLength(req: IncomingMessage, limit: number): number {
-  const length = Number(req.headers['content-length'] ?? Number.NaN);
+  const length = Number(req.headers['content-length']);
   if (length > limit) throw tooLarge(limit);
   const isKnown = Number.isSafeInteger(length) && decoderOf(req) === null;
   return isKnown ? Math.min(length, limit) : limit;
@@ -31,7 +31,7 @@ export function expectedLength(req: IncomingMessage, limit: number): number {
  * decoded, and with REQUEST_TIMEOUT when nothing comes for `stall` milliseconds.
  */
 export async function readRaw(req: IncomingMessage, limit: number, stall = STALL): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  if (Number(req.headers['content-length']) > limit) throw tooLarge(limit);
   const decoder = decoderOf(req)?.() ?? null;
   const { chunks, size } = await receive(req, { decoder, limit, stall });
   return gather(chunks, size);
@@ -134,6 +134,6 @@ function tooSlow(stall: number): Refused {
 }
 
 function undecodable(req: IncomingMessage, { message }: Error): Refused {
-  const coding = req.headers['content-encoding'] ?? '';
+  const coding = String(req.headers['content-encoding']);
   return refused('INVALID_PAYLOAD', `The body is not what its Content-Encoding ${coding} says: ${message}.`);
 }

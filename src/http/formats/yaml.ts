@@ -64,7 +64,7 @@ const nothing = (anchor: string | null): Open => ({ anchor, values: 0, character
 
 /** Counts nodes as if every alias were written out, without writing them out. */
 function checkSize(events: readonly Event[], source: string, limits: YamlLimits): void {
-  const count: Count = { source, limits, sizes: new Map(), open: [nothing(null)] };
+  const count: Count = { source, limits, sizes: new Map(), open: [] };
   for (const event of events) {
     if (event.type === EVENT_ID.DOCUMENT) count.open.push(nothing(null));
     else if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING) {

@@ -108,7 +108,7 @@ export async function readState(text: Iterable<string>, position: number): Promi
     const node = fromStored(JSON.parse(line.value) as StoredNode, kinds);
     const name = node.collection.collection;
     collections.set(name, node);
-    if (node.relations.size > 0) referencedBy = reindex(referencedBy, name, undefined, node.relations);
+    referencedBy = reindex(referencedBy, name, undefined, node.relations);
     const named = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
     indexNames = await runYielding(named, slice);
     if (slice.isOver()) await slice.yield();

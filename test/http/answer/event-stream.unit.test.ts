@@ -57,6 +57,9 @@ describe('the event stream', () => {
     const shown = ({ position, text }: EventText) => (position === 2 || position === 4 ? text : null);
     const allowed = () => Promise.resolve(true);
     const options = { tail: tailOf(pages, { pages: 0 }), after: 0, allowed, shown, watch, heartbeat: 60_000 };
+    await Promise.resolve();
+    const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
+    const before = timers();
     const done = writeEventStream(res, options);
     let read = '';
     const expected = 'retry: 2000\n\nid: 2-h2\ndata: {"x":2}\n\nid: 3-h3\n\nid: 4-h4\ndata: {"x":4}\n\nid: 6-h6\n\n';
@@ -67,7 +70,7 @@ describe('the event stream', () => {
       'event: diverged\ndata: {"seen":1,"found":2,"fork":null,"noticed_at":"now"}\n\n',
     );
     await done;
-    expect(told, 'it listens no more').to.deep.equal([]);
+    expect([told, timers()], 'it listens and beats no more').to.deep.equal([[], before]);
   });
 
   it('reads no further than the client, and gives up one that takes nothing', async () => {

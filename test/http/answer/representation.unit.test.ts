@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { readAcceptEncoding } from '../../../src/http/answer/content-coding.js';
 import { Refused } from '../../../src/http/errors.js';
-import { representationAnswer, requireAcceptable } from '../../../src/http/answer/representation.js';
+import { codingFor, representationAnswer, requireAcceptable } from '../../../src/http/answer/representation.js';
 import { bytes } from '../../../src/kernel/bytes.js';
 import { renderedChunks } from '../../../src/reads/rendered-cache.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
@@ -83,6 +83,11 @@ describe('representationAnswer', () => {
   });
 
   it('leaves small ones as they are, unless that is refused', async () => {
+    expect([codingFor('br', 1_399), codingFor('br', 1_400), codingFor(undefined, 9_999)]).deep.equal([
+      null,
+      'br',
+      null,
+    ]);
     expect((await answerTo({ 'accept-encoding': 'br' }, small)).headers).not.property('Content-Encoding');
     const { headers } = await answerTo({ 'accept-encoding': 'br, identity;q=0' }, small);
     expect(headers).include({ 'Content-Encoding': 'br' });

@@ -64,6 +64,19 @@ describe('an answer, written', () => {
     expect((await receive()).headers['vary']).to.equal('Accept-Encoding, Origin');
     answer = { status: 200, headers: ['Content-Length', '0'], body: '' };
     expect((await receive()).headers['vary']).to.equal('Origin');
+    vary = undefined;
+    answer = { status: 200, headers: ['Vary', 'Accept-Encoding', 'Content-Length', '0'], body: '' };
+    expect((await receive()).headers['vary']).to.equal('Accept-Encoding');
+  });
+
+  it('has its head there before anything of its body', async () => {
+    let end = (): void => undefined;
+    answer = { status: 200, headers: [], body: null, stream: () => new Promise((resolve) => (end = resolve)) };
+    const { port } = server.address() as AddressInfo;
+    await new Promise<void>((resolve, reject) => {
+      const asked = request({ port, agent: false }, (res) => res.resume().on('end', resolve) && end());
+      asked.on('error', reject).end();
+    });
   });
 
   it('is written as it comes, to its end; what can not be finished is cut off', async () => {

@@ -66,12 +66,15 @@ describe('the bytes of JSON', () => {
       ['1/', 1],
       ['1:', 1],
       ['89', 2],
+      ['1d5', 1],
     ];
     for (const [text, end] of ENDS) {
       expect(endOfLiteral(Buffer.from(text), 0), text).to.equal(end);
       const moved = end < 0 ? end - 3 : end + 3;
       expect(endOfLiteral(Buffer.from(`   ${text}`), 3), `behind something: ${text}`).to.equal(moved);
     }
+    // What is none at the very beginning ends there.
+    for (const text of ['', '.5', 'e5', 'E']) expect(Math.abs(endOfLiteral(Buffer.from(text), 0)), text).to.equal(0);
   });
 
   it('of white space are stepped over, up to 4 MiB', () => {

@@ -109,6 +109,44 @@ describe('JSON that is parsed in steps', () => {
     it(`parses or refuses ${JSON.stringify(text)}`, () => expectSame(text));
   }
 
+  it('is cut where there is enough of it, and what is cut has chunks of its own', () => {
+    const text = '{"x":0,"a":[10,20,30],"b":{"c":1}}';
+    const cutsOf = (group: number) =>
+      runToEnd(scanJson(Buffer.from(text), { ...options, group })).cuts.map(({ kind, from, to, isArray, name }) => [
+        kind,
+        from,
+        text.slice(from, to),
+        isArray,
+        name && text.slice(...name),
+      ]);
+    expect(cutsOf(4)).deep.equal([
+      ['open', 0, '', false, null],
+      ['cut', 1, '"x":0', false, null],
+      ['open', 7, '', true, '"a"'],
+      ['cut', 12, '10,20', false, null],
+      ['close', 18, '30', false, null],
+      ['close', 22, '"b":{"c":1}', false, null],
+    ]);
+    expect(cutsOf(6)).deep.equal([
+      ['open', 0, '', false, null],
+      ['cut', 1, '"x":0,"a":[10,20,30]', false, null],
+      ['close', 22, '"b":{"c":1}', false, null],
+    ]);
+    expect(cutsOf(100)).deep.equal([]);
+  });
+
+  it('gives an object members that are like all others, whatever they are called', () => {
+    const bytes = Buffer.from('{"__proto__":[1],"a":[2]}');
+    const value = runToEnd(buildJson(bytes, runToEnd(scanJson(bytes, options)))) as object;
+    const like = { enumerable: true, writable: true, configurable: true };
+    expect(Object.getOwnPropertyDescriptors(value)).deep.equal(
+      Object.fromEntries([
+        ['__proto__', { value: [1], ...like }],
+        ['a', { value: [2], ...like }],
+      ]),
+    );
+  });
+
   it('pauses on the way', () => {
     const bytes = Buffer.from(
       JSON.stringify({ fields: Array.from({ length: 5_000 }, (_, index) => ({ index, text: 'x'.repeat(100) })) }),

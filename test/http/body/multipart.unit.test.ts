@@ -46,6 +46,11 @@ describe('multipart bodies', () => {
     });
   });
 
+  it('give it whole, however large it is', async () => {
+    const content = 'x'.repeat(200_000);
+    expect(String((await readUpload(form(file('a.json', content)), TYPE)).content)).equal(content);
+  });
+
   it('with no file, several, or other parts are refused', async () => {
     expect(await refusalOf(form())).match(/^The form holds no file/);
     expect(await refusalOf(form(file('a.json'), file('b.json')))).match(/more than one file/);

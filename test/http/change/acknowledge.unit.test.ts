@@ -56,6 +56,7 @@ describe('what is acknowledged with a change', () => {
       expect(refused(wrong)).to.deep.equal(whole);
     }
     takeAcknowledged(call({ acknowledge: Array.from({ length: 1_000 }, () => findings[0]) }));
+    expect(refused([{ code: 'A' }])).to.deep.equal([['acknowledge[0].place', 'place is required, a string']]);
     expect(refused([findings[0], 'A:a', { code: 1, more: 2 }])).to.deep.equal([
       ['acknowledge[1]', 'must be an object with code and place'],
       ['acknowledge[2].more', 'unknown member "more"; known are code, place'],

@@ -72,6 +72,11 @@ describe('YAML', () => {
     expect(({} as Record<string, unknown>)['polluted']).equal(undefined);
   });
 
+  it('folds no long text', () => {
+    const text = 'a word and '.repeat(50).trim();
+    expect(writeYaml({ text })).equal(`text: ${text}\n`);
+  });
+
   it('follows aliases', () => {
     expect(parseYaml('a: &x {b: 1}\nc: *x\nd: [*x]')).deep.equal({ a: { b: 1 }, c: { b: 1 }, d: [{ b: 1 }] });
   });
