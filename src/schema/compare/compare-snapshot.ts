@@ -101,7 +101,7 @@ function originProblems(body: { [member: string]: unknown }, { force, release }:
   }
   if (force) return [];
   const problems: Problem[] = [];
-  const bypass = 'pass the query parameter force to compare anyway';
+  const bypass = 'with force (?force, dps --force) it is compared anyway';
   if (service !== release) {
     problems.push(
       invalid(['service'], `the snapshot is of ${made(service, body)}, this is release ${release}; ${bypass}`),

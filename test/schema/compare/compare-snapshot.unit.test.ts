@@ -13,7 +13,7 @@ function faults(body: object, force = false): string[] {
 }
 
 describe('the origin of a snapshot', () => {
-  const bypass = 'pass the query parameter force to compare anyway';
+  const bypass = 'with force (?force, dps --force) it is compared anyway';
 
   it('is this release, or forced', () => {
     expect(faults(OWN)).to.deep.equal([]);
