@@ -109,6 +109,15 @@ describe('imported fields', () => {
     ).to.include({ generation_expression: '(a + 1)', default_value: null });
   });
 
+  it('are computed by nothing where that is said', () => {
+    for (const nothing of [null, ''])
+      for (const vendor of ['postgres', 'mysql'] as const) {
+        const plain = one('integer', { generation_expression: nothing, default_value: 5 }, vendor);
+        expect(plain.schema).to.include({ generation_expression: null, default_value: 5 });
+        expect(plain.warnings).to.deep.equal([]);
+      }
+  });
+
   it('leave absent what they do not say', () => {
     const fields = [
       key('a'),
