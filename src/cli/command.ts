@@ -51,6 +51,11 @@ export function text(values: Values, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Whether an option that takes no value was given. */
+export function isSet(values: Values, name: string): boolean {
+  return values[name] === true;
+}
+
 /** The texts of an option that may be repeated. */
 export function texts(values: Values, name: string): readonly string[] {
   const value = values[name];

@@ -1,6 +1,6 @@
 /** Waiting for a change request: a bar on a terminal, a line for each thing that changes elsewhere. Both on stderr. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ExitCode, Invocation } from './command.js';
+import { type ExitCode, type Invocation, isSet } from './command.js';
 import { type Warning, describeWarning } from './diff-document.js';
 import { json } from './output.js';
 import { bar } from './progress.js';
@@ -77,7 +77,7 @@ export async function followChange(invocation: Invocation, { data }: { data: Sho
     change = await readChange(invocation, data.id);
   }
   terminal.rewrite?.('');
-  terminal.print(values['json'] === true ? json(change) : describeEnd(change));
+  terminal.print(isSet(values, 'json') ? json(change) : describeEnd(change));
   return change.state === 'applied' ? 0 : 2;
 }
 

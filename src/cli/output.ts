@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Result } from '../kernel/problem.js';
-import { type Invocation, text } from './command.js';
+import { type Invocation, isSet, text } from './command.js';
 
 /** Rows in columns, as wide as their widest cell. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -18,7 +18,7 @@ export function json(value: unknown): string {
 
 /** For people, or with --json for machines. */
 export function show({ values, terminal }: Invocation, value: unknown, render: () => string): void {
-  terminal.print(values['json'] === true ? json(value) : render());
+  terminal.print(isSet(values, 'json') ? json(value) : render());
 }
 
 /** The value, or the refusal as an error for the operator. */

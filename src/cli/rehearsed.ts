@@ -2,7 +2,7 @@
 import type { Command } from '../pipeline/types.js';
 import { stoppingFindings } from '../projector/findings/index.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
-import type { ExitCode, Invocation } from './command.js';
+import { type ExitCode, type Invocation, isSet } from './command.js';
 import type { Warning } from './diff-document.js';
 import { type Workplace, operatorsRequest, refusedByService } from './connections/pipeline.js';
 import { stoppedBy } from './policy.js';
@@ -21,7 +21,7 @@ export async function take<N extends OperationName>(
   { name, command }: { name: N; command: Command<CommandOf<N>> },
 ): Promise<Taken> {
   const request = operatorsRequest(name, invocation);
-  if (invocation.values['dryRun'] !== true) {
+  if (!isSet(invocation.values, 'dryRun')) {
     const outcome = await pipeline.execute(name, command, request);
     if (outcome.kind === 'refused') throw refusedByService(outcome);
     return { warnings: [], code: undefined };

@@ -1,5 +1,5 @@
 import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
-import type { ExitCode, Invocation } from '../command.js';
+import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { describeDivergence } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { operatorsRequest, withPipeline } from '../connections/pipeline.js';
@@ -9,7 +9,7 @@ export async function acknowledgeLog(invocation: Invocation): Promise<ExitCode> 
   const { cause } = operatorsRequest(ACKNOWLEDGE, invocation);
   const acknowledged = await withPipeline(invocation, ({ pipeline }) => pipeline.acknowledge(cause));
   const { position, divergences } = acknowledged;
-  if (values['json'] === true) terminal.print(json(acknowledged));
+  if (isSet(values, 'json')) terminal.print(json(acknowledged));
   else if (divergences.length === 0)
     terminal.print('There is nothing to acknowledge: the log is the one that was seen.');
   else terminal.print([...divergences.map(describeDivergence), `Acknowledged by event ${position}.`].join('\n'));

@@ -3,7 +3,7 @@ import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { type AdoptionReport, adopting } from '../../pipeline/prepare/adopt.js';
 import type { Note } from '../../projector/adopt/note.js';
 import { operations } from '../../schema/operations/index.js';
-import { type ExitCode, type Invocation, UsageError } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet } from '../command.js';
 import { type Warning, describeWarnings } from '../diff-document.js';
 import { accepted, json } from '../output.js';
 import { withPipeline } from '../connections/pipeline.js';
@@ -14,22 +14,22 @@ export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { request: tables } = accepted(
     runToEnd(stepsTo(operations['adopt-tables'].parse({ body: requestOf(invocation) }))),
   );
-  const isDry = values['dryRun'] === true;
+  const isDry = isSet(values, 'dryRun');
   const { report, code } = await withPipeline(invocation, async (place) => {
     const work = adopting(tables, place.schema);
     const { warnings, code: stopped } = await take(invocation, place, { name: 'adopt-tables', ...work });
     return { report: { ...(isDry && { dry_run: true }), ...work.report(), ...(isDry && { warnings }) }, code: stopped };
   });
-  terminal.print(values['json'] === true ? json(report) : describe(report));
+  terminal.print(isSet(values, 'json') ? json(report) : describe(report));
   return code ?? (report.refused.length > 0 ? 1 : 0);
 }
 
 type Report = AdoptionReport & { dry_run?: boolean; warnings?: readonly Warning[] };
 
 function requestOf({ positionals, values }: Invocation): object {
-  if (values['all'] === true && positionals.length > 0) throw new UsageError('Name tables or say --all, not both.');
-  if (values['all'] !== true && positionals.length === 0) throw new UsageError('Name tables, or say --all.');
-  return values['all'] === true ? { all: true } : { tables: positionals };
+  if (isSet(values, 'all') && positionals.length > 0) throw new UsageError('Name tables or say --all, not both.');
+  if (!isSet(values, 'all') && positionals.length === 0) throw new UsageError('Name tables, or say --all.');
+  return isSet(values, 'all') ? { all: true } : { tables: positionals };
 }
 
 function describe({ adopted, relations, refused, not_represented: notes, dry_run: isDry, warnings }: Report): string {

@@ -1,6 +1,6 @@
 import { counted } from '../../kernel/counted.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
 import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json } from '../output.js';
@@ -44,20 +44,20 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
 export async function carryOut(invocation: Invocation, body: DocumentBody): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const headers = changeHeaders(invocation);
-  const online = values['online'] === true ? { online: 'true' } : {};
+  const online = isSet(values, 'online');
   const plan = JSON.parse(
-    await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: 'true', ...online }, body }),
+    await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: true, online }, body }),
   ) as Plan;
-  const asJson = values['json'] === true;
+  const asJson = isSet(values, 'json');
   const verdict = verdictOn(plan, values);
-  const ends = verdict !== 0 || values['dryRun'] === true;
+  const ends = verdict !== 0 || isSet(values, 'dryRun');
   if (ends || !asJson) terminal.print(asJson ? json(plan) : describePlan(plan));
   if (ends) return verdict;
   if (!(await mayBegin(invocation, plan))) {
     terminal.note('Nothing was changed.');
     return 2;
   }
-  const answer = await askFully(invocation, '/schema/apply', { method: 'POST', query: online, body, headers });
+  const answer = await askFully(invocation, '/schema/apply', { method: 'POST', query: { online }, body, headers });
   return told(invocation, answer, plan);
 }
 
@@ -71,7 +71,7 @@ function verdictOn({ accepted, warnings }: Plan, values: Invocation['values']): 
 function told(invocation: Invocation, answer: Answered, plan: Plan): ExitCode | Promise<ExitCode> {
   if (answer.status === 202) return followChange(invocation, JSON.parse(answer.text) as { data: ShownChange });
   const applied = appliedBy(answer, plan);
-  const asJson = invocation.values['json'] === true;
+  const asJson = isSet(invocation.values, 'json');
   invocation.terminal.print(asJson ? json({ applied: true, ...applied }) : describeApplied(applied));
   return 0;
 }
@@ -84,10 +84,10 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
   const isDiff = 'diff' in parseDocument(body, file);
   const mode = text(values, 'mode');
   if (isDiff) {
-    if (mode !== undefined || values['force'] === true) throw new UsageError('--mode and --force go with a snapshot.');
+    if (mode !== undefined || isSet(values, 'force')) throw new UsageError('--mode and --force go with a snapshot.');
     return body;
   }
-  const query = { mode, force: values['force'] === true ? 'true' : undefined };
+  const query = { mode, force: isSet(values, 'force') };
   const answer = await ask(invocation, '/schema/diff', { method: 'POST', query, body });
   const document = JSON.parse(answer) as DiffDocument;
   // What was left out of a imported snapshot is no part of the plan.
@@ -99,7 +99,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
 
 export function nothingToDo({ values, terminal }: Invocation): ExitCode {
   terminal.print(
-    values['json'] === true ? json({ applied: false, events: 0 }) : 'Nothing to do: the schema is so already.',
+    isSet(values, 'json') ? json({ applied: false, events: 0 }) : 'Nothing to do: the schema is so already.',
   );
   return 0;
 }
@@ -116,7 +116,7 @@ async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<b
     const answer = await terminal.ask(`The data of ${lost.join(', ')} will be lost. To go on, type "lose it": `);
     return answer.trim() === 'lose it';
   }
-  if (values['yes'] === true) return true;
+  if (isSet(values, 'yes')) return true;
   return /^y(es)?$/i.test((await terminal.ask('Apply it? [y/N] ')).trim());
 }
 

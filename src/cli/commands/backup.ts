@@ -9,7 +9,7 @@ import { migrationsOf } from '../../postgres/migrate.js';
 import { withClient } from '../../postgres/pool.js';
 import { verify } from '../../projector/verify/index.js';
 import { readRelease } from '../../release.js';
-import type { ExitCode, Invocation } from '../command.js';
+import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { describeDifference } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';
@@ -68,7 +68,7 @@ interface Written {
 }
 
 function show({ values, terminal }: Invocation, { head, not_included: left }: Header, written: Written): void {
-  if (values['json'] === true) return terminal.print(json({ ...written, head, not_included: left }));
+  if (isSet(values, 'json')) return terminal.print(json({ ...written, head, not_included: left }));
   const { file, bytes, tables } = written;
   const names = Object.entries(left).map(([kind, all]) => `  ${kind}: ${all.join(', ')}`);
   terminal.print(

@@ -1,5 +1,5 @@
 /** dps changes: changes that wait, as they are, and their end. */
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type Said, type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
 import { describeWarnings } from '../diff-document.js';
 import { json, oneLine } from '../output.js';
@@ -17,7 +17,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
     author: text(values, 'author'),
   };
   const data = await askForAll<ShownChange>(invocation, '/changes', { query, limit: Number(limit) });
-  if (values['json'] === true) terminal.print(json(data));
+  if (isSet(values, 'json')) terminal.print(json(data));
   else if (data.length === 0) terminal.print('No change request.');
   else terminal.print(data.map(describe).join('\n'));
   return 0;
@@ -26,8 +26,8 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const change = await readChange(invocation, idOf(invocation));
-  if (values['wait'] === true) return followChange(invocation, { data: change });
-  terminal.print(values['json'] === true ? json(change) : describeWhole(change));
+  if (isSet(values, 'wait')) return followChange(invocation, { data: change });
+  terminal.print(isSet(values, 'json') ? json(change) : describeWhole(change));
   return 0;
 }
 
@@ -36,7 +36,7 @@ export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const headers = reasonHeader(invocation);
   const path = `/changes/${encodeURIComponent(id)}/withdraw`;
   const { data } = JSON.parse(await ask(invocation, path, { method: 'POST', headers })) as { data: ShownChange };
-  if (invocation.values['json'] === true) invocation.terminal.print(json(data));
+  if (isSet(invocation.values, 'json')) invocation.terminal.print(json(data));
   else
     invocation.terminal.print(
       `The change request ${id} is withdrawn${data.cleaning ? ': what was prepared is taken away' : ''}.`,

@@ -1,4 +1,4 @@
-import { type ExitCode, type Invocation, text } from '../command.js';
+import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
 import { json, writeOutput } from '../output.js';
 import { readDocument } from '../document.js';
@@ -10,7 +10,7 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
   const answer = await ask(invocation, '/schema/diff', {
     method: 'POST',
     query: {
-      force: values['force'] === true ? 'true' : undefined,
+      force: isSet(values, 'force'),
       mode: text(values, 'mode'),
     },
     body: await readDocument(invocation, file),
@@ -18,6 +18,6 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
   const document = JSON.parse(answer) as DiffDocument;
   const output = text(values, 'output');
   if (output !== undefined) await writeOutput(output, `${json(document)}\n`);
-  terminal.print(values['json'] === true ? json(document) : describeDiff(document));
+  terminal.print(isSet(values, 'json') ? json(document) : describeDiff(document));
   return isEmpty(document) ? 0 : 1;
 }

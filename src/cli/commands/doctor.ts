@@ -4,7 +4,7 @@ import { holdsServer } from '../../postgres/embedded/index.js';
 import { type Addresses, directly } from '../../postgres/pool.js';
 import { PoolerError } from '../../postgres/pooler.js';
 import { readServerState } from '../../postgres/server-role.js';
-import { type ExitCode, type Invocation } from '../command.js';
+import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { openPool, withServer } from '../connections/database.js';
 import { type Finding, finding } from '../../doctor/finding.js';
 import { type Examined, examine } from '../../doctor/index.js';
@@ -16,7 +16,7 @@ export async function doctor(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const examined = await visit(invocation);
   const ok = examined.every(({ result }) => result !== 'error');
-  terminal.print(values['json'] === true ? json({ ok, checks: examined }) : describe(examined));
+  terminal.print(isSet(values, 'json') ? json({ ok, checks: examined }) : describe(examined));
   return ok ? 0 : 1;
 }
 

@@ -3,7 +3,7 @@ import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { findDrift } from '../../projector/drift/find.js';
 import type { Drift, DriftDifference, TableDrift } from '../../projector/drift/model.js';
 import { type Repaired, repairDrift } from '../../projector/drift/repair.js';
-import { type ExitCode, type Invocation, UsageError } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet } from '../command.js';
 import { type AcceptanceReport, accepting } from '../../pipeline/prepare/accept-drift.js';
 import { operations } from '../../schema/operations/index.js';
 import { describeWarnings } from '../diff-document.js';
@@ -14,15 +14,13 @@ import { take } from '../rehearsed.js';
 
 export async function drift(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
-  if (values['allowDrop'] === true && values['repair'] !== true)
-    throw new UsageError('--allow-drop goes with --repair.');
-  if (values['repair'] === true && values['accept'] !== undefined)
+  if (isSet(values, 'allowDrop') && !isSet(values, 'repair')) throw new UsageError('--allow-drop goes with --repair.');
+  if (isSet(values, 'repair') && values['accept'] !== undefined)
     throw new UsageError('--repair or --accept, not both.');
-  if (values['dryRun'] === true && values['accept'] === undefined)
-    throw new UsageError('--dry-run goes with --accept.');
+  if (isSet(values, 'dryRun') && values['accept'] === undefined) throw new UsageError('--dry-run goes with --accept.');
   return withPipeline(invocation, (place) => {
     if (values['accept'] !== undefined) return accept(invocation, place);
-    return values['repair'] === true ? repair(invocation, place) : show(invocation, place);
+    return isSet(values, 'repair') ? repair(invocation, place) : show(invocation, place);
   });
 }
 
@@ -30,21 +28,21 @@ async function show({ values, terminal }: Invocation, { pipeline, schema }: Work
   const found = await pipeline.underLock((client, { state }) => findDrift(client, state, schema), {
     readOnly: true,
   });
-  terminal.print(values['json'] === true ? json(found) : describeDrift(found));
+  terminal.print(isSet(values, 'json') ? json(found) : describeDrift(found));
   return found.ok ? 0 : 1;
 }
 
 async function repair({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
-  const allowDrop = values['allowDrop'] === true;
+  const allowDrop = isSet(values, 'allowDrop');
   const repaired = await pipeline.underLock((client, { state }) => repairDrift({ client, state, schema, allowDrop }));
-  terminal.print(values['json'] === true ? json(repaired) : describeRepair(repaired));
+  terminal.print(isSet(values, 'json') ? json(repaired) : describeRepair(repaired));
   return repaired.drift.ok ? 0 : 1;
 }
 
 async function accept(invocation: Invocation, place: Workplace): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const { pipeline, schema } = place;
-  const isDry = values['dryRun'] === true;
+  const isDry = isSet(values, 'dryRun');
   const places = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
   const managed = await pipeline.underLock((_, { state }) => Promise.resolve(new Set(state.collections.keys())));
   const { request } = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(places, managed) }))));
@@ -52,7 +50,7 @@ async function accept(invocation: Invocation, place: Workplace): Promise<ExitCod
   const { warnings, code } = await take(invocation, place, { name: 'accept-drift', ...work });
   const report = { ...(isDry && { dry_run: true }), ...work.report(), ...(isDry && { warnings }) };
   const lines = [describeAcceptance(report, isDry), ...describeWarnings(warnings)];
-  terminal.print(values['json'] === true ? json(report) : lines.join('\n'));
+  terminal.print(isSet(values, 'json') ? json(report) : lines.join('\n'));
   return code ?? (report.not_accepted.length > 0 ? 1 : 0);
 }
 

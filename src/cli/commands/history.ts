@@ -1,4 +1,4 @@
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
 import { type ShownBatch, type ShownEvent, createPaint, describeBatch, describeEvent } from '../history-text.js';
 import { deliver, json } from '../output.js';
@@ -12,10 +12,10 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   const paint = createPaint(terminal.colours === true);
   const batches: ShownBatch[] = [];
   for await (const batch of readBatches(invocation)) {
-    if (values['json'] === true) batches.push(batch);
+    if (isSet(values, 'json')) batches.push(batch);
     else terminal.print(describeBatch(batch, paint));
   }
-  if (values['json'] === true) terminal.print(json(batches));
+  if (isSet(values, 'json')) terminal.print(json(batches));
   return 0;
 }
 
@@ -53,7 +53,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   const { diff: change } = JSON.parse(await ask(invocation, '/history/diff', { query })) as DiffDocument;
   const colours = terminal.colours === true;
   terminal.print(
-    values['json'] === true ? json({ ...data, diff: change }) : describeEvent(data, change, createPaint(colours)),
+    isSet(values, 'json') ? json({ ...data, diff: change }) : describeEvent(data, change, createPaint(colours)),
   );
   return 0;
 }
@@ -63,7 +63,7 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
   const [from = '', to] = invocation.positionals;
   const answer = await ask(invocation, '/history/diff', { query: { from, to } });
   const document = JSON.parse(answer) as DiffDocument;
-  const machines = values['json'] === true || text(values, 'output') !== undefined;
+  const machines = isSet(values, 'json') || text(values, 'output') !== undefined;
   await deliver(invocation, machines ? json(document) : describeDiff(document));
   return isEmpty(document) ? 0 : 1;
 }
@@ -72,6 +72,6 @@ export async function sql(invocation: Invocation): Promise<ExitCode> {
   const [at] = invocation.positionals;
   const script = await ask(invocation, '/history/snapshot', { query: { at, export: 'sql' } });
   const { values } = invocation;
-  await deliver(invocation, values['json'] === true ? json({ sql: script }) : script.trimEnd());
+  await deliver(invocation, isSet(values, 'json') ? json({ sql: script }) : script.trimEnd());
   return 0;
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { type ChangeState, isEnded } from '../../schema/change-requests/model.js';
 import { LEVELS, type Level } from '../../schema/findings/index.js';
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { parseDocument, readDocument } from '../document.js';
 import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFindings } from '../findings/index.js';
 import { deliver } from '../output.js';
@@ -18,7 +18,7 @@ export async function lint(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const level = oneOf<Level>(text(values, 'level') ?? 'warn', LEVELS);
   const { findings, source } = await find(invocation);
-  const named = text(values, 'format') ?? (values['json'] === true ? 'json' : 'text');
+  const named = text(values, 'format') ?? (isSet(values, 'json') ? 'json' : 'text');
   await deliver(invocation, printFindings(findings, oneOf<FindingFormat>(named, FINDING_FORMATS), source));
   if (stoppedBy(findings, values).length > 0) return 3;
   return findings.some((each) => LEVELS.indexOf(each.level ?? 'warn') >= LEVELS.indexOf(level)) ? 1 : 0;
@@ -68,11 +68,11 @@ type Body = Awaited<ReturnType<typeof readDocument>>;
 async function findOfDocument(invocation: Invocation, body: Body, file: string): Promise<readonly Shown[]> {
   if ('diff' in parseDocument(body, file)) {
     expectOptions(invocation, 'a diff', []);
-    return findOf(invocation, '/schema/apply', { body, query: { explain: 'true' } });
+    return findOf(invocation, '/schema/apply', { body, query: { explain: true } });
   }
   expectOptions(invocation, 'a snapshot', ['mode', 'force']);
   const { values } = invocation;
-  const query = { mode: text(values, 'mode'), force: values['force'] === true ? 'true' : undefined };
+  const query = { mode: text(values, 'mode'), force: isSet(values, 'force') };
   return findOf(invocation, '/schema/diff', { body, query });
 }
 
@@ -105,9 +105,8 @@ async function findIn(invocation: Invocation, id: string): Promise<Found> {
     type: 'application/json',
     content: Buffer.from(JSON.stringify({ ...diff, hash: await hashOf(invocation) })),
   };
-  const flag = (given?: boolean): string | undefined => (given === true ? 'true' : undefined);
   // What it is preparing is not in its own way where it is asked for online too.
-  const query = { explain: 'true', online: flag(data.online), purge: flag(document.content?.purge) };
+  const query = { explain: true, online: data.online, purge: document.content?.purge };
   return { findings: distinct([...(await findOf(invocation, '/schema/apply', { body, query })), ...warnings]), source };
 }
 

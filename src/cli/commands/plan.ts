@@ -1,5 +1,5 @@
 /** dps plan: what the files of a folder would change. */
-import { type ExitCode, type Invocation, text } from '../command.js';
+import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
 import { type Source, printFindings } from '../findings/index.js';
 import { deliver, json } from '../output.js';
@@ -19,7 +19,7 @@ const WRITERS: Readonly<Record<string, (document: DiffDocument, source: Source) 
 export async function plan(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   const { document, files } = await mergeFiles(invocation, directory);
-  const format = invocation.values['json'] === true ? 'json' : (text(invocation.values, 'format') ?? 'text');
+  const format = isSet(invocation.values, 'json') ? 'json' : (text(invocation.values, 'format') ?? 'text');
   const source = { file: null, text: '', locate: locateIn(files, directory) };
   await deliver(invocation, (WRITERS[format] ?? describeDiff)(document, source));
   if (isEmpty(document)) return 0;

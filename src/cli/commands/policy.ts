@@ -1,6 +1,6 @@
 /** dps policy: what may be done to the schema without asking. */
 import type { Policy } from '../../schema/policy/index.js';
-import { type ExitCode, type Invocation, text } from '../command.js';
+import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
 import { json, show as print } from '../output.js';
@@ -40,8 +40,8 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
     ...(acknowledge.length > 0 && { acknowledge }),
   };
   const query = {
-    online: values['online'] === true ? 'true' : undefined,
-    force: values['force'] === true ? 'true' : undefined,
+    online: isSet(values, 'online'),
+    force: isSet(values, 'force'),
   };
   const answer = await ask(invocation, `${PATH}/test`, { method: 'POST', query, body: bodyOf(asked) });
   const { data } = JSON.parse(answer) as { data: Tested };

@@ -1,5 +1,5 @@
 /** dps changes open, comment, approve, reject, apply, rebase, revert: change requests by people. */
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import type { DocumentBody } from '../document.js';
 import { type ShownChange, followChange, readChange } from '../follow-change.js';
 import { json, oneLine } from '../output.js';
@@ -20,12 +20,12 @@ export async function propose(invocation: Invocation, { content }: DocumentBody)
   const proposal = {
     title: titleOf(invocation),
     diff: JSON.parse(content.toString()) as object,
-    ...(values['online'] === true && { online: true }),
-    ...(values['purge'] === true && { purge: true }),
+    ...(isSet(values, 'online') && { online: true }),
+    ...(isSet(values, 'purge') && { purge: true }),
   };
   const { data } = await send(invocation, '/changes', proposal);
   terminal.print(
-    values['json'] === true
+    isSet(values, 'json')
       ? json(data)
       : `Proposed: change request ${data.id}, plan ${data.plan}. Nothing is changed before it is applied (dps changes apply ${data.id}).`,
   );
@@ -84,7 +84,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   if (status === 202) return followChange(invocation, { data: await readChange(invocation, id) });
   const { terminal, values } = invocation;
   const { position, batch } = data.result ?? {};
-  terminal.print(values['json'] === true ? json(data) : `Applied: position ${position}, batch ${batch}.`);
+  terminal.print(isSet(values, 'json') ? json(data) : `Applied: position ${position}, batch ${batch}.`);
   return 0;
 }
 
@@ -104,7 +104,7 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
     return `${what} comes back from the trash${until === null ? '' : `, which has it until ${until}`}`;
   });
   const told = `Proposed: change request ${data.id}, plan ${data.plan}. Nothing is changed before it is applied.`;
-  terminal.print(values['json'] === true ? json(data) : [told, ...back].join('\n'));
+  terminal.print(isSet(values, 'json') ? json(data) : [told, ...back].join('\n'));
   return 0;
 }
 
@@ -121,7 +121,7 @@ interface Act {
 async function act(invocation: Invocation, action: string, { body, told }: Act): Promise<ExitCode> {
   const { data } = await send(invocation, `/changes/${encodeURIComponent(idOf(invocation))}/${action}`, body);
   const { terminal, values } = invocation;
-  terminal.print(values['json'] === true ? json(data) : `${told} The change request is ${oneLine(data.state)}.`);
+  terminal.print(isSet(values, 'json') ? json(data) : `${told} The change request is ${oneLine(data.state)}.`);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 /** dps pull: the schema as files, one a collection. */
 import { counted } from '../../kernel/counted.js';
-import type { ExitCode, Invocation } from '../command.js';
+import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { json } from '../output.js';
 import { LOCK } from '../schema-files/lock.js';
 import { presentFiles, withLock } from '../schema-files/present-files.js';
@@ -9,14 +9,14 @@ import { type FolderChange, changeOf, updateFolder } from '../schema-files/write
 
 export async function pull(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
-  return invocation.values['check'] === true ? check(invocation, directory) : write(invocation, directory);
+  return isSet(invocation.values, 'check') ? check(invocation, directory) : write(invocation, directory);
 }
 
 async function write(invocation: Invocation, directory: string): Promise<ExitCode> {
   const present = await presentFiles(invocation);
   const change = await pullInto(invocation, directory, present);
   const { written, removed } = change;
-  if (invocation.values['json'] === true) {
+  if (isSet(invocation.values, 'json')) {
     invocation.terminal.print(json({ written: [...written.keys()], removed, left_alone: change.foreign }));
   } else {
     const count = counted(present.files.size, 'collection');
@@ -48,7 +48,7 @@ async function check(invocation: Invocation, directory: string): Promise<ExitCod
   const { written, removed } = await changeOf(directory, present.files);
   const lock = await readLockIn(directory);
   const others = [...written.keys(), ...removed, ...(lock === null ? [LOCK] : [])];
-  if (values['json'] === true) terminal.print(json({ differ: others }));
+  if (isSet(values, 'json')) terminal.print(json({ differ: others }));
   else if (others.length === 0) terminal.print('The files are what the service has.');
   else terminal.print(others.map((file) => `differs: ${file}`).join('\n'));
   return others.length === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
 /** dps push: brings a running service what the files of a folder change. */
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { isEmpty } from '../diff-document.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
 import { presentFiles } from '../schema-files/present-files.js';
@@ -14,11 +14,11 @@ export async function push(invocation: Invocation): Promise<ExitCode> {
   expectProposal(invocation);
   const { answer, document } = await mergeFiles(invocation, directory);
   const diff = { type: 'application/json', content: Buffer.from(answer) };
-  const proposes = invocation.values['propose'] === true;
+  const proposes = isSet(invocation.values, 'propose');
   if (proposes && !isEmpty(document)) return propose(invocation, diff);
   const code = isEmpty(document) ? nothingToDo(invocation) : await carryOut(invocation, diff);
   // With another base the files are another service's, or of a commit: what they are made from stays as it is.
-  const keepsUp = code === 0 && invocation.values['dryRun'] !== true && text(invocation.values, 'base') === undefined;
+  const keepsUp = code === 0 && !isSet(invocation.values, 'dryRun') && text(invocation.values, 'base') === undefined;
   if (keepsUp) await pullInto(invocation, directory, await presentFiles(invocation));
   return code;
 }
@@ -26,7 +26,7 @@ export async function push(invocation: Invocation): Promise<ExitCode> {
 /** What goes with a change request, and what only with a change. */
 function expectProposal({ values }: Invocation): void {
   const title = text(values, 'title');
-  if (values['propose'] !== true) {
+  if (!isSet(values, 'propose')) {
     if (title !== undefined) throw new UsageError('--title goes with --propose.');
     return;
   }

@@ -11,7 +11,7 @@ import {
   type Rebuilt,
   isProjectionName,
 } from '../../projector/projections/index.js';
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { countDifferences, describeDifference } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { withServerAt } from '../connections/database.js';
@@ -40,7 +40,7 @@ async function rebuildHere(
   const progress = createProgress(terminal, `rebuilding ${name}`);
   const rebuilt = await tools.projections.rebuild(name, progress.at).catch(explain);
   progress.end();
-  terminal.print(values['json'] === true ? json(rebuilt) : describe(rebuilt));
+  terminal.print(isSet(values, 'json') ? json(rebuilt) : describe(rebuilt));
   return rebuilt.differences?.length ? 1 : 0;
 }
 

@@ -1,4 +1,4 @@
-import type { ExitCode, Invocation } from '../command.js';
+import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
 import { namedPlace } from '../named-place.js';
 import { ask, changeHeaders } from '../connections/service.js';
@@ -14,7 +14,7 @@ export async function rename(invocation: Invocation): Promise<ExitCode> {
   const place = namedPlace(from, new Set(managed.map(({ collection }) => collection)));
   const body = { type: 'application/json', content: Buffer.from(JSON.stringify({ to })) };
   const answer = await ask(invocation, pathOf(place), { method: 'POST', body, headers });
-  if (values['json'] === true) {
+  if (isSet(values, 'json')) {
     terminal.print(answer.trimEnd());
     return 0;
   }

@@ -1,4 +1,4 @@
-import { type ExitCode, type Invocation, text } from '../command.js';
+import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { deliver } from '../output.js';
 import { ask } from '../connections/service.js';
 
@@ -18,6 +18,6 @@ export async function snapshot(invocation: Invocation): Promise<ExitCode> {
 
 function formatOf({ values }: Invocation, output: string | undefined): string {
   const given = text(values, 'format');
-  if (given !== undefined || values['json'] === true) return given ?? 'json';
+  if (given !== undefined || isSet(values, 'json')) return given ?? 'json';
   return /\.ya?ml$/i.test(output ?? '') ? 'yaml' : 'json';
 }

@@ -3,7 +3,7 @@ import { readDatabase } from '../../postgres/database.js';
 import { type ServerState, readServerState } from '../../postgres/server-role.js';
 import { type ProjectionStatus, listProjections } from '../../projector/projections/list.js';
 import { readRelease } from '../../release.js';
-import { type ExitCode, type Invocation } from '../command.js';
+import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { withDatabase } from '../connections/database.js';
 import { own } from '../../postgres/own-tables.js';
 import { json, table } from '../output.js';
@@ -12,7 +12,7 @@ export async function status(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const config = invocation.config();
   const found = await withDatabase(config, (pool) => readStatus(pool, config.schema));
-  terminal.print(values['json'] === true ? json(found) : describe(found));
+  terminal.print(isSet(values, 'json') ? json(found) : describe(found));
   return found.projections.some((projection) => projection.status === 'failed') ? 1 : 0;
 }
 

@@ -1,4 +1,4 @@
-import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
 import { json, table } from '../output.js';
 import { ask, askForAll, changeHeaders, reasonHeader } from '../connections/service.js';
@@ -17,7 +17,7 @@ interface Entry {
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const data = await askForAll<Entry>(invocation, '/trash');
-  if (values['json'] === true) terminal.print(json(data));
+  if (isSet(values, 'json')) terminal.print(json(data));
   else if (data.length === 0) terminal.print('The trash is empty.');
   else terminal.print(table(['position', 'what', 'rows', 'bytes', 'deleted', 'by', 'kept until'], data.map(row)));
   return 0;
@@ -50,11 +50,11 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
   const request = { ...(as !== undefined && { as }), without: texts(values, 'without') };
   const answer = await ask(invocation, `/trash/${position}/restore`, {
     method: 'POST',
-    query: { dry_run: values['dryRun'] === true ? 'true' : undefined },
+    query: { dry_run: isSet(values, 'dryRun') },
     body: { type: 'application/json', content: Buffer.from(JSON.stringify(request)) },
     headers: changeHeaders(invocation),
   });
-  if (values['json'] === true) {
+  if (isSet(values, 'json')) {
     terminal.print(answer.trimEnd());
     return 0;
   }
@@ -83,9 +83,7 @@ export async function purge(invocation: Invocation): Promise<ExitCode> {
   }
   await ask(invocation, `/trash/${position}`, { method: 'DELETE', headers: reasonHeader(invocation) });
   terminal.print(
-    invocation.values['json'] === true
-      ? json({ purged: position })
-      : `${nameOf(data)} of position ${position} is gone.`,
+    isSet(invocation.values, 'json') ? json({ purged: position }) : `${nameOf(data)} of position ${position} is gone.`,
   );
   return 0;
 }

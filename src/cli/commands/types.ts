@@ -1,6 +1,6 @@
 /** dps types: the schema as types of programs. */
 import { readFile } from 'node:fs/promises';
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { deliver } from '../output.js';
 import { ask } from '../connections/service.js';
 
@@ -8,7 +8,7 @@ export async function types(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const query = { lang: text(values, 'lang'), at: text(values, 'at') };
   const content = await ask(invocation, '/schema/types', { query });
-  if (values['check'] !== true) {
+  if (!isSet(values, 'check')) {
     await deliver(invocation, content.replace(/\n$/, ''));
     return 0;
   }

@@ -4,7 +4,7 @@ import { PASSWORD_LENGTH, type User } from '../../auth/user.js';
 import type { Users } from '../../auth/users.js';
 import { randomSecret } from '../../auth/secrets.js';
 import { findUser, withAccounts } from '../connections/accounts.js';
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { accepted, show, table } from '../output.js';
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
@@ -84,13 +84,13 @@ async function choosePassword(
   { values, terminal }: Invocation,
   otherwise: 'generate' | 'keep',
 ): Promise<ChosenPassword> {
-  const given = ['passwordStdin', 'newPassword'].filter((name) => values[name] === true);
+  const given = ['passwordStdin', 'newPassword'].filter((name) => isSet(values, name));
   if (given.length + (values['password'] === false ? 1 : 0) > 1) {
     throw new UsageError('--password-stdin, --new-password and --no-password exclude each other.');
   }
   if (values['password'] === false) return { password: null, shown: null };
-  if (values['passwordStdin'] === true) return { password: checkPassword(await terminal.read()), shown: null };
-  if (values['newPassword'] !== true && otherwise === 'keep') return { password: undefined, shown: null };
+  if (isSet(values, 'passwordStdin')) return { password: checkPassword(await terminal.read()), shown: null };
+  if (!isSet(values, 'newPassword') && otherwise === 'keep') return { password: undefined, shown: null };
   const password = randomSecret();
   return { password, shown: password };
 }

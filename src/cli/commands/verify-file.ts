@@ -6,7 +6,7 @@ import { readLines } from '../../log/lines.js';
 import { createExportView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
 import { sha256 } from '../../kernel/sha256.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { describeHeld, readCheckpoints } from '../checkpoint-files.js';
 import { json } from '../output.js';
 import { ask, send } from '../connections/service.js';
@@ -37,7 +37,7 @@ export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
   const name = source.file === undefined ? `The log of ${source.url}` : 'The file';
   const result = { ok, file: log, checkpoints: given.files.length > 0 ? checkpoints : undefined, against: against[0] };
   const described = [describe(log, name), ...against.map(describeAgainst), ...describeHeld(checkpoints)];
-  terminal.print(values['json'] === true ? json(result) : described.join('\n'));
+  terminal.print(isSet(values, 'json') ? json(result) : described.join('\n'));
   return ok ? 0 : 1;
 }
 

@@ -4,7 +4,7 @@ import { type LogVerification, verifyLog } from '../../log/verify-log.js';
 import type { Verified } from '../../projector/projections/index.js';
 import { type Held, databaseView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
-import { type ExitCode, type Invocation } from '../command.js';
+import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { type GivenCheckpoints, describeHeld, readCheckpoints } from '../checkpoint-files.js';
 import { countDifferences, describeDifference, describeDivergence } from '../../doctor/differences.js';
 import { json } from '../output.js';
@@ -17,7 +17,7 @@ export async function verify(invocation: Invocation): Promise<ExitCode> {
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
   const given = await readCheckpoints(invocation);
   const result = await withProjections(invocation, (tools) => verifyAll(invocation, tools, given));
-  terminal.print(values['json'] === true ? json(result) : describe(result));
+  terminal.print(isSet(values, 'json') ? json(result) : describe(result));
   return result.ok ? 0 : 1;
 }
 

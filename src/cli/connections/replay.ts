@@ -2,7 +2,7 @@
 import type { EventRecord } from '../../log/read.js';
 import { type ReplayOptions, type Replayed, replay } from '../../projector/replay/index.js';
 import { openTarget } from '../../projector/replay/target.js';
-import type { ExitCode, Invocation } from '../command.js';
+import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { countDifferences, describeDifference } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { silentLogger } from './silent-logger.js';
@@ -33,7 +33,7 @@ export function showReplayed({ values, terminal }: Invocation, replayed: Replaye
   const { head, collections, statements, verification, damaged } = replayed;
   const { differences } = verification;
   const ok = verification.ok && damaged === null;
-  if (values['json'] === true) {
+  if (isSet(values, 'json')) {
     terminal.print(
       json({ ok, position: head.position, hash: head.hash, collections, statements, differences, damaged }),
     );

@@ -7,9 +7,12 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
 import { acknowledgeHeader } from '../policy.js';
 
+/** Parameters by name; a flag is sent where it is set. */
+type Query = Readonly<Record<string, string | boolean | undefined>>;
+
 export interface ServiceRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  query?: Readonly<Record<string, string | undefined>>;
+  query?: Query;
   /** With its content type. */
   body?: { type: string; content: Buffer };
   headers?: Readonly<Record<string, string>>;
@@ -132,10 +135,12 @@ function authorization({ values, environment }: Invocation): Record<string, stri
   return { authorization: `Bearer ${token}` };
 }
 
-function address(invocation: Invocation, path: string, query: Readonly<Record<string, string | undefined>>): URL {
+function address(invocation: Invocation, path: string, query: Query): URL {
   const base = baseOf(text(invocation.values, 'url') ?? (invocation.environment['DPS_URL'] || 'http://127.0.0.1:8055'));
   const url = new URL(path.replace(/^\//, ''), base);
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== false) url.searchParams.set(name, String(value));
+  }
   return url;
 }
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { MergePlace } from '../../schema/merge/model.js';
-import { type Invocation, UsageError, text } from '../command.js';
+import { type Invocation, UsageError, isSet, text } from '../command.js';
 import type { Locate } from '../findings/index.js';
 import type { DiffDocument } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
@@ -55,7 +55,7 @@ const MAX_ROUNDS = 10;
 
 async function merged(invocation: Invocation, body: object, files: SchemaFiles): Promise<Answered> {
   const take = text(invocation.values, 'take');
-  const query = { force: invocation.values['force'] === true ? 'true' : undefined };
+  const query = { force: isSet(invocation.values, 'force') };
   let resolve: { place: MergePlace; take: string }[] = [];
   for (let round = 1; ; round += 1) {
     const content = Buffer.from(JSON.stringify({ ...body, ...(resolve.length > 0 && { resolve }) }));
