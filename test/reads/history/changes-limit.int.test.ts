@@ -1,53 +1,11 @@
-/** How much of the log is read, and how much is held, for an answer that is cut where its documents are many. */
+/** How much of the log is read for an answer that is cut where its documents are many. */
 import { expect } from 'chai';
-import fc from 'fast-check';
 import type pg from 'pg';
-import { createShown, readChanges, type ChangedBatch } from '../../../src/reads/history/changes.js';
+import { readChanges } from '../../../src/reads/history/changes.js';
 import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { CAUSE, type Instance, command, done, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
-
-const MOST = 2_000;
-
-const batchOf = (documents: number, index: number): ChangedBatch => {
-  const collections = Array.from({ length: documents }, () => ({ before: null, after: null }));
-  const changes = documents > MOST ? null : { collections, fields: [], relations: [] };
-  return { first_position: index, changes } as unknown as ChangedBatch;
-};
-const countOf = ({ changes }: ChangedBatch): number => changes?.collections.length ?? 0;
-const sum = (batches: readonly ChangedBatch[]): number => batches.reduce((all, each) => all + countOf(each), 0);
-
-describe('what is shown of many changes', () => {
-  const counts = fc.array(fc.oneof(fc.nat(3), fc.nat(2_500)), { maxLength: 12 });
-
-  it('is as much as fits from the first one on, and the rest is not looked at', () => {
-    fc.assert(
-      fc.property(counts, (documents) => {
-        const all = documents.map(batchOf);
-        const shown = createShown('asc');
-        const looked = all.findIndex((batch) => !shown.add(batch));
-        const fitting = all.filter((_, index) => sum(all.slice(0, index + 1)) <= MOST);
-        expect(shown.batches).to.deep.equal(fitting);
-        expect(looked).to.equal(fitting.length === all.length ? -1 : fitting.length);
-      }),
-    );
-  });
-
-  it('is as much as fits back from the last one, and no more is held on the way', () => {
-    fc.assert(
-      fc.property(counts, (documents) => {
-        const all = documents.map(batchOf);
-        const shown = createShown('desc');
-        for (const batch of all) {
-          expect(shown.add(batch)).to.equal(true);
-          expect(sum(shown.batches)).to.be.at.most(MOST);
-        }
-        expect(shown.batches).to.deep.equal(all.filter((_, index) => sum(all.slice(index)) <= MOST));
-      }),
-    );
-  });
-});
 
 describe('changes of a log that has many', function () {
   this.timeout(60_000);
