@@ -12,6 +12,7 @@ interface Projection {
   status: string;
   last_error: Record<string, unknown> | null;
   updated_at: string | null;
+  rebuilding: object | null;
 }
 
 describe('/projections and /metrics', () => {
@@ -76,6 +77,7 @@ describe('/projections and /metrics', () => {
     expect(rebuilt.status, rebuilt.text).to.equal(200);
     expect(rebuilt.headers.get('x-log-position')).to.equal('1');
     expect(dataOf(rebuilt)).to.include({ name: 'metadata', position: 1, replaced: 1, collections: 1, fields: 1 });
+    expect((await list()).map(({ rebuilding }) => rebuilding)).to.deep.equal([null, null, null, null, null]);
     expect((dataOf(await client('/projections/verify'))['differences'] as unknown[]).length).to.equal(1);
     await pool.query('alter table articles drop column secret');
     expect(dataOf(await client('/projections/verify'))).to.include({ ok: true });

@@ -79,9 +79,9 @@ async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: reado
       else differences.push(...compareMembers(document, row).map((member) => ({ ...place, ...member })));
     }
   }
-  // What is the same is most of it: only the rest is put in order.
+  // What is the same is most of it: only the rest is put in order, which by collection is all that is found.
   const ordered = await runYielding(
-    sortedInSteps(differences, (a, b) => byName(a.collection, b.collection) || byName(a.field ?? '', b.field ?? '')),
+    sortedInSteps(differences, (a, b) => byName(a.field ?? '', b.field ?? '')),
     slice,
   );
   for (const row of rows.values()) {

@@ -181,6 +181,23 @@ describe('verify names what is different', () => {
     });
   }
 
+  it('in the metadata rows in order: by collection and field, then rows that the log has not', async () => {
+    const differences = await tampered(`
+      UPDATE service.service_fields SET type = 'unknown';
+      UPDATE service.service_collections SET schema = '{"comment": "x"}' WHERE collection <> 'folder';
+      INSERT INTO service.service_collections VALUES ('b', '{}', NULL);
+      INSERT INTO service.service_fields VALUES ('t', 'b', 'text', '{}', NULL)`);
+    const places = differences.map(({ collection, field, member }) => `${collection}.${field ?? ''} ${member}`);
+    expect(places).to.deep.equal([
+      'authors. schema.comment',
+      'authors.id type',
+      'b. collection',
+      't. schema.comment',
+      ...['a', 'author', 'g', 'id', 'n', 'other'].map((name) => `t.${name} type`),
+      't.b field',
+    ]);
+  });
+
   it('leaves nothing behind, inside a transaction and outside one', async () => {
     await projected.expectVerified();
     expect(projected.client.getTransactionStatus()).to.equal('I');
