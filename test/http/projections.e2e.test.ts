@@ -79,6 +79,17 @@ describe('/projections and /metrics', () => {
     expect(dataOf(rebuilt)).to.include({ name: 'metadata', position: 1, replaced: 1, collections: 1, fields: 1 });
     expect((await list()).map(({ rebuilding }) => rebuilding)).to.deep.equal([null, null, null, null, null]);
     expect((dataOf(await client('/projections/verify'))['differences'] as unknown[]).length).to.equal(1);
+    await pool.query('comment on table articles is $$forged$$');
+    const mended = dataOf(await rebuild('tables'));
+    expect(mended).to.deep.equal({
+      name: 'tables',
+      position: 1,
+      made: ['comment on table articles'],
+      left: [{ statement: 'drop column articles.secret', reason: 'it drops something' }],
+      differences: [
+        { where: 'catalog', collection: 'articles', field: 'secret', member: 'column', expected: null, found: 'text' },
+      ],
+    });
     await pool.query('alter table articles drop column secret');
     expect(dataOf(await client('/projections/verify'))).to.include({ ok: true });
   });

@@ -24,7 +24,6 @@ ORDER BY 1, 2, 3, 4 LIMIT 1000`;
 
 /** At most 1000, by table. */
 export async function readDependents(db: Queryable, schema: string, tables: readonly string[]): Promise<Dependent[]> {
-  if (tables.length === 0) return [];
   const { rows } = await db.query<Dependent>(DEPENDENTS, [schema, tables]);
   return rows;
 }
