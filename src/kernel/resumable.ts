@@ -12,6 +12,20 @@ export function runToEnd<T>(steps: Resumable<T>): T {
   }
 }
 
+const NO_PAUSE: readonly void[] = [];
+const PAUSE: readonly void[] = [undefined];
+
+/** `yield* turn()` after each of many quick steps: pauses after every `count` of them. */
+export function takingTurns(count: number): () => Iterable<void> {
+  let left = count;
+  return () => {
+    left -= 1;
+    if (left > 0) return NO_PAUSE;
+    left = count;
+    return PAUSE;
+  };
+}
+
 /** What may be answered at once, and may take steps: both as steps. */
 export function* stepsTo<T extends object>(answer: T | Resumable<T>): Resumable<T> {
   return 'next' in answer ? yield* answer : answer;

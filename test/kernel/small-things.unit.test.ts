@@ -5,7 +5,7 @@ import { bytes, emptyTexts, inChunks, withCommas } from '../../src/kernel/bytes.
 import { createTimeSlice, mapYielding, runYielding } from '../../src/kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../../src/kernel/in-time.js';
 import { copyJson, isObject, jsonEqual } from '../../src/kernel/json.js';
-import { type Resumable, runToEnd, stepsTo } from '../../src/kernel/resumable.js';
+import { type Resumable, runToEnd, stepsTo, takingTurns } from '../../src/kernel/resumable.js';
 import { shareNext } from '../../src/kernel/share-next.js';
 import { textFault } from '../../src/kernel/text.js';
 import { isStorableTime } from '../../src/kernel/time.js';
@@ -142,6 +142,12 @@ describe('work in steps', () => {
     expect(runToEnd(stepsTo(threeSteps()))).to.deep.equal({ done: 'all' });
     expect(runToEnd(stepsTo({ at: 'once' }))).to.deep.equal({ at: 'once' });
     expect(await runYielding(threeSteps())).to.deep.equal({ done: 'all' });
+  });
+
+  it('pauses after every so many of what takes turns', () => {
+    const turn = takingTurns(3);
+    const pauses = Array.from({ length: 7 }, () => [...turn()].length);
+    expect(pauses).to.deep.equal([0, 0, 1, 0, 0, 1, 0]);
   });
 
   it('lets the event loop run when a slice of 2 ms is over, and not before', async () => {

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../../kernel/json.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
-import type { Resumable } from '../../kernel/resumable.js';
+import { type Resumable, takingTurns } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Names } from '../fold/renaming.js';
 import type { State } from '../model/state.js';
@@ -44,8 +44,9 @@ interface Said {
 
 function* said(part: unknown, name: 'collections' | 'fields'): Resumable<Said[]> {
   const found: Said[] = [];
+  const turn = takingTurns(STEP);
   for (const [index, document] of Array.isArray(part) ? part.entries() : []) {
-    if (index % STEP === STEP - 1) yield;
+    yield* turn();
     if (isObject(document) && Object.hasOwn(document, MEMBER)) found.push({ at: [name, index], document });
   }
   return found;
@@ -57,8 +58,9 @@ function* without(body: { [member: string]: unknown }): Resumable<{ [member: str
     const documents = body[part];
     if (!Array.isArray(documents)) continue;
     const cleaned: unknown[] = [];
-    for (const [index, document] of documents.entries()) {
-      if (index % STEP === STEP - 1) yield;
+    const turn = takingTurns(STEP);
+    for (const document of documents) {
+      yield* turn();
       cleaned.push(withoutMember(document));
     }
     others[part] = cleaned;
@@ -144,8 +146,9 @@ function* sentNames(
   nameOf: (document: { [member: string]: unknown }) => unknown,
 ): Resumable<ReadonlySet<unknown>> {
   const names = new Set<unknown>();
-  for (const [index, document] of Array.isArray(documents) ? documents.entries() : []) {
-    if (index % STEP === STEP - 1) yield;
+  const turn = takingTurns(STEP);
+  for (const document of Array.isArray(documents) ? documents : []) {
+    yield* turn();
     if (isObject(document)) names.add(nameOf(document));
   }
   return names;

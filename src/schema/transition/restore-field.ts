@@ -1,6 +1,6 @@
 /** A field comes back from the trash: what it was, by the names that things have now, with what went along with it. */
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
-import type { Resumable } from '../../kernel/resumable.js';
+import { type Resumable, takingTurns } from '../../kernel/resumable.js';
 import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
 import type { Field } from '../model/model.js';
 import { type CollectionNode, type Identity, type State, extrasOf } from '../model/state.js';
@@ -72,10 +72,10 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
 }
 
 function* nameOf({ collections }: State, identity: Identity): Resumable<string | undefined> {
-  let count = 0;
+  const turn = takingTurns(500);
   for (const [name, node] of collections) {
     if (node.identities.collection === identity) return name;
-    if (++count % 500 === 0) yield;
+    yield* turn();
   }
   return undefined;
 }
