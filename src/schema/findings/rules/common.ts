@@ -19,6 +19,12 @@ export const comes = ({ old, now }: FieldChange, member: 'data_type'): boolean =
 export const columnsOf = ({ old, now }: FieldChange): { old: Column; now: Column } | undefined =>
   hasColumn(old) && hasColumn(now) ? { old, now } : undefined;
 
+/** The field that something is about, as it is afterwards. */
+export const fieldAfter = (
+  { after }: Pick<PlannedEvent, 'after'>,
+  { field }: { field: string | null },
+): Field | undefined => (field === null ? undefined : after?.fields.get(field));
+
 export const counts = ({ schema }: Column): boolean => schema.has_auto_increment || isSerial(schema);
 
 /** Whether a column of a new row has a value where none is said. */

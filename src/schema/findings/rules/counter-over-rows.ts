@@ -1,5 +1,5 @@
 import type { Rule } from '../model.js';
-import { hasColumn } from './common.js';
+import { fieldAfter, hasColumn } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const counterOverRows: Rule = {
@@ -16,7 +16,7 @@ export const counterOverRows: Rule = {
     atlas: ['PG310'],
   },
   statement(statement, planned) {
-    const field = planned.after?.fields.get(statement.source.field ?? '');
+    const field = fieldAfter(planned, statement.source);
     const isMade = statement.rewrites_table && statement.source.type === 'field.created';
     return isMade && hasColumn(field) && field.schema.has_auto_increment
       ? lasting(statement, planned, 'every row gets a number')

@@ -1,7 +1,7 @@
 import { primaryKeyNameOf, uniqueNameOf } from '../../model/constraint-names.js';
 import { type CollectionNode, primaryKeyOf } from '../../model/state.js';
 import type { PlannedEvent, Rule } from '../model.js';
-import { extraConstraint, hasColumn, hasTable } from './common.js';
+import { extraConstraint, fieldAfter, hasColumn, hasTable } from './common.js';
 
 export const dropsConstraint: Rule = {
   code: 'DROPS_CONSTRAINT',
@@ -35,9 +35,12 @@ function isThere(node: CollectionNode, name: string): boolean {
 }
 
 /** A foreign key ends with either of its sides. */
-function goesWithItsTarget({ event, before, after, formerField, batch }: PlannedEvent): boolean {
+function goesWithItsTarget(planned: PlannedEvent): boolean {
+  const { event, before, formerField, batch } = planned;
   if (event.type !== 'relation.deleted' && event.type !== 'relation.updated') return false;
   const old = before?.relations.get(formerField);
-  const hasField = after?.fields.has(event.field ?? '') === true;
-  return !hasField || (old?.one_collection != null && !hasTable(batch.after, old.one_collection));
+  return (
+    fieldAfter(planned, event) === undefined ||
+    (old?.one_collection != null && !hasTable(batch.after, old.one_collection))
+  );
 }

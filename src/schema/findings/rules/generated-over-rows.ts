@@ -1,5 +1,5 @@
 import type { Rule } from '../model.js';
-import { hasColumn } from './common.js';
+import { fieldAfter, hasColumn } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const generatedOverRows: Rule = {
@@ -16,7 +16,7 @@ export const generatedOverRows: Rule = {
     atlas: ['PG309'],
   },
   statement(statement, planned) {
-    const field = planned.after?.fields.get(statement.source.field ?? '');
+    const field = fieldAfter(planned, statement.source);
     return statement.rewrites_table && hasColumn(field) && field.schema.generation_expression !== null
       ? lasting(statement, planned, 'its value is computed for every row')
       : undefined;

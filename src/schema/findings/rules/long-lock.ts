@@ -1,6 +1,6 @@
 import type { PlannedEvent, Rule } from '../model.js';
 import { type PlannedStatement, scansUnderLock } from '../planned-statement.js';
-import { hasColumn, isRequired } from './common.js';
+import { fieldAfter, hasColumn, isRequired } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const longLock: Rule = {
@@ -23,7 +23,7 @@ export const longLock: Rule = {
 };
 
 /** A column that can't be null and has no value: the first row refuses it, and without a row nothing is read. */
-function isRefusedAtOnce({ object, source }: PlannedStatement, { after }: PlannedEvent): boolean {
-  const field = after?.fields.get(source.field ?? '');
+function isRefusedAtOnce({ object, source }: PlannedStatement, planned: PlannedEvent): boolean {
+  const field = fieldAfter(planned, source);
   return source.type === 'field.created' && object.kind === 'column' && hasColumn(field) && isRequired(field);
 }

@@ -5,7 +5,7 @@ import { levelBySize, sizeText } from '../levels.js';
 import type { Field, Observed, PlannedEvent, SaferWay } from '../model.js';
 import { onlineRequest } from '../safer-requests.js';
 import { type PlannedStatement, tableOfRows } from '../planned-statement.js';
-import { hasColumn } from './common.js';
+import { fieldAfter, hasColumn } from './common.js';
 
 /** What is said of such a statement: with the size of its table, and the way online where there is one; nothing where it is taken. */
 export function lasting(statement: PlannedStatement, planned: PlannedEvent, sentence: string): Observed | undefined {
@@ -27,13 +27,11 @@ export function lasting(statement: PlannedStatement, planned: PlannedEvent, sent
 export const isPreparable = (statement: PlannedStatement, planned: PlannedEvent): boolean =>
   statement.preparable !== undefined && !isRetyped(statement, planned);
 
-function isRetyped(
-  { preparable, source }: PlannedStatement,
-  { before, after, formerField, batch }: PlannedEvent,
-): boolean {
+function isRetyped({ preparable, source }: PlannedStatement, planned: PlannedEvent): boolean {
+  const { before, formerField, batch } = planned;
   const target = preparable?.references;
   if (typeof target !== 'string' || source.type !== 'relation.updated') return false;
-  const own = [before?.fields.get(formerField), after?.fields.get(source.field ?? '')];
+  const own = [before?.fields.get(formerField), fieldAfter(planned, source)];
   const keys = [batch.before, batch.after].map(({ collections }) => keyOf(collections.get(target)));
   const [old, now] = keys.map((key, at) => [own[at], ...key].map(typeOf).join());
   return old !== now;

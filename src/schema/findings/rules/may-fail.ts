@@ -1,6 +1,6 @@
 import type { PlannedEvent, Rule } from '../model.js';
 import type { PlannedStatement } from '../planned-statement.js';
-import { hasColumn, hasDefault } from './common.js';
+import { fieldAfter, hasColumn, hasDefault } from './common.js';
 import { placeOf } from './long-statements.js';
 
 export const mayFail: Rule = {
@@ -24,8 +24,9 @@ const whyOf = ({ object, preparable }: PlannedStatement): string =>
     : 'existing rows can make PostgreSQL refuse it';
 
 /** A foreign key on a field that comes with the batch, and is null in every row that is there. */
-function isOfNulls({ source }: PlannedStatement, { before, after, formerField }: PlannedEvent): boolean {
-  const field = after?.fields.get(source.field ?? '');
+function isOfNulls({ source }: PlannedStatement, planned: PlannedEvent): boolean {
+  const { before, formerField } = planned;
+  const field = fieldAfter(planned, source);
   if (source.type !== 'relation.created' || before === undefined || before.fields.has(formerField)) return false;
   return hasColumn(field) && !hasDefault(field);
 }

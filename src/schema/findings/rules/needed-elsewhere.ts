@@ -1,6 +1,6 @@
 import { columnType } from '../../sql-text/data-types.js';
 import type { Dependent, Observed, PlannedEvent, Rule } from '../model.js';
-import { hasColumn } from './common.js';
+import { fieldAfter, hasColumn } from './common.js';
 
 export const neededElsewhere: Rule = {
   code: 'NEEDED_ELSEWHERE',
@@ -62,8 +62,9 @@ function changeOf(planned: PlannedEvent): Change | undefined {
   return isRetyped(planned) ? { what: `alter column ${collection}.${field}`, ...ofColumn } : undefined;
 }
 
-function isRetyped({ event, before, after, formerField }: PlannedEvent): boolean {
-  const [old, now] = [before?.fields.get(formerField), after?.fields.get(event.field ?? '')];
+function isRetyped(planned: PlannedEvent): boolean {
+  const { event, before, formerField } = planned;
+  const [old, now] = [before?.fields.get(formerField), fieldAfter(planned, event)];
   const isUpdate = event.type === 'field.updated' && hasColumn(old) && hasColumn(now);
   return isUpdate && columnType(old.schema) !== columnType(now.schema);
 }

@@ -1,6 +1,6 @@
 import type { PlannedEvent, Rule } from '../model.js';
 import type { PlannedStatement } from '../planned-statement.js';
-import { hasColumn } from './common.js';
+import { fieldAfter, hasColumn } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const notNullOverRows: Rule = {
@@ -26,8 +26,8 @@ export const notNullOverRows: Rule = {
       : undefined,
 };
 
-function setsNotNull({ source, object }: PlannedStatement, { before, after, formerField }: PlannedEvent): boolean {
+function setsNotNull({ source, object }: PlannedStatement, planned: PlannedEvent): boolean {
   if (source.type !== 'field.updated' || object.kind !== 'column') return false;
-  const [old, now] = [before?.fields.get(formerField), after?.fields.get(source.field ?? '')];
+  const [old, now] = [planned.before?.fields.get(planned.formerField), fieldAfter(planned, source)];
   return hasColumn(old) && hasColumn(now) && old.schema.is_nullable && !now.schema.is_nullable;
 }

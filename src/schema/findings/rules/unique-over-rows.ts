@@ -1,7 +1,7 @@
 import { uniqueNameOf } from '../../model/constraint-names.js';
 import type { PlannedEvent, Rule } from '../model.js';
 import type { PlannedStatement } from '../planned-statement.js';
-import { hasColumn } from './common.js';
+import { fieldAfter, hasColumn } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const uniqueOverRows: Rule = {
@@ -27,9 +27,9 @@ export const uniqueOverRows: Rule = {
       : undefined,
 };
 
-function isUnique({ preparable, object, source }: PlannedStatement, { after }: PlannedEvent): boolean {
+function isUnique({ preparable, object, source }: PlannedStatement, planned: PlannedEvent): boolean {
   if (preparable?.unique === true || preparable?.type === 'UNIQUE') return true;
-  const field = after?.fields.get(source.field ?? '');
+  const field = fieldAfter(planned, source);
   return (
     hasColumn(field) && object.kind === 'constraint' && field.schema.is_unique && object.name === uniqueNameOf(field)
   );

@@ -1,5 +1,5 @@
 import type { Rule } from '../model.js';
-import { hasColumn } from './common.js';
+import { fieldAfter, hasColumn } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const volatileDefault: Rule = {
@@ -18,7 +18,7 @@ export const volatileDefault: Rule = {
   },
   aliases: { squawk: ['adding-field-with-default'], strong_migrations: ['add_column_default'], atlas: ['PG302'] },
   statement(statement, planned) {
-    const field = planned.after?.fields.get(statement.source.field ?? '');
+    const field = fieldAfter(planned, statement.source);
     if (!statement.rewrites_table || statement.source.type !== 'field.created' || !hasColumn(field)) return undefined;
     if (field.schema.generation_expression !== null || field.schema.has_auto_increment) return undefined;
     return lasting(statement, planned, 'its default is computed for every row');
