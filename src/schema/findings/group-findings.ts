@@ -37,7 +37,7 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   function isNoted({ code }: Rule, place: Place): boolean {
     const group = groupOf(code, place);
     if (group === undefined) return false;
-    const name = `${place.collection}\0${place.field ?? ''}`;
+    const name = JSON.stringify([place.collection, place.field]);
     const note = notes.get(group);
     if (note === undefined) {
       notes.set(group, { first: found.length, places: [place], known: new Set([name]) });
@@ -81,7 +81,7 @@ function placeOf({ collection, field: observed }: Observed, { event }: PlannedEv
 }
 
 const keyOf = ({ code, collection, field, object, message }: Finding): string =>
-  [code, collection, field, object?.kind, object?.name, message].join('\0');
+  JSON.stringify([code, collection, field, object, message]);
 
 /** Names that a sentence has. */
 const NAMED = 3;

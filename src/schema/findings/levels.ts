@@ -12,7 +12,10 @@ const MIDDLING = { rows: 1_000_000, bytes: 1_024 * MIB };
 type Size = Pick<TableStatistics, 'rows' | 'bytes'>;
 
 const isWithin = ({ rows, bytes }: Size, most: { rows: number; bytes: number }): boolean =>
-  (rows ?? 0) <= most.rows && (bytes ?? 0) <= most.bytes;
+  !isBeyond(rows, most.rows) && !isBeyond(bytes, most.bytes);
+
+/** What is not known is not too much. */
+const isBeyond = (count: number | null, most: number): boolean => count !== null && count > most;
 
 /**
  * The level of what holds others up for as long as its table is large.

@@ -312,6 +312,45 @@ const TELLINGS: Telling[] = [
     told: ['warn GENERATED_OVER_ROWS articles.twice: add column articles.twice: its value is computed for every row'],
   },
   {
+    it: 'what counts already, and gets another type',
+    given: add('number', 'integer', { has_auto_increment: true, is_nullable: false }),
+    when: set('number', { data_type: 'bigint' }, 'bigInteger'),
+    of: ['COUNTER_OVER_ROWS', 'REWRITES_TABLE'],
+    told: [
+      'warn REWRITES_TABLE articles.number: alter column articles.number: type: PostgreSQL rewrites the whole table, which no other session can use meanwhile',
+    ],
+  },
+  {
+    it: 'an indexed text that becomes roomier',
+    when: set('slug', { data_type: 'text', max_length: null }, 'text'),
+    of: ['INDEXED_TYPE_CHANGE'],
+    told: [],
+  },
+  {
+    it: 'an indexed text of any length that is called another',
+    given: set('slug', { max_length: null }),
+    when: set('slug', { data_type: 'text' }, 'text'),
+    of: ['INDEXED_TYPE_CHANGE'],
+    told: [],
+  },
+  {
+    it: 'an indexed number that becomes a text',
+    given: set('views', { is_indexed: true }),
+    when: set('views', { data_type: 'text', default_value: null }, 'text'),
+    of: ['INDEXED_TYPE_CHANGE'],
+    told: [
+      'warn INDEXED_TYPE_CHANGE articles.views: alter column articles.views: from integer to text its indexes are built again',
+    ],
+  },
+  {
+    it: 'a field that comes with one value, and has to differ from row to row',
+    when: add('code', 'string', { is_unique: true, default_value: 'x' }),
+    of: ['UNIQUE_OVER_ROWS'],
+    told: [
+      'warn UNIQUE_OVER_ROWS articles.code constraint articles_code_unique: make articles.code unique: rows with the same value refuse it, and an index is built over all of them',
+    ],
+  },
+  {
     it: 'a request of all that changes of a field',
     when: all(set('title', { is_unique: true }), (snapshot) =>
       Object.assign(fieldIn(snapshot, 'title'), { meta: { note: 'x', options: { a: 1 } } }),

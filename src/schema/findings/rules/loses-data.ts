@@ -35,7 +35,7 @@ const dropsData = ({ drops }: PlannedStatement): boolean =>
 function loss(statement: PlannedStatement, { batch: { keep } }: PlannedEvent) {
   const { kept_until: until } = statement;
   if (until !== undefined) return { said: `data can come back from the trash until ${until}`, level: 'warn' } as const;
-  const mayBeKept = keep > 0 && dropsData(statement);
+  const mayBeKept = keep !== 0 && dropsData(statement);
   if (!mayBeKept) return { said: 'data is lost for good', level: 'danger' } as const;
   const how = 'where it can be kept there: a dry run says until when, or why not';
   return {

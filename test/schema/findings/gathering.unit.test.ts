@@ -1,0 +1,49 @@
+/** What is said more than once of the same thing is shown once. */
+import { expect } from 'chai';
+import { createGathering } from '../../../src/schema/findings/group-findings.js';
+import { ruleOf } from '../../../src/schema/findings/finding.js';
+import type { Observed, PlannedEvent, Rule } from '../../../src/schema/findings/model.js';
+
+const rule = ruleOf('CHAR_TYPE') as Rule;
+
+/** Of a field of `articles`, which is made in the batch or not. */
+const about = (field: string, isNew: boolean): PlannedEvent =>
+  ({ event: { collection: 'articles', field }, index: 0, batch: { isNew: () => isNew } }) as unknown as PlannedEvent;
+
+function gathered(isNew: boolean, ...said: [field: string, observed: Observed][]) {
+  const gathering = createGathering();
+  for (const [field, observed] of said) gathering.add(rule, observed, about(field, isNew));
+  return gathering
+    .findings()
+    .map(({ field, object, message }) => [field, object?.kind, object?.name, message].filter(Boolean).join(' '));
+}
+
+describe('findings of one thing', () => {
+  const object = { kind: 'index', name: 'i' };
+
+  it('are one where they say the same', () => {
+    expect(gathered(false, ['a', { message: 'm' }], ['a', { message: 'm' }])).to.deep.equal(['a m']);
+  });
+
+  it('are several where the field, the object or the words are others', () => {
+    expect(
+      gathered(
+        false,
+        ['a', { message: 'm' }],
+        ['b', { message: 'm' }],
+        ['a', { message: 'n' }],
+        ['a', { message: 'm', object }],
+        ['a', { message: 'm', object: { ...object, kind: 'constraint' } }],
+        ['a', { message: 'm', object: { ...object, name: 'j' } }],
+      ),
+    ).to.deep.equal(['a m', 'b m', 'a n', 'a index i m', 'a constraint i m', 'a index j m']);
+  });
+
+  it('are one note of all new things, which names each of them once', () => {
+    const note: Observed = { message: 'm', level: 'note' };
+    expect(gathered(true, ['a', note], ['a', note])).to.deep.equal(['a m']);
+    expect(gathered(true, ['a', note], ['b', note], ['b', note])).to.deep.equal(['a m; the same of articles.b']);
+    const warned: Observed = { message: 'm', level: 'warn' };
+    expect(gathered(true, ['a', warned], ['a', warned])).to.deep.equal(['a m', 'a m']);
+  });
+});

@@ -1,0 +1,41 @@
+/** How bad the loss of data is, by what is lost and where it is kept. */
+import { expect } from 'chai';
+import { losesData } from '../../../src/schema/findings/rules/loses-data.js';
+import type { PlannedEvent } from '../../../src/schema/findings/model.js';
+import type { PlannedStatement } from '../../../src/schema/findings/planned-statement.js';
+
+function told(dropped: string | undefined, keep: number, more: object = {}) {
+  const drops = dropped === undefined ? [] : [{ kind: dropped, name: 'x', table: 'articles' }];
+  const source = { event: 0, type: 'field.updated', collection: 'articles', field: 'x' };
+  const statement = { summary: 'it', loses_data: true, drops, source, ...more } as unknown as PlannedStatement;
+  const observed = losesData.statement?.(statement, { batch: { keep } } as PlannedEvent);
+  if (observed === undefined) return undefined;
+  const { level, message, field, safer } = observed;
+  return `${level} ${field}: ${message}. ${safer?.text.split(/[ ,]/)[0]}`;
+}
+
+const WEEK = 7 * 86_400_000;
+
+describe('the loss of data', () => {
+  it('is for good where nothing is kept, and of values that are rounded', () => {
+    expect(told('table', 0)).to.equal('danger x: it: data is lost for good. Let');
+    expect(told('column', 0)).to.equal('danger x: it: data is lost for good. Let');
+    expect(told(undefined, WEEK)).to.equal('danger x: it: data is lost for good. For');
+    expect(told('constraint', WEEK)).to.equal('danger x: it: data is lost for good. For');
+  });
+
+  it('is less where it can come back', () => {
+    const kept = 'where it can be kept there: a dry run says until when, or why not';
+    for (const dropped of ['table', 'column'])
+      expect(told(dropped, WEEK)).to.equal(
+        `warn x: it: data goes, and can come back from the trash for 7d ${kept}. Let`,
+      );
+    expect(told('table', WEEK, { kept_until: '2030-01-01' })).to.equal(
+      'warn x: it: data can come back from the trash until 2030-01-01. Let',
+    );
+  });
+
+  it('is not told where nothing is lost', () => {
+    expect(told('table', WEEK, { loses_data: false })).to.equal(undefined);
+  });
+});
