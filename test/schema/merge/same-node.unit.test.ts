@@ -1,0 +1,39 @@
+/** What a merge takes for the same: whatever is shown of a collection, but not the ids of its relations. */
+import { expect } from 'chai';
+import { isSameNode } from '../../../src/schema/merge/same-node.js';
+import type { CollectionNode } from '../../../src/schema/model/state.js';
+import { withRelations } from '../../support/library.js';
+
+const [node] = [...withRelations().collections.values()].filter(({ relations }) => relations.size > 0);
+const of = (changed: Partial<CollectionNode>): CollectionNode => ({ ...(node as CollectionNode), ...changed });
+
+const { collection, fields, relations } = of({});
+const [[name, field]] = [...fields] as [[string, NonNullable<ReturnType<typeof fields.get>>]];
+const [[many, relation]] = [...relations] as [[string, NonNullable<ReturnType<typeof relations.get>>]];
+
+describe('whether two states show the same of a collection', () => {
+  it('is so of a copy, and of relations with other ids', () => {
+    expect(isSameNode(of({}), of({}))).to.equal(true);
+    expect(isSameNode(of({}), structuredClone(of({})))).to.equal(true);
+    expect(isSameNode(of({}), of({ relations: new Map(relations).set(many, { ...relation, id: 999 }) }))).to.equal(
+      true,
+    );
+  });
+
+  it('is not so where anything differs, or is there on one side', () => {
+    const without = <V>(map: ReadonlyMap<string, V>, key: string) => new Map([...map].filter(([each]) => each !== key));
+    const others: Record<string, CollectionNode> = {
+      collection: of({ collection: { ...collection, meta: { ...collection.meta, note: 'other' } } }),
+      field: of({ fields: new Map(fields).set(name, { ...field, meta: { ...field.meta, note: 'other' } }) }),
+      'no field': of({ fields: without(fields, name) }),
+      'another field': of({ fields: without(fields, name).set('other', field) }),
+      relation: of({ relations: new Map(relations).set(many, { ...relation, one_collection: 'other' }) }),
+      'no relation': of({ relations: without(relations, many) }),
+      'another relation': of({ relations: without(relations, many).set('other', relation) }),
+    };
+    for (const [what, other] of Object.entries(others)) {
+      expect(isSameNode(of({}), other), what).to.equal(false);
+      expect(isSameNode(other, of({})), what).to.equal(false);
+    }
+  });
+});
