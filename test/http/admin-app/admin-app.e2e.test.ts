@@ -86,6 +86,16 @@ describe('the admin app', () => {
     expect((await ask(service.url + script, { method: 'POST' })).status).to.equal(404);
   });
 
+  it('is for reading alone', async () => {
+    for (const path of ['/', '/app', '/app/collections/a', '/app/no-such-page'])
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const answer = await ask(service.url + path, { method, headers: { accept: 'text/html' } });
+        expect([answer.status, JSON.parse(answer.text()).errors[0].extensions.code], `${method} ${path}`).to.deep.equal(
+          [404, 'ROUTE_NOT_FOUND'],
+        );
+      }
+  });
+
   it('gives nothing away that it was not built with', async () => {
     for (const path of [
       '/app/assets/../index.html',

@@ -1,0 +1,100 @@
+/** What the service keeps as it found it, and what is told of who would change that. */
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { unsupportedChanges } from '../../../src/schema/invariants/unsupported-changes.js';
+import type { TableExtras } from '../../../src/schema/model/extras.js';
+import type { Collection } from '../../../src/schema/model/model.js';
+import { type Given, KEY, column, stateOf } from './states.js';
+
+const withExtras = (extras: TableExtras, more: Given = {}): Given => ({
+  ...more,
+  change: (collection: Collection) => ({ ...collection, schema: { comment: null, extras } }),
+});
+const DIVIDED: TableExtras = { partition_by: 'LIST (id)' };
+const PART: TableExtras = { partition_of: { table: 'table', bound: 'DEFAULT' } };
+const PARTITIONING = 'how a table is partitioned can only be changed in the database';
+const COLUMNS =
+  'the columns of a partitioned table and its partitions are one: change them in the database, then see what drift says';
+
+/** `collection.field member: message` of each, of the collections of `before`. */
+function told(before: Record<string, Given>, after: Record<string, Given>, isRecreated = () => false): string[] {
+  const [from, to] = [stateOf(before), stateOf(after)];
+  return runToEnd(unsupportedChanges(from, to, from.collections.keys(), isRecreated)).map(
+    ({ subject, message, code }) => {
+      if (subject === undefined || !('collection' in subject)) return message;
+      const field = 'field' in subject ? `.${subject.field}` : '';
+      const member = subject.member === undefined ? '' : ` ${subject.member.join('.')}`;
+      return `${subject.collection}${field}${member}: ${message}${code === 'INVALID_PAYLOAD' ? '' : ` (${code})`}`;
+    },
+  );
+}
+
+describe('changes that are not supported', () => {
+  it('are those of how a table is partitioned, and of its key where it is', () => {
+    const others: [TableExtras, TableExtras, string[]][] = [
+      [{}, DIVIDED, ['partition_by']],
+      [DIVIDED, {}, ['partition_by']],
+      [DIVIDED, { partition_by: 'LIST (a)' }, ['partition_by']],
+      [{}, PART, ['partition_of']],
+      [PART, { partition_of: { table: 'table', bound: 'FOR VALUES IN (1)' } }, ['partition_of']],
+      [DIVIDED, PART, ['partition_by', 'partition_of']],
+      [DIVIDED, { ...DIVIDED, primary_key: { name: 'k', columns: ['id'] } }, ['primary_key']],
+      [PART, { ...PART, primary_key: { name: 'k', columns: ['id'] } }, ['primary_key']],
+      [{}, { primary_key: { name: 'k', columns: ['id'] } }, []],
+      [DIVIDED, { ...DIVIDED, indexes: [{ name: 'i', definition: 'USING btree (id)' }] }, []],
+    ];
+    for (const [before, after, members] of others)
+      expect(told({ a: withExtras(before) }, { a: withExtras(after) }), JSON.stringify([before, after])).to.deep.equal(
+        members.map((member) => `a schema.extras.${member}: ${PARTITIONING}`),
+      );
+  });
+
+  it('are those of the columns of what is partitioned', () => {
+    const [few, more] = [[KEY], [KEY, column('n')]];
+    for (const extras of [DIVIDED, PART]) {
+      expect(
+        told({ a: withExtras(extras, { fields: few }) }, { a: withExtras(extras, { fields: more }) }),
+      ).to.deep.equal([`a.n schema: ${COLUMNS}`]);
+      expect(
+        told({ a: withExtras(extras, { fields: more }) }, { a: withExtras(extras, { fields: few }) }),
+      ).to.deep.equal([`a.n schema: ${COLUMNS}`]);
+      const wider = [KEY, column('n', 'bigInteger')];
+      expect(
+        told({ a: withExtras(extras, { fields: more }) }, { a: withExtras(extras, { fields: wider }) }),
+      ).to.deep.equal([`a.n schema: ${COLUMNS}`]);
+      const noted = [KEY, { ...column('n'), meta: { note: 'x' } }];
+      expect(
+        told({ a: withExtras(extras, { fields: more }) }, { a: withExtras(extras, { fields: noted }) }),
+      ).to.deep.equal([]);
+    }
+    expect(told({ a: { fields: few } }, { a: { fields: more } })).to.deep.equal([]);
+  });
+
+  it('are those of a type that has no name here, unless the column is made again', () => {
+    const point = (schema: object = {}) => column('p', 'unknown', { data_type: 'point', ...schema });
+    const of = (...fields: object[]) => ({ a: { fields: [KEY, ...fields] } });
+    const fixed =
+      'a.p schema: the type of this column, point, is none that the service can change: only comment and meta may';
+    expect(told(of(point()), of(point({ comment: 'x' })))).to.deep.equal([]);
+    expect(told(of(point()), of({ ...point(), meta: { note: 'x' } }))).to.deep.equal([]);
+    expect(told(of(point()), of(point({ is_nullable: false })))).to.deep.equal([fixed]);
+    expect(told(of(point()), of(column('p', 'text')))).to.deep.equal([fixed]);
+    expect(told(of(column('p', 'text')), of(point()))).to.deep.equal([
+      'a.p schema: must not become "unknown": that is for columns that were adopted',
+    ]);
+    expect(told(of(column('p', 'text')), of(column('p', 'integer')))).to.deep.equal([]);
+    expect(told(of(point()), of())).to.deep.equal([]);
+    expect(told(of(), of(point()))).to.deep.equal([]);
+    expect(told(of(point()), of(column('p', 'text')), () => true)).to.deep.equal([]);
+  });
+
+  it('are deleting what is divided before its partitions', () => {
+    const divided = withExtras(DIVIDED);
+    const parts = { z: withExtras(PART), b: withExtras(PART), other: {} };
+    expect(told({ table: divided, ...parts }, parts)).to.deep.equal([
+      'table: "table" is divided into "b", "z": delete these first (IN_USE)',
+    ]);
+    expect(told({ table: divided, ...parts }, { other: {} })).to.deep.equal([]);
+    expect(told({ table: {}, other: {} }, { other: {} })).to.deep.equal([]);
+  });
+});
