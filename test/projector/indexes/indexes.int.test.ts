@@ -203,6 +203,27 @@ describe('indexes built after the commit', () => {
     await instance.pool.query(`SELECT a FROM ${indexName('articles', 'title')}`);
   });
 
+  it('what failed is forgotten on a server that takes no changes, and nothing is looked at until it does', async () => {
+    await create('articles', [field('title', 'string', { is_indexed: true })]);
+    const name = indexName('articles', 'title');
+    await instance.pool.query(`CREATE TABLE ${name} (a int)`);
+    let readOnly = false;
+    const projection = start(silent, () => readOnly);
+    await until('it has failed', () => projection.status().status === 'failed');
+    readOnly = true;
+    projection.wake();
+    await until('it rests', () => projection.status().status === 'idle');
+    expect(projection.status()).to.deep.equal({ status: 'idle', lastError: null });
+    await instance.pool.query(`DROP TABLE ${name}`);
+    projection.wake();
+    await projection.retry();
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(await isValid('articles', 'title')).to.equal(null);
+    readOnly = false;
+    projection.wake();
+    await until('the index is built', async () => (await isValid('articles', 'title')) === true && (await caughtUp()));
+  });
+
   it('stops in the middle of a build; the next start builds it', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     const holder = await hold();

@@ -7,7 +7,7 @@ import { PREPARATION_LOST, createPreparationEngine } from '../../../src/projecto
 import type { DecidedChange, PreparationStep, StepProgress } from '../../../src/projector/online/index.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Statement } from '../../../src/projector/ddl/statement.js';
-import { copyingOf, followNotes, notedTable } from '../../../src/projector/online/copy.js';
+import { copyTable, copyingOf, followNotes, notedTable } from '../../../src/projector/online/copy.js';
 import { preparedOf } from '../../../src/projector/online/preparables.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import type { Json } from '../../../src/kernel/json.js';
@@ -305,6 +305,46 @@ describe('the copy of values', function () {
     await session.query(`DROP SCHEMA service_trash_${POSITION}`);
     await take();
     expect(await differences()).to.equal(0);
+  });
+
+  it('begins again, and goes on, when the table is truncated while it is copied', async () => {
+    const [note, copy] = steps as [PreparationStep, PreparationStep];
+    await engine.runStep(contextOf(session, change, note), note);
+    const paced = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 10_000 } });
+    const told: unknown[] = [];
+    const context = contextOf(session, change, copy, { progress: ({ done }) => told.push(done) });
+    const copying = paced.runStep(context, { ...copy, rows: 20_000 });
+    await until('some rows are copied', () => told.length > 1);
+    await application.query('TRUNCATE t');
+    await application.query(`INSERT INTO t SELECT i, 'x' || i, '{"after": true}', 1 FROM generate_series(1, 50) i`);
+    await copying;
+    // Of what is there now.
+    expect(told.slice(-2)).to.deep.equal([50 / 20_000, 1]);
+    await take();
+    expect(await differences()).to.equal(0);
+  });
+
+  it('tells how much is left of what was written, where that is much', async () => {
+    const [note, copy] = steps as [PreparationStep, PreparationStep];
+    await engine.runStep(contextOf(session, change, note), note);
+    const prepared = preparedOf(statement);
+    if (prepared?.what.kind !== 'copy') throw new Error('no copy to follow for');
+    const copying = copyingOf({ id, schema: 'public' }, { ...prepared, what: prepared.what });
+    // Of rows that are gone again.
+    await session.query(
+      `INSERT INTO ${notedTable(copying)} SELECT -i, 'gone', false FROM generate_series(1, 205000) i`,
+    );
+    const { rows } = await session.query<{ copy: string }>(
+      `SELECT '${copyTable(copying)}'::regclass::oid::text AS copy`,
+    );
+    const checkpoint = { copy: rows[0]?.copy ?? '', after: null, copied: 20_000, done: true };
+    const told: unknown[] = [];
+    const progress = (each: Partial<StepProgress>) => told.push(each);
+    await engine.runStep(contextOf(session, change, copy, { checkpoint, progress }), copy);
+    expect(told).to.deep.equal([
+      { done: 1, phase: 'following what is written' },
+      { phase: 'following what is written: 5,000 rows are left' },
+    ]);
   });
 
   it('never fails a write, and fails itself when it could not note one', async () => {
