@@ -217,14 +217,32 @@ describe('online changes over HTTP', () => {
   it('are folded again from the log: the same rows', async () => {
     const rows = async () => (await db.query('SELECT * FROM service.service_changes ORDER BY id')).rows;
     const before = await rows();
+    const [failed, gone] = ['failed', 'applied'].map((state) => before.find((row) => row.state === state));
+    const unknown = '7b0b6c6e-0000-4000-8000-000000000000';
     await db.query(
-      `UPDATE service.service_changes SET state = 'queued', request = request || '{"state":"queued"}' WHERE state = 'failed'`,
+      `UPDATE service.service_changes SET state = 'queued', request = request || '{"state":"queued"}' WHERE id = $1`,
+      [failed.id],
     );
-    const verified = (await send('/projections/verify')).json as {
-      data: { ok: boolean; differences: { where: string }[] };
-    };
+    await db.query(
+      `INSERT INTO service.service_changes SELECT $2::uuid, state, collections, held, opened_position, request || jsonb_build_object('id', $2::text)
+         FROM service.service_changes WHERE id = $1`,
+      [gone.id, unknown],
+    );
+    await db.query('DELETE FROM service.service_changes WHERE id = $1', [gone.id]);
+    const verified = (await send('/projections/verify')).json as { data: { ok: boolean; differences: object[] } };
     expect(verified.data.ok).to.equal(false);
-    expect(verified.data.differences.map(({ where }) => where)).to.deep.equal(['changes']);
+    const difference = (id: string, row: { collections: string[] }, expected: string | null, found: string | null) => ({
+      where: 'changes',
+      collection: row.collections[0],
+      member: `change request ${id}`,
+      expected,
+      found,
+    });
+    expect(verified.data.differences).to.have.deep.members([
+      difference(failed.id, failed, 'failed', 'queued'),
+      difference(gone.id, gone, 'applied', null),
+      difference(unknown, gone, null, 'applied'),
+    ]);
     expect((await send('/projections/change-requests/rebuild', { method: 'POST' })).status).to.equal(200);
     expect(await rows()).to.deep.equal(before);
     expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
