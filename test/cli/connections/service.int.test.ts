@@ -1,6 +1,6 @@
 /** A service as commands meet it: an HTTP server of our own says what services and strangers say. */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { expect } from 'chai';
 import type { Invocation } from '../../../src/cli/command.js';
 import { type ServiceRequest, ask, askFully, unanswered } from '../../../src/cli/connections/service.js';
@@ -57,6 +57,27 @@ describe('what commands ask a service', () => {
     await ask(invocation({ url: `${url}/below` }), '/a');
     expect(asked.url).to.equal('/below/a');
     expect(asked.headers).not.to.have.any.keys('authorization', 'content-type');
+  });
+
+  it('sends flags that are set, and speaks TLS where the address says so', async () => {
+    await ask(invocation(), '/a', { query: { force: true, dry_run: false, mode: undefined } });
+    expect(asked.url).to.equal('/a?force=true');
+    const secured = createSocketServer((socket) => {
+      socket.once('data', (sent) => {
+        // The first byte of a handshake of TLS (RFC 8446, 5.1).
+        first = sent[0];
+        socket.destroy();
+      });
+    });
+    let first: number | undefined;
+    await new Promise<void>((resolve) => secured.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = secured.address() as AddressInfo;
+      await refusalOf(invocation({ url: `https://127.0.0.1:${port}` }));
+      expect(first).to.equal(22);
+    } finally {
+      secured.close();
+    }
   });
 
   it('is answered with the text and the headers of any success', async () => {
