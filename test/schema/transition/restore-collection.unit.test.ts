@@ -182,6 +182,7 @@ describe('a collection that comes back', () => {
       ['author', true],
       ['article', true],
       ['tag', false],
+      ['by', false],
       ['item', true],
     ]);
     expect([referencesOf(state, 'articles'), referencesOf(state, 'reviews')]).to.deep.equal([[], undefined]);

@@ -45,6 +45,7 @@ describe('a field that comes back', () => {
     ['articles_tags', 'tag'],
     ['articles_tags', 'place'],
     ['comments', 'item'],
+    ['comments', 'by'],
     ['reviews', 'article'],
     ['authors', 'works'],
   ];

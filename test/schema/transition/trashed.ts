@@ -35,7 +35,7 @@ const reference = (name: string, field: string, references: string) => ({
 
 /**
  * Articles stand in a folder and have notes in them; they point at authors, share tags over a junction, are among what
- * comments may be of; reviews point at them by a foreign key that is no relation, and they at reviews.
+ * comments may be of, which are by users of the service; reviews point at them by a foreign key that is no relation, and they at reviews.
  */
 export const LIBRARY: State = edited(initialState(), ({ collections, fields, relations }) => {
   const grouped = (name: string, group: string, extras?: object) => ({ ...table(name, extras), meta: { group } });
@@ -79,6 +79,7 @@ export const LIBRARY: State = edited(initialState(), ({ collections, fields, rel
     column('articles_tags', 'place', 'integer'),
     column('comments', 'item', 'string'),
     column('comments', 'kind', 'string'),
+    column('comments', 'by', 'uuid'),
     column('reviews', 'article', 'bigInteger'),
   );
   relations.push(
@@ -89,6 +90,7 @@ export const LIBRARY: State = edited(initialState(), ({ collections, fields, rel
       one_collection_field: 'kind',
       one_allowed_collections: ['articles', 'authors', 'notes'],
     }),
+    relation('comments', 'by', 'service_users'),
   );
 });
 
