@@ -100,7 +100,7 @@ describe('extras of a submitted snapshot', () => {
       snapshot({ constraints: [{ name: 'x'.repeat(64), definition: 'UNIQUE (id)' }] }),
       `${at}.constraints[0].name`,
     );
-    expectRefused(snapshot({ unknown: 1 }), at);
+    expectRefused(snapshot({ unknown: 1 }), `${at}.unknown`);
     const elsewhere = {
       name: 'f',
       definition: 'FOREIGN KEY (id) REFERENCES service.service_users(id)',
