@@ -24,8 +24,9 @@ export function formerNames(): FormerNames {
         collections.delete(event.collection);
         collections.set(event.data.to, former);
       } else if (event.type === 'field.renamed') {
-        const key = keyOf(event.collection, event.field ?? '');
-        const former = fields.get(key) ?? event.field ?? '';
+        const name = event.field ?? '';
+        const key = keyOf(event.collection, name);
+        const former = fields.get(key) ?? name;
         fields.delete(key);
         fields.set(keyOf(event.collection, event.data.to), former);
       }

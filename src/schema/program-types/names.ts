@@ -23,8 +23,8 @@ export const commentText = (text: string): string =>
     .replaceAll('*/', '*\\/')
     .trim();
 
-/** Names of types that the program has already. */
-const TAKEN: readonly string[] = ['Schema', 'SCHEMA_HASH', 'schemas', 'Record', 'Array', 'Object', 'Json'];
+/** Names of types that the program has already, as a collection's name could be written. */
+const TAKEN: readonly string[] = ['Schema', 'Record', 'Array', 'Object', 'Json'];
 
 /** A type's name for each collection, by the collections' names: `blog_posts` is `BlogPosts`. None stands twice. */
 export function* typeNames(collections: Iterable<string>): Resumable<ReadonlyMap<string, string>> {
@@ -32,7 +32,7 @@ export function* typeNames(collections: Iterable<string>): Resumable<ReadonlyMap
   const taken = new Map(TAKEN.map((name) => [name, 1]));
   const found = new Map<string, string>();
   for (const collection of yield* sortedInSteps(collections, byName)) {
-    const words = collection.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+    const words = collection.split(/[^A-Za-z0-9]+/);
     const joined = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
     const name = /^[A-Za-z]/.test(joined) ? joined : `Collection${joined}`;
     const number = (taken.get(name) ?? 0) + 1;

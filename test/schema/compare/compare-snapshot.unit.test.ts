@@ -12,6 +12,29 @@ function faults(body: object, force = false): string[] {
   return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
 }
 
+describe('the documents of a snapshot', () => {
+  const table = (collection: string) => ({ collection, schema: {} });
+  const field = (collection: string, name: string, more: object = {}) => ({
+    collection,
+    field: name,
+    type: 'integer',
+    schema: {},
+    ...more,
+  });
+  const key = { schema: { is_primary_key: true } };
+
+  it('stand in it once each, by both of their names', () => {
+    const fields = [field('a', 'bc', key), field('ab', 'c', key)];
+    expect(faults({ ...OWN, collections: [table('a'), table('ab')], fields })).to.deep.equal([]);
+    expect(faults({ ...OWN, collections: [table('a'), table('ab'), table('a')], fields })).to.deep.equal([
+      'collections[2]: "a" stands in collections twice',
+    ]);
+    expect(
+      faults({ ...OWN, collections: [table('a'), table('ab')], fields: [...fields, field('ab', 'c')] }),
+    ).to.deep.equal(['fields[2]: "ab.c" stands in fields twice']);
+  });
+});
+
 describe('the origin of a snapshot', () => {
   const bypass = 'with force (?force, dps --force) it is compared anyway';
 

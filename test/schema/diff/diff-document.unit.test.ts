@@ -27,6 +27,19 @@ describe('the body of an apply', () => {
     });
   });
 
+  it('may be about what reads the same with its collection', () => {
+    const diff = [{ kind: 'E', path: ['meta', 'x'], lhs: 1, rhs: 2 }];
+    const [one, other] = [
+      { collection: 'a', field: 'bc', diff },
+      { collection: 'ab', field: 'c', diff },
+    ];
+    expect(problems({ fields: [one, other] })).to.deep.equal({
+      hash: 'h',
+      diff: { collections: [], fields: [one, other], relations: [] },
+    });
+    expect(problems({ fields: [one, other, one] })).to.deep.equal(at('diff.fields[2]'));
+  });
+
   it('every problem is told, each at its place', () => {
     expect(read({ diff: {}, foo: 1 })).to.deep.equal(at('foo', 'hash'));
     expect(read({ foo: 1 })).to.deep.equal(at('foo', 'hash', 'diff'));

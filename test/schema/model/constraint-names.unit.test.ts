@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
-import { indexName, primaryKeyName, primaryKeyNameOf, uniqueName } from '../../../src/schema/model/constraint-names.js';
+import {
+  indexName,
+  postgresName,
+  primaryKeyName,
+  primaryKeyNameOf,
+  uniqueName,
+} from '../../../src/schema/model/constraint-names.js';
 import { foreignKeyName } from '../../../src/schema/model/name-length.js';
 import type { Collection } from '../../../src/schema/model/model.js';
 import { stateOf } from '../invariants/states.js';
@@ -55,6 +61,18 @@ describe('names of constraints and indexes', () => {
         }
       }),
     );
+  });
+
+  it('of NOT NULL and sequences are those that PostgreSQL makes: the longer part is cut, by whole characters', () => {
+    expect(postgresName('articles', 'id', '_seq')).to.equal('articles_id_seq');
+    const [a, b] = ['a'.repeat(63), 'b'.repeat(63)];
+    expect(postgresName(a, b, '_seq')).to.equal(`${a.slice(0, 29)}_${b.slice(0, 29)}_seq`);
+    expect(postgresName(a, b, '_not_null')).to.equal(`${a.slice(0, 27)}_${b.slice(0, 26)}_not_null`);
+    expect(postgresName(a, 'id', '_seq')).to.equal(`${a.slice(0, 56)}_id_seq`);
+    expect(postgresName('a'.repeat(56), 'id', '_seq')).to.equal(`${'a'.repeat(56)}_id_seq`);
+    expect(postgresName('t', b, '_seq')).to.equal(`t_${b.slice(0, 57)}_seq`);
+    expect(postgresName('é'.repeat(31), 'id', '_seq')).to.equal(`${'é'.repeat(28)}_id_seq`);
+    expect(postgresName('🎉'.repeat(15), 'key', '_seq')).to.equal(`${'🎉'.repeat(13)}_key_seq`);
   });
 
   it('differ for different pairs', () => {

@@ -11,7 +11,7 @@ import {
   tablesAbove,
   withPartitions,
 } from '../../../src/schema/model/order.js';
-import type { State } from '../../../src/schema/model/state.js';
+import { type State, byName } from '../../../src/schema/model/state.js';
 import { KEY, column, stateOf } from '../invariants/states.js';
 
 /** Tables by the names of what they are partitions of. */
@@ -24,6 +24,13 @@ function partitioned(parents: Record<string, string | null>): State {
     Object.fromEntries(Object.entries(parents).map(([name, table]) => [name, { fields: [KEY], change: of(table) }])),
   );
 }
+
+describe('the order of names', () => {
+  it('is by code units, on every machine', () => {
+    expect(['b', 'a', 'Z', 'é', 'a'].sort(byName)).to.deep.equal(['Z', 'a', 'a', 'b', 'é']);
+    expect([byName('a', 'b'), byName('b', 'a'), byName('a', 'a')]).to.deep.equal([-1, 1, 0]);
+  });
+});
 
 describe('the order of what needs others', () => {
   const order = (needs: Record<string, string[]>): string[] =>

@@ -18,6 +18,19 @@ describe('names of types', () => {
     ]);
   });
 
+  it('are not those that the program has already', () => {
+    const names = runToEnd(typeNames(['schema', 'record', 'array', 'object', 'json', 'schemas', '_schema_hash_']));
+    expect(Object.fromEntries(names)).to.deep.equal({
+      schema: 'Schema_2',
+      record: 'Record_2',
+      array: 'Array_2',
+      object: 'Object_2',
+      json: 'Json_2',
+      schemas: 'Schemas',
+      _schema_hash_: 'SchemaHash',
+    });
+  });
+
   it('are found in steps and in time that grows with their number, where all of them would be the same', function () {
     this.timeout(5_000);
     const COUNT = 50_000;

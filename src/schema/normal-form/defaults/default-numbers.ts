@@ -50,8 +50,8 @@ export function plainDecimal(text: string): string | null {
 /** Digits before and after the point once it has moved `shift` places to the right, without needless zeros. */
 function shiftPoint(mantissa: string, shift: number): { integer: string; rest: string } {
   const [whole = '', fraction = ''] = mantissa.split('.');
-  const left = shift < 0 ? whole.padStart(whole.length - shift, '0') : whole;
-  const right = shift > 0 ? fraction.padEnd(shift, '0') : fraction;
+  const left = whole.padStart(whole.length - shift, '0');
+  const right = fraction.padEnd(shift, '0');
   const point = left.length + shift;
   const digits = left + right;
   return { integer: digits.slice(0, point).replace(/^0+/, ''), rest: digits.slice(point).replace(/0+$/, '') };
@@ -77,8 +77,8 @@ function fitsDecimal(plain: string, precision: number, scale: number): boolean {
   const room = precision - scale;
   const digits = whole === '0' ? 0 : whole.length;
   if (digits !== room) return digits < room;
-  const kept = BigInt(`0${whole}${fraction.slice(0, scale).padEnd(scale, '0')}`);
-  const rounded = (fraction[scale] ?? '0') >= '5' ? kept + 1n : kept;
+  const kept = BigInt(`0${whole}${fraction.slice(0, scale)}`);
+  const rounded = fraction.slice(scale) >= '5' ? kept + 1n : kept;
   return rounded < 10n ** BigInt(precision);
 }
 
@@ -94,7 +94,6 @@ export function floatDefault(value: unknown, column: ColumnType): number | Wrong
 }
 
 function shortest(single: number): number {
-  if (single === 0) return 0;
   for (let digits = 1; digits < 9; digits++) {
     const candidate = Number(single.toPrecision(digits));
     if (Math.fround(candidate) === single) return candidate;

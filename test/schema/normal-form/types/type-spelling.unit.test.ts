@@ -1,0 +1,59 @@
+/** Types without a name here are written as PostgreSQL shows them; what has a name is said by it. */
+import { expect } from 'chai';
+import { spellingFault } from '../../../../src/schema/normal-form/types/type-spelling.js';
+
+const SHOWN = 'must be written as PostgreSQL shows it';
+const AN_ARRAY = `${SHOWN}: an array is its element and []`;
+const named = (type: string) => `is a type with a name here: use ${type}`;
+const COUNTED = 'is no type of a column: use integer or bigInteger, with has_auto_increment';
+const BARE = 'must be written without pg_catalog';
+
+const CASES: [text: string, fault: string | null][] = [
+  ['mood', null],
+  ['mood[]', null],
+  ['arrays', null],
+  ['bit(3)', null],
+  ['integer[]', null],
+  ['character varying(5)[]', null],
+  ['character(3)[]', null],
+  ['numeric(5,2)[]', null],
+  ['timestamp(3) without time zone', null],
+  ['timestamp(3) without time zone[]', null],
+  ['time(3) with time zone', null],
+  ['bpchar', null],
+  ['bpchar[]', null],
+  ['"my array"', null],
+  ['" x "', null],
+  ['"a[b]"', null],
+  ['serial', COUNTED],
+  ['SERIAL4', COUNTED],
+  ['bigserial', COUNTED],
+  ['smallserial', COUNTED],
+  ['serial[]', COUNTED],
+  ['pg_catalog.int4', BARE],
+  ['PG_CATALOG.mood', BARE],
+  [' mood', AN_ARRAY],
+  ['mood ', AN_ARRAY],
+  ['mood[][]', AN_ARRAY],
+  ['mood[3]', AN_ARRAY],
+  ['mood ARRAY', AN_ARRAY],
+  ['integer', named('integer')],
+  ['int4', named('integer')],
+  ['character varying(5)', named('string')],
+  ['bpchar(3)', named('string')],
+  ['int4[]', `${SHOWN}: integer[]`],
+  ['INTEGER[]', `${SHOWN}: integer[]`],
+  ['varchar(5)[]', `${SHOWN}: character varying(5)[]`],
+  ['bpchar(3)[]', `${SHOWN}: character(3)[]`],
+  ['numeric(5, 2)[]', `${SHOWN}: numeric(5,2)[]`],
+  ['timestamp(3)', `${SHOWN}: timestamp(3) without time zone`],
+  ['timestamp(3)[]', `${SHOWN}: timestamp(3) without time zone[]`],
+];
+
+describe('the spelling of a type without a name', () => {
+  for (const [text, fault] of CASES) {
+    it(`${JSON.stringify(text)}: ${fault ?? 'as it is shown'}`, () => {
+      expect(spellingFault(text)).to.equal(fault);
+    });
+  }
+});
