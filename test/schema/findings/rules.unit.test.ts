@@ -1,0 +1,37 @@
+/** Which rules judge a state that nothing changes, and which only give words to what is noticed elsewhere. */
+import { expect } from 'chai';
+import { RULES } from '../../../src/schema/findings/rules/index.js';
+import type { Rule } from '../../../src/schema/findings/model.js';
+
+const codes = (is: (rule: Rule) => unknown): string[] =>
+  RULES.filter(is)
+    .map(({ code }) => code)
+    .sort();
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
+describe('the rules', () => {
+  it('that hold for what stands are those of names, keys and types', () => {
+    expect(codes(({ standing }) => standing)).to.deep.equal(
+      words(`
+        CASCADE_DELETES CHAR_TYPE FOREIGN_KEY_WITHOUT_INDEX INDEX_OF_MANY_COLUMNS JSON_NOT_JSONB KEY_MAY_OVERFLOW
+        LOCAL_TIME_DEFAULT NAME_NEEDS_QUOTES NAME_SHORTENED NO_PRIMARY_KEY NULL_ON_REQUIRED RESERVED_NAME SERIAL_COLUMN
+        TIME_WITHOUT_ZONE`),
+    );
+  });
+
+  it('that a policy can not act on are those of files, renames, the trash and dry runs', () => {
+    expect(codes(({ shownOnly }) => shownOnly)).to.deep.equal(
+      words(`
+        ACTS_WHILE_PREPARED DATA_NOT_RESTORED DATA_RESTORED DEFAULT_LEFT_OUT DUPLICATE_LEFT_OUT EXPRESSION_LEFT_OUT
+        FIELD_LEFT_OUT FOREIGN_KEY_LEFT_OUT LOOKS_RENAMED MEMBER_LEFT_OUT NOT_RESTORED PRIMARY_KEY_ADDED
+        REFERENCE_LEFT_OUT RELATION_LEFT_OUT RENAMED_FROM_NOTHING ROWS_IN_THE_WAY SYSTEM_COLLECTION_LEFT_OUT
+        SYSTEM_FIELDS_LEFT_OUT SYSTEM_FIELD_LEFT_OUT TYPE_CHANGED VALUE_LEFT_OUT`),
+    );
+  });
+
+  it('are of the worst level only where something is lost, refused, or not possible', () => {
+    expect(codes(({ level }) => level === 'danger')).to.deep.equal(
+      words('DATA_NOT_KEPT LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE'),
+    );
+  });
+});
