@@ -1,8 +1,8 @@
 /** How bad the loss of data is, by what is lost and where it is kept. */
 import { expect } from 'chai';
-import { losesData } from '../../../src/schema/findings/rules/loses-data.js';
-import type { PlannedEvent } from '../../../src/schema/findings/model.js';
-import type { PlannedStatement } from '../../../src/schema/findings/planned-statement.js';
+import { losesData } from '../../../../src/schema/findings/rules/loses-data.js';
+import type { PlannedEvent } from '../../../../src/schema/findings/model.js';
+import type { PlannedStatement } from '../../../../src/schema/findings/planned-statement.js';
 
 function told(dropped: string | undefined, keep: number, more: object = {}) {
   const drops = dropped === undefined ? [] : [{ kind: dropped, name: 'x', table: 'articles' }];
