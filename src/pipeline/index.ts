@@ -167,7 +167,7 @@ async function resolveCommitInDoubt(
   options.logger.warn('the connection was lost during a commit', { batch: lost.batch, position: done.position });
   const committed = await isCommitted(lost, options, { deadline });
   if (committed === undefined) {
-    commitsInDoubt.add(lost, point);
+    commitsInDoubt.add(lost);
     return refusal(outcomeUnknown(request.idempotency !== undefined));
   }
   if (!committed)

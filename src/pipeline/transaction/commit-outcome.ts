@@ -10,7 +10,6 @@ import { SYNC_POINT } from '../../postgres/synchronous.js';
 import { TIMELINE } from '../../postgres/hosts/timeline.js';
 import { CHECK_QUERY, type CheckRow } from '../../log/divergence.js';
 import { withOwnClient } from '../../postgres/own-client.js';
-import type { Point } from '../../reads/state-store.js';
 import type { Problem } from '../../kernel/problem.js';
 import { own } from '../../postgres/own-tables.js';
 import type { PipelineOptions } from '../types.js';
@@ -119,29 +118,28 @@ async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, k
 
 /** Commits of this process whose outcome couldn't be found out. No command does anything before it is known. */
 export interface CommitsInDoubt {
-  add(lost: Unanswered, point: Point): void;
+  add(lost: Unanswered): void;
   /** Looks them up, until the deadline (`performance.now`). @returns why nothing can be done yet, or null */
   resolve(deadline: number): Promise<Problem | null>;
 }
 
 export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
-  const { store, logger } = options;
-  const left = new Map<Unanswered, Point>();
+  const { logger } = options;
+  const left = new Set<Unanswered>();
   let running: Promise<Problem | null> | undefined;
 
   const lookUp = async (): Promise<Problem | null> => {
-    for (const [lost, point] of left) {
+    for (const lost of left) {
       const committed = await isCommitted(lost, options, { looks: [0, 100] });
       if (committed === undefined) return earlierUnknown();
       logger.warn('the outcome of an earlier commit is known now', { batch: lost.batch, committed });
-      if (committed) store.publish(point);
       left.delete(lost);
     }
     return null;
   };
 
   return {
-    add: (lost, point) => void left.set(lost, point),
+    add: (lost) => void left.add(lost),
     resolve: async (deadline) => {
       if (left.size === 0) return null;
       running ??= lookUp().finally(() => (running = undefined));
