@@ -42,7 +42,6 @@ export function createAccessTokens({ secret, clock }: { secret: string; clock: (
         const { payload } = await jwtVerify(token, key, {
           algorithms: [ALGORITHM],
           issuer: ISSUER,
-          requiredClaims: ['sub', 'sid', 'exp'],
           currentDate: new Date(clock()),
         });
         const { sub, sid, exp } = payload;

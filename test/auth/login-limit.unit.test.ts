@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
@@ -29,6 +30,36 @@ describe('the limit of failing logins', () => {
     await fail(3, '192.0.2.1', 'ann@example.com');
     expect(await begin('192.0.2.1', 'ANN@example.com')).within(1, 900);
     expect(await begin('192.0.2.2', 'ann@example.com')).equal(null);
+  });
+
+  it('holds for fifteen minutes from the first try, and says how much of that is left', async () => {
+    mock.timers.enable({ apis: ['Date'] });
+    try {
+      await fail(3, '192.0.2.1', 'ann@example.com');
+      expect(await begin('192.0.2.1', 'ann@example.com')).equal(900);
+      mock.timers.tick(600_000);
+      expect(await begin('192.0.2.1', 'ann@example.com')).equal(300);
+      mock.timers.tick(299_500);
+      expect(await begin('192.0.2.1', 'ann@example.com')).equal(1);
+      mock.timers.tick(600);
+      expect(await begin('192.0.2.1', 'ann@example.com')).equal(null);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('holds as long as the limit that holds longest', async () => {
+    mock.timers.enable({ apis: ['Date'] });
+    try {
+      await fail(1, '192.0.2.1', 'bob@example.com');
+      await fail(1, '192.0.2.1', 'cleo@example.com');
+      mock.timers.tick(600_000);
+      await fail(3, '192.0.2.1', 'ann@example.com');
+      expect(await begin('192.0.2.1', 'dan@example.com')).equal(300);
+      expect(await begin('192.0.2.1', 'ann@example.com')).equal(900);
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('stops an address that tries many users', async () => {
