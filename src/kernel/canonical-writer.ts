@@ -97,7 +97,5 @@ function* pushElements(pieces: string[], all: unknown[], write: (value: unknown)
 }
 
 function sameMembers(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false;
-  return true;
+  return a.length === b.length && a.every((member, index) => member === b[index]);
 }

@@ -1,7 +1,18 @@
 import { type Resumable, runToEnd, stepsTo } from '../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import { operations } from '../../src/schema/operations/index.js';
-import { type Result, MAX_PROBLEMS, allOf, invalid, ok, refuse } from '../../src/kernel/problem.js';
+import {
+  type Result,
+  MAX_PROBLEMS,
+  about,
+  allOf,
+  invalid,
+  ok,
+  problemsOfEach,
+  refuse,
+  repeated,
+  unknownMembers,
+} from '../../src/kernel/problem.js';
 
 describe('the items of a list', () => {
   it('are read until there are enough problems, and no further', () => {
@@ -12,6 +23,13 @@ describe('the items of a list', () => {
     });
     expect(runToEnd(result)).to.include({ ok: false });
     expect(read).to.equal(MAX_PROBLEMS);
+    const looked: number[] = [];
+    const problems = problemsOfEach(Array(300).keys(), (item, index) => {
+      looked.push(index);
+      return [invalid([item], 'is wrong'), invalid([item], 'is of no use')];
+    });
+    expect(runToEnd(problems)).to.have.lengthOf(MAX_PROBLEMS);
+    expect(looked).to.deep.equal([...Array(MAX_PROBLEMS / 2).keys()]);
   });
 
   it('are all read when they are right', () => {
@@ -50,4 +68,42 @@ describe('the items of a list', () => {
       expect(looked()).to.be.within(1, MAX_PROBLEMS);
     });
   }
+});
+
+describe('a problem', () => {
+  it('of the schema names what it is about', () => {
+    const field = { kind: 'field', collection: 'a', field: 'b' } as const;
+    expect(about(field, 'is wrong')).to.deep.equal({
+      code: 'INVALID_PAYLOAD',
+      message: 'is wrong',
+      subject: field,
+      collection: 'a',
+      field: 'b',
+    });
+    const collection = { kind: 'collection', collection: 'a' } as const;
+    expect(about(collection, 'is there', { code: 'ALREADY_EXISTS', details: { by: 'x' } })).to.deep.equal({
+      code: 'ALREADY_EXISTS',
+      message: 'is there',
+      subject: collection,
+      collection: 'a',
+      details: { by: 'x' },
+    });
+  });
+
+  it('of a body names the place in it', () => {
+    expect(invalid(['fields', 2, 'a b', 'c'], 'is wrong')).to.deep.equal({
+      code: 'INVALID_PAYLOAD',
+      message: 'is wrong',
+      path: 'fields[2]["a b"].c',
+    });
+    expect(invalid([], 'is wrong', { at: 7 })).to.deep.include({ path: '', details: { at: 7 } });
+    expect(unknownMembers({ a: 1, b: 2, c: 3 }, new Set(['a', 'z']), ['x'])).to.deep.equal([
+      invalid(['x', 'b'], 'unknown member "b"; known are a, z'),
+      invalid(['x', 'c'], 'unknown member "c"; known are a, z'),
+    ]);
+  });
+
+  it('is each name that stands in the list before', () => {
+    expect(repeated(['a', 'b', 'a', 'c', 'b', 'a'])).to.deep.equal([2, 4, 5]);
+  });
 });

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { bytes, emptyTexts, inChunks, withCommas } from '../../src/kernel/bytes.js';
 import { createTimeSlice, mapYielding, runYielding } from '../../src/kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../../src/kernel/in-time.js';
+import { jsonTokens } from '../../src/kernel/json-tokens.js';
 import { copyJson, isObject, jsonEqual } from '../../src/kernel/json.js';
 import { type Resumable, runToEnd, stepsTo, takingTurns } from '../../src/kernel/resumable.js';
 import { shareNext } from '../../src/kernel/share-next.js';
@@ -54,6 +55,16 @@ describe('JSON values', () => {
   it('objects are neither null nor arrays', () => {
     expect([{}, { a: 1 }].every(isObject)).to.equal(true);
     expect([null, [], 'a', 1, undefined].some(isObject)).to.equal(false);
+  });
+
+  it('are written token by token down to the third level, as JSON.stringify writes them', () => {
+    const value = { a: [{ b: { c: [1] } }, 'é', undefined], left: undefined, d: {}, e: [], f: null };
+    const tokens = [...jsonTokens(value)];
+    expect(tokens.slice(0, 5)).to.deep.equal(['{"a":', '[', '{"b":', '{"c":[1]}', '}']);
+    expect(tokens.join('')).to.equal(JSON.stringify(value));
+    expect([...jsonTokens(value, 0)]).to.deep.equal([JSON.stringify(value)]);
+    for (const plain of [1, 'a', null, true]) expect([...jsonTokens(plain)]).to.deep.equal([JSON.stringify(plain)]);
+    expect([...jsonTokens(undefined)]).to.deep.equal(['null']);
   });
 
   it('copies share nothing', () => {
