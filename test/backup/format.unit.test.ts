@@ -77,6 +77,20 @@ describe('the file of a backup', () => {
     }
   });
 
+  it('gives the content of a section as it comes', async () => {
+    let taken = 0;
+    const section: Section = { section: 'rows', table: 't', columns: ['a'] };
+    async function* coming(): AsyncGenerator<Buffer, void, undefined> {
+      yield Buffer.from(`${JSON.stringify(HEADER)}\n${JSON.stringify(section)}\n`);
+      for (taken = 1; ; taken += 1) yield Buffer.from('one row\n');
+    }
+    const { sections } = await openBackup(coming());
+    const { value } = await sections().next();
+    const first = await value?.content.next();
+    expect(first?.value?.toString()).to.equal('one r');
+    expect(taken).to.equal(1);
+  });
+
   it('passes over the content of a section that nobody reads', async () => {
     const { sections } = await openBackup(each([await written()]));
     const names: string[] = [];
@@ -89,9 +103,10 @@ describe('the file of a backup', () => {
     const text = bytes.toString();
     const at = (part: string): number => text.indexOf(part) + part.length;
     expect(await faultOf('')).to.equal(CUT_OFF);
-    expect(await faultOf(bytes.subarray(0, at('{"format"')))).to.equal(
-      'OperatorError: The backup is cut off in the middle of a line.',
-    );
+    for (const end of [1, at('{"format"'), at('\\.\n') + 1])
+      expect(await faultOf(bytes.subarray(0, end)), `after ${end} bytes`).to.equal(
+        'OperatorError: The backup is cut off in the middle of a line.',
+      );
     expect(await faultOf(bytes.subarray(0, at('\\.\n')))).to.equal(CUT_OFF);
     for (const part of ['{"section":"events"}\n', '{"position":1}\n', '{"position":1}\n\\.']) {
       expect(await faultOf(bytes.subarray(0, at(part))), part).to.equal(

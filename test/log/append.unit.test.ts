@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { prepareEvents } from '../../src/log/append.js';
 import { eventHash } from '../support/event-hash.js';
 import { emptyHead } from '../../src/log/head.js';
-import type { NewEvent } from '../../src/schema/model/events.js';
+import type { Cause, NewEvent } from '../../src/schema/model/events.js';
 import { CAUSE } from '../support/instance.js';
 
 const event = (characters: number): NewEvent => ({
@@ -47,6 +47,52 @@ describe('events on their way into the log', () => {
     expect((await prepareEvents({ head, events: [], cause: CAUSE })).head).to.equal(head);
   });
 
+  it('carry what is known of who made them, without what PostgreSQL can not store', async () => {
+    const now = new Date('2026-01-02T03:04:05.678Z');
+    const batch = '00000000-0000-4000-8000-000000000001';
+    const inserting = async (cause: Cause) => {
+      const { events, statements } = await prepareEvents({ head: emptyHead(), events: [event(1)], cause, batch, now });
+      return { shared: statements[0]?.values?.slice(1), stored: events[0] };
+    };
+    const actor = JSON.stringify(CAUSE.actor);
+    const without = await inserting(CAUSE);
+    expect(without.shared).to.deep.equal([
+      batch,
+      actor,
+      'create-collection',
+      null,
+      null,
+      null,
+      null,
+      null,
+      now.toISOString(),
+    ]);
+    expect(without.stored).not.to.have.property('context');
+    const context = { traceparent: 'a' };
+    const said = { reason: 'a\0b', request_id: '\ud83d', ip: '::1', user_agent: 'curl \ude00😀' };
+    const told = { reason: 'a\uFFFDb', request_id: '\uFFFD', ip: '::1', user_agent: 'curl \uFFFD😀' };
+    const all = await inserting({ actor: { id: '7\0', name: 'A\ud83d' }, command: 'c', ...said, context });
+    expect(all.shared).to.deep.equal([
+      batch,
+      JSON.stringify({ id: '7\uFFFD', name: 'A\uFFFD' }),
+      'c',
+      ...Object.values(told),
+      JSON.stringify(context),
+      now.toISOString(),
+    ]);
+    expect(all.stored).to.deep.include({ ...told, context, batch, occurred_at: now.toISOString() });
+    expect(all.stored?.hash).to.equal(all.stored && eventHash(all.stored));
+  });
+
+  it('are never earlier than the one before, whatever the clock says', async () => {
+    const now = new Date('2026-01-02T03:04:05.678Z');
+    const timeAfter = async (occurred_at: string) =>
+      (await prepareEvents({ head: { ...emptyHead(), occurred_at }, events: [event(1)], cause: CAUSE, now })).head
+        .occurred_at;
+    expect(await timeAfter('2026-01-02T03:04:05.679Z')).to.equal('2026-01-02T03:04:05.679Z');
+    expect(await timeAfter('2026-01-02T03:04:05.677Z')).to.equal(now.toISOString());
+  });
+
   it('a long one is hashed piece by piece, to the hash of the whole, and other work goes on meanwhile', async () => {
     const patch = Array.from({ length: 20_000 }, (_, index) => ({
       op: 'replace' as const,
@@ -56,9 +102,11 @@ describe('events on their way into the log', () => {
     const long = { ...event(1), data: { patch } } as NewEvent;
     let turns = 0;
     const counting = setInterval(() => (turns += 1), 0);
-    const { events } = await prepareEvents({ head: emptyHead(), events: [long], cause: CAUSE });
+    const { events, statements } = await prepareEvents({ head: emptyHead(), events: [long], cause: CAUSE });
     clearInterval(counting);
     const [stored] = events;
+    const [row] = JSON.parse(String(statements[0]?.values?.[0])) as { data: object }[];
+    expect(row?.data).to.deep.equal(JSON.parse(JSON.stringify(long.data)));
     expect(stored && eventHash(stored)).to.equal(stored?.hash);
     expect(turns).to.be.at.least(2);
   });

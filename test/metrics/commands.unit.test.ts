@@ -266,9 +266,12 @@ describe('metrics of the service', () => {
   it('have no value rather than an old one while the database does not answer', async () => {
     let up = true;
     const projections = () => (up ? SOURCES.projections() : Promise.reject(new Error('gone')));
-    const metrics = watching({ projections });
+    const changes = () => (up ? SOURCES.changes() : Promise.reject(new Error('gone')));
+    const metrics = watching({ projections, changes });
     expect(await valueOf(metrics, 'dps_log_head_position')).to.equal(9);
+    expect(await valueOf(metrics, 'dps_change_requests{state="preparing"}')).to.equal(2);
     up = false;
+    expect(await valueOf(metrics, 'dps_change_requests{state="preparing"}')).to.equal(undefined);
     expect(await valueOf(metrics, 'dps_database_up')).to.equal(0);
     expect(await valueOf(metrics, 'dps_log_head_position')).to.equal(undefined);
     expect(await valueOf(metrics, 'dps_projection_failed{projection="tables"}')).to.equal(undefined);

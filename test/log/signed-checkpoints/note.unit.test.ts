@@ -248,5 +248,7 @@ describe('the text of a checkpoint', () => {
       /UTF-8/,
     );
     expect(reasonOf(() => parseCheckpoint(Buffer.alloc(100_000, 'a')))).to.match(/too large/);
+    // A mark at the beginning is part of what was signed: it is not passed over.
+    expect(reasonOf(() => parseCheckpoint(bytes(`\uFEFF${checkpointText(SAYS)}`)))).to.match(/first line/);
   });
 });

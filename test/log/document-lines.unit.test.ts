@@ -1,0 +1,40 @@
+/** Documents as lines of an exported log, and what is told of one that is not what its event names. */
+import { expect } from 'chai';
+import { sha256 } from '../../src/kernel/sha256.js';
+import { documentFault, documentLine, readDocumentLine } from '../../src/log/document-lines.js';
+
+describe('the document that an event names', () => {
+  const content = '{"comment":"why not"}';
+  const hash = sha256(content);
+
+  it('may be whole or erased, and neither missing nor another one', () => {
+    const faultOf = (found: Parameters<typeof documentFault>[0]) => documentFault(found, { hash, sha256 });
+    expect(faultOf({ hash, content })).to.equal(null);
+    expect(faultOf({ hash, content: null })).to.equal(null);
+    expect(faultOf(undefined)).to.equal(`its document ${hash} is missing`);
+    for (const other of ['', `${content} `])
+      expect(faultOf({ hash, content: other })).to.equal(
+        `its document ${hash} is not what its hash says: it was changed`,
+      );
+  });
+
+  it('is read from a line as it was written, and from no other line', () => {
+    for (const document of [
+      { hash, content },
+      { hash, content: null },
+    ])
+      expect(readDocumentLine(documentLine(document))).to.deep.equal(document);
+    for (const line of [
+      '',
+      '{"position":1}',
+      '{"document":',
+      `{"document":"${hash}"}`,
+      `{"document":"${hash}","content":1}`,
+      `{"document":"${hash.slice(1)}","content":null}`,
+      `{"document":"${hash}0","content":null}`,
+      `{"document":"x${hash.slice(1)}","content":null}`,
+      `{"document":"${hash}","content":null,"more":1}`,
+    ])
+      expect(readDocumentLine(line), line).to.equal(null);
+  });
+});

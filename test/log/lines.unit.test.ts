@@ -1,0 +1,28 @@
+/** A stream as lines, wherever its chunks end. */
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { readLines } from '../../src/log/lines.js';
+
+async function linesOf(bytes: Buffer, size = bytes.length): Promise<string[]> {
+  const count = Math.ceil(bytes.length / Math.max(1, size));
+  const chunks = Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+  const lines: string[] = [];
+  for await (const line of readLines(Readable.from(chunks))) lines.push(line);
+  return lines;
+}
+
+describe('the lines of a stream', () => {
+  it('end at line feeds alone, whatever is between them', async () => {
+    const lines = ['\uFEFFa', '', 'é\u2028😀\r', 'b'];
+    for (const end of ['', '\n'])
+      for (const size of [1, 2, 3, 100])
+        expect(await linesOf(Buffer.from(lines.join('\n') + end), size), `${size} bytes`).to.deep.equal(lines);
+    expect(await linesOf(Buffer.alloc(0))).to.deep.equal([]);
+    expect(await linesOf(Buffer.from('\n'))).to.deep.equal(['']);
+  });
+
+  it('show what is no UTF-8, also where the stream is cut off in a character', async () => {
+    expect(await linesOf(Buffer.of(0x61, 0xff, 0x0a, 0x62, 0xc3))).to.deep.equal(['a\uFFFD', 'b\uFFFD']);
+    expect(await linesOf(Buffer.of(0x61, 0x0a, 0xc3))).to.deep.equal(['a', '\uFFFD']);
+  });
+});
