@@ -13,30 +13,7 @@ const event = (characters: number): NewEvent => ({
   data: { patch: [{ op: 'replace', path: '/meta/note', value: 'x'.repeat(characters) }] },
 });
 
-/** The positions of the events in each INSERT. */
-async function inserted(...lengths: number[]): Promise<number[][]> {
-  const { statements } = await prepareEvents({ head: emptyHead(), events: lengths.map(event), cause: CAUSE });
-  return statements.map(({ values }) =>
-    (JSON.parse(String(values?.[0])) as { position: number }[]).map(({ position }) => position),
-  );
-}
-
 describe('events on their way into the log', () => {
-  it('go in one INSERT as long as they are short, and in none when there are none', async () => {
-    expect(await inserted()).to.deep.equal([]);
-    expect(await inserted(1, 1, 1)).to.deep.equal([[1, 2, 3]]);
-  });
-
-  it('are cut into INSERTs of some eight million characters, each event once and in order', async () => {
-    const third = 2_700_000;
-    expect(await inserted(third, third, third, third, third)).to.deep.equal([[1, 2], [3, 4], [5]]);
-  });
-
-  it('one that is longer goes alone', async () => {
-    expect(await inserted(1, 9_000_000, 1, 1)).to.deep.equal([[1], [2], [3, 4]]);
-    expect(await inserted(9_000_000)).to.deep.equal([[1]]);
-  });
-
   it('have the places, hashes and times that follow the head', async () => {
     const now = new Date('2026-01-02T03:04:05.678Z');
     const head = { position: 7, hash: 'f'.repeat(64), occurred_at: null };
