@@ -124,7 +124,7 @@ describe('the hash of a plan', () => {
           expect(plan(one) === plan(other)).to.equal(shown(one) === shown(other));
         },
       ),
-      explored(100),
+      explored(50),
     );
   });
 });

@@ -20,11 +20,22 @@ export function spellingFault(text: string): string | null {
   return element === usual ? null : `must be written as PostgreSQL shows it: ${usual}${text.slice(element.length)}`;
 }
 
+/** How PostgreSQL shows those types without a name here that it takes in several spellings. */
+const SHOWN: ReadonlyMap<string, WrittenType> = new Map([
+  ['timetz', { name: 'time with time zone', parameters: [] }],
+  ['varbit', { name: 'bit varying', parameters: [] }],
+  ['bit', { name: 'bit', parameters: [1] }],
+]);
+
 function namedType(element: string): WrittenType | null {
   const written = parseDataType(element);
+  if (written === null) return null;
+  const { name, parameters } = written;
+  const shown = SHOWN.get(name);
+  if (shown !== undefined) return parameters.length === 0 ? shown : { name: shown.name, parameters };
   // `bpchar` has no length: it is `character` only together with one.
-  const isOther = written === null || (element === 'bpchar' && written.parameters.length === 0);
-  return isOther || dataType(written.name) === undefined ? null : written;
+  const isOther = element === 'bpchar' && parameters.length === 0;
+  return isOther || dataType(name) === undefined ? null : written;
 }
 
 /** Precisions of times stand behind the first word: `timestamp(3) with time zone`. */

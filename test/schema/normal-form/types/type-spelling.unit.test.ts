@@ -48,6 +48,19 @@ const CASES: [text: string, fault: string | null][] = [
   ['numeric(5, 2)[]', `${SHOWN}: numeric(5,2)[]`],
   ['timestamp(3)', `${SHOWN}: timestamp(3) without time zone`],
   ['timestamp(3)[]', `${SHOWN}: timestamp(3) without time zone[]`],
+  ['time with time zone', null],
+  ['timetz', `${SHOWN}: time with time zone`],
+  ['TIMETZ(3)', `${SHOWN}: time(3) with time zone`],
+  ['timetz(3)[]', `${SHOWN}: time(3) with time zone[]`],
+  ['bit varying', null],
+  ['bit varying(5)[]', null],
+  ['varbit', `${SHOWN}: bit varying`],
+  ['varbit(5)', `${SHOWN}: bit varying(5)`],
+  ['bit', `${SHOWN}: bit(1)`],
+  ['bit[]', `${SHOWN}: bit(1)[]`],
+  ['bit(1)', null],
+  ['nchar(3)[]', `${SHOWN}: character(3)[]`],
+  ['national character varying(5)', named('string')],
 ];
 
 describe('the spelling of a type without a name', () => {
