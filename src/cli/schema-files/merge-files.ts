@@ -56,16 +56,17 @@ const MAX_ROUNDS = 10;
 async function merged(invocation: Invocation, body: object, files: SchemaFiles): Promise<Answered> {
   const take = text(invocation.values, 'take');
   const query = { force: isSet(invocation.values, 'force') };
-  let resolve: { place: MergePlace; take: string }[] = [];
+  // Absent, until there is something to decide.
+  let resolve: { place: MergePlace; take: string }[] | undefined;
   for (let round = 1; ; round += 1) {
-    const content = Buffer.from(JSON.stringify({ ...body, ...(resolve.length > 0 && { resolve }) }));
+    const content = Buffer.from(JSON.stringify({ ...body, resolve }));
     const sent = { method: 'POST' as const, query, body: { type: 'application/json', content } };
     const answer = await askAnyway(invocation, '/schema/merge', sent);
     if (answer.status === 200) return answer;
     const conflicts = conflictsIn(answer.text);
     if (take === undefined || conflicts.length === 0 || round === MAX_ROUNDS)
       throw new OperatorError(why(answer, files));
-    resolve = [...resolve, ...conflicts.map(({ extensions: { place } }) => ({ place, take }))];
+    resolve = [...(resolve ?? []), ...conflicts.map(({ extensions: { place } }) => ({ place, take }))];
   }
 }
 
