@@ -78,6 +78,9 @@ describe('metadata rows', () => {
     await projected.rows(`UPDATE service.service_fields SET type = 'wrong'`);
     await projected.rows(`DELETE FROM service.service_relations`);
     await projected.rows(`INSERT INTO service.service_collections VALUES ('phantom', '{}', NULL)`);
+    await projected.rows(
+      `INSERT INTO service.service_fields SELECT (jsonb_populate_record(f, '{"field": "phantom"}')).* FROM service.service_fields f WHERE field = 'note'`,
+    );
     await projected.client.query('BEGIN');
     expect(await rebuildMetadata(projected.client, projected.state())).to.deep.equal({
       collections: 2,
@@ -85,7 +88,7 @@ describe('metadata rows', () => {
       relations: 1,
     });
     const { rows: seen } = await projected.pool.query(`SELECT FROM service.service_fields WHERE type = 'wrong'`);
-    expect(seen).to.have.length(4);
+    expect(seen).to.have.length(5);
     await projected.client.query('COMMIT');
     expect(await rows()).to.deep.equal(right);
     await projected.expectVerified();
