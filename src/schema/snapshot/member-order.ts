@@ -66,7 +66,9 @@ function arrange<T>(value: T, order: Order): T {
 }
 
 function put(into: Record<string, unknown>, member: string, value: unknown, inner: Order['inner']): void {
-  const arranged = typeof value === 'object' && value !== null ? arrange(value, inner?.[member] ?? PLAIN) : value;
+  // Named by whoever sent it: `constructor` is no order of ours.
+  const order = (inner !== undefined && Object.hasOwn(inner, member) && inner[member]) || PLAIN;
+  const arranged = typeof value === 'object' && value !== null ? arrange(value, order) : value;
   if (member !== '__proto__') into[member] = arranged;
   else Object.defineProperty(into, member, { value: arranged, enumerable: true, writable: true, configurable: true });
 }
