@@ -7,9 +7,10 @@ import { type TestCoverage, opensNoSocket } from './coverage.js';
 import type { Mutation } from './mutations.js';
 
 /**
- * First those that run the block, then those that run anything of the file, or else of the files that import it; in
- * each group unit tests first, then those whose place is nearest to the file's, then those that run the fewest blocks:
- * they say the most about each.
+ * First those that run the block, then those that run anything of the file, or else of the files that import it; what
+ * is outside of every block runs when it is loaded, whoever does: there the unit tests of the room come first. In each
+ * group unit tests first, then those whose place is nearest to the file's, then those that run the fewest blocks: they
+ * say the most about each.
  * @param directory the sources without any mutation, as the sample was drawn of them
  */
 export async function testsFor(
@@ -29,10 +30,11 @@ export async function testsFor(
     wider = sound.filter(({ sources }) => files.some((each) => Object.hasOwn(sources, each)));
     files = await importersOf(directory, files);
   }
+  const nearest = block === undefined ? sound.filter((test) => isOfRoom(test, file)) : exact;
   return [
-    ...inOrder(exact, file),
+    ...inOrder(nearest, file),
     ...inOrder(
-      wider.filter((each) => !exact.includes(each)),
+      wider.filter((each) => !nearest.includes(each)),
       file,
     ),
   ];
@@ -44,6 +46,10 @@ function inOrder(tests: readonly TestCoverage[], source: string): TestCoverage[]
     .toSorted((a, b) => a.place - b.place || a.near - b.near || a.test.blocks.length - b.test.blocks.length)
     .map(({ test }) => test);
 }
+
+/** A unit test of the same room: the first two folders are the same. */
+const isOfRoom = ({ file }: TestCoverage, source: string): boolean =>
+  file.endsWith('.unit.test.ts') && sharedFolders(file, source) >= Math.min(2, source.split('/').length - 2);
 
 function rank({ file }: TestCoverage): number {
   return file.endsWith('.unit.test.ts') ? 0 : opensNoSocket(file) ? 1 : 2;
