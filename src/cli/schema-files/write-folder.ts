@@ -30,8 +30,8 @@ export async function changeOf(directory: string, files: ReadonlyMap<string, str
   for (const name of await namesIn(directory)) {
     const file = `${FOLDER}/${name}`;
     if (files.has(file)) continue;
-    if (await isOurs(directory, name)) removed.push(file);
-    else foreign.push(file);
+    const ours = await isOurs(directory, name);
+    if (ours !== null) (ours ? removed : foreign).push(file);
   }
   return { written, removed, foreign };
 }
@@ -58,8 +58,8 @@ async function besides(directory: string): Promise<string[]> {
   return (await namesOf(directory)).filter((name) => name !== FOLDER && name !== LOCK && !name.startsWith('.')).sort();
 }
 
-/** Whether a file is one of a collection: others may have names like ours. */
-async function isOurs(directory: string, name: string): Promise<boolean> {
+/** Whether a file is one of a collection: others may have names like ours. Null: somebody has just removed it. */
+async function isOurs(directory: string, name: string): Promise<boolean | null> {
   const collection = collectionOf(name);
   if (collection === null) return false;
   try {
@@ -67,6 +67,7 @@ async function isOurs(directory: string, name: string): Promise<boolean> {
     return (document as { collection?: unknown } | null)?.collection === collection;
   } catch (error) {
     if (error instanceof YamlError || error instanceof OperatorError) return false;
+    if (isMissing(error)) return null;
     throw error;
   }
 }

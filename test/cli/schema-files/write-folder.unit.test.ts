@@ -1,0 +1,25 @@
+/** What a folder has and should not have, while somebody else writes into it. */
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { changeOf } from '../../../src/cli/schema-files/write-folder.js';
+import { temporaryDirectory } from '../../support/postgres.js';
+
+describe('what a folder has beside the files that it should have', () => {
+  it('goes where it is of a collection, stays where it is not, and is nothing where it has just gone', async () => {
+    const directory = await temporaryDirectory();
+    try {
+      await mkdir(join(directory, 'collections'));
+      await writeFile(join(directory, 'collections/old.yaml'), 'collection: old\nfields: []\nrelations: []\n');
+      await writeFile(join(directory, 'collections/notes.yaml'), 'remember: this\n');
+      await symlink('nowhere.yaml', join(directory, 'collections/gone.yaml'));
+      expect(await changeOf(directory, new Map([['collections/new.yaml', 'collection: new\n']]))).to.deep.equal({
+        written: new Map([['collections/new.yaml', 'collection: new\n']]),
+        removed: ['collections/old.yaml'],
+        foreign: ['collections/notes.yaml'],
+      });
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
