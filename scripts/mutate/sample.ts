@@ -142,5 +142,3 @@ async function importedBy(directory: string, wrong: ReadonlySet<string>, left: R
   }
   return [...found];
 }
-
-/** Fisher and Yates with a generator that the seed alone decides (mulberry32). */

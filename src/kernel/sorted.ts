@@ -1,5 +1,5 @@
 /** Sorting in steps: ten thousand names in one go stop the event loop for 10 ms. */
-import { type Resumable, takingTurns } from './resumable.js';
+import type { Resumable } from './resumable.js';
 
 /** Items that are sorted, or merged, in one step. */
 const AT_ONCE = 500;
@@ -34,12 +34,11 @@ export function* sortedInSteps<T>(items: Iterable<T>, compare: (a: T, b: T) => n
 function* merge<T>(first: readonly T[], second: readonly T[], compare: (a: T, b: T) => number): Resumable<T[]> {
   const merged: T[] = [];
   let [left, right] = [0, 0];
-  const turn = takingTurns(AT_ONCE);
   while (merged.length < first.length + second.length) {
     const takesFirst =
       right === second.length || (left < first.length && compare(first[left] as T, second[right] as T) <= 0);
     merged.push((takesFirst ? first[left++] : second[right++]) as T);
-    yield* turn();
+    if (merged.length % AT_ONCE === 0) yield;
   }
   return merged;
 }

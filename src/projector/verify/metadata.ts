@@ -79,7 +79,7 @@ async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: reado
       else differences.push(...compareMembers(document, row).map((member) => ({ ...place, ...member })));
     }
   }
-  // What is the same is most of it: only the rest is put in order, which by collection is all that is found.
+  // What is the same is most of it: only the rest is put in order, here by field; whoever asked does it by collection.
   const ordered = await runYielding(
     sortedInSteps(differences, (a, b) => byName(a.field ?? '', b.field ?? '')),
     slice,
