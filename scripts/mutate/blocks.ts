@@ -1,5 +1,5 @@
 /** The blocks of a source file, each of which tells when it is run: what the coverage is taken of. */
-import { childAt, walk } from './ast.js';
+import { type Node, childAt, walk } from './ast.js';
 
 /** From where to where a block goes, in the file as it stands. */
 export interface Block {
@@ -7,20 +7,45 @@ export interface Block {
   end: number;
 }
 
-/** Every block in braces and every arrow's expression, in the order of where they start. */
-export function blocksOf(file: string, source: string): (Block & { braces: boolean })[] {
-  const blocks: (Block & { braces: boolean })[] = [];
+type Found = Block & { kind: 'braces' | 'statement' | 'expression' };
+
+/**
+ * What may run while its neighbour doesn't, in the order of where they start: every block in braces, an arrow's
+ * expression, what an `if` leads to without braces, either side of a `?`, the right side of `&&`, `||` and `??`.
+ */
+export function blocksOf(file: string, source: string): Found[] {
+  const blocks: Found[] = [];
+  const note = (node: Node | undefined, kind: Found['kind']): void => {
+    if (node === undefined) return;
+    const at = kind === 'expression' ? expressionIn(source, node) : { start: node.start, end: node.end };
+    blocks.push({ start: at.start, end: at.end, kind });
+  };
   walk(file, source, (node) => {
-    const arrow = node.type === 'ArrowFunctionExpression' ? childAt(node, 'body') : undefined;
-    if (node.type === 'BlockStatement' || (node.type === 'FunctionBody' && source[node.start] === '{')) {
-      blocks.push({ start: node.start, end: node.end, braces: true });
-    } else if (arrow !== undefined && source[arrow.start] !== '{') {
-      blocks.push({ ...expressionIn(source, arrow), braces: false });
+    if (inBraces(node, source)) note(node, 'braces');
+    for (const [member, kind] of BRANCHES[node.type] ?? []) {
+      const child = childAt(node, member);
+      if (child !== undefined && !inBraces(child, source)) note(child, kind);
     }
     return true;
   });
   return blocks.toSorted((a, b) => a.start - b.start || b.end - a.end);
 }
+
+const BRANCHES: Readonly<Record<string, readonly (readonly [member: string, kind: Found['kind']])[]>> = {
+  ArrowFunctionExpression: [['body', 'expression']],
+  ConditionalExpression: [
+    ['consequent', 'expression'],
+    ['alternate', 'expression'],
+  ],
+  IfStatement: [
+    ['consequent', 'statement'],
+    ['alternate', 'statement'],
+  ],
+  LogicalExpression: [['right', 'expression']],
+};
+
+const inBraces = (node: Node, source: string): boolean =>
+  node.type === 'BlockStatement' || (node.type === 'FunctionBody' && source[node.start] === '{');
 
 /** The number of the innermost block around a place, or undefined where it is outside of every function. */
 export function blockAt(blocks: readonly Block[], place: number): number | undefined {
@@ -30,14 +55,14 @@ export function blockAt(blocks: readonly Block[], place: number): number | undef
 
 /** The source with a call in every block: `hit(file#number)`, of the module at `recorder`, a file URL. */
 export function instrumented(file: string, source: string, recorder: string): string {
-  const insertions = blocksOf(file, source).flatMap(({ start, end, braces }, index) => {
+  const insertions = blocksOf(file, source).flatMap(({ start, end, kind }, index) => {
     const call = `$hit(${JSON.stringify(`${file}#${index}`)})`;
-    return braces
-      ? [{ at: start + 1, text: `${call};` }]
-      : [
-          { at: start, text: `(${call}, ` },
-          { at: end, text: ')' },
-        ];
+    if (kind === 'braces') return [{ at: start + 1, text: `${call};` }];
+    const [before, after] = kind === 'statement' ? [`{${call};`, '}'] : [`(${call}, `, ')'];
+    return [
+      { at: start, text: before },
+      { at: end, text: after },
+    ];
   });
   let text = source;
   for (const { at, text: inserted } of insertions.toSorted((a, b) => b.at - a.at)) {
@@ -48,7 +73,7 @@ export function instrumented(file: string, source: string, recorder: string): st
   return shebang + head + text.slice(shebang.length);
 }
 
-/** An arrow's expression with the parentheses around it, which the tree leaves out. */
+/** An expression with the parentheses around it, which the tree leaves out. */
 function expressionIn(source: string, node: Block): Block {
   let { start, end } = node;
   const before = (place: number): number => source.slice(0, place).trimEnd().length;

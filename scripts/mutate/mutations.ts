@@ -9,6 +9,8 @@ export interface Mutation {
   text: string;
   /** The name of what was done. */
   operator: string;
+  /** Where what only then runs, or only without it, begins: the tests that run it are the likeliest to notice. */
+  telling?: number;
 }
 
 /** A change of the text of one file, without its file. */
@@ -91,7 +93,8 @@ function withoutGuard(node: Node): Change[] {
   const consequent = childAt(node, 'consequent');
   if (consequent === undefined || childAt(node, 'alternate') !== undefined) return [];
   if (!/^(Return|Throw|Continue|Break)Statement$/.test(consequent.type)) return [];
-  return [{ start: node.start, end: node.end, text: ';', operator: 'drop guard' }];
+  const { start, end } = node;
+  return [{ start, end, text: ';', operator: 'drop guard', telling: consequent.start }];
 }
 
 function swapped(node: Node, source: string, by: Readonly<Record<string, string>>): Change[] {
@@ -106,9 +109,9 @@ function swapped(node: Node, source: string, by: Readonly<Record<string, string>
 
 /** `a ?? b` as `a` alone. */
 function withoutDefault(node: Node): Change[] {
-  const left = childAt(node, 'left');
-  if (node['operator'] !== '??' || left === undefined) return [];
-  return [{ start: left.end, end: node.end, text: '', operator: 'drop default' }];
+  const [left, right] = [childAt(node, 'left'), childAt(node, 'right')];
+  if (node['operator'] !== '??' || left === undefined || right === undefined) return [];
+  return [{ start: left.end, end: node.end, text: '', operator: 'drop default', telling: right.start }];
 }
 
 function literal(node: Node): Change[] {

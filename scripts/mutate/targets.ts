@@ -7,7 +7,7 @@ import { type TestCoverage, opensNoSocket } from './coverage.js';
 import type { Mutation } from './mutations.js';
 
 /**
- * First those that run the block, then those that run anything of the file, or else of the files that import it; what
+ * First those that run what the mutation skips or adds, then those that run the block, then those that run anything of the file, or else of the files that import it; what
  * is outside of every block runs when it is loaded, whoever does: there the unit tests of the room come first. In each
  * group unit tests first, then those whose place is nearest to the file's, then those that run the fewest blocks: they
  * say the most about each.
@@ -22,22 +22,17 @@ export async function testsFor(
   const { file } = mutation;
   const blocks = blocksOf(file, await readFile(join(directory, file), 'utf8'));
   const block = blockAt(blocks, mutation.start);
-  const [count, name] = [blocks.length, `${file}#${block ?? ''}`];
-  const exact = sound.filter(({ blocks: ran, sources }) => sources[file] === count && ran.includes(name));
+  const running = (number: number | undefined): TestCoverage[] =>
+    sound.filter(({ blocks: ran, sources }) => sources[file] === blocks.length && ran.includes(`${file}#${number}`));
+  const telling = mutation.telling === undefined ? [] : running(blockAt(blocks, mutation.telling));
   let files = [file];
   let wider: TestCoverage[] = [];
   for (let step = 0; step < 4 && wider.length === 0; step++) {
     wider = sound.filter(({ sources }) => files.some((each) => Object.hasOwn(sources, each)));
     files = await importersOf(directory, files);
   }
-  const nearest = block === undefined ? sound.filter((test) => isOfRoom(test, file)) : exact;
-  return [
-    ...inOrder(nearest, file),
-    ...inOrder(
-      wider.filter((each) => !nearest.includes(each)),
-      file,
-    ),
-  ];
+  const nearest = block === undefined ? sound.filter((test) => isOfRoom(test, file)) : running(block);
+  return [...new Set([telling, nearest, wider].flatMap((group) => inOrder(group, file)))];
 }
 
 function inOrder(tests: readonly TestCoverage[], source: string): TestCoverage[] {
