@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { startProxy } from '../support/proxy.js';
 
 /** Milliseconds: longer than a connection may be silent, with what finding out takes. */
 const STALL = 7_000;
@@ -60,5 +61,36 @@ describe('a COPY whose other end is ours, and slow', function () {
     );
     expect((await pool.query('SELECT n FROM copied ORDER BY n')).rows).to.deep.equal([{ n: 1 }, { n: 2 }]);
     expect(warnings).to.deep.equal([]);
+  });
+});
+
+describe('a query whose answer stays away', function () {
+  this.timeout(60_000);
+
+  it('fails within seconds, and the pool goes on with another connection', async () => {
+    const database = await createDatabase();
+    const proxy = await startProxy(database.connectionString);
+    const warnings: string[] = [];
+    const pool = createPool({
+      connectionString: proxy.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      max: 1,
+      logger: { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} },
+    });
+    try {
+      expect((await pool.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
+      proxy.intercept((sent) => (sent.includes('SELECT 2') ? 'fall silent' : 'pass'));
+      const error = await pool.query('SELECT 2 AS two').catch((thrown: unknown) => thrown);
+      expect(error).to.be.an('error').with.property('message', 'the connection has gone silent');
+      expect(warnings).to.deep.equal(['a connection to the database has gone silent and is given up']);
+      proxy.intercept(() => 'pass');
+      expect((await pool.query('SELECT 3 AS three')).rows).to.deep.equal([{ three: 3 }]);
+    } finally {
+      proxy.cut();
+      await pool.end();
+      await proxy.close();
+      await database.drop();
+    }
   });
 });

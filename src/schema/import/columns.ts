@@ -7,7 +7,7 @@ import { defaultFromCatalog } from '../normal-form/defaults/catalog-default.js';
 import { type Check, checkOf, flag, Wrong } from '../normal-form/checks.js';
 import { commentText, isSequenceDefault } from '../normal-form/column.js';
 import { isFunctionDefault, readDefault } from '../normal-form/defaults/default-value.js';
-import { ALIAS_TYPE, type ColumnType, isFieldType, UNKNOWN_TYPE } from '../normal-form/types/field-types.js';
+import { ALIAS_TYPE, type ColumnType, dataTypesOf, isFieldType, UNKNOWN_TYPE } from '../normal-form/types/field-types.js';
 import { readVendorColumn, type VendorColumn } from '../normal-form/types/vendor-types.js';
 import type { FieldDocument, Import, Place } from './context.js';
 import { quoted, warn, warnOfMember } from './reading.js';
@@ -150,7 +150,7 @@ function readColumnDefault(
   if (result['generation_expression'] != null) return { default_value: null };
   // Of a type that isn't said, the field as it is will tell what the default means.
   if (type === undefined) return { default_value: (typeof value === 'string' && vendorFunction(value)) || value };
-  const column = completed(input.column);
+  const column = completed(type, input.column);
   if (isSequenceDefault(value, column)) return { default_value: null, has_auto_increment: true };
   if (result['has_auto_increment'] === true) return { default_value: null };
   const read = defaultOf(type, column, value);
@@ -165,8 +165,10 @@ function defaultText(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-function completed(column: Partial<ColumnType>): ColumnType {
-  return { data_type: 'text', max_length: null, numeric_precision: null, numeric_scale: null, ...column };
+/** A type that names no column type has the first that it may have. */
+function completed(type: string, column: Partial<ColumnType>): ColumnType {
+  const data_type = dataTypesOf(type)?.[0] ?? 'text';
+  return { data_type, max_length: null, numeric_precision: null, numeric_scale: null, ...column };
 }
 
 /** A default as any vendor may write it: a value, a function by another name, or an expression of PostgreSQL. */

@@ -49,6 +49,8 @@ describe('embedded PostgreSQL', function () {
     const first = await start();
     await query(first.connectionString, 'create table kept as select 42 as answer');
     await first.stop();
+    // Left by a start that was killed, and opened up by somebody.
+    await writeFile(join(dataDir, 'connection.new'), '', { mode: 0o644 });
     const second = await start();
     const rows = await query(second.connectionString, 'select answer from kept');
     expect(await recordedConnection(dataDir)).to.equal(second.connectionString);

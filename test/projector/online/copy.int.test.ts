@@ -291,6 +291,26 @@ describe('the copy of values', function () {
     expect(await differences()).to.equal(0);
   });
 
+  it('keeps no row of a batch whose end could not be kept, and of a copy that could not be emptied every one', async () => {
+    const [note, copy] = steps as [PreparationStep, PreparationStep];
+    await engine.runStep(contextOf(session, change, note), note);
+    const prepared = preparedOf(statement);
+    if (prepared?.what.kind !== 'copy') throw new Error('no copy');
+    const table = copyTable(copyingOf({ id, schema: 'public' }, { ...prepared, what: prepared.what }));
+    const copied = async (): Promise<number> =>
+      (await application.query<{ count: number }>(`SELECT count(*)::int FROM ${table}`)).rows[0]?.count ?? -1;
+    const lost = Promise.reject.bind(Promise, new Error('could not be kept')) as () => Promise<never>;
+    const failing = engine.runStep(contextOf(session, change, copy, { save: lost }), copy);
+    expect(await failing.catch((thrown: Error) => thrown.message)).to.equal('could not be kept');
+    expect(await copied()).to.equal(0);
+    const kept: Kept = new Map();
+    await engine.runStep(contextOf(session, change, copy, { kept }), copy);
+    await application.query('TRUNCATE t');
+    const again = engine.runStep(contextOf(session, change, copy, { kept, save: lost }), copy);
+    expect(await again.catch((thrown: Error) => thrown.message)).to.equal('could not be kept');
+    expect(await copied()).to.equal(20_000);
+  });
+
   it('begins again when the table is truncated', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     const kept: Kept = new Map();

@@ -54,6 +54,16 @@ describe('imported fields', () => {
     expect(counts('string', 'varchar')).to.equal(false);
   });
 
+  it('of whom only the type is said are read as the column that it makes', () => {
+    const counting = one('integer', { default_value: "nextval('a_x_seq'::regclass)" }, 'postgres');
+    expect(counting.schema).to.include({ has_auto_increment: true, default_value: null });
+    expect(counting.warnings).to.deep.equal([]);
+    const large = one('integer', { default_value: 3_000_000_000 });
+    expect(large.schema).to.include({ default_value: null });
+    expect(large.warnings).to.deep.equal(['DEFAULT_LEFT_OUT a.x']);
+    expect(one('bigInteger', { default_value: 3_000_000_000 }).warnings).to.deep.equal([]);
+  });
+
   it('keep lengths that have a meaning, and drop the others', () => {
     expect(one('string', { data_type: 'varchar', max_length: 127 }).schema).to.include({ max_length: 127 });
     expect(one('string', { data_type: 'varchar(31)' }).schema).to.include({ max_length: 31 });

@@ -1,0 +1,94 @@
+/** A COMMIT whose answer never came: what became of it is asked over another connection. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { ProblemError } from '../../src/kernel/problem.js';
+import { sendBatch } from '../../src/postgres/exchange.js';
+import { TRANSACTION_ID, type Transaction, commitSurely } from '../../src/postgres/transaction.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { until } from '../support/until.js';
+
+describe('a COMMIT that was not answered', function () {
+  this.timeout(20_000);
+  let database: TestDatabase;
+  /** Its connection is gone; it is the one that would have had the answer. */
+  let lost: pg.Client;
+  /** What the server still has of it. */
+  let session: pg.Client;
+  let isEnded: boolean;
+  const asked = async (statement: string): Promise<unknown[]> => {
+    const client = new pg.Client(database.connectionString);
+    await client.connect();
+    return client
+      .query(statement)
+      .then(({ rows }) => rows as unknown[])
+      .finally(() => client.end());
+  };
+
+  before(async () => {
+    database = await createDatabase();
+    await asked('CREATE TABLE written (n integer)');
+  });
+  beforeEach(async () => {
+    await asked('TRUNCATE written');
+    [lost, session] = [0, 1].map(() => new pg.Client(database.connectionString)) as [pg.Client, pg.Client];
+    isEnded = false;
+    lost.on('error', () => undefined);
+    session.on('error', () => (isEnded = true));
+    await Promise.all([lost.connect(), session.connect()]);
+    (lost as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  });
+  afterEach(() => session.end().catch(() => undefined));
+  after(() => database.drop());
+
+  const begin = async (statement: string): Promise<Transaction> => {
+    await session.query('BEGIN');
+    await session.query(statement);
+    return (await sendBatch(session, [TRANSACTION_ID]))[0]?.rows[0] as unknown as Transaction;
+  };
+  const outcome = (known: Transaction): Promise<string> =>
+    commitSurely({ options: { connectionString: database.connectionString } }, lost, known).then(
+      () => 'committed',
+      (error: unknown) => {
+        expect(error).to.be.instanceOf(ProblemError);
+        const { code, message } = (error as ProblemError).problem;
+        return `${code}: ${message}`;
+      },
+    );
+  const WRITE = 'INSERT INTO written VALUES (1)';
+  const NOTHING_WRITTEN =
+    'UNAVAILABLE: The connection to the database was lost before the change was committed; nothing was written.';
+
+  it('is one where the server says that it was done', async () => {
+    const known = await begin(WRITE);
+    await session.query('COMMIT');
+    expect(await outcome(known)).to.equal('committed');
+  });
+
+  it('is none where the transaction was rolled back', async () => {
+    const known = await begin(WRITE);
+    await session.query('ROLLBACK');
+    expect(await outcome(known)).to.equal(NOTHING_WRITTEN);
+  });
+
+  it('is none where the transaction still waits for it: that is ended, so that it will never be one', async () => {
+    const known = await begin(WRITE);
+    expect(await outcome(known)).to.equal(NOTHING_WRITTEN);
+    await until('its session is ended', () => isEnded);
+    expect(await asked('SELECT n FROM written')).to.deep.equal([]);
+  });
+
+  it('is nothing to ask about where nothing was written', async () => {
+    const known = await begin('SELECT 1');
+    expect(known.transaction).to.equal(null);
+    expect(await outcome(known)).to.equal('committed');
+    expect(isEnded).to.equal(false);
+  });
+
+  it('is unknown to a server of another timeline, whose numbers are of other transactions', async () => {
+    const known = await begin(WRITE);
+    const told = await outcome({ ...known, timeline: (known.timeline ?? 0) + 1 });
+    expect(told).to.include('whether it was is unknown');
+    expect((await session.query('SELECT n FROM written')).rows).to.deep.equal([{ n: 1 }]);
+    expect(isEnded).to.equal(false);
+  });
+});
