@@ -18,10 +18,11 @@ describe('a COMMIT that was not answered', function () {
   const asked = async (statement: string): Promise<unknown[]> => {
     const client = new pg.Client(database.connectionString);
     await client.connect();
-    return client
-      .query(statement)
-      .then(({ rows }) => rows as unknown[])
-      .finally(() => client.end());
+    try {
+      return (await client.query(statement)).rows as unknown[];
+    } finally {
+      await client.end();
+    }
   };
 
   before(async () => {

@@ -7,7 +7,13 @@ import { defaultFromCatalog } from '../normal-form/defaults/catalog-default.js';
 import { type Check, checkOf, flag, Wrong } from '../normal-form/checks.js';
 import { commentText, isSequenceDefault } from '../normal-form/column.js';
 import { isFunctionDefault, readDefault } from '../normal-form/defaults/default-value.js';
-import { ALIAS_TYPE, type ColumnType, dataTypesOf, isFieldType, UNKNOWN_TYPE } from '../normal-form/types/field-types.js';
+import {
+  ALIAS_TYPE,
+  type ColumnType,
+  dataTypesOf,
+  isFieldType,
+  UNKNOWN_TYPE,
+} from '../normal-form/types/field-types.js';
 import { readVendorColumn, type VendorColumn } from '../normal-form/types/vendor-types.js';
 import type { FieldDocument, Import, Place } from './context.js';
 import { quoted, warn, warnOfMember } from './reading.js';

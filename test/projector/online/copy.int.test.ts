@@ -16,6 +16,7 @@ import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { until } from '../../support/until.js';
 import { type Kept, applied, contextOf, engine, openSession } from './online.js';
+import { writing } from './writing.js';
 
 const POSITION = 7;
 
@@ -42,18 +43,6 @@ const statement: Statement = {
   },
   source: { event: 0, type: 'field.deleted', collection: 't', field: 'v' },
 };
-
-/** A transaction each: its isolation, and its statements, `$` being the number of a row. */
-const WRITES: readonly (readonly string[])[] = [
-  ['READ COMMITTED', `INSERT INTO t VALUES ($, 'new' || random(), '{"new": 1}', 1)`],
-  ['READ COMMITTED', 'DELETE FROM t WHERE a = $'],
-  ['READ COMMITTED', `UPDATE t SET v = '{"x": $}' WHERE a BETWEEN $ AND $ + 30`],
-  ['READ COMMITTED', 'UPDATE t SET a = a + 100000 WHERE a = $'],
-  ['READ COMMITTED', 'UPDATE t SET other = other + 1 WHERE a = $'],
-  ['READ COMMITTED', 'UPDATE t SET v = NULL WHERE a = $'],
-  ['REPEATABLE READ', 'SELECT FROM t LIMIT 1', 'SELECT pg_sleep(0.02)', `UPDATE t SET v = '{"old": $}' WHERE a = $`],
-  ['REPEATABLE READ', 'SELECT FROM t LIMIT 1', 'SELECT pg_sleep(0.02)', 'DELETE FROM t WHERE a = $'],
-];
 
 interface PlanNode {
   'Node Type': string;
@@ -114,6 +103,12 @@ describe('the copy of values', function () {
     return JSON.parse(JSON.stringify(planned)) as PreparationStep[];
   }
 
+  const copyingHere = () => {
+    const prepared = preparedOf(statement);
+    if (prepared?.what.kind !== 'copy') throw new Error('no copy to follow for');
+    return copyingOf({ id, schema: 'public' }, { ...prepared, what: prepared.what });
+  };
+
   const take = async (): Promise<void> => {
     await session.query(`CREATE SCHEMA service_trash_${POSITION}`);
     await applied(session, change, steps);
@@ -128,41 +123,7 @@ describe('the copy of values', function () {
     return rows[0]?.count ?? -1;
   };
 
-  /** Applications that write: single rows, many at once, keys that change, transactions that see an old snapshot, and those that fail. */
-  function write(): { stop: () => Promise<void>; written: () => number } {
-    let ended = false;
-    let written = 0;
-    const writeOnce = async (client: pg.PoolClient): Promise<void> => {
-      const i = Math.ceil(Math.random() * 21_000);
-      const [isolation, ...statements] = WRITES[i % WRITES.length] as readonly string[];
-      await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
-      for (const each of statements) await client.query(each.replaceAll('$', String(i)));
-      await client.query(Math.random() < 0.2 ? 'ROLLBACK' : 'COMMIT');
-    };
-    const one = async (): Promise<void> => {
-      while (!ended) {
-        const client = await application.connect();
-        try {
-          await writeOnce(client);
-          written += 1;
-        } catch (error) {
-          await client.query('ROLLBACK');
-          // Those that meet each other, as without a copy.
-          if (!['40001', '40P01', '23505'].includes((error as { code: string }).code)) throw error;
-        } finally {
-          client.release();
-        }
-      }
-    };
-    const all = Promise.all([one(), one(), one(), one()]);
-    return {
-      stop: async () => {
-        ended = true;
-        await all;
-      },
-      written: () => written,
-    };
-  }
+  const write = () => writing(application);
 
   it('is the table at the moment of the change, whatever is written meanwhile', async () => {
     const before = await catalogText(session, 'public');
@@ -225,9 +186,7 @@ describe('the copy of values', function () {
   it('looks rows up by key also where PostgreSQL thinks that there are no notes', async () => {
     const [note] = steps as [PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
-    const prepared = preparedOf(statement);
-    if (prepared?.what.kind !== 'copy') throw new Error('no copy to follow for');
-    const copying = copyingOf({ id, schema: 'public' }, { ...prepared, what: prepared.what });
+    const copying = copyingHere();
     // As an automatic VACUUM does while there are none.
     await session.query(`VACUUM ${notedTable(copying)}`);
     const { rows } = await session.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
@@ -294,9 +253,7 @@ describe('the copy of values', function () {
   it('keeps no row of a batch whose end could not be kept, and of a copy that could not be emptied every one', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
-    const prepared = preparedOf(statement);
-    if (prepared?.what.kind !== 'copy') throw new Error('no copy');
-    const table = copyTable(copyingOf({ id, schema: 'public' }, { ...prepared, what: prepared.what }));
+    const table = copyTable(copyingHere());
     const copied = async (): Promise<number> =>
       (await application.query<{ count: number }>(`SELECT count(*)::int FROM ${table}`)).rows[0]?.count ?? -1;
     const lost = Promise.reject.bind(Promise, new Error('could not be kept')) as () => Promise<never>;
@@ -347,9 +304,7 @@ describe('the copy of values', function () {
   it('tells how much is left of what was written, where that is much', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
-    const prepared = preparedOf(statement);
-    if (prepared?.what.kind !== 'copy') throw new Error('no copy to follow for');
-    const copying = copyingOf({ id, schema: 'public' }, { ...prepared, what: prepared.what });
+    const copying = copyingHere();
     // Of rows that are gone again.
     await session.query(
       `INSERT INTO ${notedTable(copying)} SELECT -i, 'gone', false FROM generate_series(1, 205000) i`,
