@@ -5,12 +5,13 @@ import { blockAt, blocksOf } from './blocks.js';
 import { projectFiles } from './copy.js';
 import { type TestCoverage, opensNoSocket } from './coverage.js';
 import type { Mutation } from './mutations.js';
+import { lineAt } from './sample.js';
 
 /**
- * First those that run what the mutation skips or adds, then those that run the block, then those that run anything of the file, or else of the files that import it; what
- * is outside of every block runs when it is loaded, whoever does: there the unit tests of the room come first. In each
- * group unit tests first, then those whose place is nearest to the file's, then those that run the fewest blocks: they
- * say the most about each.
+ * First those that run what the mutation skips or adds, then those that run the block, then those that run anything of the
+ * file, or else of the files that import it; what is outside of every block runs when it is loaded, whoever does: there the
+ * unit tests of the room come first. In each group unit tests first, then those whose path has the most in common with the
+ * file's and with the words of the line that is changed, then those that run the fewest blocks: they say the most about each.
  * @param directory the sources without any mutation, as the sample was drawn of them
  */
 export async function testsFor(
@@ -20,7 +21,8 @@ export async function testsFor(
 ): Promise<TestCoverage[]> {
   const sound = coverage.filter(({ failed }) => failed === 0);
   const { file } = mutation;
-  const blocks = blocksOf(file, await readFile(join(directory, file), 'utf8'));
+  const source = await readFile(join(directory, file), 'utf8');
+  const blocks = blocksOf(file, source);
   const block = blockAt(blocks, mutation.start);
   const running = (number: number | undefined): TestCoverage[] =>
     sound.filter(({ blocks: ran, sources }) => sources[file] === blocks.length && ran.includes(`${file}#${number}`));
@@ -32,15 +34,32 @@ export async function testsFor(
     files = await importersOf(directory, files);
   }
   const nearest = block === undefined ? sound.filter((test) => isOfRoom(test, file)) : running(block);
-  return [...new Set([telling, nearest, wider].flatMap((group) => inOrder(group, file)))];
+  const place = { file, words: new Set(wordsOf(lineAt(source, mutation.start).text)) };
+  return [...new Set([telling, nearest, wider].flatMap((group) => inOrder(group, place)))];
 }
 
-function inOrder(tests: readonly TestCoverage[], source: string): TestCoverage[] {
-  const ranked = tests.map((test) => ({ test, place: rank(test), near: -sharedFolders(test.file, source) }));
+interface Place {
+  file: string;
+  /** Of the line that is changed. */
+  words: ReadonlySet<string>;
+}
+
+function inOrder(tests: readonly TestCoverage[], { file, words }: Place): TestCoverage[] {
+  const ranked = tests.map((test) => {
+    const shared = wordsOf(test.file.replace(/^.*\//, '')).filter((word) => words.has(word)).length;
+    return { test, place: rank(test), near: -sharedFolders(test.file, file) - shared };
+  });
   return ranked
     .toSorted((a, b) => a.place - b.place || a.near - b.near || a.test.blocks.length - b.test.blocks.length)
     .map(({ test }) => test);
 }
+
+/** `lock` and `holder` of `LockHolders`; too short ones are anybody's. */
+function wordsOf(text: string): string[] {
+  return (text.match(/[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase().replace(/s$/, '')).filter(isOwn);
+}
+
+const isOwn = (word: string): boolean => word.length > 3 && !['unit', 'long', 'test', 'const', 'return'].includes(word);
 
 /** A unit test of the same room: the first two folders are the same. */
 const isOfRoom = ({ file }: TestCoverage, source: string): boolean =>

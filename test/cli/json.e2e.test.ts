@@ -1,5 +1,5 @@
 /** "Every command but completion takes --json, to print for machines": each one does, and what it prints then is one document. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -131,6 +131,13 @@ describe('dps for machines', () => {
     expect(await run('changes', 'list'))
       .to.be.an('array')
       .with.length(2);
+  });
+
+  it('writes a file in JSON too, whatever that is called', async () => {
+    const environment = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };
+    const { code, out } = await dps(['snapshot', '--json', '--output', at('snapshot.yaml')], environment);
+    expect([code, out]).to.deep.equal([0, '']);
+    expect(JSON.parse(await readFile(at('snapshot.yaml'), 'utf8'))).to.have.property('fields');
   });
 
   it('reads history', async () => {

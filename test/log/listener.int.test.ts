@@ -129,10 +129,16 @@ describe('listening', () => {
     expect(attempts.slice(before)[0]).to.equal(1);
   });
 
-  it('starts while the database is away', async () => {
+  it('starts while the database is away, and tells of each attempt', async () => {
+    const warnings: object[] = [];
+    const warn = (message: string, members?: object) => void warnings.push({ message, ...members });
     proxy.answer('refused');
-    listen();
-    await until('some attempts', () => false, 100).catch(() => undefined);
+    listen({ logger: { ...silent, warn }, backoff: (attempt) => 10 * attempt });
+    await until('some attempts', () => warnings.length >= 2);
+    const [first, second] = warnings.map((each) => ({ ...each, reason: '' }));
+    const message = 'not listening for notifications';
+    expect(first).to.deep.equal({ message, reason: '', attempt: 1, retry_in: 10 });
+    expect(second).to.deep.equal({ message, reason: '', attempt: 2, retry_in: 20 });
     proxy.answer('through');
     await until('connected', listener.connected);
     await hears(1);

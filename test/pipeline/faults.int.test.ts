@@ -186,6 +186,25 @@ describe('the pipeline, when something goes wrong', function () {
     await expectWhole('first');
   });
 
+  it('waits for a database that is away, as long as for a lock, and tells of it once', async () => {
+    const told: [string, unknown][] = [];
+    const logger = { ...silent, info: (...each: [string, unknown]) => void told.push(each) };
+    const writeThrough = proxy.connectionString;
+    const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, writeThrough, logger });
+    proxy.answer('refused');
+    proxy.cut();
+    const running = patient.pipeline.execute('create-collection', table('second', [field('a')]), { cause: CAUSE });
+    const isTold = () => told.some(([message]) => message === 'a change waits for the database');
+    await until('it waits', isTold);
+    const before = proxy.connections();
+    await until('it was tried again', () => proxy.connections() > before);
+    proxy.answer('through');
+    done(await running);
+    expect(told.filter(([message]) => message === 'a change waits for the database')).to.have.length(1);
+    await patient.stop();
+    await expectWhole('first', 'second');
+  });
+
   describe('during the commit', () => {
     /** The last flight of a command: the news for listeners, and the COMMIT behind them. */
     const isCommit = (sent: Buffer): boolean => sent.includes(logChannel('public'));

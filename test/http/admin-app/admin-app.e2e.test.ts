@@ -113,9 +113,12 @@ describe('the admin app', () => {
     for (const name of ['home', 'import_export', 'insert_link', 'warning_amber']) {
       const icon = await get(`/app/icons/x/${name}.svg`);
       expect(icon.headers.get('content-type'), name).to.equal('image/svg+xml');
+      expect(icon.headers.get('cache-control'), name).to.equal('public, max-age=31536000, immutable');
       expect(icon.text()).to.match(/^<svg [^>]+><path/);
     }
-    expect((await get('/app/icons/x/constructor.svg')).status).to.equal(204);
+    const nobodys = await get('/app/icons/x/constructor.svg');
+    expect(nobodys.status).to.equal(204);
+    expect(nobodys.headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
   });
 
   it('is at most 300 KB until something can be seen', () => {

@@ -66,6 +66,23 @@ describe('stored folds', () => {
     return stored();
   };
 
+  it('can be made on the way through a log, each time as far from the one before as it should be', async () => {
+    await append(
+      database.connectionString,
+      Array.from({ length: 8_001 }, () => ACKNOWLEDGED),
+    );
+    const reached: number[] = [];
+    const point = await foldLog(pool, startPoint(), {
+      stops: {
+        next: ({ head }) => head.position + 3_000,
+        reached: ({ head, state }) => reached.push(head.position, state.position),
+      },
+    });
+    // Whole pages of 2,000 are folded, so 4,000 is the first after 3,000, and 8,000 the first after 7,000.
+    expect(reached).to.deep.equal([4_000, 4_000, 8_000, 8_000]);
+    expect(point.head.position).to.equal(8_001);
+  });
+
   it('lie as far apart as they should, and no nearer', async () => {
     expect(await offered(99, 100, 199, 200, 350, 449, 450)).to.deep.equal([100, 200, 350, 450]);
     expect(foldsOf().nextStop(at(450))).to.equal(550);

@@ -80,6 +80,16 @@ describe('changes to fields', () => {
     expect(
       schemaAfter(make('decimal', { numeric_precision: 8, numeric_scale: 2 }), { schema: { numeric_precision: 9 } }),
     ).to.include({ numeric_precision: 9, numeric_scale: 2 });
+    const unlimited = make('decimal', { numeric_precision: null });
+    expect(schemaAfter(unlimited, { schema: { is_nullable: false } })).to.include({
+      numeric_precision: null,
+      numeric_scale: null,
+      is_nullable: false,
+    });
+    expect(schemaAfter(unlimited, { schema: { numeric_precision: 12 } })).to.include({
+      numeric_precision: 12,
+      numeric_scale: 5,
+    });
   });
 
   it('carry the default where the new type can say the same', () => {
