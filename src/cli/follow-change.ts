@@ -125,7 +125,8 @@ function named({ pid, application_name: name }: ShownChange['waiting_for'][numbe
   return pid === null ? 'a prepared transaction' : `${who}, process ${pid}`;
 }
 
-function describeEnd({ state, result, errors, id }: ShownChange): string {
+/** What became of one that has ended, and why. */
+export function describeEnd({ state, result, errors, id }: ShownChange): string {
   if (state === 'applied') return `Applied: position ${result?.position}, batch ${result?.batch}.`;
   const why = (errors ?? []).map(({ message }) => `  ${message}`);
   return [

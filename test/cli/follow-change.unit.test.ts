@@ -1,6 +1,6 @@
 /** What is told of a change request while one waits for it. */
 import { expect } from 'chai';
-import { type ShownChange, createTeller } from '../../src/cli/follow-change.js';
+import { type ShownChange, createTeller, describeEnd } from '../../src/cli/follow-change.js';
 
 const step = (
   summary: string,
@@ -85,4 +85,23 @@ describe('waiting for a change request tells', () => {
       expect(filled.length).to.equal(Math.floor((percent === 99 ? 0.99 : percent / 100) * width));
     });
   }
+});
+
+describe('the end of a change request tells', () => {
+  it('where in the log it is', () => {
+    const applied = { ...request, state: 'applied', result: { position: 7, batch: 'b0' } } as ShownChange;
+    expect(describeEnd(applied)).to.equal('Applied: position 7, batch b0.');
+  });
+
+  it('that nothing is left of it, and why', () => {
+    const errors = ['One row is in the way.', 'So is another.'].map((message) => ({ code: 'CONFLICT', message }));
+    const failed = { ...request, state: 'failed', errors } as unknown as ShownChange;
+    expect(describeEnd(failed).split('\n')).to.deep.equal([
+      'The change request 5d3f was given up; nothing is left of it.',
+      '  One row is in the way.',
+      '  So is another.',
+    ]);
+    const withdrawn = { ...request, state: 'withdrawn' } as ShownChange;
+    expect(describeEnd(withdrawn)).to.equal('The change request 5d3f was withdrawn; nothing is left of it.');
+  });
 });

@@ -72,6 +72,8 @@ describe('signed notes', () => {
         expect(() => parseNoteKey(GO.key.slice(start, end)), GO.key.slice(start, end)).to.throw(NoteError);
       }
     }
+    for (const text of ['', 'a', 'a+b', 'a+b+', '+b+AQ=='])
+      expect(reasonOf(() => parseNoteKey(text)), text).to.equal('is not of the form name+id+key');
     expect(reasonOf(() => parseNoteKey(GO.key.replace('PeterNeumann', 'PeterNewmann')))).to.match(
       /^has an id that is not/,
     );

@@ -1,0 +1,17 @@
+import { EventEmitter } from 'node:events';
+import { expect } from 'chai';
+import type pg from 'pg';
+import { watchReplication } from '../../src/postgres/synchronous.js';
+
+it('a COMMIT is in doubt where PostgreSQL gave up waiting for its standby, and by no other notice', () => {
+  const client = new EventEmitter();
+  const watch = watchReplication(client as unknown as pg.Client);
+  client.emit('notice', { routine: 'ExecuteTruncateGuts' });
+  client.emit('notice', {});
+  expect(watch.broken()).to.equal(false);
+  client.emit('notice', { routine: 'SyncRepWaitForLSN' });
+  client.emit('notice', { routine: 'ExecuteTruncateGuts' });
+  expect(watch.broken()).to.equal(true);
+  watch.end();
+  expect(client.listenerCount('notice')).to.equal(0);
+});
