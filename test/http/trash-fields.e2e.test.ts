@@ -206,7 +206,7 @@ describe('the trash of fields', function () {
 
   it('does not come back to rows that it can not find, nor to a table that is not there', async () => {
     await api.sql(
-      `CREATE TABLE t (id int PRIMARY KEY, other int NOT NULL UNIQUE, v text, w text); INSERT INTO t VALUES (1, 10, 'v', 'w')`,
+      `CREATE TABLE t (id int PRIMARY KEY, other int NOT NULL UNIQUE, v text NOT NULL, w text); INSERT INTO t VALUES (1, 10, 'v', 'w')`,
     );
     await api.ok('POST', '/schema/adopt', { tables: ['t'] });
     const position = await gone('/fields/t/v');

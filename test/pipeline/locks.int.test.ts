@@ -74,6 +74,20 @@ describe('a change and the transactions of applications', function () {
   /** Until a change has met the open transaction at least once. */
   const met = () => until('a change has met it', async () => !(await logLockHeld()));
 
+  it('keep no plan waiting: it takes no lock, and no place among the changes of its process', async () => {
+    let release: (value: null) => void = () => undefined;
+    const held = one.pipeline.underLock(() => new Promise<null>((resolve) => (release = resolve)));
+    await until('a change has the lock of the log', logLockHeld);
+    const request = { cause: CAUSE, plansOnly: true };
+    const [plan, took] = await timed(
+      one.pipeline.dryRun('update-fields', update('a', { is_nullable: false }), request),
+    );
+    expect(plan.kind).to.equal('planned');
+    expect(took).to.be.below(10_000);
+    release(null);
+    await held;
+  });
+
   it('waits for a table without blocking any other session', async () => {
     await application.query('BEGIN; SELECT count(*) FROM a');
     let over = false;

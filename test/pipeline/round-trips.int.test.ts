@@ -1,6 +1,6 @@
 /** How often a change goes to the server: as often behind a pooler as past it. */
 import { expect } from 'chai';
-import { CAUSE, done, field, startInstance, table } from '../support/instance.js';
+import { CAUSE, done, field, refusedWith, startInstance, table } from '../support/instance.js';
 import { INSTALL_PGBOUNCER, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { startProxy } from '../support/proxy.js';
@@ -40,6 +40,24 @@ describe('a change', () => {
 
   it('takes three round trips: it begins, changes the tables, and commits', async () => {
     expect(await packets(database.connectionString, false)).to.have.length(3);
+  });
+
+  it('that is refused leaves its connection to the next one', async () => {
+    const proxy = await startProxy(database.connectionString);
+    const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
+    try {
+      const create = (name: string) =>
+        instance.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+      done(await create('first'));
+      expect(refusedWith(await create('first'))).to.equal('ALREADY_EXISTS');
+      const before = proxy.connections();
+      for (let times = 0; times < 3; times += 1) expect(refusedWith(await create('first'))).to.equal('ALREADY_EXISTS');
+      done(await create('second'));
+      expect(proxy.connections()).to.equal(before);
+    } finally {
+      await instance.stop();
+      await proxy.close();
+    }
   });
 
   it('takes as many behind a pooler', async function () {

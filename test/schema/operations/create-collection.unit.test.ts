@@ -27,6 +27,38 @@ describe('create-collection', () => {
     expect(id?.meta).to.include({ hidden: true, readonly: true, sort: 1 });
   });
 
+  it('takes at the top of its body what the interface lists there, and refuses what says otherwise below', () => {
+    const top = {
+      icon: 'box',
+      note: 'n',
+      display_template: '{{id}}',
+      hidden: true,
+      singleton: true,
+      versioning: true,
+      archive_field: 'status',
+      archive_app_filter: false,
+      archive_value: 'gone',
+      unarchive_value: 'there',
+      sort_field: 'sort',
+    };
+    const fields = ['id', 'status', 'sort'].map((name) => ({
+      field: name,
+      type: 'string',
+      interface: 'input',
+      schema: { is_primary_key: name === 'id' },
+    }));
+    const metaOf = (members: object) => {
+      const body = { collection: 't', schema: {}, fields, ...members };
+      return nodeOf(accepted(initialState(), 'create-collection', create(body)), 't').collection.meta;
+    };
+    expect(metaOf(top)).to.include(top);
+    for (const [member, value] of Object.entries(top))
+      expect(metaOf({ [member]: value, meta: { [member]: value } }), member).to.include({ [member]: value });
+    given()
+      .when('create-collection', create({ collection: 't', schema: {}, icon: 'box', meta: { icon: 'other' } }))
+      .thenRefused('INVALID_PAYLOAD', 'icon');
+  });
+
   it('has the defaults of the interface', () => {
     const { meta } = nodeOf(accepted(initialState(), 'create-collection', folder('f')), 'f').collection;
     expect(meta).to.deep.equal({

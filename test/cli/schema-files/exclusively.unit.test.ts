@@ -1,0 +1,70 @@
+/** Who may write into a folder of files, and who is found to be gone. */
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { WRITING, exclusively } from '../../../src/cli/schema-files/exclusively.js';
+
+/** Of a process that nobody has: larger than any system gives. */
+const NOBODY = '999999999\n';
+
+describe('a folder that one process writes into', () => {
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dps-writing-'));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  const left = async (text: string, seconds = 0): Promise<void> => {
+    await writeFile(join(directory, WRITING), text);
+    const at = new Date(Date.now() - 1_000 * seconds);
+    await utimes(join(directory, WRITING), at, at);
+  };
+  const written = (): Promise<string> => exclusively(directory, () => readFile(join(directory, WRITING), 'utf8'));
+  const refusal = () => written().catch(({ message }: Error) => message);
+
+  it('has its id as long as it works, and is free afterwards, however that ends', async () => {
+    expect(await written()).to.equal(`${process.pid}\n`);
+    const failing = exclusively(directory, () => Promise.reject(new Error('no')));
+    expect(await failing.catch(({ message }: Error) => message)).to.equal('no');
+    expect(await written()).to.equal(`${process.pid}\n`);
+  });
+
+  it('is taken over from who is gone, began long ago, or was this one', async () => {
+    const parent = `${process.ppid}\n`;
+    for (const [text, seconds] of [
+      [NOBODY, 0],
+      [`${process.pid}\n`, 0],
+      [parent, 601],
+      ['', 6],
+      ['who?', 6],
+    ] as const) {
+      await left(text, seconds);
+      expect(await written(), JSON.stringify(text)).to.equal(`${process.pid}\n`);
+    }
+  });
+
+  it('is refused while another one is at work, which is named', async () => {
+    const parent = String(process.ppid);
+    for (const [text, seconds, name] of [
+      [`${parent}\n`, 590, parent],
+      ['', 0, 'of no name yet'],
+      ['who?', 0, 'who?'],
+    ] as const) {
+      await left(text, seconds);
+      const file = join(directory, WRITING);
+      expect(await refusal()).to.equal(
+        `Another dps (process ${name}) writes into ${directory}: run this again when it is done. Where none runs, remove ${file}.`,
+      );
+      expect(await readFile(file, 'utf8')).to.equal(text);
+    }
+  });
+
+  it('is not there: it says so', async () => {
+    await rm(directory, { recursive: true });
+    expect(await refusal()).to.match(/^The files can't be written \(ENOENT: /);
+    await writeFile(directory, '');
+    expect(await refusal()).to.match(/^The files can't be written \(ENOTDIR: /);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { type Found, type Probed, probe } from '../../../src/postgres/hosts/probe.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
+
+const foundBy = (probed: Probed): Found | undefined => ('found' in probed ? probed.found : undefined);
+
+describe('asking a server what it is', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+
+  before(async () => {
+    database = await createDatabase();
+    client = new pg.Client(database.connectionString);
+    await client.connect();
+  });
+  after(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  it('says whether it takes changes, and leaves no connection', async () => {
+    const found = foundBy(await probe(database.connectionString));
+    expect(found).to.include({ standby: false, readOnly: false });
+    expect(found?.timeline).to.be.a('number');
+    const open = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% probe'`;
+    await until('its connection is gone', async () => (await client.query(open)).rowCount === 0, 5_000);
+  });
+
+  it('says that it takes none where its databases are read-only', async () => {
+    await client.query(
+      `ALTER DATABASE ${client.escapeIdentifier(client.database ?? '')} SET default_transaction_read_only = on`,
+    );
+    expect(foundBy(await probe(database.connectionString))).to.include({ standby: false, readOnly: true });
+  });
+
+  it('says what is in the way where there is no answer', async () => {
+    const nowhere = new URL(database.connectionString);
+    nowhere.pathname = '/nowhere';
+    const probed = await probe(nowhere.href);
+    expect(foundBy(probed)).to.equal(undefined);
+    expect(probed).to.have.nested.property('error.code', '3D000');
+  });
+});
