@@ -101,7 +101,7 @@ describe('the end of a change request tells', () => {
       '  One row is in the way.',
       '  So is another.',
     ]);
-    const withdrawn = { ...request, state: 'withdrawn' } as ShownChange;
+    const withdrawn: ShownChange = { ...request, state: 'withdrawn' };
     expect(describeEnd(withdrawn)).to.equal('The change request 5d3f was withdrawn; nothing is left of it.');
   });
 });

@@ -58,7 +58,7 @@ function inMapping(reader: Reader, path: Steps | null): number | undefined {
     const key = reader.events[reader.at];
     const start = offsetOf(reader, null);
     const name = key?.type === EVENT_ID.SCALAR ? getScalarValue(reader.text, key) : undefined;
-    const isMeant = path !== null && path[0] === name;
+    const isMeant = path !== null && path.length > 0 && path[0] === name;
     const offset = offsetOf(reader, isMeant ? path.slice(1) : null);
     // A member is where its name stands; what is inside it, deeper.
     if (isMeant) found = path.length === 1 ? start : (offset ?? start);
