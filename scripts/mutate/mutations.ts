@@ -41,7 +41,7 @@ const SWAPPED_CALL: Record<string, string> = {
   endsWith: 'startsWith',
 };
 
-/** From here on numbers are limits of time and size, chosen by measuring: one more of them is seen nowhere. */
+/** From here on numbers, and products of numbers, are limits of time and size that were chosen: one more is seen nowhere. */
 const A_CHOICE = 1_000;
 
 /** By the kind of node. */
@@ -68,7 +68,7 @@ const SKIPPED =
 export function mutationsOf(file: string, source: string): Mutation[] {
   const found: Mutation[] = [];
   walk(file, source, (node, parent) => {
-    if (SKIPPED.test(node.type) || isLogged(node)) return false;
+    if (SKIPPED.test(node.type) || isLogged(node) || (productOf(node) ?? 0) >= A_CHOICE) return false;
     if (!isName(node, parent))
       for (const change of MUTATE[node.type]?.(node, source) ?? []) found.push({ file, ...change });
     return true;
@@ -118,7 +118,6 @@ function literal(node: Node): Change[] {
   const { value, start, end } = node;
   if (typeof value === 'boolean') return [{ start, end, text: String(!value), operator: 'swap boolean' }];
   if (typeof value === 'number') {
-    if (value >= A_CHOICE) return [];
     return [{ start, end, text: value === 1 ? '0' : String(value + 1), operator: 'another number' }];
   }
   if (typeof value !== 'string' || /\s/.test(value)) return []; // prose and SQL
@@ -140,6 +139,17 @@ function swappedCall(node: Node): Change[] {
   const text = Object.hasOwn(SWAPPED_CALL, name) ? SWAPPED_CALL[name] : undefined;
   if (property === undefined || text === undefined) return [];
   return [{ start: property.start, end: property.end, text, operator: `${name} to ${text}` }];
+}
+
+/** Of numbers alone: `16 * 1024 ** 2`. */
+function productOf(node: Node): number | undefined {
+  const [left, right] = [childAt(node, 'left'), childAt(node, 'right')];
+  const operator = node['operator'];
+  if (node.type === 'Literal') return typeof node['value'] === 'number' ? node['value'] : undefined;
+  if (left === undefined || right === undefined || (operator !== '*' && operator !== '**')) return undefined;
+  const [one, other] = [productOf(left), productOf(right)];
+  if (one === undefined || other === undefined) return undefined;
+  return operator === '*' ? one * other : one ** other;
 }
 
 /** A property's key or a module's name: what stands for a name and isn't a value. */
