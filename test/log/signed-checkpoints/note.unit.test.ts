@@ -73,7 +73,10 @@ describe('signed notes', () => {
       }
     }
     for (const text of ['', 'a', 'a+b', 'a+b+', '+b+AQ=='])
-      expect(reasonOf(() => parseNoteKey(text)), text).to.equal('is not of the form name+id+key');
+      expect(
+        reasonOf(() => parseNoteKey(text)),
+        text,
+      ).to.equal('is not of the form name+id+key');
     expect(reasonOf(() => parseNoteKey(GO.key.replace('PeterNeumann', 'PeterNewmann')))).to.match(
       /^has an id that is not/,
     );
