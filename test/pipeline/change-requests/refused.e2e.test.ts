@@ -1,0 +1,83 @@
+/** What is refused of a change request: one that is not there, is over, or has nothing of what is asked for. */
+import { expect } from 'chai';
+import { json } from '../../support/client.js';
+import { withService } from '../../support/with-service.js';
+import { type Person, diffOf, newPerson, noted, open, show } from './people.js';
+
+const NOBODYS = '00000000-0000-4000-8000-000000000001';
+const AT = new Date(Date.now() + 86_400_000).toISOString();
+
+interface Refused {
+  errors: { message: string; extensions: { code: string; path?: string } }[];
+}
+
+describe('a change request, refused', () => {
+  const { client: admin } = withService();
+  let author: Person;
+
+  before(async () => {
+    const made = await admin('/collections', json({ collection: 'articles', schema: {}, fields: [] }));
+    expect(made.status, made.text).to.equal(200);
+    author = await newPerson(admin, 'author', 'author');
+  });
+
+  const note = (text: string) => diffOf(admin, noted('articles', text));
+
+  /** `status code path: message` */
+  const told = async (path: string, body: object = {}, method = 'POST'): Promise<string> => {
+    const answer = await admin(path, json(body, method));
+    const [error] = (answer.json as Refused).errors;
+    const { code, path: place } = error?.extensions ?? { code: 'none' };
+    return `${answer.status} ${code}${place === undefined ? '' : ` ${place}`}: ${error?.message}`;
+  };
+
+  const WAYS = (id: string, plan: string, diff: object): [string, string, object, string?][] => [
+    ['comment', `/changes/${id}/comment`, { comment: 'x' }],
+    ['approve', `/changes/${id}/approve`, { plan }],
+    ['reject', `/changes/${id}/reject`, {}],
+    ['prepare', `/changes/${id}/prepare`, {}],
+    ['apply', `/changes/${id}/apply`, {}],
+    ['schedule', `/changes/${id}/apply`, { at: AT }],
+    ['rebase', `/changes/${id}/rebase`, {}],
+    ['update', `/changes/${id}`, { title: 'Other' }, 'PATCH'],
+    ['update', `/changes/${id}`, { diff }, 'PATCH'],
+  ];
+
+  it('is not there', async () => {
+    for (const [what, path, body, method] of WAYS(NOBODYS, 'f'.repeat(64), await note('x')))
+      expect(await told(path, body, method), what).to.equal(`404 NOT_FOUND: There is no change request "${NOBODYS}".`);
+  });
+
+  it('is over: nothing but talk is taken', async () => {
+    const diff = await note('other');
+    const { id, plan } = await open(author.send, { title: 'Over', diff: await note('first') });
+    expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
+    expect((await admin(`/changes/${id}/apply`, json({}))).status).to.equal(200);
+    const { result } = await show(admin, id);
+    for (const [what, path, body, method] of WAYS(id, plan, diff)) {
+      if (what === 'comment') continue;
+      expect(await told(path, body, method), what).to.match(/^409 INVALID_STATE: /);
+    }
+    expect(await show(admin, id)).to.deep.include({ state: 'applied', result });
+  });
+
+  it('asks for nothing', async () => {
+    const { id } = await open(author.send, { title: 'Something', diff: await note('second') });
+    const before = await show(admin, id);
+    const nothing = { ...(await note('third')), diff: { collections: [], fields: [], relations: [] } };
+    const refused = '400 INVALID_PAYLOAD diff: This changes nothing: the schema is so already.';
+    expect(await told('/changes', { title: 'Nothing', diff: nothing })).to.equal(refused);
+    expect(await told(`/changes/${id}`, { diff: nothing }, 'PATCH')).to.equal(refused);
+    expect(await show(admin, id)).to.deep.equal(before);
+  });
+
+  it('has nothing that takes long: it is not prepared, and applied all the same', async () => {
+    const { id, plan } = await open(author.send, { title: 'Quick', diff: await note('fourth'), online: true });
+    expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
+    expect(await told(`/changes/${id}/prepare`)).to.equal(
+      `409 INVALID_STATE: Nothing of the change request ${id} takes long: it is applied without being prepared.`,
+    );
+    expect((await admin(`/changes/${id}/apply`, json({}))).status).to.equal(200);
+    expect((await show(admin, id)).state).to.equal('applied');
+  });
+});
