@@ -22,7 +22,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** What they measure would be the neighbours' doing; and what takes every lock slot of the server would be felt by them. */
 const ALONE = [
   'test/faults/hostile-bodies.e2e.test.ts',
-  'test/auth/login-limit.unit.test.ts',
+  'test/auth/login-limit.long.test.ts',
   'test/pipeline/endings.int.test.ts',
 ];
 

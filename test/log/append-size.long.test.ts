@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { prepareEvents } from '../../src/log/append.js';
 import { emptyHead } from '../../src/log/head.js';
 import type { NewEvent } from '../../src/schema/model/events.js';
+import { eventHash } from '../support/event-hash.js';
 import { CAUSE } from '../support/instance.js';
 
 const event = (characters: number): NewEvent => ({
@@ -34,5 +35,23 @@ describe('large events on their way into the log', () => {
   it('one that is longer goes alone', async () => {
     expect(await inserted(1, 9_000_000, 1, 1)).to.deep.equal([[1], [2], [3, 4]]);
     expect(await inserted(9_000_000)).to.deep.equal([[1]]);
+  });
+
+  it('a long one is hashed piece by piece, to the hash of the whole, and other work goes on meanwhile', async () => {
+    const patch = Array.from({ length: 20_000 }, (_, index) => ({
+      op: 'replace' as const,
+      path: `/meta/ä${index}`,
+      value: { b: index, a: '\ud800"' },
+    }));
+    const long = { ...event(1), data: { patch } } as NewEvent;
+    let turns = 0;
+    const counting = setInterval(() => (turns += 1), 0);
+    const { events, statements } = await prepareEvents({ head: emptyHead(), events: [long], cause: CAUSE });
+    clearInterval(counting);
+    const [stored] = events;
+    const [row] = JSON.parse(String(statements[0]?.values?.[0])) as { data: object }[];
+    expect(row?.data).to.deep.equal(JSON.parse(JSON.stringify(long.data)));
+    expect(stored && eventHash(stored)).to.equal(stored?.hash);
+    expect(turns).to.be.at.least(2);
   });
 });

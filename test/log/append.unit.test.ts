@@ -69,22 +69,4 @@ describe('events on their way into the log', () => {
     expect(await timeAfter('2026-01-02T03:04:05.679Z')).to.equal('2026-01-02T03:04:05.679Z');
     expect(await timeAfter('2026-01-02T03:04:05.677Z')).to.equal(now.toISOString());
   });
-
-  it('a long one is hashed piece by piece, to the hash of the whole, and other work goes on meanwhile', async () => {
-    const patch = Array.from({ length: 20_000 }, (_, index) => ({
-      op: 'replace' as const,
-      path: `/meta/ä${index}`,
-      value: { b: index, a: '\ud800"' },
-    }));
-    const long = { ...event(1), data: { patch } } as NewEvent;
-    let turns = 0;
-    const counting = setInterval(() => (turns += 1), 0);
-    const { events, statements } = await prepareEvents({ head: emptyHead(), events: [long], cause: CAUSE });
-    clearInterval(counting);
-    const [stored] = events;
-    const [row] = JSON.parse(String(statements[0]?.values?.[0])) as { data: object }[];
-    expect(row?.data).to.deep.equal(JSON.parse(JSON.stringify(long.data)));
-    expect(stored && eventHash(stored)).to.equal(stored?.hash);
-    expect(turns).to.be.at.least(2);
-  });
 });

@@ -122,12 +122,6 @@ describe('signed notes', () => {
     expect(reasonOf(() => parseNoteKeys('nothing'))).to.match(/holds no public key/);
   });
 
-  it('are looked for keys of in a large file in no time', () => {
-    const started = performance.now();
-    expect(reasonOf(() => parseNoteKeys('a'.repeat(200_000)))).to.match(/holds no public key/);
-    expect(performance.now() - started).to.be.lessThan(5_000);
-  });
-
   it('hold whatever text there is, and no other text', () => {
     const { key, privateKey } = newSigner();
     const line = fc.string({ unit: character, minLength: 1 }).filter((text) => !/\p{Cc}|\p{Surrogate}/u.test(text));

@@ -4,15 +4,6 @@ import fc from 'fast-check';
 import { readLines } from '../../../src/log/lines.js';
 import { readMoment } from '../../../src/reads/history/moment.js';
 import { summarise } from '../../../src/reads/history/summary.js';
-import { readState, writeState } from '../../../src/reads/stored-folds/document.js';
-import { fold } from '../../../src/schema/fold/evolve.js';
-import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
-import { type State, initialState } from '../../../src/schema/model/state.js';
-import { transition } from '../../../src/schema/transition/transition.js';
-import { schemaState } from '../../support/arbitraries.js';
-import { withRelations } from '../../support/library.js';
-import { runToEnd } from '../../../src/kernel/resumable.js';
-import { explored } from '../../support/runs.js';
 
 describe('moments', () => {
   const shown = (text: string): unknown => {
@@ -98,43 +89,6 @@ describe('summaries', () => {
     expect(summarise([{ ...one, type: 'change.opened', title: null }])).to.equal('opened change request');
     expect(summarise([{ ...one, type: 'change.commented', count: 2, title: 'Shorter titles' }])).to.equal(
       'commented on 2 change requests',
-    );
-  });
-});
-
-describe('states as text', () => {
-  const same = async (state: State): Promise<void> => {
-    const read = await readState(await writeState(state), state.position);
-    expect(runToEnd(snapshotOf(read, '1'))).to.deep.equal(runToEnd(snapshotOf(state, '1')));
-    expect(runToEnd(snapshotHash(read, '1'))).to.equal(runToEnd(snapshotHash(state, '1')));
-    expect(read.collections.toJS()).to.deep.equal(state.collections.toJS());
-    for (const [name, node] of state.collections) {
-      expect([...(read.collections.get(name)?.fields.keys() ?? [])]).to.deep.equal([...node.fields.keys()]);
-    }
-    expect(read.referencedBy.equals(state.referencedBy)).to.equal(true);
-    expect(read.indexNames.equals(state.indexNames)).to.equal(true);
-  };
-
-  it('are read back as they were', async () => {
-    await same(initialState());
-    await same(withRelations());
-    await fc.assert(fc.asyncProperty(schemaState, same), explored(100));
-  });
-});
-
-describe('folding', () => {
-  it('in one go comes to what it comes to event by event, and leaves earlier states alone', () => {
-    fc.assert(
-      fc.property(schemaState, schemaState, (from, to) => {
-        const events = runToEnd(transition(from, to, new Set([...from.collections.keys(), ...to.collections.keys()])));
-        const placed = events.map((event, index) => ({ ...event, position: index + 1 }));
-        const before = JSON.stringify(runToEnd(snapshotOf(from, '1')));
-        let state = from;
-        for (const event of placed) state = fold([event], state);
-        expect(runToEnd(snapshotHash(fold(placed, from), '1'))).to.equal(runToEnd(snapshotHash(state, '1')));
-        expect(JSON.stringify(runToEnd(snapshotOf({ ...from }, '1')))).to.equal(before);
-      }),
-      explored(100),
     );
   });
 });

@@ -1,19 +1,14 @@
 /** The hash of a plan: the same wherever and whenever the same is changed, and another as soon as something else would be. */
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planDocument, planHash } from '../../../src/schema/change-requests/plan-hash.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { collectionDocument } from '../../../src/schema/snapshot/documents.js';
-import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
-import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
 import { accepted, attempt, follow } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
-import { explored } from '../../support/runs.js';
-import { edit, edited, identifiedState } from '../merge/edits.js';
 
 const fields = ['title', 'note', 'code'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
 const made = (names: readonly string[], from: State = initialState()): State =>
@@ -98,34 +93,6 @@ describe('the hash of a plan', () => {
       return hashOf(state, decided(state, 'rename-collection', { collection: from, body: { to: 'articles' } }));
     };
     expect(rename('posts')).to.not.equal(rename('stories'));
-  });
-
-  it('of any change is that of the same change made elsewhere, and no two changes of a schema share one', () => {
-    fc.assert(
-      fc.property(
-        identifiedState,
-        fc.array(edit, { maxLength: 4 }),
-        fc.array(edit, { maxLength: 4 }),
-        (before, some, others) => {
-          const plan = (after: State): string => {
-            const snapshot = runToEnd(snapshotOf(after, '1'));
-            const compared = runToEnd(
-              compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: '1' }),
-            );
-            if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
-            const { hash, diff } = compared.value;
-            return hashOf(before, decided(before, 'apply-diff', { release: '1', body: { hash, diff } }));
-          };
-          const [one, other] = [edited(before, some), edited(before, others)];
-          const shown = (state: State): string => {
-            const { collections, fields: all, relations } = runToEnd(snapshotOf(state, '1'));
-            return JSON.stringify([collections, all, relations.map(relationBody)]);
-          };
-          expect(plan(one) === plan(other)).to.equal(shown(one) === shown(other));
-        },
-      ),
-      explored(50),
-    );
   });
 });
 

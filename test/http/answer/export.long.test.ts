@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { character } from '../../support/characters.js';
+import { type Export, FORMATS } from '../../../src/http/answer/export.js';
+import { writeYaml } from '../../../src/http/formats/yaml.js';
+import type { Snapshot } from '../../../src/schema/snapshot/snapshot.js';
+
+const written = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
+
+const json = fc.jsonValue({ stringUnit: character });
+const anySnapshot = fc.record({
+  version: fc.integer(),
+  service: fc.string({ unit: character }),
+  collections: fc.array(fc.dictionary(fc.string(), json)),
+  fields: fc.array(json),
+  relations: fc.constant([]),
+});
+
+it('an export in JSON and YAML is, in chunks, what is written of the whole, whatever that is', () => {
+  fc.assert(
+    fc.property(anySnapshot, (value) => {
+      const document = value as unknown as Snapshot;
+      expect(written('json', document)).equal(`${JSON.stringify(document, null, 2)}\n`);
+      expect(written('yaml', document)).equal(writeYaml(document));
+    }),
+  );
+});

@@ -1,0 +1,39 @@
+/** The hash of a plan, of any change of any schema. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { planHash } from '../../../src/schema/change-requests/plan-hash.js';
+import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
+import type { State } from '../../../src/schema/model/state.js';
+import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import { relationBody } from '../../../src/schema/transition/context.js';
+import { attempt, follow } from '../../support/given.js';
+import { explored } from '../../support/runs.js';
+import { edit, edited, identifiedState } from '../merge/edits.js';
+
+/** Of the diff that leads from one to the other. */
+function hashBetween(before: State, after: State): string {
+  const snapshot = runToEnd(snapshotOf(after, '1'));
+  const compared = runToEnd(compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: '1' }));
+  if (!compared.ok) throw new Error(JSON.stringify(compared.problems));
+  const { hash, diff } = compared.value;
+  const decided = attempt(before, 'apply-diff', { release: '1', body: { hash, diff } });
+  if (!decided.ok) throw new Error(JSON.stringify(decided.problems));
+  return runToEnd(planHash({ before, after: follow(before, decided.value), events: decided.value }));
+}
+
+function shown(state: State): string {
+  const { collections, fields, relations } = runToEnd(snapshotOf(state, '1'));
+  return JSON.stringify([collections, fields, relations.map(relationBody)]);
+}
+
+it('the hash of a plan is that of the same change made elsewhere, and no two changes of a schema share one', () => {
+  const edits = fc.array(edit, { maxLength: 4 });
+  fc.assert(
+    fc.property(identifiedState, edits, edits, (before, some, others) => {
+      const [one, other] = [edited(before, some), edited(before, others)];
+      expect(hashBetween(before, one) === hashBetween(before, other)).to.equal(shown(one) === shown(other));
+    }),
+    explored(50),
+  );
+});

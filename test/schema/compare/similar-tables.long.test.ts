@@ -1,0 +1,19 @@
+import { expect } from 'chai';
+import { found, table } from './tables.js';
+
+describe('many tables that look like others', () => {
+  it('are found among ten thousand, by what few of them have', () => {
+    const many = (prefix: string, more: string) =>
+      Array.from({ length: 10_000 }, (_, n) =>
+        table(`${prefix}${n}`, `id created updated a${n} b${n} c${n} ${more}${n}`),
+      );
+    const started = performance.now();
+    const pairs = found(many('old', 'x'), many('new', 'y'));
+    expect(pairs).to.have.length(10_000).and.to.include('old77 → new77');
+    const alike = (prefix: string, more: string) =>
+      Array.from({ length: 10_000 }, (_, n) => table(`${prefix}${n}`, `id a b c ${more}${n % 2}`));
+    expect(found(alike('old', 'x'), alike('new', 'y'))).to.deep.equal([]);
+    // Far from what looking at all pairs would take.
+    expect(performance.now() - started).to.be.below(10_000);
+  });
+});

@@ -1,0 +1,9 @@
+/** Tables by what their fields are called, and which of them look like others. */
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { similarTables } from '../../../src/schema/compare/similar-tables.js';
+
+export const table = (name: string, fields: string) => ({ name, fields: new Set(fields.split(' ')) });
+
+/** `gone → come` of each pair. */
+export const found = (gone: ReturnType<typeof table>[], come: ReturnType<typeof table>[]): string[] =>
+  runToEnd(similarTables(gone, come)).map((pair) => pair.join(' → '));
