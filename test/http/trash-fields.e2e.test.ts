@@ -227,6 +227,11 @@ describe('the trash of fields', function () {
     expect(await refused(409, 'IN_USE')).to.contain('gone for good');
     await api.ok('DELETE', `/trash/${position}`);
     expect(await refused(404, 'NOT_FOUND')).to.contain('it was purged at');
+    // By hand: that it was kept for long enough is said of the others.
+    const [purged] = await api.sql<{ data: object }>(
+      `SELECT data FROM service.service_events WHERE type = 'trash.purged' ORDER BY position DESC LIMIT 1`,
+    );
+    expect(purged?.data).to.deep.equal({ position });
   });
 
   it('is refused as NOT NULL with the rows that have none, and comes back without that', async () => {
