@@ -7,7 +7,7 @@ const SERVICE = { id: 'service', name: 'Data Platform Service' };
 
 describe('events of change requests', () => {
   it('are about the request, and about no collection', () => {
-    expect(changeEvent('change.withdrawn', 'c0', {} as never)).to.deep.equal({
+    expect(changeEvent('change.withdrawn', 'c0', {})).to.deep.equal({
       type: 'change.withdrawn',
       version: 1,
       collection: null,

@@ -11,6 +11,8 @@ import {
 } from '../../../src/projector/online/index.js';
 import { verifyCatalog } from '../../../src/projector/verify/index.js';
 import type { CommandOf, OperationName } from '../../../src/schema/operations/index.js';
+import { preparedName } from '../../../src/projector/online/names.js';
+import type { EngineStep } from '../../../src/projector/online/steps.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { CAUSE, type Instance, command, done, field, startInstance, table } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
@@ -207,6 +209,32 @@ describe('steps that prepare a change', () => {
       expect(await lines()).to.deep.equal(before);
     });
   }
+
+  it('build an index again that another process was killed over, and leave one that is whole', async () => {
+    const [name, body] = updated('books', 'isbn', { is_unique: true });
+    const online = decided(instance, name, body as never);
+    const steps = await stepsOf(instance, online);
+    const [build] = steps as unknown as [EngineStep];
+    const index = preparedName(online.id, build.prepared.key);
+    await instance.pool.query('UPDATE books SET isbn = id % 2');
+    const broken = session.query(`CREATE UNIQUE INDEX CONCURRENTLY "${index}" ON books (isbn)`);
+    expect(await broken.catch(({ code }: { code: string }) => code)).to.equal('23505');
+    await instance.pool.query('UPDATE books SET isbn = id');
+    const found = async () => {
+      const { rows } = await session.query<{ oid: number; valid: boolean }>(
+        `SELECT indexrelid AS oid, indisvalid AS valid FROM pg_index WHERE indexrelid = $1::regclass`,
+        [`"${index}"`],
+      );
+      return rows[0];
+    };
+    const before = await found();
+    expect(before?.valid).to.equal(false);
+    await runSteps(session, online, steps);
+    const built = await found();
+    expect(built?.valid).to.equal(true);
+    await runSteps(session, online, steps);
+    expect(await found()).to.deep.equal(built);
+  });
 
   it('wait for a transaction that never ends, tell whose it is, and let everybody else by', async () => {
     const application = await openSession(database.connectionString);
