@@ -1,0 +1,54 @@
+/** States that were asked for lately are kept, and are those of the log that is there. */
+import { expect } from 'chai';
+import type pg from 'pg';
+import { startPoint } from '../../../src/log/fold.js';
+import { createPool } from '../../../src/postgres/pool.js';
+import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
+import type { StoreListener } from '../../../src/reads/state-store.js';
+import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { ACKNOWLEDGED, append } from '../../support/append.js';
+import { silent } from '../../support/instance.js';
+import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+
+describe('states of the past that are kept', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+
+  before(async () => {
+    database = await createDatabase('migrated');
+    const { connectionString } = database;
+    pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger: silent });
+  });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  const appended = async (): Promise<string[]> => {
+    const events = Array.from({ length: 5 }, () => ACKNOWLEDGED);
+    return (await append(database.connectionString, events)).map(({ hash }) => hash);
+  };
+
+  it('are folded once, and forgotten with the log that they were folded from', async () => {
+    const first = await appended();
+    let told: StoreListener = () => undefined;
+    const subscribe = (listener: StoreListener) => {
+      told = listener;
+      return () => true;
+    };
+    const folds = createStoredFolds({ pool, logger: silent, secret: 'secret', readOnly: () => true });
+    const travel = createTimeTravel({ pool, store: { point: startPoint, subscribe }, folds });
+    const [one, same] = [await travel.at(3), await travel.at(3)];
+    expect(one).to.equal(same);
+    expect(one.head.hash).to.equal(first[2]);
+
+    await pool.query('ALTER TABLE service.service_events DISABLE TRIGGER ALL; DELETE FROM service.service_events');
+    const second = await appended();
+    expect(second[2]).not.to.equal(first[2]);
+    told(startPoint(), false);
+    expect(await travel.at(3), 'a state that only follows').to.equal(one);
+    told(startPoint(), true);
+    expect((await travel.at(3)).head.hash).to.equal(second[2]);
+    expect((await travel.at(4)).head.hash).to.equal(second[3]);
+  });
+});
