@@ -1,27 +1,12 @@
 /** Where lives of collections and fields ended, by identity: renamed, deleted, and brought back in between. */
 import { expect } from 'chai';
-import type pg from 'pg';
 import { endsOf } from '../../src/log/life-ends.js';
-import { createPool } from '../../src/postgres/pool.js';
 import type { LogEvent } from '../../src/schema/model/events.js';
 import { append } from '../support/append.js';
-import { silent } from '../support/instance.js';
-import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { withPool } from '../support/with-pool.js';
 
 describe('the ends of lives', () => {
-  let database: TestDatabase;
-  let pool: pg.Pool;
-
-  beforeEach(async () => {
-    database = await createDatabase('migrated');
-    const { connectionString } = database;
-    pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger: silent });
-  });
-
-  afterEach(async () => {
-    await pool.end();
-    await database.drop();
-  });
+  const { database, pool } = withPool({ each: true });
 
   /** What is read of an event, whatever else it would say. */
   const event = (type: LogEvent['type'], collection: string, field: string | null, data: object = {}): LogEvent =>
@@ -38,13 +23,13 @@ describe('the ends of lives', () => {
   /** Appends the events, numbered from 1, and asks for the ends of these. */
   async function ends(identities: string[], ...events: LogEvent[]): Promise<Record<string, [number, boolean]>> {
     await append(database.connectionString, events);
-    const found = await endsOf(pool, identities);
+    const found = await endsOf(pool(), identities);
     return Object.fromEntries([...found].map(([identity, { position, isOwn }]) => [identity, [position, isOwn]]));
   }
 
   it('are none of what nobody asks for, and of what lives', async () => {
     expect(await ends([], made('a', ['x']))).to.deep.equal({});
-    expect(Object.fromEntries(await endsOf(pool, ['1', '1.1', '7']))).to.deep.equal({});
+    expect(Object.fromEntries(await endsOf(pool(), ['1', '1.1', '7']))).to.deep.equal({});
   });
 
   it('are those of a collection, and with it those of its fields', async () => {

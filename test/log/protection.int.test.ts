@@ -1,36 +1,22 @@
 /** What PostgreSQL would not refuse to do with the log, and why. */
 import { expect } from 'chai';
-import type pg from 'pg';
 import { findUnprotected } from '../../src/log/protection.js';
-import { createPool } from '../../src/postgres/pool.js';
-import { silent } from '../support/instance.js';
-import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { withPool } from '../support/with-pool.js';
 
 const LOG = 'service.service_events';
 
 describe('the triggers that protect the log', () => {
-  let database: TestDatabase;
-  let pool: pg.Pool;
-
-  beforeEach(async () => {
-    database = await createDatabase('migrated');
-    const { connectionString } = database;
-    pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger: silent });
-  });
-  afterEach(async () => {
-    await pool.end();
-    await database.drop();
-  });
+  const { pool } = withPool({ each: true });
 
   const triggers = async (): Promise<{ name: string; truncates: boolean }[]> => {
-    const { rows } = await pool.query<{ name: string; truncates: boolean }>(
+    const { rows } = await pool().query<{ name: string; truncates: boolean }>(
       `SELECT tgname AS name, tgtype & 32 > 0 AS truncates FROM pg_trigger
         WHERE tgrelid = '${LOG}'::regclass AND NOT tgisinternal AND tgtype & 56 > 0`,
     );
     return rows;
   };
   const each = async (change: (name: string) => string): Promise<void> => {
-    for (const { name } of await triggers()) await pool.query(change(name));
+    for (const { name } of await triggers()) await pool().query(change(name));
   };
   const all = (what: string): string[] =>
     ['TRUNCATE', 'UPDATE', 'DELETE'].map(
@@ -38,31 +24,31 @@ describe('the triggers that protect the log', () => {
     );
 
   it('are there', async () => {
-    expect(await findUnprotected(pool)).to.deep.equal([]);
+    expect(await findUnprotected(pool())).to.deep.equal([]);
   });
 
   it('are missing', async () => {
     await each((name) => `DROP TRIGGER ${name} ON ${LOG}`);
-    expect(await findUnprotected(pool)).to.deep.equal(all('is missing'));
+    expect(await findUnprotected(pool())).to.deep.equal(all('is missing'));
   });
 
   it('are disabled, whole or for a session that replicates', async () => {
     for (const how of ['DISABLE', 'ENABLE', 'ENABLE REPLICA']) {
       await each((name) => `ALTER TABLE ${LOG} ${how} TRIGGER ${name}`);
-      expect(await findUnprotected(pool), how).to.deep.equal(all('is disabled'));
+      expect(await findUnprotected(pool()), how).to.deep.equal(all('is disabled'));
     }
     await each((name) => `ALTER TABLE ${LOG} ENABLE ALWAYS TRIGGER ${name}`);
-    expect(await findUnprotected(pool)).to.deep.equal([]);
+    expect(await findUnprotected(pool())).to.deep.equal([]);
   });
 
   it('run another function', async () => {
-    const { rows } = await pool.query<{ name: string }>(
+    const { rows } = await pool().query<{ name: string }>(
       `SELECT DISTINCT tgfoid::regproc::text AS name FROM pg_trigger WHERE tgrelid = '${LOG}'::regclass AND tgtype & 56 > 0`,
     );
     for (const { name } of rows)
-      await pool.query(
+      await pool().query(
         `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
       );
-    expect(await findUnprotected(pool)).to.deep.equal(all('runs another function than it should'));
+    expect(await findUnprotected(pool())).to.deep.equal(all('runs another function than it should'));
   });
 });

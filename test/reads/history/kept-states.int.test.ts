@@ -1,28 +1,15 @@
 /** States that were asked for lately are kept, and are those of the log that is there. */
 import { expect } from 'chai';
-import type pg from 'pg';
 import { startPoint } from '../../../src/log/fold.js';
-import { createPool } from '../../../src/postgres/pool.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import type { StoreListener } from '../../../src/reads/state-store.js';
 import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
 import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { silent } from '../../support/instance.js';
-import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import { withPool } from '../../support/with-pool.js';
 
 describe('states of the past that are kept', () => {
-  let database: TestDatabase;
-  let pool: pg.Pool;
-
-  before(async () => {
-    database = await createDatabase('migrated');
-    const { connectionString } = database;
-    pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger: silent });
-  });
-  after(async () => {
-    await pool.end();
-    await database.drop();
-  });
+  const { database, pool } = withPool();
 
   const appended = async (): Promise<string[]> => {
     const events = Array.from({ length: 5 }, () => ACKNOWLEDGED);
@@ -36,13 +23,13 @@ describe('states of the past that are kept', () => {
       told = listener;
       return () => true;
     };
-    const folds = createStoredFolds({ pool, logger: silent, secret: 'secret', readOnly: () => true });
-    const travel = createTimeTravel({ pool, store: { point: startPoint, subscribe }, folds });
+    const folds = createStoredFolds({ pool: pool(), logger: silent, secret: 'secret', readOnly: () => true });
+    const travel = createTimeTravel({ pool: pool(), store: { point: startPoint, subscribe }, folds });
     const [one, same] = [await travel.at(3), await travel.at(3)];
     expect(one).to.equal(same);
     expect(one.head.hash).to.equal(first[2]);
 
-    await pool.query('ALTER TABLE service.service_events DISABLE TRIGGER ALL; DELETE FROM service.service_events');
+    await pool().query('ALTER TABLE service.service_events DISABLE TRIGGER ALL; DELETE FROM service.service_events');
     const second = await appended();
     expect(second[2]).not.to.equal(first[2]);
     told(startPoint(), false);
