@@ -54,6 +54,20 @@ describe('imported fields', () => {
     expect(counts('string', 'varchar')).to.equal(false);
   });
 
+  it('that are a key are what a key is, whatever is said besides; what is not said stays so', () => {
+    const field = { is_primary_key: true, is_nullable: true, is_unique: false, is_indexed: true };
+    expect(one('integer', field).schema).to.include({
+      is_primary_key: true,
+      is_nullable: false,
+      is_unique: true,
+      is_indexed: false,
+    });
+    const { schema } = one('integer', { is_primary_key: true, is_nullable: true });
+    expect(schema).to.include({ is_nullable: false }).and.not.to.have.any.keys('is_unique', 'is_indexed');
+    const other = { is_primary_key: false, is_nullable: true, is_unique: false, is_indexed: true };
+    expect(one('integer', other).schema).to.include(other);
+  });
+
   it('of whom only the type is said are read as the column that it makes', () => {
     const counting = one('integer', { default_value: "nextval('a_x_seq'::regclass)" }, 'postgres');
     expect(counting.schema).to.include({ has_auto_increment: true, default_value: null });
