@@ -42,18 +42,18 @@ describe('a change', () => {
     expect(await packets(database.connectionString, false)).to.have.length(3);
   });
 
-  it('that is refused leaves its connection to the next one', async () => {
+  it('that is refused leaves its connection to those that come', async () => {
     const proxy = await startProxy(database.connectionString);
     const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
     try {
       const create = (name: string) =>
         instance.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
       done(await create('first'));
-      expect(refusedWith(await create('first'))).to.equal('ALREADY_EXISTS');
       const before = proxy.connections();
-      for (let times = 0; times < 3; times += 1) expect(refusedWith(await create('first'))).to.equal('ALREADY_EXISTS');
+      for (let times = 0; times < 20; times += 1) expect(refusedWith(await create('first'))).to.equal('ALREADY_EXISTS');
       done(await create('second'));
-      expect(proxy.connections()).to.equal(before);
+      // One that is still being cleaned for the next may be passed over, and the pool has a few.
+      expect(proxy.connections() - before).to.be.below(10);
     } finally {
       await instance.stop();
       await proxy.close();
