@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../src/kernel/operator-error.js';
 import { advisoryKey } from '../../src/postgres/advisory.js';
 import { readDatabase } from '../../src/postgres/database.js';
-import { migrate } from '../../src/postgres/migrate.js';
+import { migrate, migrationsOf, missingMigrations, newestMigration } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { silent } from '../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
@@ -203,5 +203,60 @@ describe('migrate', () => {
     } finally {
       await rm(directory, { recursive: true });
     }
+  });
+
+  it('says what a database lacks that this release can not migrate, and changes nothing', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'dps-migrations-'));
+    const url = pathToFileURL(`${directory}/`);
+    const missing = (schema: string, serviceSchema = defaultServiceSchema(schema)): Promise<unknown> =>
+      onPool(
+        schema,
+        async (pool) =>
+          missingMigrations({
+            pool,
+            schema,
+            serviceSchema,
+            database: await readDatabase(pool),
+            logger: silent,
+            directory: url,
+          }).catch((error: unknown) => (error as Error).message),
+        serviceSchema,
+      );
+    try {
+      await writeFile(new URL('0001_first.sql', url), 'CREATE TABLE first (a int)');
+      await writeFile(new URL('notes.sql', url), 'not a migration');
+      expect(await missing('public')).to.equal('holds no service yet');
+      expect(await missing('public')).to.equal('holds no service yet');
+      await start('public', url);
+      expect(await missing('public')).to.equal(null);
+      await writeFile(new URL('0002_second.sql', url), 'CREATE TABLE second (a int)');
+      await writeFile(new URL('0003_third.sql', url), 'CREATE TABLE third (a int)');
+      expect(await missing('public')).to.equal('is at migration 1, and this release needs 3');
+      expect(await missing('crm', 'service')).to.match(/belongs to a service that manages the schema "public"/);
+      await onPool('public', async (pool) => {
+        expect(await migrationsOf(pool, url)).to.deep.equal({ applied: 1, known: 3 });
+        await pool.query(`INSERT INTO service.service_migrations VALUES (4, '0004_future.sql')`);
+      });
+      expect(await missing('public')).to.equal(
+        'The database was migrated by a newer release of this service (its migration 4; this release knows them up to 3): ' +
+          'start that release or a newer one.',
+      );
+      expect(await newestMigration(url)).to.equal(3);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('refuses to start where the schema that it manages was taken away from it', async () => {
+    await start('public');
+    await onPool('public', (pool) => pool.query('CREATE SCHEMA crm'));
+    await start('crm');
+    await onPool('public', (pool) => pool.query('DROP SCHEMA crm'));
+    const error = await start('crm').catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(OperatorError);
+    expect((error as Error).message).to.equal(
+      'The schema "crm" can\'t be used: the database user needs the rights USAGE and CREATE on it (and where DB_POOLER is ' +
+        'none, no pooler may be in between).',
+    );
   });
 });

@@ -1,0 +1,305 @@
+/** What a process knows of a log that was replaced, against the rows in the database. */
+import { expect } from 'chai';
+import { type NotedDivergence, checkHead } from '../../src/log/divergence.js';
+import type { LogHead } from '../../src/log/head.js';
+import { type EventRecord, readRecordPages } from '../../src/log/read.js';
+import { restoreEvents } from '../../src/log/restore-events.js';
+import { createLogWatch } from '../../src/log/watch.js';
+import type { LogEvent } from '../../src/schema/model/events.js';
+import { ACKNOWLEDGED, append } from '../support/append.js';
+import { cutOff, tamper } from '../support/tamper.js';
+import { withPool } from '../support/with-pool.js';
+
+const NOTHING = '0'.repeat(64);
+
+describe('what a process knows of a log that was replaced', () => {
+  const { database, pool } = withPool({ each: true });
+  let said: [message: string, details: Record<string, unknown> | undefined][];
+  let readOnly: boolean;
+
+  beforeEach(() => {
+    said = [];
+    readOnly = false;
+  });
+
+  const watch = () => {
+    const say = (message: string, details?: Record<string, unknown>) => void said.push([message, details]);
+    const made = createLogWatch({
+      pool: pool(),
+      logger: { debug() {}, info() {}, warn: say, error: say },
+      readOnly: () => readOnly,
+    });
+    const told: NotedDivergence[] = [];
+    const stop = made.subscribe((divergence) => told.push(divergence));
+    return { ...made, told, stop, look: async (seen: LogHead) => made.examine(await checkHead(pool()), seen) };
+  };
+  const created = (collection: string): LogEvent =>
+    ({ type: 'collection.created', version: 1, collection, field: null, data: {} }) as unknown as LogEvent;
+  const headOf = ({ position, hash, occurred_at }: EventRecord): LogHead => ({ position, hash, occurred_at });
+  /** Their records, as they are in the log. */
+  async function logged(...names: string[]): Promise<EventRecord[]> {
+    await append(database.connectionString, names.map(created));
+    const records: EventRecord[] = [];
+    for await (const page of readRecordPages(pool(), { after: 0 })) records.push(...page);
+    return records;
+  }
+  const noted = async () =>
+    (
+      await pool().query<Record<string, unknown>>(
+        `SELECT seen_position AS seen, found_position AS found, fork_position AS fork, acknowledged
+           FROM service.service_divergences ORDER BY id`,
+      )
+    ).rows.map((row) => [row['seen'], row['found'], row['fork'], row['acknowledged']]);
+  async function acknowledge(): Promise<number> {
+    const [event] = await append(database.connectionString, [ACKNOWLEDGED]);
+    await pool().query('UPDATE service.service_divergences SET acknowledged = $1 WHERE acknowledged IS NULL', [
+      event?.position,
+    ]);
+    return event?.position ?? 0;
+  }
+  const last = (records: readonly EventRecord[]): LogHead => headOf(records.at(-1) as EventRecord);
+
+  it('is nothing as long as the log goes on', async () => {
+    const one = watch();
+    const seen = last(await logged('a', 'b'));
+    expect(await one.look(seen)).to.equal(false);
+    await logged('c');
+    expect(await one.look(seen)).to.equal(false);
+    await one.replaced(seen);
+    expect([one.pending(), one.count(), one.told, said, await noted()]).to.deep.equal([undefined, 0, [], [], []]);
+  });
+
+  it('is written down once, told once, and said with both ends and the last place in common', async () => {
+    const one = watch();
+    const records = await logged('a', 'b', 'c');
+    for (const record of records) one.remember(record);
+    const seen = last(records);
+    await cutOff(database.connectionString, 1);
+    expect(await one.look(seen)).to.equal(true);
+    expect(await one.look(seen)).to.equal(true);
+    expect(await noted()).to.deep.equal([[3, 2, 2, null]]);
+    expect(one.told.map(({ seen: { position }, fork }) => [position, fork])).to.deep.equal([[3, 2]]);
+    expect(one.pending()).to.deep.equal(one.told[0]);
+    expect(one.count()).to.equal(1);
+    const [, second] = records;
+    expect(said).to.deep.equal([
+      [
+        'the log is not the one that was seen',
+        {
+          lost_after: 2,
+          seen_position: 3,
+          seen_hash: seen.hash,
+          found_position: 2,
+          found_hash: second?.hash,
+          next: 'look at it (GET /history/verify), then acknowledge it: dps acknowledge-log',
+        },
+      ],
+    ]);
+  });
+
+  it('is what others have written down, and nothing to who stopped listening', async () => {
+    const [one, other] = [watch(), watch()];
+    const seen = last(await logged('a', 'b'));
+    await cutOff(database.connectionString, 2);
+    await one.look(seen);
+    other.stop();
+    expect(await other.look({ position: 0, hash: NOTHING, occurred_at: null })).to.equal(false);
+    expect(other.pending()).to.deep.equal(one.pending());
+    expect([other.count(), other.told]).to.deep.equal([1, []]);
+    expect(said.map(([, details]) => details?.['lost_after'])).to.deep.equal([null, null]);
+  });
+
+  it('is nothing any more when it was acknowledged', async () => {
+    const one = watch();
+    const seen = last(await logged('a', 'b'));
+    await cutOff(database.connectionString, 1);
+    await one.look(seen);
+    const position = await acknowledge();
+    const { head } = await checkHead(pool());
+    expect(await one.look(head as LogHead)).to.equal(false);
+    expect([one.pending(), one.count(), await noted()]).to.deep.equal([undefined, 1, [[2, 1, null, position]]]);
+  });
+
+  it('was acknowledged while it slept: that is told, and not written down again', async () => {
+    const [one, sleeping] = [watch(), watch()];
+    const records = await logged('a', 'b', 'c');
+    await sleeping.look(last(records));
+    await cutOff(database.connectionString, 2);
+    await one.look(last(records));
+    await acknowledge();
+    expect(await sleeping.look(headOf(records[1] as EventRecord))).to.equal(true);
+    expect(sleeping.told.map(({ seen }) => seen.position)).to.deep.equal([3]);
+    expect(sleeping.pending()).to.equal(undefined);
+    expect(await noted()).to.have.length(1);
+  });
+
+  it('was acknowledged before it saw more: what is lost since is another one', async () => {
+    const one = watch();
+    const records = await logged('a', 'b', 'c');
+    await cutOff(database.connectionString, 1);
+    await one.look(last(records));
+    await acknowledge();
+    const now = last(await logged('d'));
+    expect(now.position).to.equal(4);
+    expect(await one.look(now)).to.equal(false);
+    await cutOff(database.connectionString, 1);
+    expect(await one.look(now)).to.equal(true);
+    expect((await noted()).map(([lost]) => lost)).to.deep.equal([3, 4]);
+  });
+
+  it('is kept where nothing can be written, and written down as soon as it can', async () => {
+    const one = watch();
+    const seen = last(await logged('a', 'b'));
+    await cutOff(database.connectionString, 1);
+    readOnly = true;
+    expect(await one.look(seen)).to.equal(true);
+    const kept = one.pending();
+    expect(kept).to.deep.include({ id: 0, seen: { position: 2, hash: seen.hash } });
+    expect(Date.parse(kept?.noticed_at ?? '')).to.be.closeTo(Date.now(), 60_000);
+    expect(kept?.found.position).to.equal(1);
+    const { head } = await checkHead(pool());
+    await one.look(head as LogHead);
+    expect([one.pending()?.id, one.told.length, one.count(), await noted()]).to.deep.equal([0, 1, 1, []]);
+    readOnly = false;
+    await one.look(head as LogHead);
+    expect(await noted()).to.deep.equal([[2, 1, null, null]]);
+    expect(one.pending()?.id).to.be.above(0);
+    expect(one.told.map(({ id }) => id > 0)).to.deep.equal([false, true]);
+    await one.look(head as LogHead);
+    expect(one.told).to.have.length(2);
+  });
+
+  it('is nothing any more when a server that was behind has caught up', async () => {
+    const one = watch();
+    const records = await logged('a', 'b', 'c');
+    await cutOff(database.connectionString, 2);
+    readOnly = true;
+    await one.look(last(records));
+    const { head } = await checkHead(pool());
+    await tamper(database.connectionString, (client) => restoreEvents(client, records.slice(1, 2)));
+    await one.look(head as LogHead);
+    expect(one.pending()?.id).to.equal(0);
+    await tamper(database.connectionString, (client) => restoreEvents(client, records.slice(2)));
+    await one.look(head as LogHead);
+    expect(one.pending()).to.equal(undefined);
+    readOnly = false;
+    await one.look(head as LogHead);
+    expect([one.pending(), await noted()]).to.deep.equal([undefined, []]);
+  });
+
+  it('is told again where another one is lost before the first could be written', async () => {
+    const one = watch();
+    const records = await logged('a', 'b', 'c');
+    await cutOff(database.connectionString, 1);
+    readOnly = true;
+    await one.look(last(records));
+    await cutOff(database.connectionString, 1);
+    await one.look(headOf(records[1] as EventRecord));
+    expect(one.told.map(({ id, seen }) => [id, seen.position])).to.deep.equal([
+      [0, 3],
+      [0, 2],
+    ]);
+    expect(one.count()).to.equal(1);
+    expect(one.pending()?.seen.position).to.equal(2);
+  });
+
+  it('counts where the row is refused, with a warning, and is written when it is taken', async () => {
+    const one = watch();
+    const seen = last(await logged('a', 'b'));
+    await cutOff(database.connectionString, 1);
+    await pool().query('REVOKE INSERT ON service.service_divergences FROM current_user');
+    expect(await one.look(seen)).to.equal(true);
+    expect(one.pending()).to.deep.include({ id: 0 });
+    expect(said.map(([message]) => message)).to.deep.equal([
+      'the log is not the one that was seen',
+      'a divergence of the log could not be written down',
+    ]);
+    expect(said.at(-1)?.[1]?.['error']).to.have.property('code', '42501');
+    await pool().query('GRANT INSERT ON service.service_divergences TO current_user');
+    await one.look(seen);
+    expect(one.pending()?.id).to.be.above(0);
+    expect(await noted()).to.deep.equal([[2, 1, null, null]]);
+  });
+
+  it('is written again where its row was deleted, unless it was acknowledged', async () => {
+    const one = watch();
+    const seen = last(await logged('a', 'b'));
+    await cutOff(database.connectionString, 1);
+    await one.look(seen);
+    const { head } = await checkHead(pool());
+    const remove = () => pool().query('DELETE FROM service.service_divergences');
+    await tamper(database.connectionString, async (client) => {
+      await client.query('ALTER TABLE service.service_divergences DISABLE TRIGGER USER');
+    });
+    await remove();
+    readOnly = true;
+    await one.look(head as LogHead);
+    expect(await noted()).to.deep.equal([]);
+    readOnly = false;
+    await one.look(head as LogHead);
+    expect(await noted()).to.deep.equal([[2, 1, null, null]]);
+    expect(one.pending()?.seen.position).to.equal(2);
+    await acknowledge();
+    const end = (await checkHead(pool())).head;
+    await one.look(end as LogHead);
+    await remove();
+    await one.look(end as LogHead);
+    expect([one.pending(), await noted()]).to.deep.equal([undefined, []]);
+  });
+
+  it('is noticed by who reads on, too', async () => {
+    const one = watch();
+    const seen = last(await logged('a', 'b'));
+    await cutOff(database.connectionString, 1);
+    await logged('other');
+    await one.replaced(seen);
+    expect(await noted()).to.deep.equal([[2, 2, null, null]]);
+    expect(one.pending()?.seen.hash).to.equal(seen.hash);
+  });
+
+  it('is a checkpoint that is not in the log, seen by nobody', async () => {
+    const one = watch();
+    const [first] = await logged('a');
+    await pool().query(
+      `INSERT INTO service.service_projections (name, kind, position, hash) VALUES ('metadata', 'metadata', 7, $1)
+         ON CONFLICT (name) DO UPDATE SET position = EXCLUDED.position, hash = EXCLUDED.hash`,
+      [NOTHING],
+    );
+    expect(await one.look(headOf(first as EventRecord))).to.equal(false);
+    expect(await noted()).to.deep.equal([[7, 1, null, null]]);
+    expect(one.pending()?.seen).to.deep.equal({ position: 7, hash: NOTHING });
+  });
+
+  it('names the last place in common among the newest 2,000', async () => {
+    const records = await logged('a', 'b');
+    const [first, second] = records as [EventRecord, EventRecord];
+    await cutOff(database.connectionString, 1);
+    /** Looks after so many places of another log were remembered, and says where the two part. */
+    const fork = async (more: number): Promise<unknown> => {
+      const one = watch();
+      one.remember(first);
+      for (let position = 2; position <= more + 1; position += 1) {
+        one.remember({ position, hash: `${second.hash.slice(0, 56)}${String(position).padStart(8, '0')}` });
+      }
+      await pool().query('TRUNCATE service.service_divergences');
+      await one.look(headOf(second));
+      return (await noted())[0]?.[2];
+    };
+    await pool().query('ALTER TABLE service.service_divergences DISABLE TRIGGER USER');
+    expect(await fork(3_999)).to.equal(1);
+    expect(await fork(4_000)).to.equal(null);
+  });
+
+  it('forgets the places of a log that another one replaced, from where it goes on', async () => {
+    const one = watch();
+    const records = await logged('a', 'b', 'c');
+    const [first, second, third] = records as [EventRecord, EventRecord, EventRecord];
+    for (const record of records) one.remember(record);
+    // The same end again is no other log.
+    one.remember(third);
+    one.remember({ position: 2, hash: NOTHING });
+    await cutOff(database.connectionString, 1);
+    await one.look({ ...headOf(second), hash: NOTHING });
+    expect(await noted()).to.deep.equal([[2, 2, first.position, null]]);
+  });
+});

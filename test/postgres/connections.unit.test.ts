@@ -1,0 +1,170 @@
+/** What a connection is configured with, and what is prepared on it. */
+import { EventEmitter } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { expect } from 'chai';
+import pg from 'pg';
+import { advisoryKey, logChannel } from '../../src/postgres/advisory.js';
+import { OLDER_RELEASE } from '../../src/postgres/errors.js';
+import { JSON_AS_TEXT, connectionConfig, directly } from '../../src/postgres/pool.js';
+import { nextName, prepareNothingOn, preparationsOn } from '../../src/postgres/preparations.js';
+import { retryRecoveryConflicts } from '../../src/postgres/recovery-conflict.js';
+import { MIGRATIONS, REFUSE_OLDER_RELEASE } from '../../src/postgres/release-guard.js';
+import { startupOptions, transactionSettings } from '../../src/postgres/session-settings.js';
+import { writeLimits } from '../../src/postgres/write-limits.js';
+
+const HERE = { connectionString: 'postgres://u:p@h:1/app', schema: 'crm', serviceSchema: 'service_crm' };
+const SETTINGS = { schema: 'crm', applicationName: 'data-platform-service' };
+
+describe('the configuration of a connection', () => {
+  it('has what a session is set to among the start-up parameters', () => {
+    const { types, ...config } = connectionConfig(HERE);
+    expect(config).to.deep.equal({
+      connectionString: 'postgres://u:p@h:1/app',
+      hosts: null,
+      serviceSchema: 'service_crm',
+      application_name: 'data-platform-service',
+      options: startupOptions(SETTINGS),
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    });
+    expect(types).to.have.property('getTypeParser');
+  });
+
+  it('has its own name, patience and limit of locks', () => {
+    const config = connectionConfig({ ...HERE, applicationName: 'x', connectTimeout: 7, lockTimeout: 9 });
+    expect(config).to.include({
+      application_name: 'x',
+      connectionTimeoutMillis: 7,
+      options: startupOptions({ ...SETTINGS, applicationName: 'x', lockTimeout: 9 }),
+    });
+    expect(config.options).to.contain('-c lock_timeout=9');
+  });
+
+  it('keeps the options of the address, before ours, and takes them out of it', () => {
+    const { connectionString, options } = connectionConfig({
+      ...HERE,
+      connectionString: 'postgres://u:p@h:1/app?options=-c%20work_mem%3D1MB&sslmode=disable',
+    });
+    expect(connectionString).to.equal('postgres://u:p@h:1/app?sslmode=disable');
+    expect(options).to.equal(`-c work_mem=1MB ${startupOptions(SETTINGS)}`);
+  });
+
+  it('leaves an address alone that is none', () => {
+    const { connectionString, options } = connectionConfig({ ...HERE, connectionString: '/var/run/sock app' });
+    expect([connectionString, options]).to.deep.equal(['/var/run/sock app', startupOptions(SETTINGS)]);
+  });
+
+  it('has them before each transaction behind a pooler, and a way past it', () => {
+    const pooled = { ...HERE, pooler: 'transaction' as const, direct: 'postgres://u:p@d:2/app' };
+    const { options, settings, direct } = connectionConfig(pooled);
+    expect([options, settings]).to.deep.equal([undefined, transactionSettings(SETTINGS)]);
+    expect(direct).to.include({ connectionString: 'postgres://u:p@d:2/app', options: startupOptions(SETTINGS) });
+    expect(direct).to.not.have.any.keys('direct', 'settings');
+    expect(directly(pooled)).to.deep.equal({
+      ...HERE,
+      connectionString: 'postgres://u:p@d:2/app',
+      pooler: undefined,
+      direct: undefined,
+    });
+    expect(directly(HERE)).to.include({ connectionString: HERE.connectionString });
+  });
+
+  it('reads counts and positions as numbers, as long as they are exact', () => {
+    const { types } = connectionConfig(HERE);
+    const parse = types?.getTypeParser(20) as (text: string) => unknown;
+    expect(['0', '-7', '9007199254740991', '9007199254740992', '9223372036854775807'].map(parse)).to.deep.equal([
+      0,
+      -7,
+      9_007_199_254_740_991,
+      '9007199254740992',
+      '9223372036854775807',
+    ]);
+    expect(types?.getTypeParser(23)).to.equal(pg.types.getTypeParser(23));
+    expect((JSON_AS_TEXT.getTypeParser(3802) as (text: string) => unknown)('{"a": 1}')).to.equal('{"a": 1}');
+    expect(JSON_AS_TEXT.getTypeParser(20)).to.equal(parse);
+  });
+});
+
+describe('statements that are prepared on a connection', () => {
+  it('get a hundred names, each once, and none afterwards', () => {
+    const connection = new EventEmitter() as unknown as pg.Connection;
+    const known = preparationsOn(connection);
+    const names = Array.from({ length: 100 }, () => nextName(known));
+    expect(names).to.deep.equal(Array.from({ length: 100 }, (_, index) => `batch_${index + 1}`));
+    expect([nextName(known), nextName(preparationsOn(connection))]).to.deep.equal(['', '']);
+    expect(nextName(preparationsOn(new EventEmitter() as unknown as pg.Connection))).to.equal('batch_1');
+  });
+
+  it('get none behind a pooler', () => {
+    const connection = new EventEmitter() as unknown as pg.Connection;
+    prepareNothingOn(connection);
+    expect(nextName(preparationsOn(connection))).to.equal('');
+  });
+});
+
+describe('a query that a standby ended', () => {
+  const conflict = (): pg.DatabaseError =>
+    Object.assign(new pg.DatabaseError('canceling statement due to conflict with recovery', 0, 'error'), {
+      code: '40001',
+    });
+
+  /** What is sent, of the pool's answers. */
+  async function asked(answers: unknown[]): Promise<{ sent: unknown[][]; answer: unknown }> {
+    const sent: unknown[][] = [];
+    const pool = {
+      query: (...given: unknown[]) => {
+        sent.push(given);
+        const answer = answers.shift();
+        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+      },
+    };
+    retryRecoveryConflicts(pool as unknown as pg.Pool);
+    const answer: unknown = await (pool as unknown as pg.Pool).query('SELECT $1', [1]).catch((error: unknown) => error);
+    return { sent, answer };
+  }
+
+  it('is sent again, twice', async () => {
+    expect(await asked([conflict(), conflict(), 'rows'])).to.deep.equal({
+      sent: Array.from({ length: 3 }, () => ['SELECT $1', [1]]),
+      answer: 'rows',
+    });
+  });
+
+  it('fails then, and at once for any other reason', async () => {
+    const last = conflict();
+    const { sent, answer } = await asked([conflict(), conflict(), last, 'rows']);
+    expect([sent.length, answer]).to.deep.equal([3, last]);
+    const other = new Error('division by zero');
+    expect((await asked([other, 'rows'])).answer).to.equal(other);
+  });
+});
+
+describe('the keys and channels of locks and news', () => {
+  it('are the same in every release: processes of two of them meet', () => {
+    expect(advisoryKey({ database: 'app', schema: 'public' }, 'log')).to.equal('-1632596186223478543');
+    expect(advisoryKey({ database: 'app', schema: 'public' }, 'migrations')).to.equal('7095764540280253007');
+    expect(logChannel('public')).to.equal('service_events_efa1f375d76194fa');
+  });
+
+  it('differ by database, schema and purpose', () => {
+    const places = ['a', 'b'].flatMap((database) => ['a', 'b'].map((schema) => ({ database, schema })));
+    const keys = places.flatMap((place) => [advisoryKey(place, 'log'), advisoryKey(place, 'change 1')]);
+    expect(new Set(keys).size).to.equal(8);
+  });
+});
+
+describe('what goes along with a write', () => {
+  it('limits it: a lock is never waited for without end', () => {
+    const limits = (lock: number, statement: number) => writeLimits({ lock, statement }).values;
+    expect(limits(1_000, 0)).to.deep.equal(['1000', '0', '5000']);
+    expect(limits(0, 7)).to.deep.equal(['1', '7', '5000']);
+    expect(limits(-3, 7)).to.deep.equal(['1', '7', '5000']);
+    expect(limits(2.1, 7)).to.deep.equal(['3', '7', '5000']);
+  });
+
+  it('refuses it where the database is a newer release’s', () => {
+    const known = readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'));
+    expect(REFUSE_OLDER_RELEASE.text).to.contain(`CASE WHEN max(number) > ${known.length} THEN ('${OLDER_RELEASE} '`);
+  });
+});

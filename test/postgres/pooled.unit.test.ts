@@ -1,0 +1,176 @@
+/** What goes over the wire of a connection through a pooler, message by message. */
+import { expect } from 'chai';
+import { type Wire, beginWithSettings } from '../../src/postgres/pooled.js';
+
+const BEFORE = ['BEGIN', 'RESET default_transaction_read_only', 'COMMIT'];
+
+/** A wire that notes what is sent on it, and what of the answers gets through. */
+function wired() {
+  const sent: string[] = [];
+  const through: string[] = [];
+  const wire: Wire = {
+    query: (text) => void sent.push(text),
+    parse: (message, more) => void sent.push(`parse ${JSON.stringify([message, more])}`),
+    bind: (message, more) => void sent.push(`bind ${JSON.stringify([message, more])}`),
+    execute: (message, more) => void sent.push(`execute ${JSON.stringify([message, more])}`),
+    emit: (event, ...given) => {
+      through.push([event, ...given.map((each) => JSON.stringify(each))].join(' '));
+      return false;
+    },
+  };
+  beginWithSettings(wire, 'SET x');
+  return {
+    wire,
+    /** What was sent since the last time. */
+    sent: () => sent.splice(0),
+    /** Answers with so many finished statements and the transaction's state. @returns the numbers (from 0) that got through */
+    answer: (count: number, status?: string, event = 'commandComplete'): number[] => {
+      const got = Array.from({ length: count }, (_, index) => {
+        const before = through.length;
+        wire.emit('rowDescription');
+        wire.emit('dataRow');
+        wire.emit(event);
+        const events = through.slice(before);
+        expect(events).to.deep.equal(events.length === 0 ? [] : ['rowDescription', 'dataRow', event]);
+        return events.length === 0 ? -1 : index;
+      });
+      expect(wire.emit('readyForQuery', ...(status === undefined ? [] : [{ status }]))).to.equal(false);
+      expect(through.at(-1)).to.contain('readyForQuery');
+      return got.filter((index) => index >= 0);
+    },
+    through: () => through.splice(0),
+  };
+}
+
+/** The messages of one statement of ours. */
+const ours = (text: string): string[] => [
+  `parse [${JSON.stringify({ text, name: '', types: [] })},true]`,
+  'bind [{},true]',
+  'execute [{},true]',
+];
+
+describe('simple queries through a pooler', () => {
+  it('have the settings before them, whose results nobody sees', () => {
+    const { wire, sent, answer } = wired();
+    wire.query('SELECT 1');
+    expect(sent()).to.deep.equal([[...BEFORE, 'SET x', 'SELECT 1'].join('; ')]);
+    expect(answer(5, 'I')).to.deep.equal([4]);
+    wire.query('SELECT 2; SELECT 3');
+    expect(sent()).to.deep.equal([[...BEFORE, 'SET x', 'SELECT 2', 'SELECT 3'].join('; ')]);
+    expect(answer(6, 'I')).to.deep.equal([4, 5]);
+  });
+
+  it('that begin a transaction have them behind what begins it', () => {
+    const { wire, sent, answer } = wired();
+    wire.query('BEGIN; SELECT 1');
+    expect(sent()).to.deep.equal([[...BEFORE, 'BEGIN', 'SET x', 'SELECT 1'].join('; ')]);
+    expect(answer(6, 'T')).to.deep.equal([3, 5]);
+    for (const text of ['SELECT 1', 'COMMIT', '']) wire.query(text);
+    expect(sent()).to.deep.equal(['SELECT 1', 'COMMIT', '']);
+    expect(answer(2, 'I')).to.deep.equal([0, 1]);
+  });
+
+  it('begin one in every spelling of ours', () => {
+    for (const begin of ['BEGIN', ' begin isolation level repeatable read', 'START  TRANSACTION READ ONLY']) {
+      const { wire, sent } = wired();
+      wire.query(`${begin}; SELECT 1`);
+      expect(sent()).to.deep.equal([`${BEFORE.join('; ')}; ${begin}; SET x; SELECT 1`]);
+    }
+    const { wire, sent } = wired();
+    wire.query('BEGINNING');
+    expect(sent()).to.deep.equal([[...BEFORE, 'SET x', 'BEGINNING'].join('; ')]);
+  });
+
+  it('that end one and begin another have them behind both', () => {
+    const { wire, sent, answer } = wired();
+    wire.query('BEGIN');
+    expect(sent()).to.deep.equal([[...BEFORE, 'BEGIN', 'SET x'].join('; ')]);
+    expect(answer(5, 'E')).to.deep.equal([3]);
+    wire.query('ROLLBACK; BEGIN; SELECT 1');
+    expect(sent()).to.deep.equal(['ROLLBACK;  BEGIN; SET x; SELECT 1']);
+    expect(answer(4, 'T')).to.deep.equal([0, 1, 3]);
+    wire.query('SELECT 2');
+    expect(sent()).to.deep.equal(['SELECT 2']);
+  });
+
+  it('that are empty begin nothing, and are told of', () => {
+    const { wire, sent, answer } = wired();
+    wire.query('');
+    expect(sent()).to.deep.equal(['']);
+    expect(answer(1, 'I', 'emptyQuery')).to.deep.equal([0]);
+  });
+
+  it('start over where the state is not told: no transaction is open', () => {
+    const { wire, sent, answer } = wired();
+    wire.query('SELECT 1');
+    sent();
+    answer(5);
+    wire.query('SELECT 2');
+    expect(sent()).to.deep.equal([[...BEFORE, 'SET x', 'SELECT 2'].join('; ')]);
+  });
+
+  it('let everything else through', () => {
+    const { wire, through } = wired();
+    wire.query('SELECT 1');
+    expect(wire.emit('error', { code: 'x' })).to.equal(false);
+    expect(wire.emit('notice')).to.equal(false);
+    expect(wire.emit('rowDescription')).to.equal(true);
+    expect(through()).to.deep.equal(['error {"code":"x"}', 'notice']);
+  });
+});
+
+describe('flights of statements through a pooler', () => {
+  const flight = (wire: Wire, ...texts: string[]): void => {
+    for (const text of texts) {
+      wire.parse({ text, name: 'n', types: [] }, true);
+      wire.bind({ values: [] }, true);
+      wire.execute({ portal: '' }, true);
+    }
+  };
+  const theirs = (text: string): string[] => [
+    `parse [${JSON.stringify({ text, name: 'n', types: [] })},true]`,
+    'bind [{"values":[]},true]',
+    'execute [{"portal":""},true]',
+  ];
+
+  it('have the settings before the first statement', () => {
+    const { wire, sent, answer } = wired();
+    flight(wire, 'SELECT 1', 'SELECT 2');
+    expect(sent()).to.deep.equal([...[...BEFORE, 'SET x'].flatMap(ours), ...theirs('SELECT 1'), ...theirs('SELECT 2')]);
+    expect(answer(6, 'I')).to.deep.equal([4, 5]);
+    flight(wire, 'SELECT 3');
+    expect(sent()).to.deep.equal([...[...BEFORE, 'SET x'].flatMap(ours), ...theirs('SELECT 3')]);
+  });
+
+  it('that begin a transaction have them behind its begin, and none within it', () => {
+    const { wire, sent, answer } = wired();
+    flight(wire, 'BEGIN', 'SELECT 1');
+    expect(sent()).to.deep.equal([
+      ...BEFORE.flatMap(ours),
+      ...theirs('BEGIN'),
+      ...ours('SET x'),
+      ...theirs('SELECT 1'),
+    ]);
+    expect(answer(6, 'T')).to.deep.equal([3, 5]);
+    flight(wire, 'SELECT 2', 'ROLLBACK TO SAVEPOINT s', 'SELECT 3');
+    expect(sent()).to.deep.equal(['SELECT 2', 'ROLLBACK TO SAVEPOINT s', 'SELECT 3'].flatMap(theirs));
+    expect(answer(3, 'T')).to.deep.equal([0, 1, 2]);
+  });
+
+  it('that end one have them before what comes after it', () => {
+    const { wire, sent, answer } = wired();
+    flight(wire, 'BEGIN');
+    answer(5, 'T');
+    sent();
+    flight(wire, 'COMMIT', 'SELECT 1');
+    expect(sent()).to.deep.equal([...theirs('COMMIT'), ...[...BEFORE, 'SET x'].flatMap(ours), ...theirs('SELECT 1')]);
+    expect(answer(6, 'I')).to.deep.equal([0, 5]);
+  });
+
+  it('that end what is not open have none', () => {
+    const { wire, sent, answer } = wired();
+    flight(wire, 'ROLLBACK');
+    expect(sent()).to.deep.equal(theirs('ROLLBACK'));
+    expect(answer(1, 'I')).to.deep.equal([0]);
+  });
+});

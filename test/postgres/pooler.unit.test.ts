@@ -1,0 +1,99 @@
+/** What is to be expected on DATABASE_URL, by what both ways say and what the settings do. */
+import { expect } from 'chai';
+import pg from 'pg';
+import {
+  PoolerError,
+  type Seen,
+  isStartupRefused,
+  lostOptions,
+  poolerOf,
+  unexpectedPooler,
+} from '../../src/postgres/pooler.js';
+
+const SERVER: Seen = { pooled: false, refuses: undefined, database: 'app', system: '7' };
+const POOLER: Seen = { ...SERVER, pooled: true };
+
+describe('the pooler on DATABASE_URL', () => {
+  const of = (seen: Seen, direct: Seen | null = null, expected: 'none' | 'transaction' | null = null): string => {
+    try {
+      return poolerOf({ seen, direct, expected }) ?? 'none';
+    } catch (error) {
+      expect(error).to.be.instanceOf(PoolerError);
+      return (error as Error).message;
+    }
+  };
+  const MISSING =
+    'The setting DIRECT_DATABASE_URL is missing: DATABASE_URL leads through a pooler, and LISTEN, migrations and ' +
+    'concurrent index builds need a session of their own. Set it to the address of the server itself.';
+
+  it('is what was found where DB_POOLER says nothing', () => {
+    expect(of(SERVER)).to.equal('none');
+    expect(of(SERVER, SERVER)).to.equal('none');
+    expect(of(POOLER, SERVER)).to.equal('transaction');
+  });
+
+  it('is what DB_POOLER says', () => {
+    expect(of(POOLER, null, 'none')).to.equal('none');
+    expect(of(POOLER, SERVER, 'none')).to.equal('none');
+    expect(of(SERVER, SERVER, 'transaction')).to.equal('transaction');
+  });
+
+  it('needs the address of the server itself', () => {
+    expect(of(POOLER)).to.equal(MISSING);
+    expect(of(SERVER, null, 'transaction')).to.equal(MISSING);
+  });
+
+  it('is not on that address, unless DB_POOLER denies it', () => {
+    const refused =
+      "DIRECT_DATABASE_URL can't be used: it leads through a pooler too. Set it to the address of the server itself.";
+    expect(of(POOLER, POOLER)).to.equal(refused);
+    expect(of(SERVER, POOLER)).to.equal(refused);
+    expect(of(POOLER, POOLER, 'transaction')).to.equal(refused);
+    expect(of(POOLER, POOLER, 'none')).to.equal('none');
+  });
+
+  it('leads to the same database of the same cluster, as far as that can be seen', () => {
+    const elsewhere =
+      "DIRECT_DATABASE_URL can't be used: it leads to another database than DATABASE_URL does. Set it to the address of the " +
+      'same database, past the pooler.';
+    expect(of(POOLER, { ...SERVER, database: 'other' })).to.equal(elsewhere);
+    expect(of(POOLER, { ...SERVER, system: '8' })).to.equal(elsewhere);
+    expect(of(POOLER, { ...SERVER, database: 'other' }, 'none')).to.equal(elsewhere);
+    expect(of(POOLER, { ...SERVER, database: 'other', system: null })).to.equal(elsewhere);
+    expect(of(POOLER, { ...SERVER, system: null })).to.equal('transaction');
+    expect(of({ ...POOLER, system: null }, SERVER)).to.equal('transaction');
+  });
+
+  it('lets transactions be begun, whatever else is there', () => {
+    const refused =
+      "DATABASE_URL can't be used: it leads through a pooler that refuses transactions (transaction blocks not allowed). Set " +
+      'the pooler to pool transactions (PgBouncer: pool_mode = transaction), or let DATABASE_URL lead to the server itself.';
+    expect(of({ ...POOLER, refuses: 'transaction blocks not allowed' }, SERVER)).to.equal(refused);
+    expect(of({ ...SERVER, refuses: 'transaction blocks not allowed' }, null, 'none')).to.equal(refused);
+  });
+});
+
+describe('what a pooler refuses', () => {
+  const error = (code: string, message: string) =>
+    Object.assign(new pg.DatabaseError(message, message.length, 'error'), { code });
+
+  it('is told by its words: the start-up parameters of a session', () => {
+    expect(isStartupRefused(error('08P01', 'unsupported startup parameter: options'))).to.equal(true);
+    expect(isStartupRefused(error('08P01', 'unsupported startup parameter in options: search_path'))).to.equal(true);
+    expect(isStartupRefused(error('08P01', 'no such user'))).to.equal(false);
+    expect(isStartupRefused(error('28P01', 'unsupported startup parameter'))).to.equal(false);
+    expect(isStartupRefused(new Error('unsupported startup parameter'))).to.equal(false);
+  });
+
+  it('is said with what to set', () => {
+    const cause = new Error('x');
+    expect(unexpectedPooler(cause)).to.be.instanceOf(PoolerError).with.property('cause', cause);
+    expect(unexpectedPooler(cause).message).to.equal(
+      'DB_POOLER is none, but DATABASE_URL leads through a pooler: it refuses what a session is set to. Take DB_POOLER away.',
+    );
+    expect(lostOptions().message).to.equal(
+      "DATABASE_URL can't be used: a pooler doesn't pass on its options. Set them for the user or the database (ALTER ROLE … " +
+        'SET, ALTER DATABASE … SET).',
+    );
+  });
+});
