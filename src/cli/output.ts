@@ -45,6 +45,12 @@ export async function writeOutput(file: string, content: string): Promise<void> 
 /** Names and what people write are untrusted text: what would move the cursor is shown, not done. */
 export const oneLine = (untrusted: string): string => untrusted.replaceAll(/\p{Cc}/gu, shownControl);
 
+/** The same of text with lines and colours of ours in it. */
+export const manyLines = (text: string): string => text.replaceAll(NEITHER_LINE_NOR_COLOUR, shownControl);
+
+// eslint-disable-next-line no-control-regex
+const NEITHER_LINE_NOR_COLOUR = /(?!\u001B\[(?:0|2|3[0-7])m)(?![\n\t])\p{Cc}/gu;
+
 /** As JSON writes it, which leaves DEL and those beyond as they are. */
 const shownControl = (control: string): string =>
   control < '\u007F'

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { text as readStream } from 'node:stream/consumers';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { ExitCode, Terminal } from './command.js';
+import { manyLines } from './output.js';
 
 type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env'>;
 
@@ -18,16 +19,18 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
   stdout.on('error', (error: NodeJS.ErrnoException) => (broken ??= error));
   // There is no reader left.
   stderr.on('error', () => undefined);
-  const note = (text: string): void => void stderr.write(`${text}\n`);
+  // What a database calls its tables would move the cursor of whoever looks; a file gets it as it is.
+  const on = ({ isTTY }: NodeJS.WriteStream, text: string): string => (isTTY ? manyLines(text) : text);
+  const note = (text: string): void => void stderr.write(`${on(stderr, text)}\n`);
   const terminal: Terminal = {
     print(text) {
       if (broken !== null) throw new OutputLost(broken);
       printed = true;
-      stdout.write(`${text}\n`);
+      stdout.write(`${on(stdout, text)}\n`);
     },
     note,
-    ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001B[2K${line}`) }),
-    ...(stdin.isTTY && stderr.isTTY && { ask: (question: string) => askOn(stdin, stderr, question) }),
+    ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001B[2K${manyLines(line)}`) }),
+    ...(stdin.isTTY && stderr.isTTY && { ask: (question: string) => askOn(stdin, stderr, manyLines(question)) }),
     colours: stdout.isTTY && !env['NO_COLOR'],
     read: () => readStream(stdin),
   };

@@ -51,6 +51,25 @@ describe('the terminal', () => {
     expect(seen.stdout.text).to.equal('');
   });
 
+  it('does nothing that names and messages would make it do, and leaves them as they are for a file', async () => {
+    const hostile = 'a\u001b[2J\u001b[8m\r\u009b2J\u007f\n\t\u001b[31mred\u001b[0m';
+    const safe = '\\u001b[2J\\u001b[8m\\r\\u009b2J\\u007f\n\t\u001b[31mred\u001b[0m';
+    const seen = terminal({ isTTY: true });
+    seen.terminal.print(hostile);
+    seen.terminal.note(hostile);
+    seen.terminal.rewrite?.('\u001b[3A');
+    expect(seen.stdout.text).to.equal(`a${safe}\n`);
+    expect(seen.stderr.text).to.equal(`a${safe}\n\r\u001B[2K\\u001b[3A`);
+    const asked = seen.terminal.ask?.('lose \u001b[2J? ');
+    seen.stdin.write('no\n');
+    await asked;
+    expect(seen.stderr.text).to.contain(String.raw`lose \u001b[2J? `);
+    const piped = terminal();
+    piped.terminal.print(hostile);
+    piped.terminal.note(hostile);
+    expect([piped.stdout.text, piped.stderr.text]).to.deep.equal([`${hostile}\n`, `${hostile}\n`]);
+  });
+
   it('reads stdin to its end', async () => {
     const { terminal: shown, stdin } = terminal();
     stdin.write('one ');

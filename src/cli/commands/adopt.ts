@@ -5,7 +5,7 @@ import type { Note } from '../../projector/adopt/note.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../command.js';
 import { type Warning, describeWarnings } from '../diff-document.js';
-import { accepted, json } from '../output.js';
+import { accepted, json, oneLine } from '../output.js';
 import { withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';
 
@@ -20,7 +20,7 @@ export async function adopt(invocation: Invocation): Promise<ExitCode> {
     const { warnings, code: stopped } = await take(invocation, place, { name: 'adopt-tables', ...work });
     return { report: { ...(isDry && { dry_run: true }), ...work.report(), ...(isDry && { warnings }) }, code: stopped };
   });
-  terminal.print(isSet(values, 'json') ? json(report) : describe(report));
+  terminal.print(isSet(values, 'json') ? json(report) : describeAdoption(report));
   return code ?? (report.refused.length > 0 ? 1 : 0);
 }
 
@@ -32,11 +32,18 @@ function requestOf({ positionals, values }: Invocation): object {
   return isSet(values, 'all') ? { all: true } : { tables: positionals };
 }
 
-function describe({ adopted, relations, refused, not_represented: notes, dry_run: isDry, warnings }: Report): string {
+export function describeAdoption({
+  adopted,
+  relations,
+  refused,
+  not_represented: notes,
+  dry_run: isDry,
+  warnings,
+}: Report): string {
   const done = isDry === true ? 'Would adopt' : 'Adopted';
   const lines = adopted.map((name) => `+ ${name}`);
   lines.push(`${done} ${counted(adopted.length, 'table')} with ${counted(relations, 'relation')}.`);
-  for (const { table, message } of refused) lines.push(`! ${table} stays unmanaged: ${message}`);
+  for (const { table, message } of refused) lines.push(oneLine(`! ${table} stays unmanaged: ${message}`));
   lines.push(...describeWarnings(warnings), ...describeNotes(notes));
   return lines.join('\n');
 }
@@ -52,7 +59,7 @@ function describeNotes(notes: readonly Note[]): string[] {
   const told = [...byMessage.values()].flatMap((same) => {
     const [{ code, message } = { code: '', message: '' }] = same;
     const tables = same.flatMap(({ table }) => table ?? []);
-    return `  ${code}${tables.length === 0 ? '' : ` on ${tables.join(', ')}`}: ${message}`;
+    return `  ${oneLine(`${code}${tables.length === 0 ? '' : ` on ${tables.join(', ')}`}: ${message}`)}`;
   });
   return ['What is part of no snapshot:', ...told];
 }

@@ -9,7 +9,7 @@ import { type Answered, ask, askFully, changeHeaders } from '../connections/serv
 import { type ShownChange, followChange } from '../follow-change.js';
 
 /** What a dry run answers. */
-interface Plan {
+export interface Plan {
   accepted?: boolean | null;
   events: unknown[];
   statements: PlannedStatement[];
@@ -27,7 +27,7 @@ interface PlannedStatement {
   field: string | null;
 }
 
-interface Applied {
+export interface Applied {
   batch: string | null;
   position: number;
   events: number;
@@ -128,7 +128,7 @@ function lossesOf({ statements }: Plan): string[] {
   return [...new Set(names)];
 }
 
-function lossRefused(lost: readonly string[]): string {
+export function lossRefused(lost: readonly string[]): string {
   const options = lost.map((name) => `--allow-drop ${/^[\w.-]+$/.test(name) ? name : quote(name)}`);
   return `Nothing was changed: the data of ${lost.join(', ')} would be lost. To allow it: ${options.join(' ')}`;
 }
@@ -145,11 +145,11 @@ function appliedBy(answer: Answered, plan: Plan): Applied {
   };
 }
 
-function describeApplied({ batch, position, events, statements }: Applied): string {
+export function describeApplied({ batch, position, events, statements }: Applied): string {
   return `Applied: ${counted(events, 'event')}, ${counted(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
 }
 
-function describePlan({ events, statements, warnings = [], accepted, errors = [], online }: Plan): string {
+export function describePlan({ events, statements, warnings = [], accepted, errors = [], online }: Plan): string {
   const lines = statements.map(({ summary }) => summary);
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);
   if (online !== undefined)

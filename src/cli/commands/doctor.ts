@@ -16,7 +16,7 @@ export async function doctor(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const examined = await visit(invocation);
   const ok = examined.every(({ result }) => result !== 'error');
-  terminal.print(isSet(values, 'json') ? json({ ok, checks: examined }) : describe(examined));
+  terminal.print(isSet(values, 'json') ? json({ ok, checks: examined }) : describeExamined(examined));
   return ok ? 0 : 1;
 }
 
@@ -59,7 +59,7 @@ async function examineOn(invocation: Invocation, addresses: Addresses): Promise<
 
 const alone = (found: Finding): Examined => ({ name: 'database', result: 'error', findings: [found] });
 
-function describe(examined: readonly Examined[]): string {
+export function describeExamined(examined: readonly Examined[]): string {
   const lines = examined.flatMap(({ name, result, findings }) => [
     `${result.padEnd(8)} ${name}`,
     ...findings.flatMap(({ code, message, fix }) => [

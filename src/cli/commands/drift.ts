@@ -8,7 +8,7 @@ import { type AcceptanceReport, accepting } from '../../pipeline/prepare/accept-
 import { operations } from '../../schema/operations/index.js';
 import { describeWarnings } from '../diff-document.js';
 import { namedPlace } from '../named-place.js';
-import { accepted, json } from '../output.js';
+import { accepted, json, oneLine } from '../output.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';
 
@@ -61,7 +61,7 @@ function bodyOf(given: readonly string[], managed: ReadonlySet<string>): object 
   return { ...(collections.length > 0 && { collections }), ...(fields.length > 0 && { fields }) };
 }
 
-function describeAcceptance(
+export function describeAcceptance(
   { changed, deleted, renamed, renamed_fields: fields, not_accepted: left, ...more }: AcceptanceReport,
   isDry: boolean,
 ) {
@@ -82,27 +82,27 @@ function describeAcceptance(
   return lines.join('\n');
 }
 
-function describeRepair({ made, left, drift: found }: Repaired): string {
+export function describeRepair({ made, left, drift: found }: Repaired): string {
   const lines = made.map(({ sql }) => `done: ${sql}`);
   for (const { sql, reason } of left) lines.push(`left: ${sql}\n      (${reason})`);
   return [...lines, describeDrift(found)].join('\n');
 }
 
-function describeDrift({ ok, tables, unmanaged }: Drift): string {
+export function describeDrift({ ok, tables, unmanaged }: Drift): string {
   const lines = ok ? ['The database is as the log says.'] : tables.flatMap(describeTable);
-  if (unmanaged.length > 0) lines.push(`Not managed: ${unmanaged.join(', ')}.`);
+  if (unmanaged.length > 0) lines.push(`Not managed: ${unmanaged.map(oneLine).join(', ')}.`);
   return lines.join('\n');
 }
 
 function describeTable({ table, kind, renamed_to: other, differences }: TableDrift): string[] {
-  const as = other === undefined ? '' : `, probably renamed to ${other}`;
-  return [`${table}: ${kind}${as}`, ...differences.flatMap(describeDifference)];
+  const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
+  return [`${oneLine(table)}: ${kind}${as}`, ...differences.flatMap(describeDifference)];
 }
 
 function describeDifference({ field, member, expected, found, renamed_to: other, repair }: DriftDifference) {
   const place = field === undefined ? member : `${field} ${member}`;
-  const as = other === undefined ? '' : `, probably renamed to ${other}`;
-  const lines = [`  ${place}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`];
+  const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
+  const lines = [`  ${oneLine(place)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`];
   for (const { sql, drops } of repair.database) lines.push(`    database${drops ? ' (drops)' : ''}: ${sql}`);
   for (const event of repair.log)
     lines.push(`    log: ${event.type} ${event.collection}${event.field ? `.${event.field}` : ''}`);

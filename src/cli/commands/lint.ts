@@ -116,7 +116,7 @@ async function hashOf(invocation: Invocation): Promise<string> {
 }
 
 /** Without those that say the same of the same again. */
-function distinct(findings: readonly Shown[]): readonly Shown[] {
+export function distinct(findings: readonly Shown[]): readonly Shown[] {
   const seen = new Set<string>();
   return findings.filter(({ code, collection, field, message }) => {
     const said = JSON.stringify([code, collection, field, message]);

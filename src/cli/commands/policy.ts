@@ -11,7 +11,7 @@ const PATH = '/policy';
 
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const { data } = JSON.parse(await ask(invocation, PATH)) as { data: Policy };
-  print(invocation, data, () => describe(data));
+  print(invocation, data, () => describePolicy(data));
   return 0;
 }
 
@@ -19,7 +19,7 @@ export async function set(invocation: Invocation): Promise<ExitCode> {
   const headers = reasonHeader(invocation);
   const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? ''));
   const { data } = JSON.parse(await ask(invocation, PATH, { method: 'PUT', headers, body })) as { data: Policy };
-  print(invocation, data, () => describe(data));
+  print(invocation, data, () => describePolicy(data));
   return 0;
 }
 
@@ -54,7 +54,7 @@ const documentOf = async (invocation: Invocation, file: string): Promise<object>
 
 const bodyOf = (value: object) => ({ type: 'application/json', content: Buffer.from(json(value)) });
 
-function describe({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
+export function describePolicy({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
   const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
   for (const rule of collections)
     for (const [code, action] of Object.entries(rule.findings)) lines.push(`${code} of ${rule.pattern}: ${action}`);
@@ -65,7 +65,7 @@ function describe({ findings, collections, online_above_rows: rows, ...people }:
   return lines.join('\n');
 }
 
-function describeTest({ outcome, approvals, findings }: Tested): string {
+export function describeTest({ outcome, approvals, findings }: Tested): string {
   const lines = findings.map((finding) => `! ${describeWarning(finding)}`);
   const needed = approvals === null || outcome !== 'approve' ? '' : ` (${approvals})`;
   return [...lines, `${OUTCOMES[outcome]}${needed}.`].join('\n');

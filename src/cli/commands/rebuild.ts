@@ -40,7 +40,7 @@ async function rebuildHere(
   const progress = createProgress(terminal, `rebuilding ${name}`);
   const rebuilt = await tools.projections.rebuild(name, progress.at).catch(explain);
   progress.end();
-  terminal.print(isSet(values, 'json') ? json(rebuilt) : describe(rebuilt));
+  terminal.print(isSet(values, 'json') ? json(rebuilt) : describeRebuilt(rebuilt));
   return rebuilt.differences?.length ? 1 : 0;
 }
 
@@ -52,7 +52,7 @@ function explain(error: unknown): never {
   });
 }
 
-function describe({ name, position, made = [], left = [], differences = [], ...rest }: Rebuilt): string {
+export function describeRebuilt({ name, position, made = [], left = [], differences = [], ...rest }: Rebuilt): string {
   const { milliseconds, locked_milliseconds: locked, ...counts } = rest;
   const facts = Object.entries(counts).map(([key, value]) => `, ${value} ${key.replaceAll('_', ' ')}`);
   if (locked !== undefined) facts.push(`, locked for ${locked} ms`);

@@ -6,17 +6,17 @@ import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { withDatabase } from '../connections/database.js';
 import { own } from '../../postgres/own-tables.js';
-import { json, table } from '../output.js';
+import { json, oneLine, table } from '../output.js';
 
 export async function status(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const config = invocation.config();
   const found = await withDatabase(config, (pool) => readStatus(pool, config.schema));
-  terminal.print(isSet(values, 'json') ? json(found) : describe(found));
+  terminal.print(isSet(values, 'json') ? json(found) : describeStatus(found));
   return found.projections.some((projection) => projection.status === 'failed') ? 1 : 0;
 }
 
-interface Status {
+export interface Status {
   release: string;
   database: { name: string; version: string; schema: string } & ServerState;
   log: { position: number; hash: string | null; occurred_at: string | null; actor: string | null };
@@ -53,9 +53,9 @@ async function readStatus(pool: pg.Pool, schema: string): Promise<Status> {
 
 const seconds = (lag: number): string => String(Math.ceil(lag * 1000) / 1000);
 
-function describe({ release, database, log, rows, projections }: Status): string {
+export function describeStatus({ release, database, log, rows, projections }: Status): string {
   const change =
-    log.occurred_at === null ? 'no change yet' : `last change ${log.occurred_at} by ${log.actor ?? 'unknown'}`;
+    log.occurred_at === null ? 'no change yet' : `last change ${log.occurred_at} by ${oneLine(log.actor ?? 'unknown')}`;
   return [
     `service   release ${release}, PostgreSQL ${database.version}, database "${database.name}", schema "${database.schema}"`,
     `log       position ${log.position}, ${change}`,
@@ -81,7 +81,8 @@ function describeFailure({ name, last_error: error }: ProjectionStatus): string[
   if (error === null) return [];
   const { position, event, collection, field, sqlstate, message, attempts, next } = error;
   const place = field === null ? collection : `${collection}.${field}`;
-  const what = event === null ? place : `${event.type} ${place}, ${event.occurred_at}, by ${event.actor ?? 'unknown'}`;
+  const what =
+    event === null ? place : `${event.type} ${place}, ${event.occurred_at}, by ${oneLine(event.actor ?? 'unknown')}`;
   return [
     '',
     `${name} stopped at event ${position} (${what}) after ${attempts} attempts.`,

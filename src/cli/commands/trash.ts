@@ -1,6 +1,6 @@
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
-import { json, table } from '../output.js';
+import { json, oneLine, table } from '../output.js';
 import { ask, askForAll, changeHeaders, reasonHeader } from '../connections/service.js';
 
 interface Entry {
@@ -23,13 +23,13 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
+export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
   String(position),
   nameOf(entry),
   rows === null ? '?' : String(rows),
   bytes === null ? '?' : String(bytes),
   deleted_at,
-  deleted_by?.name ?? '?',
+  oneLine(deleted_by?.name ?? '?'),
   kept_until,
 ];
 

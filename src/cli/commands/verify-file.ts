@@ -36,7 +36,7 @@ export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
   const ok = [log, ...against, ...checkpoints].every((each) => each.ok);
   const name = source.file === undefined ? `The log of ${source.url}` : 'The file';
   const result = { ok, file: log, checkpoints: given.files.length > 0 ? checkpoints : undefined, against: against[0] };
-  const described = [describe(log, name), ...against.map(describeAgainst), ...describeHeld(checkpoints)];
+  const described = [describeChain(log, name), ...against.map(describeAgainst), ...describeHeld(checkpoints)];
   terminal.print(isSet(values, 'json') ? json(result) : described.join('\n'));
   return ok ? 0 : 1;
 }
@@ -116,13 +116,13 @@ async function firstDifference(
   }
 }
 
-function describe({ ok, head, broken }: ExportedLog, what: string): string {
+export function describeChain({ ok, head, broken }: ExportedLog, what: string): string {
   if (ok) return `The hash chain holds: ${head.position} events, head ${head.hash}.`;
   const before = head.position === 0 ? '' : ` The ${head.position} events before it hold.`;
   return `${what} is broken at position ${broken?.position}: ${broken?.reason}.${before}`;
 }
 
-function describeAgainst({ url, ok, head, position, reason }: Against): string {
+export function describeAgainst({ url, ok, head, position, reason }: Against): string {
   if (ok) return `The service at ${url} says the same, event by event; its log ends at position ${head}.`;
   return `The service at ${url} differs at position ${position}: ${reason}.`;
 }

@@ -17,11 +17,11 @@ export async function verify(invocation: Invocation): Promise<ExitCode> {
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
   const given = await readCheckpoints(invocation);
   const result = await withProjections(invocation, (tools) => verifyAll(invocation, tools, given));
-  terminal.print(isSet(values, 'json') ? json(result) : describe(result));
+  terminal.print(isSet(values, 'json') ? json(result) : describeVerified(result));
   return result.ok ? 0 : 1;
 }
 
-interface Result {
+export interface Result {
   ok: boolean;
   chain: LogVerification;
   /** A message where the log can't be folded. */
@@ -58,7 +58,7 @@ async function compare({ load, projections }: ProjectionTools): Promise<Result['
   }
 }
 
-function describe({ chain, projections, checkpoints = [] }: Result): string {
+export function describeVerified({ chain, projections, checkpoints = [] }: Result): string {
   const lines = [describeChain(chain), ...chain.unprotected, ...chain.divergences.map(describeDivergence)];
   if ('error' in projections) lines.push(projections.error);
   else if (projections.ok)

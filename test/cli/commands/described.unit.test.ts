@@ -1,0 +1,388 @@
+/** What commands print for people, word for word. */
+import { expect } from 'chai';
+import { describeAdoption } from '../../../src/cli/commands/adopt.js';
+import { describeApplied, describePlan, lossRefused } from '../../../src/cli/commands/apply.js';
+import { describeExamined } from '../../../src/cli/commands/doctor.js';
+import { describeAcceptance, describeDrift, describeRepair } from '../../../src/cli/commands/drift.js';
+import { distinct } from '../../../src/cli/commands/lint.js';
+import { describePolicy, describeTest } from '../../../src/cli/commands/policy.js';
+import { describeRebuilt } from '../../../src/cli/commands/rebuild.js';
+import { type Status, describeStatus } from '../../../src/cli/commands/status.js';
+import { row } from '../../../src/cli/commands/trash.js';
+import { finding } from '../../../src/doctor/finding.js';
+
+const HASH = 'ab'.repeat(32);
+const HEAD = { position: 7, hash: HASH, occurred_at: '2026-01-02T03:04:05.678Z' };
+const lines = (text: string): string[] => text.split('\n');
+
+describe('dps status', () => {
+  const STATUS: Status = {
+    release: '0.1.0',
+    database: { name: 'app', version: '18.4', schema: 'public', standby: false, lag: 0 },
+    log: { position: 0, hash: null, occurred_at: null, actor: null },
+    rows: { collections: 0, fields: 0, relations: 0 },
+    projections: [],
+  };
+  const FAILED: Status['projections'][number] = {
+    name: 'indexes',
+    kind: 'after-commit',
+    position: 6,
+    lag: 1,
+    status: 'failed',
+    last_error: {
+      position: 7,
+      event: { type: 'field.updated', occurred_at: '2026-01-02T03:04:05.678Z', actor: 'Ada' },
+      collection: 'a',
+      field: 'b',
+      sqlstate: '53100',
+      message: 'no space left',
+      attempts: 3,
+      next: 'make space',
+    },
+    updated_at: null,
+  };
+
+  it('tells of an empty log', () => {
+    expect(lines(describeStatus(STATUS))).to.deep.equal([
+      'service   release 0.1.0, PostgreSQL 18.4, database "app", schema "public"',
+      'log       position 0, no change yet',
+      'rows      0 collections, 0 fields, 0 relations',
+      '',
+      'projection  kind  position  lag  status  updated',
+    ]);
+  });
+
+  it('tells of the last change, of a standby, and of what a projection stopped at', () => {
+    const { last_error: error } = FAILED;
+    const told = describeStatus({
+      ...STATUS,
+      database: { ...STATUS.database, standby: true, lag: 1.23_41 },
+      log: { position: 7, hash: HASH, occurred_at: HEAD.occurred_at, actor: 'Ada\u001b' },
+      rows: { collections: 1, fields: 2, relations: 3 },
+      projections: [
+        {
+          ...FAILED,
+          name: 'tables',
+          kind: 'transactional',
+          position: 7,
+          lag: 0,
+          status: 'running',
+          last_error: null,
+          updated_at: HEAD.occurred_at,
+        },
+        FAILED,
+        { ...FAILED, last_error: error && { ...error, field: null, event: null, sqlstate: null } },
+        { ...FAILED, last_error: error && { ...error, event: error.event && { ...error.event, actor: null } } },
+      ],
+    });
+    expect(lines(told).slice(1)).to.deep.equal([
+      String.raw`log       position 7, last change 2026-01-02T03:04:05.678Z by Ada\u001b`,
+      'standby   at most 1.235 s behind its primary',
+      'rows      1 collections, 2 fields, 3 relations',
+      '',
+      'projection  kind           position  lag  status   updated',
+      'tables      transactional  7         0    running  2026-01-02T03:04:05.678Z',
+      ...Array.from({ length: 3 }, () => 'indexes     after-commit   6         1    failed   never'),
+      '',
+      'indexes stopped at event 7 (field.updated a.b, 2026-01-02T03:04:05.678Z, by Ada) after 3 attempts.',
+      '  PostgreSQL says: no space left (SQLSTATE 53100)',
+      '  Next: make space',
+      '',
+      'indexes stopped at event 7 (a) after 3 attempts.',
+      '  PostgreSQL says: no space left',
+      '  Next: make space',
+      '',
+      'indexes stopped at event 7 (field.updated a.b, 2026-01-02T03:04:05.678Z, by unknown) after 3 attempts.',
+      '  PostgreSQL says: no space left (SQLSTATE 53100)',
+      '  Next: make space',
+    ]);
+    const nobody = { ...STATUS, log: { position: 7, hash: HASH, occurred_at: HEAD.occurred_at, actor: null } };
+    expect(describeStatus(nobody)).to.contain('position 7, last change 2026-01-02T03:04:05.678Z by unknown');
+  });
+});
+
+describe('dps drift', () => {
+  const DRIFT = {
+    ok: false,
+    tables: [
+      { table: 'gone', kind: 'missing' as const, renamed_to: 'new\n', differences: [] },
+      {
+        table: 'posts',
+        kind: 'different' as const,
+        differences: [
+          {
+            field: 'title',
+            member: 'column',
+            expected: { type: 'text' },
+            found: null,
+            renamed_to: 'headline',
+            repair: {
+              database: [
+                { sql: 'ALTER TABLE posts ADD title text', summary: '', drops: false },
+                { sql: 'ALTER TABLE posts DROP headline', summary: '', drops: true },
+              ],
+              log: [
+                { type: 'field.deleted' as const, collection: 'posts', field: 'title', data: {} },
+                { type: 'collection.updated' as const, collection: 'posts', field: null, data: { patch: [] } },
+              ],
+            },
+          },
+          { member: 'index i', expected: null, found: 'x', repair: { database: [], log: [] } },
+        ],
+      },
+    ],
+    unmanaged: ['legacy', 'a\u001bb'],
+  };
+
+  it('says where the two differ, and what would end it', () => {
+    expect(lines(describeDrift(DRIFT as Parameters<typeof describeDrift>[0]))).to.deep.equal([
+      String.raw`gone: missing, probably renamed to new\n`,
+      'posts: different',
+      '  title column: log says {"type":"text"}, database null, probably renamed to headline',
+      '    database: ALTER TABLE posts ADD title text',
+      '    database (drops): ALTER TABLE posts DROP headline',
+      '    log: field.deleted posts.title',
+      '    log: collection.updated posts',
+      '  index i: log says null, database "x"',
+      String.raw`Not managed: legacy, a\u001bb.`,
+    ]);
+    expect(describeDrift({ ok: true, tables: [], unmanaged: [] })).to.equal('The database is as the log says.');
+  });
+
+  it('says what was repaired, what was left and why, and what is there still', () => {
+    const done = { sql: 'CREATE TABLE a ()', summary: '', drops: false };
+    const told = describeRepair({
+      made: [done],
+      left: [{ ...done, sql: 'DROP TABLE b', drops: true, reason: 'it drops something' }],
+      drift: { ok: true, tables: [], unmanaged: ['c'] },
+    });
+    expect(lines(told)).to.deep.equal([
+      'done: CREATE TABLE a ()',
+      'left: DROP TABLE b',
+      '      (it drops something)',
+      'The database is as the log says.',
+      'Not managed: c.',
+    ]);
+  });
+
+  it('says what was taken as it is, and what stays different', () => {
+    const report = {
+      changed: ['a'],
+      deleted: ['b'],
+      renamed: [{ from: 'c', to: 'd' }],
+      renamed_fields: [{ collection: 'a', from: 'x', to: 'y' }],
+      not_accepted: [
+        { collection: 'e', field: 'f', code: 'X', message: 'no' },
+        { collection: 'e', code: 'Y', message: 'never' },
+      ],
+      not_represented: [{ table: 'a', kind: 'trigger', name: 't', code: 'TRIGGER', message: 'stays' }],
+    } as unknown as Parameters<typeof describeAcceptance>[0];
+    expect(lines(describeAcceptance(report, false))).to.deep.equal([
+      '~ a',
+      '- b',
+      '~ c is d now',
+      '  a.x is a.y now',
+      'Took 3 tables into the log as they are.',
+      '! e.f stays different: no',
+      '! e stays different: never',
+      '  TRIGGER on a: stays',
+    ]);
+    const one = { ...report, deleted: [], renamed: [], renamed_fields: [], not_accepted: [], not_represented: [] };
+    expect(lines(describeAcceptance(one, true))).to.deep.equal(['~ a', 'Would take 1 table into the log as it is.']);
+  });
+});
+
+describe('dps adopt', () => {
+  it('says what came in, what did not, and what is part of no snapshot, each once', () => {
+    const note = { table: 'a', kind: 'trigger', name: 't', code: 'TRIGGER', message: 'has a trigger' };
+    const report = {
+      adopted: ['a', 'b'],
+      relations: 1,
+      refused: [{ table: 'c\n', code: 'NAME_NOT_ALLOWED' as const, message: 'its name' }],
+      not_represented: [note, { ...note, table: 'b' }, { ...note, table: null, code: 'VIEW', message: 'is a view' }],
+    };
+    expect(lines(describeAdoption(report))).to.deep.equal([
+      '+ a',
+      '+ b',
+      'Adopted 2 tables with 1 relation.',
+      String.raw`! c\n stays unmanaged: its name`,
+      'What is part of no snapshot:',
+      '  TRIGGER on a, b: has a trigger',
+      '  VIEW: is a view',
+    ]);
+    const nothing = { adopted: [], relations: 0, refused: [], not_represented: [] };
+    const warnings = [{ code: 'X', collection: 'a', message: 'careful' }];
+    expect(lines(describeAdoption({ ...nothing, dry_run: true, warnings }))).to.deep.equal([
+      'Would adopt 0 tables with 0 relations.',
+      '! X a: careful',
+    ]);
+  });
+});
+
+describe('dps apply', () => {
+  const statement = (summary: string) => ({ summary, loses_data: false, collection: 'a', field: null });
+
+  it('shows the plan and whether PostgreSQL takes it', () => {
+    const plan = { events: [1, 2], statements: [statement('create table a')] };
+    expect(lines(describePlan(plan))).to.deep.equal([
+      'create table a',
+      'Plan: 2 events, 1 statement. PostgreSQL accepts it.',
+    ]);
+    const warnings = [{ code: 'X', collection: 'a', field: 'b', message: 'careful' }];
+    const errors = [{ message: 'it can not be' }];
+    expect(lines(describePlan({ ...plan, warnings, accepted: false, errors }))).to.deep.equal([
+      'create table a',
+      '! X a.b: careful',
+      'Plan: 2 events, 1 statement. PostgreSQL refuses it:',
+      '  it can not be',
+    ]);
+    expect(
+      lines(describePlan({ ...plan, accepted: true, errors, online: { steps: [{ summary: 'copy' }] } })),
+    ).to.deep.equal([
+      'create table a',
+      'Prepared first, while the tables are used:',
+      '  copy',
+      'Plan: 2 events, 1 statement.',
+    ]);
+  });
+
+  it('says what was done', () => {
+    const applied = { batch: 'b7', position: 9, events: 1, statements: 0 };
+    expect(describeApplied(applied)).to.equal('Applied: 1 event, 0 statements; position 9, batch b7.');
+    expect(describeApplied({ ...applied, batch: null })).to.equal(
+      'Applied: 1 event, 0 statements; position 9, batch none.',
+    );
+  });
+
+  it('says how a loss is allowed, as a shell takes it', () => {
+    expect(lossRefused(['posts.title', 'a b', "it's"])).to.equal(
+      "Nothing was changed: the data of posts.title, a b, it's would be lost. To allow it: --allow-drop posts.title " +
+        String.raw`--allow-drop 'a b' --allow-drop 'it'\''s'`,
+    );
+  });
+});
+
+describe('dps doctor', () => {
+  it('lists the checks, and under each what it found and how that is mended', () => {
+    const found = finding('SERVICE_MISSING', 'one\ntwo');
+    expect(
+      lines(
+        describeExamined([
+          { name: 'database', result: 'ok', findings: [] },
+          { name: 'log', result: 'error', findings: [found] },
+        ]),
+      ),
+    ).to.deep.equal([
+      'ok       database',
+      'error    log',
+      '         SERVICE_MISSING: one',
+      '         two',
+      `         Mend: ${found.fix}`,
+      '1 finding.',
+    ]);
+    expect(describeExamined([])).to.equal('Nothing found.');
+  });
+});
+
+describe('dps lint', () => {
+  it('says the same of the same once', () => {
+    const one = { code: 'A', collection: 'a', field: 'f', message: 'm' };
+    const others = [
+      { ...one, code: 'B' },
+      { ...one, collection: 'b' },
+      { ...one, field: 'g' },
+      { ...one, message: 'n' },
+    ];
+    const all = [one, ...others] as unknown as Parameters<typeof distinct>[0];
+    expect(distinct([...all, ...all])).to.deep.equal(all);
+  });
+});
+
+describe('dps policy', () => {
+  it('shows what is set, or that nothing is', () => {
+    const none = { findings: {}, collections: [], online_above_rows: null, approvals: 1, author_may_approve: false };
+    expect(lines(describePolicy(none))).to.deep.equal([
+      'Every finding is shown by its level, and nothing is refused.',
+      'Approvals of a change request: 1; its author is none of them.',
+    ]);
+    const some = {
+      findings: { LOSES_DATA: 'refuse' },
+      collections: [{ pattern: 'pay*', findings: { REWRITES_TABLE: 'approve' } }],
+      online_above_rows: 1_000_000,
+      approvals: 2,
+      author_may_approve: true,
+    };
+    expect(lines(describePolicy(some as unknown as Parameters<typeof describePolicy>[0]))).to.deep.equal([
+      'LOSES_DATA: refuse',
+      'REWRITES_TABLE of pay*: approve',
+      'Online above 1,000,000 rows.',
+      'Approvals of a change request: 2; its author may be one of them.',
+    ]);
+  });
+
+  it('says what becomes of a change', () => {
+    const said = (outcome: Parameters<typeof describeTest>[0]['outcome'], approvals: number | null = 2) =>
+      describeTest({ outcome, approvals, findings: [] });
+    expect(said('allowed')).to.equal('The policy lets it through.');
+    expect(said('acknowledge')).to.equal('The policy wants something of it acknowledged.');
+    expect(said('approve')).to.equal('The policy wants approvals of a change request (2).');
+    expect(said('approve', null)).to.equal('The policy wants approvals of a change request.');
+    expect(said('refuse')).to.equal('The policy refuses it.');
+    const findings = [{ code: 'X', collection: 'a', message: 'careful' }];
+    expect(lines(describeTest({ outcome: 'refuse', approvals: null, findings }))[0]).to.equal('! X a: careful');
+  });
+});
+
+describe('dps rebuild', () => {
+  it('says how far it came and what it did', () => {
+    const rebuilt = {
+      name: 'metadata',
+      position: 7,
+      inserted_rows: 3,
+      locked_milliseconds: 2,
+      milliseconds: 5,
+    } as unknown as Parameters<typeof describeRebuilt>[0];
+    expect(describeRebuilt(rebuilt)).to.equal(
+      'metadata: at position 7, 3 inserted rows, locked for 2 ms, 5 ms altogether.',
+    );
+    const more = {
+      name: 'tables',
+      position: 7,
+      made: ['CREATE TABLE a ()'],
+      left: [{ statement: 'DROP TABLE b', reason: 'it drops' }],
+      differences: [{ where: 'catalog', collection: 'b', member: 'table', expected: null, found: 'b' }],
+    } as unknown as Parameters<typeof describeRebuilt>[0];
+    expect(lines(describeRebuilt(more))).to.deep.equal([
+      'tables: at position 7.',
+      '  done: CREATE TABLE a ()',
+      '  not done: DROP TABLE b (it drops)',
+      '1 difference:',
+      '  catalog b table: expected nothing, found "b"',
+    ]);
+  });
+});
+
+describe('dps trash', () => {
+  it('has a row for each table and field, and says what is not known', () => {
+    const entry = {
+      position: 3,
+      collection: 'a',
+      field: null,
+      deleted_at: 'then',
+      kept_until: 'later',
+      rows: 0,
+      bytes: 8_192,
+      deleted_by: { name: 'Ada\n' },
+    };
+    expect(row(entry)).to.deep.equal(['3', 'a', '0', '8192', 'then', String.raw`Ada\n`, 'later']);
+    expect(row({ ...entry, field: 'f', rows: null, bytes: null, deleted_by: null })).to.deep.equal([
+      '3',
+      'a.f',
+      '?',
+      '?',
+      'then',
+      '?',
+      'later',
+    ]);
+  });
+});

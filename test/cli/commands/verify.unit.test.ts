@@ -1,0 +1,103 @@
+/** What dps verify prints for people, word for word. */
+import { expect } from 'chai';
+import { describeAgainst, describeChain } from '../../../src/cli/commands/verify-file.js';
+import { describeVerified } from '../../../src/cli/commands/verify.js';
+import { describeHeld } from '../../../src/cli/checkpoint-files.js';
+import { describeDifference, describeDivergence } from '../../../src/doctor/differences.js';
+
+const HASH = 'ab'.repeat(32);
+const HEAD = { position: 7, hash: HASH, occurred_at: '2026-01-02T03:04:05.678Z' };
+const lines = (text: string): string[] => text.split('\n');
+
+describe('dps verify', () => {
+  const chain = { ok: true, checked: 7, head: HEAD, unprotected: [], divergences: [] };
+  const seen = { position: 9, hash: HASH };
+  const found = { position: 7, hash: null };
+
+  it('says whether the chain holds, and whether all say the same', () => {
+    expect(
+      lines(describeVerified({ ok: true, chain, projections: { ok: true, position: 7, differences: [] } })),
+    ).to.deep.equal([
+      `The hash chain holds: 7 events, head ${HASH}.`,
+      'Fold, metadata rows and catalog say the same at position 7.',
+    ]);
+    const told = describeVerified({
+      ok: false,
+      chain: {
+        ...chain,
+        ok: false,
+        broken: { position: 8, reason: 'another hash' },
+        unprotected: ['The trigger is off.'],
+        divergences: [{ seen, found, fork: 5, noticed_at: 'then', acknowledged: null }],
+      },
+      projections: {
+        ok: false,
+        position: 7,
+        differences: [{ where: 'metadata', collection: 'a', field: 'f', member: 'type', expected: 1, found: null }],
+      } as unknown as Parameters<typeof describeVerified>[0]['projections'],
+      checkpoints: [],
+    });
+    expect(lines(told)).to.deep.equal([
+      'The hash chain is broken at position 8: another hash. 7 events before it hold.',
+      'The trigger is off.',
+      'then: position 9 (abababababab…) was seen and is gone; the log ended at position 7, and is another one after ' +
+        'position 5; not acknowledged yet',
+      '1 difference at position 7:',
+      '  metadata a.f type: expected 1, found nothing',
+    ]);
+    expect(lines(describeVerified({ ok: false, chain, projections: { ok: false, error: 'no' } }))[1]).to.equal('no');
+  });
+
+  it('says when a divergence was acknowledged, and no fork that is the end', () => {
+    expect(describeDivergence({ seen, found, fork: 7, noticed_at: 'then', acknowledged: 12 })).to.equal(
+      'then: position 9 (abababababab…) was seen and is gone; the log ended at position 7; acknowledged by event 12',
+    );
+    expect(describeDivergence({ seen, found, noticed_at: 'then' })).to.equal(
+      'then: position 9 (abababababab…) was seen and is gone; the log ended at position 7',
+    );
+    const difference = { where: 'catalog', collection: 'a', member: 'table', expected: null, found: [1] };
+    expect(describeDifference(difference as Parameters<typeof describeDifference>[0])).to.equal(
+      '  catalog a table: expected nothing, found [1]',
+    );
+  });
+
+  it('says the same of a file', () => {
+    expect(describeChain({ ok: true, head: HEAD }, 'The file')).to.equal(
+      `The hash chain holds: 7 events, head ${HASH}.`,
+    );
+    const broken = { position: 8, reason: 'no JSON' };
+    expect(describeChain({ ok: false, head: HEAD, broken }, 'The file')).to.equal(
+      'The file is broken at position 8: no JSON. The 7 events before it hold.',
+    );
+    expect(describeChain({ ok: false, head: { ...HEAD, position: 0 }, broken }, 'The log of x')).to.equal(
+      'The log of x is broken at position 8: no JSON.',
+    );
+  });
+
+  it('says whether a service has the same log', () => {
+    expect(describeAgainst({ url: 'u', ok: true, head: 9 })).to.equal(
+      'The service at u says the same, event by event; its log ends at position 9.',
+    );
+    expect(describeAgainst({ url: 'u', ok: false, head: 9, position: 3, reason: 'other' })).to.equal(
+      'The service at u differs at position 3: other.',
+    );
+  });
+
+  it('says which checkpoints hold, and that no signature was looked at', () => {
+    const held = { file: 'c', ok: true, position: 7, time: 'then', signed_by: 'k' };
+    const all = [held, { ...held, ok: false, reason: 'another hash' }] as unknown as Parameters<typeof describeHeld>[0];
+    expect(describeHeld(all)).to.deep.equal([
+      'The checkpoint c (position 7, then) holds: every event up to there is as it was; signed by k.',
+      'The checkpoint c (position 7, then) differs: another hash.',
+    ]);
+    const unsigned = [{ ...held, signed_by: null }] as unknown as Parameters<typeof describeHeld>[0];
+    expect(describeHeld(unsigned)).to.deep.equal([
+      'The checkpoint c (position 7, then) holds: every event up to there is as it was.',
+      'No signature was verified: --key takes the public key, which you have from elsewhere.',
+    ]);
+    const differs = [{ ...held, ok: false, signed_by: null, reason: 'r' }] as unknown as Parameters<
+      typeof describeHeld
+    >[0];
+    expect(describeHeld(differs)).to.have.length(1);
+  });
+});
