@@ -1,0 +1,159 @@
+/**
+ * What is made of each kind of value at each place of a body: refused, with the code, the place and the words, or taken,
+ * with what it changes. For transcripts that hold all of it.
+ */
+import patch from 'fast-json-patch';
+import type { Problem, Result } from '../../src/kernel/problem.js';
+import { type State, initialState } from '../../src/schema/model/state.js';
+import { accepted } from './given.js';
+
+const GONE = Symbol('left out');
+const VALUES: readonly unknown[] = [
+  GONE,
+  null,
+  true,
+  false,
+  0,
+  7,
+  -1,
+  1.5,
+  '',
+  'x',
+  'a b',
+  '7',
+  'ß\t',
+  [],
+  ['x'],
+  [7, null],
+  {},
+  { x: 1 },
+];
+
+const shownValue = (value: unknown): string => (value === GONE ? 'left out' : JSON.stringify(value));
+
+export type Answer = Result<unknown>;
+
+/** What is asked, and a body that is taken. */
+export interface Asked {
+  title: string;
+  body: unknown;
+  /** Something else than a list is another operation. */
+  isList?: boolean;
+  ask(body: unknown): Answer;
+}
+
+type Step = string | number;
+
+/** Every place of a value, the whole first; objects also have a member that nobody knows. */
+function* placesIn(value: unknown, path: readonly Step[] = []): Generator<readonly Step[]> {
+  yield path;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, child] of Object.entries(value))
+    yield* placesIn(child, [...path, Array.isArray(value) ? Number(key) : key]);
+  yield [...path, Array.isArray(value) ? value.length : 'surprise'];
+}
+
+/** The body with another value there. */
+function changed(body: unknown, [step, ...rest]: readonly Step[], value: unknown): unknown {
+  if (step === undefined) return value === GONE ? undefined : value;
+  if (Array.isArray(body)) {
+    const copy = [...(body as unknown[])];
+    if (rest.length === 0 && value === GONE) copy.splice(Number(step), 1);
+    else copy[Number(step)] = changed(copy[Number(step)], rest, value);
+    return copy;
+  }
+  const { [step]: child, ...others } = body as Record<string, unknown>;
+  if (rest.length === 0 && value === GONE) return others;
+  // In its place, as a client would write it.
+  return Object.hasOwn(body as object, step)
+    ? Object.fromEntries(
+        Object.entries(body as object).map(([key, each]) => [key, key === step ? changed(each, rest, value) : each]),
+      )
+    : { ...others, [step]: changed(child, rest, value) };
+}
+
+export const shownProblem = ({ code, path, message, collection, field, details }: Problem): string =>
+  [
+    code,
+    path,
+    [collection, field].filter((name) => name !== undefined).join('.'),
+    message,
+    details && JSON.stringify(details),
+  ]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' | ');
+
+/** One line for each answer, with the values that get it. */
+function answersAt({ body, ask }: Asked, path: readonly Step[], taken: unknown): string[] {
+  const groups = new Map<string, string[]>();
+  for (const value of VALUES) {
+    const answer = ask(changed(body, path, value));
+    const shown = answer.ok
+      ? ['taken', ...patch.compare({ it: taken }, { it: plain(answer.value) }).map(shownChange)]
+      : answer.problems.map(shownProblem);
+    const key = shown.map((line) => `\n      ${line}`).join('');
+    groups.set(key, [...(groups.get(key) ?? []), shownValue(value)]);
+  }
+  return [...groups].map(([answer, values]) => `    ${values.join('  ')}${answer}`);
+}
+
+export const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
+
+const shownChange = (change: patch.Operation): string =>
+  `${change.op} ${change.path.slice('/it'.length)}${'value' in change ? ` ${JSON.stringify(change.value)}` : ''}`;
+
+/** A section of the transcript. @throws where the body isn't taken */
+export function sectionOf(asked: Asked): string {
+  const base = asked.ask(asked.body);
+  if (!base.ok) throw new Error(`${asked.title}: ${base.problems.map(shownProblem).join('; ')}`);
+  const taken = plain(base.value);
+  const all = [...placesIn(asked.body)].slice(asked.isList === true ? 1 : 0);
+  const places = all.map((path) =>
+    [`  ${path.join('.') || '(the body)'}`, ...answersAt(asked, path, taken)].join('\n'),
+  );
+  return [`${asked.title}: ${JSON.stringify(asked.body)}`, ...places].join('\n');
+}
+
+/** A schema with something of every kind. */
+export function exampleSchema(): State {
+  const flow = { concurrentIndexes: false };
+  let state = initialState();
+  const create = (body: object) => (state = accepted(state, 'create-collection', { body, ...flow }));
+  create({ collection: 'users', schema: {}, fields: [{ field: 'name', type: 'string', interface: 'input' }] });
+  create({ collection: 'group', schema: null, meta: {} });
+  create({
+    collection: 'posts',
+    schema: {},
+    meta: { group: 'group' },
+    fields: [
+      { field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true, has_auto_increment: true } },
+      { field: 'title', type: 'string', interface: 'input', schema: { max_length: 100, default_value: 'new' } },
+      {
+        field: 'price',
+        type: 'decimal',
+        interface: 'input',
+        schema: { numeric_precision: 8, numeric_scale: 2, is_nullable: false },
+      },
+      { field: 'author', type: 'integer', interface: 'input' },
+      { field: 'fans', type: 'alias', interface: 'list-o2m', schema: null },
+      {
+        field: 'twice',
+        type: 'integer',
+        interface: 'input',
+        schema: { is_generated: true, generation_expression: 'author * 2' },
+      },
+    ],
+  });
+  for (const [field, type] of [
+    ['favourite', 'integer'],
+    ['item', 'string'],
+    ['kind', 'string'],
+  ]) {
+    const body = { field, type, interface: 'input' };
+    state = accepted(state, 'create-field', { collection: 'users', body, ...flow });
+  }
+  state = accepted(state, 'create-relation', {
+    body: { collection: 'posts', field: 'author', related_collection: 'users', schema: { on_delete: 'SET NULL' } },
+  });
+  return state;
+}
