@@ -3,12 +3,16 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import type { Statement } from '../../../src/projector/ddl/statement.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
-import { initialState } from '../../../src/schema/model/state.js';
+import { type State, initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 
 /** What becomes of a schema that these events have made, when those follow. Blocks of code are shown as `DO`, places in the trash as `##2`. */
 export function planned(before: readonly NewEvent[], events: readonly NewEvent[]): string[] {
-  return runToEnd(planBatch(follow(initialState(), before), events, 'public')).statements.map(shown);
+  return plannedFor(follow(initialState(), before), events);
+}
+
+export function plannedFor(state: State, events: readonly NewEvent[]): string[] {
+  return runToEnd(planBatch(state, events, 'public')).statements.map(shown);
 }
 
 function shown({ sql, summary, object, ...costs }: Statement): string {
