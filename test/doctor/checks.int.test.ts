@@ -1,0 +1,255 @@
+/** What the doctor says, word for word, of a database that is made ill. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { openProjectionTools } from '../../src/cli/connections/projections.js';
+import { readConfig } from '../../src/config.js';
+import type { DoctorContext } from '../../src/doctor/check.js';
+import { examine } from '../../src/doctor/index.js';
+import { createPool } from '../../src/postgres/pool.js';
+import { markRestoring } from '../../src/postgres/restoring.js';
+import { CAUSE, done, field, silent, startInstance, table } from '../support/instance.js';
+import { type TestDatabase, asSuperuser, createDatabase, superuserUrl } from '../support/postgres.js';
+import { tamper } from '../support/tamper.js';
+
+const NAMES = [
+  'database version, encoding, writable',
+  'standby follows its primary',
+  'lock slots',
+  'pooler',
+  'connections',
+  'statement timeout',
+  'statistics of other users',
+  'rights on the schemas',
+  'migrations',
+  'no restore under way',
+  'ownership of the tables',
+  'clock',
+  'log is append-only',
+  'hash chain',
+  'notifications',
+  'log can be folded',
+  'stored folds',
+  'fold = metadata rows = catalog',
+  'nothing else in the trash',
+  'preparations of change requests',
+  'projections',
+];
+
+describe('what the doctor says', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    const { pipeline, stop } = await startInstance(database.connectionString);
+    for (const name of ['a', 'b', 'c']) {
+      const fields = [field('title'), field('text')];
+      done(await pipeline.execute('create-collection', table(name, fields), { cause: CAUSE }));
+    }
+    await stop();
+  });
+  afterEach(() => database.drop());
+
+  const run = async (
+    more: Partial<Omit<DoctorContext, 'config'>> & { config?: Partial<DoctorContext['config']> } = {},
+  ): Promise<{ names: string[]; results: string[]; said: string[] }> => {
+    const { connectionString } = database;
+    const config = { ...readConfig({ DATABASE_URL: connectionString, TOKEN_SECRET: 'x'.repeat(40) }), ...more.config };
+    const pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 3, logger: silent });
+    const tools = await openProjectionTools({ config, pool, connectionString });
+    try {
+      const server = { standby: false, lag: 0 };
+      const context = { addresses: { connectionString }, pool, tools, now: () => Date.now(), server, ...more, config };
+      const examined = await examine(context);
+      return {
+        names: examined.map(({ name }) => name),
+        results: examined.map(({ result }) => result),
+        said: examined.flatMap(({ findings }) => findings.map(({ code, message }) => `${code}: ${message}`)),
+      };
+    } finally {
+      await tools.close();
+      await pool.end();
+    }
+  };
+  const said = async (more?: Parameters<typeof run>[0]): Promise<string[]> => (await run(more)).said;
+  const sql = async (...statements: string[]): Promise<void> => {
+    const client = new pg.Client(database.connectionString);
+    await client.connect();
+    try {
+      for (const statement of statements) await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  };
+
+  it('is nothing of a healthy one, in the order in which it looks, with the events that it verified', async () => {
+    const verified: [number, number][] = [];
+    const { names, results, said: found } = await run({ onVerified: (...at) => verified.push(at) });
+    expect([names, found]).to.deep.equal([NAMES, []]);
+    expect(new Set(results)).to.deep.equal(new Set(['ok']));
+    expect(verified.at(-1)).to.deep.equal([3, 3]);
+  });
+
+  it('is about the settings of the server, as they are for this user', async () => {
+    await asSuperuser(
+      database.connectionString,
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 60000', current_database()); END $$`,
+    );
+    expect(await said()).to.deep.equal([
+      'STATEMENT_TIMEOUT: The server ends what takes longer than 60000 ms (statement_timeout).',
+    ]);
+    await asSuperuser(
+      database.connectionString,
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 60001', current_database()); END $$`,
+    );
+    expect(await said()).to.deep.equal([]);
+  });
+
+  it('is that nothing can be written', async () => {
+    await asSuperuser(
+      database.connectionString,
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
+    );
+    const { results, said: found } = await run();
+    expect(found).to.deep.equal(['DATABASE_READ_ONLY: Transactions are read-only by default here.']);
+    expect(results).to.deep.equal(['error', ...Array.from({ length: NAMES.length - 1 }, () => 'skipped')]);
+  });
+
+  it('is how many connections there are, and may be needed', async () => {
+    const client = new pg.Client(database.connectionString);
+    await client.connect();
+    const { rows } = await client.query<{ admitted: number }>(
+      `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS admitted`,
+    );
+    await client.end();
+    const admitted = rows[0]?.admitted ?? 0;
+    expect(await said({ config: { poolSize: admitted - 3 } })).to.deep.equal([]);
+    expect(await said({ config: { poolSize: admitted - 2 } })).to.deep.equal([
+      `CONNECTIONS_LOW: The server admits ${admitted} connections; this service may use ${admitted + 1} (DB_POOL ${admitted - 2}).`,
+    ]);
+  });
+
+  it('is whether the migrations are those of this release', async () => {
+    await sql(`DELETE FROM service.service_migrations WHERE number > 1`);
+    const { results, said: found } = await run();
+    expect(found).to.deep.equal(['MIGRATIONS_PENDING: Migration 1 was applied last; this release has 2.']);
+    expect(results[8]).to.equal('error');
+    expect(new Set(results.slice(9))).to.deep.equal(new Set(['skipped']));
+    await sql(`INSERT INTO service.service_migrations VALUES (2, 'x'), (3, 'y')`);
+    expect(await said()).to.deep.equal(['MIGRATIONS_NEWER: Migration 3 was applied; this release knows them up to 2.']);
+    await sql(`ALTER TABLE service.service_migrations RENAME TO gone`);
+    expect(await said()).to.deep.equal(['SERVICE_MISSING: The schema "service" holds no service.']);
+  });
+
+  it('is that a restore has not ended', async () => {
+    const pool = createPool({ ...database, schema: 'public', serviceSchema: 'service', max: 1, logger: silent });
+    await markRestoring(pool);
+    await pool.end();
+    expect(await said()).to.deep.equal(['RESTORE_UNFINISHED: A restore into this database has not ended.']);
+  });
+
+  it('is whose the tables are, and what is missing', async () => {
+    await asSuperuser(database.connectionString, 'ALTER TABLE public.b OWNER TO CURRENT_USER');
+    const { username } = new URL(await superuserUrl(database.connectionString));
+    const found = await said();
+    expect(found[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username}.`);
+    await asSuperuser(database.connectionString, 'ALTER TABLE service.service_keys OWNER TO CURRENT_USER');
+    expect((await said())[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username} and 1 more.`);
+  });
+
+  it('is which clock is ahead, and an event that is still to come', async () => {
+    const apart = (milliseconds: number) => said({ now: () => Date.now() + milliseconds });
+    expect((await apart(60_000))[0]).to.match(
+      /^CLOCK_DIFFERENCE: The database server's clock is (59|60)\d{3} ms behind the one of this machine\.$/,
+    );
+    const [clock, log] = await apart(-60_000);
+    expect(clock).to.match(/^CLOCK_DIFFERENCE: .* is (59|60)\d{3} ms ahead of the one of this machine\.$/);
+    expect(log).to.match(/^LOG_IN_FUTURE: The newest event is of 20\d\d-\d\d-\d\dT[\d:.]+Z, which is still to come\.$/);
+    expect(await apart(1_500)).to.deep.equal([]);
+  });
+
+  it('is that the log is unprotected, broken and unreadable', async () => {
+    await tamper(database.connectionString, async (client) => {
+      await client.query(`UPDATE service.service_events SET reason = 'x' WHERE position = 2`);
+    });
+    expect(await said()).to.deep.equal(['CHAIN_BROKEN: Position 2: its hash does not fit what it says.']);
+  });
+
+  it('is the first five places that are not what the log says, and how many more there are', async () => {
+    await sql(
+      'DELETE FROM service.service_fields',
+      'DELETE FROM service.service_collections',
+      'ALTER TABLE a ADD stray integer',
+    );
+    const found = await said();
+    const [rows, tables, ...others] = found.map((each) => each.split('\n'));
+    expect(others).to.deep.equal([]);
+    expect(rows?.[0]).to.equal('ROWS_DIFFER: The metadata rows are not what the log says:');
+    expect(rows).to.have.length(7);
+    expect(rows?.[6]).to.match(/^ {2}and \d+ more: "dps verify" shows all$/);
+    expect(tables).to.deep.equal(['TABLES_DIFFER: The tables are not what the log says:', tables?.[1]]);
+  });
+
+  it('is what is in the trash and nobody put there', async () => {
+    const schemas = Array.from({ length: 6 }, (_, index) => `CREATE SCHEMA service_trash_${index + 1}`);
+    await sql(...schemas.slice(0, 5), 'CREATE SCHEMA service_trash_0');
+    const sentence = 'TRASH_STRANGE: There is something in the trash that the service did not put there: ';
+    const names = [1, 2, 3, 4, 5].map((number) => `"service_trash_${number}"`).join(', ');
+    expect(await said()).to.deep.equal([`${sentence}${names}.`]);
+    await sql(...schemas.slice(5));
+    expect(await said()).to.deep.equal([`${sentence}${names} and more.`]);
+  });
+
+  it('is what was prepared for change requests that are not there', async () => {
+    const name = (index: number) => `dps_online_${String(index).padStart(32, '0')}_00000000`;
+    await sql(...[1, 2, 3, 4, 5, 6].map((index) => `CREATE INDEX "${name(index)}" ON a (title)`));
+    const found = await said();
+    const message = found.find((each) => each.startsWith('PREPARATION_LEFT'))?.split('\n') ?? [];
+    expect(message[0], found.join('\n')).to.equal(
+      'PREPARATION_LEFT: Nobody works on the change request of what is here for it:',
+    );
+    expect(message).to.have.length(7);
+    expect(message[1]).to.equal(`  index ${name(1)}: DROP INDEX CONCURRENTLY "public"."${name(1)}"`);
+    expect(message[6]).to.equal('  and 1 more');
+  });
+
+  it('is that a projection has stopped or is behind, once there was time to follow', async () => {
+    const MINUTE = 60_000;
+    const old = { now: () => Date.now() };
+    await sql(`INSERT INTO service.service_projections (name, kind, position) VALUES ('indexes', 'after-commit', 1)`);
+    expect((await said(old)).filter((each) => each.startsWith('PROJECTION'))).to.deep.equal([]);
+    const later = await said({ now: () => Date.now() + MINUTE + 5_000 });
+    expect(later.filter((each) => each.startsWith('PROJECTION'))).to.deep.equal([
+      'PROJECTION_BEHIND: The projection "indexes" is 2 events behind.',
+    ]);
+    await sql(`UPDATE service.service_projections SET position = 1 WHERE name = 'tables'`);
+    expect((await said(old)).filter((each) => each.startsWith('PROJECTION'))).to.deep.equal([
+      'PROJECTION_BEHIND: The projection "tables" is 2 events behind.',
+    ]);
+  });
+
+  it('is what prevents a check, as it is explained where somebody can', async () => {
+    const failing = { list: () => Promise.reject(new Error('no')), verify: () => Promise.reject(new Error('never')) };
+    const tools = { projections: failing, load: () => Promise.reject(new Error('a gap')) };
+    const { results, said: found } = await run({ tools });
+    expect(found).to.deep.equal([
+      'CHECK_FAILED: The check "hash chain" could not be made: no.',
+      "LOG_UNREADABLE: The log can't be folded: a gap.",
+    ]);
+    expect(results.slice(NAMES.indexOf('log can be folded'))).to.deep.equal([
+      'error',
+      'skipped',
+      'skipped',
+      'skipped',
+      'skipped',
+      'skipped',
+    ]);
+    const explained = await said({ tools, explain: (error, check) => `${check}, ${(error as Error).message}` });
+    expect(explained[0]).to.equal('CHECK_FAILED: The check "hash chain" could not be made: hash chain, no.');
+  });
+
+  it('passes over what a standby can not tell', async () => {
+    const { names, results } = await run({ server: { standby: true, lag: 0 } });
+    expect(results[names.indexOf('notifications')]).to.equal('skipped');
+  });
+});
