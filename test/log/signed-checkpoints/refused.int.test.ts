@@ -1,0 +1,132 @@
+/** What is no checkpoint, no signed note and no key, with the words that say why. */
+import { generateKeyPairSync } from 'node:crypto';
+import { chmod, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseCheckpoint } from '../../../src/log/signed-checkpoints/checkpoint.js';
+import { readKeyFile } from '../../../src/log/signed-checkpoints/key-file.js';
+import { parseNoteKeys } from '../../../src/log/signed-checkpoints/note.js';
+import { temporaryDirectory } from '../../support/postgres.js';
+
+const reasonOf = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'accepted';
+};
+
+const HASH = Buffer.alloc(32, 7).toString('base64');
+const SIGNATURE = `— name ${Buffer.alloc(68).toString('base64')}\n`;
+
+describe('a checkpoint', () => {
+  const of = (...lines: string[]): string =>
+    reasonOf(() => parseCheckpoint(Buffer.from(`${lines.map((line) => `${line}\n`).join('')}\n${SIGNATURE}`)));
+  const time = 'time 2026-01-02T03:04:05.678Z';
+
+  it('has an origin, a position, a hash and a time, and may have more', () => {
+    expect(of('log', '7', HASH, time)).to.equal('accepted');
+    expect(of('log', '7', HASH, 'more', time, 'more')).to.equal('accepted');
+    expect(of('a log', '7', HASH, time)).to.equal('is no checkpoint: its first line is not the origin of a log');
+    for (const position of ['0', '07', '-1', 'x', '1234567890123456'])
+      expect(of('log', position, HASH, time)).to.equal('is no checkpoint: its second line is not a position');
+    for (const hash of ['x', HASH.slice(4), Buffer.alloc(33).toString('base64'), ''])
+      expect(of('log', '7', hash, time)).to.equal('is no checkpoint: its third line is not a hash');
+    expect(of('log', '7', HASH, '', time)).to.equal('is no checkpoint: it has an empty line');
+    for (const other of ['time', 'time 2026-13-02T03:04:05.678Z', 'time 2026-01-02T03:04:05Z', 'x'])
+      expect(of('log', '7', HASH, other)).to.equal('is no checkpoint: it has no time');
+  });
+
+  it('is a signed note, whole, in UTF-8, with line feeds alone', () => {
+    const whole = `log\n7\n${HASH}\n${time}\n\n${SIGNATURE}`;
+    const read = (bytes: Buffer | string): string => reasonOf(() => parseCheckpoint(Buffer.from(bytes)));
+    expect(read(whole)).to.equal('accepted');
+    expect(read(whole.slice(0, -1))).to.equal('is cut off: its last line has no end');
+    expect(read(whole.replace('\n\n', '\n'))).to.equal(
+      'is cut off, or no signed note: no empty line comes before its signatures',
+    );
+    expect(read(whole.replaceAll('\n', '\r\n'))).to.equal(
+      'has carriage returns: its line ends were changed on the way',
+    );
+    expect(read(whole.replace('log', 'l\u0007g'))).to.equal('has control characters');
+    expect(read(whole.replace('log', 'l\u001Fg'))).to.equal('has control characters');
+    expect(read(whole.replace('log', 'l\tg'))).to.equal('has control characters');
+    expect(read(Buffer.concat([Buffer.of(0xff), Buffer.from(whole)]))).to.equal('is not UTF-8');
+    expect(read(whole.replace('— ', '- '))).to.equal(
+      'has a line among its signatures that is none: it was cut off or changed',
+    );
+  });
+});
+
+describe('public keys', () => {
+  it('are looked for in a text, and a damaged one is told', () => {
+    expect(reasonOf(() => parseNoteKeys('nothing'))).to.equal('holds no public key of the form name+id+key');
+    const key = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';
+    expect(parseNoteKeys(`{"keys": ["${key}", "${key}"]}`)).to.have.length(2);
+    expect(reasonOf(() => parseNoteKeys(key.replace('Neumann', 'Newmann')))).to.equal(
+      'has an id that is not of its name and its key: one of them was changed',
+    );
+  });
+});
+
+describe('the file of a private key', () => {
+  let directory: string;
+
+  before(async () => {
+    directory = await temporaryDirectory();
+  });
+  after(() => rm(directory, { recursive: true }));
+
+  /** Of a file with this content and mode. */
+  async function reason(content: string, mode = 0o600): Promise<string> {
+    const file = join(directory, 'key.pem');
+    await rm(file, { force: true });
+    await writeFile(file, content);
+    await chmod(file, mode);
+    return said(file);
+  }
+  const said = (file: string): string =>
+    reasonOf(() => readKeyFile(file)).replace("The file of the setting CHECKPOINT_KEY_FILE can't be used: ", '');
+  const pem = (type: 'pkcs8' | 'spki', kind: 'ed25519' | 'x25519' = 'ed25519'): string => {
+    const { privateKey, publicKey } = generateKeyPairSync(kind as 'ed25519');
+    return type === 'spki'
+      ? publicKey.export({ format: 'pem', type }).toString()
+      : privateKey.export({ format: 'pem', type }).toString();
+  };
+  const HOW = 'make one with "openssl genpkey -algorithm ed25519" or "dps keys new".';
+
+  it('is taken where it is one of ours, for its owner and perhaps the group to read', async () => {
+    for (const mode of [0o600, 0o400, 0o440, 0o640, 0o700, 0o750])
+      expect(await reason(pem('pkcs8'), mode)).to.equal('accepted');
+    for (const mode of [0o644, 0o604, 0o620, 0o660, 0o602, 0o601])
+      expect(await reason(pem('pkcs8'), mode)).to.equal(
+        `other users of the machine can read or change it (mode ${mode.toString(8)}): chmod 600.`,
+      );
+  });
+
+  it('is refused where it holds another thing', async () => {
+    expect(await reason(pem('spki'))).to.equal('it holds a public key: the private one signs.');
+    expect(await reason('x')).to.equal(`it holds no private key in PEM: ${HOW}`);
+    expect(await reason(pem('pkcs8', 'x25519'))).to.equal(
+      `it holds a key of another kind (x25519), not Ed25519: ${HOW}`,
+    );
+    for (const head of ['-----BEGIN ENCRYPTED PRIVATE KEY-----', 'Proc-Type: 4,ENCRYPTED'])
+      expect(await reason(head)).to.equal('its key is encrypted with a password, and nobody is there to type it.');
+    expect(await reason('x'.repeat(64 * 1024))).to.equal(`it holds no private key in PEM: ${HOW}`);
+    expect(await reason('x'.repeat(64 * 1024 + 1))).to.equal('it is too large for a key.');
+  });
+
+  it('is an ordinary file that is there', async () => {
+    const folder = join(directory, 'folder');
+    await mkdir(folder);
+    expect(said(folder)).to.equal('it is no ordinary file.');
+    expect(said(join(directory, 'nowhere'))).to.match(/^ENOENT/);
+    const link = join(directory, 'link');
+    await reason(pem('pkcs8'));
+    await symlink(join(directory, 'key.pem'), link);
+    expect(said(link)).to.equal('accepted');
+    await truncate(join(directory, 'key.pem'), 0);
+    expect(said(link)).to.equal(`it holds no private key in PEM: ${HOW}`);
+  });
+});
