@@ -1,5 +1,9 @@
-import { rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { type Server, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { holdsServer, recordedConnection } from '../../../src/postgres/embedded/index.js';
 import { type DataLock, isLock, takeLock } from '../../../src/postgres/embedded/lock.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 
@@ -27,5 +31,85 @@ describe('the lock of a data directory', () => {
     const next = (await takeLock(directory)) as DataLock;
     expect(isLock(next)).to.equal(true);
     await next.release();
+  });
+
+  /** Another process that wants the lock, or has it: a socket that says `text`. */
+  async function contender(name: string, text: string): Promise<() => Promise<void>> {
+    await mkdir(join(directory, 'lock'), { recursive: true });
+    const path = join(directory, 'lock', name);
+    const server: Server = createServer((socket) => void socket.end(text));
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    return async () => {
+      await rm(path, { force: true });
+      await new Promise((resolve) => server.close(resolve));
+    };
+  }
+  const wanting = JSON.stringify({ pid: 4711, held: false });
+
+  it('is waited for as long as one that comes later by name wants it too', async () => {
+    const leave = await contender('zzz.sock', wanting);
+    let taken: Awaited<ReturnType<typeof takeLock>> | undefined;
+    const taking = takeLock(directory).then((lock) => (taken = lock));
+    await sleep(300);
+    expect(taken).to.equal(undefined);
+    await leave();
+    const lock = await taking;
+    expect(isLock(lock)).to.equal(true);
+    await (lock as DataLock).release();
+  });
+
+  it('is left to one that comes earlier by name, and to one that has it or does not say', async () => {
+    const texts: [name: string, text: string, pid: number][] = [
+      ['!.sock', wanting, 4711],
+      ['zzz.sock', JSON.stringify({ pid: 4712, held: true }), 4712],
+      ['zzz.sock', '', 0],
+      ['zzz.sock', 'no JSON', 0],
+    ];
+    for (const [name, text, pid] of texts) {
+      const leave = await contender(name, text);
+      const refused = await takeLock(directory);
+      expect(refused, text).to.deep.include({ pid });
+      expect(isLock(refused)).to.equal(false);
+      await leave();
+      expect(await readdir(join(directory, 'lock'))).to.deep.equal([]);
+    }
+  });
+
+  it('is free where only the sockets of dead processes are left, which go; other files stay', async () => {
+    await mkdir(join(directory, 'lock'));
+    await writeFile(join(directory, 'lock', 'dead.sock'), '');
+    await writeFile(join(directory, 'lock', 'notes.txt'), '');
+    const lock = await takeLock(directory);
+    expect(isLock(lock)).to.equal(true);
+    const names = await readdir(join(directory, 'lock'));
+    expect(names).to.have.length(2).and.include('notes.txt').and.not.include('dead.sock');
+    await (lock as DataLock).release();
+    expect(await readdir(join(directory, 'lock'))).to.deep.equal(['notes.txt']);
+  });
+
+  it('works where the path is longer than an address of a socket may be', async () => {
+    const deep = join(directory, 'd'.repeat(120));
+    const lock = (await takeLock(deep)) as DataLock;
+    expect(isLock(lock)).to.equal(true);
+    expect(await takeLock(deep)).to.deep.include({ pid: process.pid });
+    await lock.release();
+    expect(await readdir(join(deep, 'lock'))).to.deep.equal([]);
+  });
+});
+
+describe('a data directory', () => {
+  it('holds a server once one was set up in it', async () => {
+    const directory = await temporaryDirectory();
+    try {
+      expect(await holdsServer(join(directory, 'nowhere'))).to.equal(false);
+      expect(await holdsServer(directory)).to.equal(false);
+      await mkdir(join(directory, 'postgres'));
+      expect(await holdsServer(directory)).to.equal(true);
+      expect(await recordedConnection(directory)).to.equal(null);
+      await writeFile(join(directory, 'connection'), 'postgres://x');
+      expect(await recordedConnection(directory)).to.equal('postgres://x');
+    } finally {
+      await rm(directory, { recursive: true });
+    }
   });
 });
