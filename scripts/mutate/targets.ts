@@ -6,11 +6,12 @@ import { projectFiles } from './copy.js';
 import { type TestCoverage, opensNoSocket } from './coverage.js';
 import type { Mutation } from './mutations.js';
 import { lineAt } from './sample.js';
+import { blocksMentioning, usesOf } from './uses.js';
 
 /**
  * First those that run what the mutation skips or adds, then those that run the block, then those that run anything of the
- * file, or else of the files that import it; what is outside of every block runs when it is loaded, whoever does: there the
- * unit tests of the room come first. In each group unit tests first, then those whose path has the most in common with the
+ * file, or else of the files that import it; what is outside of every block runs when it is loaded, whoever does: there those
+ * come first that run what uses it, and the unit tests of the room. In each group unit tests first, then those whose path has the most in common with the
  * file's and with the words of the line that is changed, then those that run the fewest blocks: they say the most about each.
  * @param directory the sources without any mutation, as the sample was drawn of them
  */
@@ -24,8 +25,9 @@ export async function testsFor(
   const source = await readFile(join(directory, file), 'utf8');
   const blocks = blocksOf(file, source);
   const block = blockAt(blocks, mutation.start);
-  const running = (number: number | undefined): TestCoverage[] =>
-    sound.filter(({ blocks: ran, sources }) => sources[file] === blocks.length && ran.includes(`${file}#${number}`));
+  const runningIn = (path: string, count: number, number: number | undefined): TestCoverage[] =>
+    sound.filter(({ blocks: ran, sources }) => sources[path] === count && ran.includes(`${path}#${number}`));
+  const running = (number: number | undefined): TestCoverage[] => runningIn(file, blocks.length, number);
   const telling = mutation.telling === undefined ? [] : running(blockAt(blocks, mutation.telling));
   let files = [file];
   let wider: TestCoverage[] = [];
@@ -33,7 +35,18 @@ export async function testsFor(
     wider = sound.filter(({ sources }) => files.some((each) => Object.hasOwn(sources, each)));
     files = await importersOf(directory, files);
   }
-  const nearest = block === undefined ? sound.filter((test) => isOfRoom(test, file)) : running(block);
+  const users = async (): Promise<TestCoverage[]> => {
+    const { names, blocks: using } = usesOf(file, source, blocks, mutation.start);
+    const found = [...using].flatMap(running);
+    for (const importer of using.size > 0 || names.size === 0 ? [] : await importersOf(directory, [file])) {
+      const text = await readFile(join(directory, importer), 'utf8');
+      const its = blocksOf(importer, text);
+      for (const number of blocksMentioning(importer, text, its, names))
+        found.push(...runningIn(importer, its.length, number));
+    }
+    return [...new Set([...found, ...sound.filter((test) => isOfRoom(test, file))])];
+  };
+  const nearest = block === undefined ? await users() : running(block);
   const place = { file, words: new Set(wordsOf(lineAt(source, mutation.start).text)) };
   return [...new Set([telling, nearest, wider].flatMap((group) => inOrder(group, place)))];
 }
