@@ -164,4 +164,23 @@ describe('accepting drift against resistance', function () {
     expect(await api.sql('SELECT a FROM p')).to.deep.equal([{ a: 1 }]);
     await alike();
   });
+
+  it('takes a type that partitioned tables use as it is now, whatever else of them it leaves', async () => {
+    await api.sql(`CREATE TYPE mood AS ENUM ('a', 'b');
+      CREATE TABLE plain (id int PRIMARY KEY, m mood);
+      CREATE TABLE p (m mood, n int) PARTITION BY LIST (m); CREATE TABLE p1 PARTITION OF p FOR VALUES IN ('a');
+      CREATE TABLE q (m mood) PARTITION BY LIST (m)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['plain', 'p', 'p1', 'q'] });
+    await api.sql(`ALTER TYPE mood ADD VALUE 'c'`);
+    expect(await accept()).to.deep.include({ changed: ['p', 'p1', 'plain', 'q'], not_accepted: [] });
+    await alike();
+    await api.sql(`ALTER TYPE mood ADD VALUE 'd'; ALTER TABLE p ADD COLUMN more int`);
+    const report = await accept();
+    expect([report.changed, codes(report)]).to.deep.equal([
+      ['p', 'p1', 'plain', 'q'],
+      ['p PARTITIONED', 'p1 PARTITIONED'],
+    ]);
+    await api.sql('ALTER TABLE p DROP COLUMN more');
+    await alike();
+  });
 });

@@ -53,7 +53,9 @@ function take(sight: LockedDrift, { name, differences }: Drifted, found: Accepta
   const table = finding.tables.get(name);
   const reason = isFolder(node) ? FOLDER : reasonAgainst(sight, node, table);
   if (reason !== null) {
-    found.notAccepted.push({ collection: name, ...reason });
+    const needs = table === undefined ? null : withNeedsAsFound(sight, { node, table, differences });
+    if (needs !== null) found.tables.push(needs.known);
+    if (needs?.isAll !== true) found.notAccepted.push({ collection: name, ...reason });
     return;
   }
   if (table === undefined) {
@@ -70,6 +72,34 @@ function take(sight: LockedDrift, { name, differences }: Drifted, found: Accepta
   const columns = new Set(table.columns.map((column) => column.name));
   const isTaken = (each: Note) => request.takes(name, columns.has(each.name) ? each.name : undefined);
   found.notRepresented.push(...notes.filter(isTaken));
+}
+
+interface Refused {
+  node: CollectionNode;
+  table: CatalogTable;
+  differences: readonly Difference[];
+}
+
+/**
+ * A table that stays as the log says, with the types and sequences that it uses as they are now: they are the same for
+ * every table, so those that are taken could not be without it. Null where they are as they were.
+ * @returns `isAll`: nothing else of it differs
+ */
+function withNeedsAsFound(sight: LockedDrift, { node, table, differences }: Refused) {
+  const { schema } = node.collection;
+  const { needs = [] } = extrasOf(node);
+  const changed = new Set(needs.map(needLabel).filter((label) => differences.some(({ member }) => member === label)));
+  if (schema === null || changed.size === 0 || !sight.request.takes(node.collection.collection, undefined)) return null;
+  const converted = convert(sight.finding, table, node, []);
+  if (typeof converted === 'string') return null;
+  const now = new Map((extrasOf(converted).needs ?? []).map((need) => [needLabel(need), need]));
+  const asFound = needs.map((need) => (changed.has(needLabel(need)) ? (now.get(needLabel(need)) ?? need) : need));
+  const known: FoundTable = {
+    collection: { ...node.collection, schema: withExtras(schema, { ...schema.extras, needs: asFound }) },
+    fields: [...node.fields.values()],
+    relations: [...node.relations.values()],
+  };
+  return { known, isAll: differences.every(({ member }) => changed.has(member)) };
 }
 
 type Reason = Omit<NotAccepted, 'collection'>;
