@@ -1,0 +1,64 @@
+/** Which functions mention a name in their bodies, as a reader would see it. */
+import { expect } from 'chai';
+import { functionWarnings, functionsNaming } from '../../../src/projector/catalog/functions-naming.js';
+import { withPool } from '../../support/with-pool.js';
+
+describe('functions that mention a name', () => {
+  const { pool } = withPool();
+
+  const body = (name: string, text: string, schema = 'public'): string =>
+    `CREATE FUNCTION ${schema}.${name}() RETURNS text LANGUAGE plpgsql AS ${`'${text.replaceAll("'", "''")}'`}`;
+
+  before(async () => {
+    await pool().query('CREATE SCHEMA other');
+    for (const statement of [
+      body('plain', 'BEGIN RETURN (SELECT title FROM posts LIMIT 1); END'),
+      body('"Quoted"', 'BEGIN RETURN (SELECT 1 FROM "POSTS"); END', 'other'),
+      body('within', 'BEGIN RETURN my_posts || posts2 || posts$; END'),
+      body('odd', 'BEGIN RETURN "a.b" || "x$1"; END'),
+      `CREATE FUNCTION sql_one() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint -- of posts'`,
+    ])
+      await pool().query(statement);
+  });
+
+  const found = async (...names: string[]): Promise<string[]> =>
+    (await functionsNaming(pool(), names)).map(({ name, mentions }) => `${name}: ${mentions}`);
+
+  it('are those whose text has it as a word of its own, in any case', async () => {
+    expect(await found('posts')).to.deep.equal([
+      'other."Quoted": posts',
+      'public.plain: posts',
+      'public.sql_one: posts',
+    ]);
+    expect(await found('title', 'posts')).to.deep.equal([
+      'other."Quoted": posts',
+      'public.plain: posts',
+      'public.plain: title',
+      'public.sql_one: posts',
+    ]);
+    expect(await found('post')).to.deep.equal([]);
+    expect(await found()).to.deep.equal([]);
+  });
+
+  it('take a name as it is, whatever it means in an expression', async () => {
+    expect(await found('a.b')).to.deep.equal(['public.odd: a.b']);
+    expect(await found('a%b', 'a_b', '.*')).to.deep.equal([]);
+  });
+
+  it('are not those of PostgreSQL and of extensions', async () => {
+    expect(await found('select')).to.deep.equal([
+      'other."Quoted": select',
+      'public.plain: select',
+      'public.sql_one: select',
+    ]);
+  });
+
+  it('are told with what to do', () => {
+    expect(functionWarnings([{ name: 'public.plain', mentions: 'posts' }])).to.deep.equal([
+      {
+        code: 'NAME_STILL_USED',
+        message: 'the body of the function public.plain mentions "posts"; look whether it is meant, and change it',
+      },
+    ]);
+  });
+});
