@@ -50,7 +50,7 @@ export interface Decisions {
 }
 
 const keyOf = ({ part, collection, field, path }: MergePlace): string =>
-  JSON.stringify([part, collection, field ?? null, path ?? []]);
+  JSON.stringify([part, collection, field, path ?? []]);
 
 /** The places that hold a place. */
 function holdersOf({ part, collection, field, path }: MergePlace): MergePlace[] {
