@@ -169,6 +169,10 @@ describe('what was prepared of a change', function () {
         `^What was prepared could not be used in ${TRIES} tries, the last time because more than 20,000 rows of ${items} were written`,
       ),
     );
+    const { rows: failed } = await db.query(
+      `SELECT command, actor ->> 'name' AS actor FROM service.service_events WHERE type = 'change.failed' ORDER BY position DESC LIMIT 1`,
+    );
+    expect(failed).to.deep.equal([{ command: 'prepare-change', actor: 'Data Platform Service' }]);
     await db.query('DROP TRIGGER overtake ON service.service_preparations');
     expect(await leftBehind(db)).to.deep.equal([]);
     expect((await db.query(`SELECT note FROM ${items} WHERE id = 1`)).rows[0]).to.have.property('note');

@@ -174,6 +174,8 @@ describe('change requests with a time', function () {
     await jump('2 hours', id);
     await becomes(id, 'failed');
     expect(await errorsOf(id)).to.include('SCHEMA_CHANGED');
+    const [last] = await api.sql(`SELECT type, command FROM service.service_events ORDER BY position DESC LIMIT 1`);
+    expect(last).to.deep.equal({ type: 'change.failed', command: 'apply-change' });
     expect((await admin('/fields/articles/body')).status).to.equal(200);
     const { allowed } = await show(admin, id);
     expect(allowed).to.include.members(['update', 'rebase', 'apply']);
