@@ -94,3 +94,62 @@ describe('a query whose answer stays away', function () {
     }
   });
 });
+
+describe('a connection that is idle while another one falls silent', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let proxy: Awaited<ReturnType<typeof startProxy>>;
+  let pool: ReturnType<typeof createPool>;
+  let warnings: string[];
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    proxy = await startProxy(database.connectionString);
+    warnings = [];
+    const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+    const { connectionString } = proxy;
+    pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 2, logger });
+  });
+  afterEach(async () => {
+    proxy.cut();
+    await pool.end();
+    await proxy.close();
+    await database.drop();
+  });
+
+  const pid = async (text = 'SELECT pg_backend_pid() AS pid'): Promise<unknown> =>
+    (await pool.query<{ pid: number }>(text)).rows[0]?.pid;
+
+  /** Two connections that are idle, and another one's query that is never answered. */
+  async function oneSilent(isSilent: (sent: Buffer, of: boolean) => boolean): Promise<unknown[]> {
+    const slow = 'SELECT pg_backend_pid() AS pid FROM pg_sleep(0.2)';
+    const pids = await Promise.all([pid(slow), pid(slow)]);
+    expect(new Set(pids).size).to.equal(2);
+    let silent: number | undefined;
+    proxy.intercept((sent, connection) => {
+      if (sent.includes('SELECT 2')) silent = connection;
+      return isSilent(sent, connection === silent) ? 'fall silent' : 'pass';
+    });
+    const error = await pool.query('SELECT 2').catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message', 'the connection has gone silent');
+    await sleep(2_500);
+    return pids;
+  }
+
+  it('is asked, and stays where it answers', async () => {
+    const pids = await oneSilent((_, isIt) => isIt);
+    expect(warnings).to.have.length(1);
+    expect(pids).to.include(await pid());
+  });
+
+  it('is given up with it where it does not answer either', async () => {
+    const pids = await oneSilent(() => true);
+    expect(warnings.toSorted()).to.deep.equal([
+      'a connection to the database has gone silent and is given up',
+      'a connection to the database has gone silent and is given up',
+      'an idle database connection was lost',
+    ]);
+    proxy.intercept(() => 'pass');
+    expect(pids).to.not.include(await pid());
+  });
+});
