@@ -1,5 +1,4 @@
 /** Events in groups that one transaction can take: PostgreSQL's lock table has a fixed size. */
-import { changesSchema } from '../../schema/fold/event-schemas.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
 import { awaitedForeignKeys } from '../ddl/deferred-foreign-keys.js';
@@ -66,7 +65,6 @@ function planSlice<E extends LogEvent>(state: State, events: E[], schema: string
 
 /** Tables are empty, and none was there before: indexes are made at once, and what was adopted is made. */
 function onEmptyTables(event: LogEvent): LogEvent {
-  if (!changesSchema(event)) return event;
   if (event.type === 'collection.adopted') return { ...event, type: 'collection.created', version: 1 };
   const {
     adopted: _,
