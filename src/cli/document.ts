@@ -16,11 +16,17 @@ export async function readDocument(invocation: Invocation, file: string): Promis
   return { type, content };
 }
 
-/** What is in it. @throws OperatorError when it is neither JSON nor YAML, or no object */
-export function parseDocument({ type, content }: DocumentBody, file: string): Readonly<Record<string, unknown>> {
+/** What is in it. @param wanted what an object would be @throws OperatorError when it is neither JSON nor YAML, or no object */
+export function parseDocument(
+  { type, content }: DocumentBody,
+  file: string,
+  wanted: 'a change' | 'a policy' = 'a change',
+): Readonly<Record<string, unknown>> {
   const found = parse(type, content.toString('utf8'), file);
   if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>;
-  throw new OperatorError(`${nameOf(file)} is neither a snapshot nor a diff.`);
+  throw new OperatorError(
+    `${nameOf(file)} is ${wanted === 'a policy' ? 'no policy' : 'neither a snapshot nor a diff'}.`,
+  );
 }
 
 function parse(type: string, content: string, file: string): unknown {

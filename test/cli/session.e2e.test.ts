@@ -4,37 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { json } from '../support/client.js';
-import { dps } from '../support/dps.js';
-import { createTranscript } from '../support/transcript.js';
+import { createCliSession } from '../support/cli-session.js';
 import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
 describe('a session with dps', () => {
   const { service, client, api } = withService({ settings: { KEEP_DELETED: '7d' } });
-  const session = createTranscript('dps-session.txt');
   let folder: string;
+  const session = createCliSession('dps-session.txt', {
+    environment: () => ({ DATABASE_URL: service.databaseUrl, DPS_URL: service.url, DPS_TOKEN: service.adminToken }),
+    folder: () => folder,
+  });
+  const { run } = session;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'dps-session-'));
   });
   after(() => rm(folder, { recursive: true }));
-
-  /** Runs a line as a shell would take it, and writes down what one reads. */
-  async function run(line: string, given: { stdin?: string; answer?: string } = {}): Promise<string> {
-    const environment = { DATABASE_URL: service.databaseUrl, DPS_URL: service.url, DPS_TOKEN: service.adminToken };
-    const { stdin, answer } = given;
-    const { code, out, err } = await dps(
-      [...line.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => (quoted ?? word).replace('FOLDER', folder)),
-      environment,
-      { ...(stdin !== undefined && { stdin }), ...(answer !== undefined && { ask: () => answer }) },
-    );
-    session.add(
-      [`$ dps ${line}`, ...(out === '' ? [] : [out]), ...(err === '' ? [] : [`(noted) ${err}`]), `(exit ${code})`].join(
-        '\n',
-      ),
-    );
-    return out;
-  }
 
   /** What is built after its commit follows when it comes to it. */
   const followed = () =>

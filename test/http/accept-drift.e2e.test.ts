@@ -84,6 +84,14 @@ describe('accepting drift', function () {
     await api.appends(['field.created b.z'], 'POST', '/schema/drift/accept', { collections: ['b'] });
     const NOT_THERE = { status: 404, code: 'NOT_FOUND' };
     await api.refused(NOT_THERE, 'POST', '/schema/drift/accept', { collections: ['nope'] });
+    const mistyped = {
+      fields: [
+        { collection: 'a', field: 'y' },
+        { collection: 'a', field: 'nope' },
+      ],
+    };
+    const { message } = await api.refused(NOT_THERE, 'POST', '/schema/drift/accept', mistyped);
+    expect(message).to.equal('there is no field "nope" in "a"');
     for (const [body, at] of [
       [{ collections: 'a' }, 'collections'],
       [{ collections: [1] }, 'collections[0]'],

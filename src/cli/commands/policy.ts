@@ -17,7 +17,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
 
 export async function set(invocation: Invocation): Promise<ExitCode> {
   const headers = reasonHeader(invocation);
-  const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? ''));
+  const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? '', 'a policy'));
   const { data } = JSON.parse(await ask(invocation, PATH, { method: 'PUT', headers, body })) as { data: Policy };
   print(invocation, data, () => describePolicy(data));
   return 0;
@@ -36,7 +36,7 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
   const acknowledge = acknowledged(values);
   const asked = {
     ...('diff' in change ? { diff: change } : { snapshot: change }),
-    ...(file !== undefined && { policy: await documentOf(invocation, file) }),
+    ...(file !== undefined && { policy: await documentOf(invocation, file, 'a policy') }),
     ...(acknowledge.length > 0 && { acknowledge }),
   };
   const query = {
@@ -49,8 +49,8 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
   return data.outcome === 'allowed' ? 0 : 3;
 }
 
-const documentOf = async (invocation: Invocation, file: string): Promise<object> =>
-  parseDocument(await readDocument(invocation, file), file);
+const documentOf = async (invocation: Invocation, file: string, wanted?: 'a policy'): Promise<object> =>
+  parseDocument(await readDocument(invocation, file), file, wanted);
 
 const bodyOf = (value: object) => ({ type: 'application/json', content: Buffer.from(json(value)) });
 

@@ -86,10 +86,12 @@ async function expectFile(path: string, file: string): Promise<{ size: number }>
   return stats;
 }
 
-/** The real path of what a name in the directory means. @throws OperatorError when a link leads out of it */
+/** The real path of what a name in the directory means. @throws OperatorError when that is none, or a link leads out of it */
 async function expectInside(directory: string, file: string): Promise<string> {
   const root = await realpath(directory);
-  const path = await realpath(join(directory, file));
+  const path = await realpath(join(directory, file)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOTDIR' ? new OperatorError(`${directory} is no directory.`, { cause: error }) : error;
+  });
   if (path.startsWith(root + sep)) return path;
   throw new OperatorError(`${file} is a link that leads out of ${directory}: it isn't followed.`);
 }

@@ -34,12 +34,25 @@ export async function readAcceptance(place: Place, request: AcceptRequest): Prom
   const sight = await readLockedDrift(place, request);
   const { renames, finding } = sight;
   const { only } = sight.request;
-  const found: Acceptance = { renames, tables: [], gone: [], notAccepted: [], notRepresented: [] };
+  const missing = missingFields(sight);
+  const found: Acceptance = { renames, tables: [], gone: [], missing, notAccepted: [], notRepresented: [] };
   for (const [name, differences] of finding.drifted) {
     if (only === undefined || only.has(name)) take(sight, { name, differences }, found);
   }
   await addStillDifferent(place, { sight, request }, found);
   return found;
+}
+
+/** A name that is mistyped would be passed over in silence. */
+function missingFields({ finding, renames, request: { only = new Map() } }: LockedDrift): FoundDrift['missing'] {
+  return [...only].flatMap(([collection, fields]) => {
+    const columns = new Set(finding.tables.get(collection)?.columns.map(({ name }) => name));
+    const former = renames.fields.get(collection);
+    const known = finding.state.collections.get(collection)?.fields;
+    return [...(fields ?? [])]
+      .filter((field) => known?.has(field) !== true && !columns.has(field) && former?.has(field) !== true)
+      .map((field) => ({ collection, field }));
+  });
 }
 
 interface Drifted {

@@ -7,7 +7,7 @@ import { invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
 import { transition } from '../transition/transition.js';
 import { type AcceptRequest, type Named, readNamed, requestOf } from './accept-request.js';
 import { type FoundDrift, acceptedState } from './accepted-state.js';
-import { missingCollection } from './refusals.js';
+import { missingCollection, missingField } from './refusals.js';
 import type { Operation } from './operation.js';
 
 export interface AcceptDrift {
@@ -34,6 +34,8 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
     if (found === undefined) throw new Error('accept-drift is decided on what the catalog says, and it was not read');
     const unknown = [...(request.only?.keys() ?? [])].filter((name) => !state.collections.has(name));
     if (unknown.length > 0) return refuse(...unknown.map(missingCollection));
+    const { missing } = found;
+    if (missing.length > 0) return refuse(...missing.map(({ collection, field }) => missingField(collection, field)));
     const { desired, touched } = yield* acceptedState(state, found, request);
     const problems = yield* invariantProblems(desired, touched, state);
     if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, {})));

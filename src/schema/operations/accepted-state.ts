@@ -21,6 +21,8 @@ export interface FoundDrift {
   tables: FoundTable[];
   /** Collections whose table was dropped. */
   gone: string[];
+  /** Fields that were named, and are neither in the log nor in the database. */
+  missing: readonly { collection: string; field: string }[];
 }
 
 export interface AcceptedState {
