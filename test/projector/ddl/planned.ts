@@ -11,12 +11,13 @@ export function planned(before: readonly NewEvent[], events: readonly NewEvent[]
   return plannedFor(follow(initialState(), before), events);
 }
 
-export function plannedFor(state: State, events: readonly NewEvent[]): string[] {
-  return runToEnd(planBatch(state, events, 'public')).statements.map(shown);
+/** @param whole blocks of code too */
+export function plannedFor(state: State, events: readonly NewEvent[], { whole = false } = {}): string[] {
+  return runToEnd(planBatch(state, events, 'public')).statements.map((statement) => shown(statement, whole));
 }
 
-function shown({ sql, summary, object, ...costs }: Statement): string {
-  const text = sql.startsWith('DO ') ? 'DO' : sql.replaceAll(/\s+/g, ' ');
+function shown({ sql, summary, object, ...costs }: Statement, whole: boolean): string {
+  const text = sql.startsWith('DO ') && !whole ? 'DO' : sql.replaceAll(/\s+/g, ' ');
   const about = object.table === null ? object.name : `${object.table}.${object.name}`;
   return `${text} -- ${summary}: ${object.kind} ${about}, ${saidOf(costs).join(', ')}`.replaceAll('\0', '#');
 }

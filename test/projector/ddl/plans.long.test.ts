@@ -42,7 +42,7 @@ describe('the plans of columns', () => {
     return { field: 'f', type, interface: 'input', schema };
   };
   const shown = (state: State, result: Result<NewEvent[]>): string[] =>
-    result.ok ? plannedFor(state, result.value) : result.problems.map(shownProblem);
+    result.ok ? plannedFor(state, result.value, { whole: true }) : result.problems.map(shownProblem);
 
   it('are as they were', async () => {
     const transcript = createTranscript('plans.txt');

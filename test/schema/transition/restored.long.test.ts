@@ -1,0 +1,109 @@
+/**
+ * What comes back of each collection and field of a library from the trash, after each single thing that can have happened
+ * to another one since: the events, and what stays away and why; held whole against `test/fixtures/restored.txt`.
+ */
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import type { Problem } from '../../../src/kernel/problem.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { OperationName } from '../../../src/schema/operations/index.js';
+import type { CollectionNode, State } from '../../../src/schema/model/state.js';
+import { type RestoreCollection, restoration } from '../../../src/schema/transition/restore-collection.js';
+import { type RestoreField, fieldRestoration } from '../../../src/schema/transition/restore-field.js';
+import { shownProblem } from '../../support/answers.js';
+import { attempt, follow } from '../../support/given.js';
+import { createTranscript } from '../../support/transcript.js';
+import { LIBRARY, without } from './trashed.js';
+
+const nodeOf = (name: string): CollectionNode => LIBRARY.collections.get(name) as CollectionNode;
+
+/** By what it is called: what else becomes of the library. */
+function* happenings(): Generator<[what: string, apply: (state: State) => State | null]> {
+  yield ['nothing else', (state) => state];
+  const tried =
+    (name: OperationName, input: object) =>
+    (state: State): State | null => {
+      const result = attempt(state, name, input as never);
+      return result.ok ? follow(state, result.value) : null;
+    };
+  for (const [name, node] of LIBRARY.collections) {
+    yield [`no ${name}`, tried('delete-collection', { collection: name })];
+    yield [`${name} is things`, tried('rename-collection', { collection: name, body: { to: 'things' } })];
+    for (const field of node.fields.keys()) {
+      if (field === 'id') continue;
+      yield [`no ${name}.${field}`, tried('delete-field', { collection: name, field })];
+      yield [`${name}.${field} is other`, tried('rename-field', { collection: name, field, body: { to: 'other' } })];
+    }
+  }
+}
+
+describe('what comes back after something else has happened', () => {
+  it('is as it was', async () => {
+    const transcript = createTranscript('restored.txt');
+    for (const [name, { fields }] of LIBRARY.collections) {
+      if (nodeOf(name).collection.schema === null) continue;
+      transcript.add(
+        [`${name} comes back`, ...sections(without(LIBRARY, name), (now) => collection(now, name))].join('\n'),
+      );
+      for (const field of fields.keys()) {
+        // Nothing else could keep a collection's name.
+        if (field === 'id' || field === 'kind') continue;
+        const now = without(LIBRARY, name, field);
+        transcript.add(
+          [`${name}.${field} comes back`, ...sections(now, (each) => fieldOf(each, name, field))].join('\n'),
+        );
+      }
+    }
+    await transcript.expectAsBefore();
+  });
+
+  /** What is the same as if nothing had happened is not said again. */
+  function sections(now: State, restored: (state: State) => string[]): string[] {
+    const usual = restored(now).join('\n    ');
+    return [...happenings()].flatMap(([what, apply]) => {
+      const state = apply(now);
+      const found = state === null ? undefined : restored(state).join('\n    ');
+      return found === undefined || (found === usual && what !== 'nothing else') ? [] : [`  ${what}\n    ${found}`];
+    });
+  }
+});
+
+function collection(now: State, name: string): string[] {
+  const { identities } = nodeOf(name);
+  const command: RestoreCollection = { position: 9, identity: identities.collection, name, past: LIBRARY, without: [] };
+  const found = runToEnd(restoration(now, command));
+  if (!found.ok) return refused(found.problems);
+  const left = found.value.left.map(
+    ({ kind, reason, ...place }) => `${kind} ${Object.values(place).join('.')}: ${reason}`,
+  );
+  return told(attempt(now, 'restore-collection', command), left);
+}
+
+function fieldOf(now: State, name: string, field: string): string[] {
+  const node = nodeOf(name);
+  const identity = node.identities.fields.get(field) ?? '';
+  const command: RestoreField = {
+    position: 9,
+    identity,
+    name: field,
+    collection: name,
+    past: LIBRARY,
+    node,
+    without: [],
+  };
+  const found = runToEnd(fieldRestoration(now, command));
+  return found.ok ? told(attempt(now, 'restore-field', command), found.value.left) : refused(found.problems);
+}
+
+const refused = (problems: readonly Problem[]): string[] => problems.map((problem) => `! ${shownProblem(problem)}`);
+
+function told(result: ReturnType<typeof attempt>, left: readonly string[]): string[] {
+  const events = result.ok ? result.value.map(shown) : refused(result.problems);
+  return [...events, ...left.map((each) => `- ${each}`)];
+}
+
+/** What is made is named; what changes is told. */
+function shown({ type, collection: name, field, data }: NewEvent): string {
+  const what = 'patch' in data ? ` ${JSON.stringify(data.patch)}` : '';
+  const restored = 'restored' in data ? ` ${JSON.stringify(data.restored)}` : '';
+  return `+ ${type} ${name}${field === null ? '' : `.${field}`}${what}${restored}`;
+}
