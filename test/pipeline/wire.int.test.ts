@@ -1,0 +1,188 @@
+/**
+ * What changes send to PostgreSQL, statement by statement and round trip by round trip: held whole against
+ * `test/fixtures/wire.txt`.
+ */
+import { CAUSE, type Instance, command, field, startInstance, table } from '../support/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type Proxy, startProxy } from '../support/proxy.js';
+import { createTranscript } from '../support/transcript.js';
+import { type Wire, createWire } from '../support/wire.js';
+import type { RequestContext } from '../../src/pipeline/types.js';
+import { runToEnd } from '../../src/kernel/resumable.js';
+import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
+
+const MASKS: [RegExp, string][] = [
+  // The key of an advisory lock, by the name of the database.
+  [/(?<=advisory_xact_lock\(\$1\) -- )-?\d+/g, '<key>'],
+  [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*\+00/g, '<a time>'],
+  [/"occurred_at":"[^"]*"/g, '"occurred_at":"<a time>"'],
+];
+
+describe('what changes send to PostgreSQL', function () {
+  this.timeout(60_000);
+  const transcript = createTranscript('wire.txt');
+  let database: TestDatabase;
+  let proxy: Proxy;
+  let instance: Instance;
+  let wire: Wire;
+
+  before(async () => {
+    database = await createDatabase('migrated');
+    proxy = await startProxy(database.connectionString);
+    instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
+    wire = createWire();
+    proxy.intercept((sent, connection) => {
+      wire.feed(sent, connection);
+      return 'pass';
+    });
+  });
+  after(async () => {
+    await instance.stop();
+    await proxy.close();
+    await database.drop();
+  });
+
+  const FLOW = { concurrentIndexes: false };
+
+  /** Runs it, and writes down what was sent. A session that is cleaned for its next user is none of its business. */
+  async function sends(what: string, work: () => Promise<{ kind: string }>): Promise<void> {
+    wire.take();
+    const { kind } = await work();
+    const flights = wire.take().filter(([first = '']) => !first.startsWith('SET SESSION AUTHORIZATION DEFAULT'));
+    const shown = flights.map((flight) =>
+      flight.map((each) => `    ${named(each.replaceAll(/\s+/g, ' ').trim())}`).join('\n'),
+    );
+    transcript.add([`${what}: ${kind}`, ...shown.flatMap((flight) => ['  --', flight])].join('\n'));
+  }
+
+  /** A statement that was there before is called by its number. */
+  const numbers = new Map<string, number>();
+  function named(sent: string): string {
+    const [text = '', ...values] = sent.split(' -- ');
+    const known = numbers.get(text);
+    if (known === undefined) numbers.set(text, numbers.size + 1);
+    return [`[${known ?? numbers.size}]${known === undefined || text.length < 60 ? ` ${text}` : ''}`, ...values].join(
+      ' -- ',
+    );
+  }
+
+  const { execute, dryRun } = {
+    execute: (...given: Parameters<Instance['pipeline']['execute']>) => instance.pipeline.execute(...given),
+    dryRun: (...given: Parameters<Instance['pipeline']['dryRun']>) => instance.pipeline.dryRun(...given),
+  };
+  const with_ = (more: Partial<RequestContext> = {}): RequestContext => ({ cause: CAUSE, ...more });
+
+  it('is as it was', async () => {
+    // The first on a connection prepares what the others use.
+    await execute('create-collection', table('first', []), with_());
+    await sends('a table is made', () =>
+      execute(
+        'create-collection',
+        table('posts', [field('title'), field('rank', 'integer', { is_indexed: true })]),
+        with_(),
+      ),
+    );
+    await sends('a table that is there is made', () => execute('create-collection', table('posts', []), with_()));
+    await sends('a field is made', () =>
+      execute(
+        'create-field',
+        command('create-field', { collection: 'posts', body: field('author', 'bigInteger'), ...FLOW }),
+        with_(),
+      ),
+    );
+    const update = (name: string, body: object) =>
+      command('update-fields', { collection: 'posts', field: name, body, ...FLOW });
+    await sends('a field is changed', () =>
+      execute('update-fields', update('title', { schema: { max_length: 100 } }), with_()),
+    );
+    await sends('a field is said as it is', () =>
+      execute('update-fields', update('title', { schema: { max_length: 100 } }), with_()),
+    );
+    await instance.pool.query(`INSERT INTO posts (title) VALUES (NULL), ('long enough to be cut')`);
+    await sends('a field is refused by its rows', () =>
+      execute('update-fields', update('title', { schema: { is_nullable: false } }), with_()),
+    );
+    await sends('a field is refused by its lengths', () =>
+      execute('update-fields', update('title', { schema: { max_length: 5 } }), with_()),
+    );
+    await sends('a relation is made', () => {
+      const body = { collection: 'posts', field: 'author', related_collection: 'first', schema: {} };
+      return execute('create-relation', command('create-relation', { body }), with_());
+    });
+    await sends('a field is renamed', () =>
+      execute(
+        'rename-field',
+        command('rename-field', { collection: 'posts', field: 'rank', body: { to: 'place' } }),
+        with_(),
+      ),
+    );
+    await sends('a table is renamed', () =>
+      execute(
+        'rename-collection',
+        command('rename-collection', { collection: 'posts', body: { to: 'articles' } }),
+        with_(),
+      ),
+    );
+    await sends('a dry run of a field', () => {
+      const body = field('note', 'text');
+      return dryRun('create-field', command('create-field', { collection: 'articles', body, ...FLOW }), with_());
+    });
+    await sends('the plan of a field alone', () => {
+      const body = field('note', 'text');
+      return dryRun(
+        'create-field',
+        command('create-field', { collection: 'articles', body, ...FLOW }),
+        with_({ plansOnly: true }),
+      );
+    });
+    await sends('a deletion alone, as a plan', () =>
+      dryRun(
+        'delete-field',
+        command('delete-field', { collection: 'articles', field: 'title' }),
+        with_({ plansOnly: true }),
+      ),
+    );
+    await sends('an If-Match that does not hold', () =>
+      execute(
+        'delete-field',
+        command('delete-field', { collection: 'articles', field: 'title' }),
+        with_({ ifMatch: 'x' }),
+      ),
+    );
+    const hash = runToEnd(snapshotHash(instance.store.point().state, '1.2.3'));
+    await sends('a field is deleted and kept, where If-Match holds', () =>
+      execute(
+        'delete-field',
+        command('delete-field', { collection: 'articles', field: 'title' }),
+        with_({ ifMatch: hash }),
+      ),
+    );
+    await sends('a field is deleted for good', () =>
+      execute(
+        'delete-field',
+        command('delete-field', { collection: 'articles', field: 'place' }),
+        with_({ purge: true }),
+      ),
+    );
+    await sends('a table is deleted and kept', () =>
+      execute('delete-collection', command('delete-collection', { collection: 'articles' }), with_()),
+    );
+    await sends('a table is deleted for good', () =>
+      execute('delete-collection', command('delete-collection', { collection: 'first' }), with_({ purge: true })),
+    );
+    const idempotency = {
+      key: 'k',
+      requestHash: 'h',
+      render: () => Promise.resolve({ status: 200, headers: {}, body: Buffer.from('{}') }),
+    } as unknown as NonNullable<RequestContext['idempotency']>;
+    for (const [what, name] of [
+      ['an idempotent table is made', 'again'],
+      ['the same once more', 'again'],
+    ] as const)
+      await sends(what, () => execute('create-collection', table(name, []), with_({ idempotency })));
+    await sends('an idempotent table that is there', () =>
+      execute('create-collection', table('again', []), with_({ idempotency: { ...idempotency, key: 'l' } })),
+    );
+    await transcript.expectAsBefore(MASKS);
+  });
+});

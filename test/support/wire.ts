@@ -1,0 +1,84 @@
+/** What a client of PostgreSQL's protocol sends, as text: one entry a round trip, with its statements and their values. */
+
+interface Sending {
+  waiting: Buffer;
+  /** The messages before this have no type: the start of the connection. */
+  begun: boolean;
+  prepared: Map<string, string>;
+  flight: string[];
+}
+
+export interface Wire {
+  /** Takes what a connection has sent, in pieces as they come. */
+  feed(sent: Buffer, connection: number): void;
+  /** The round trips since the last time, in their order. */
+  take(): string[][];
+}
+
+export function createWire(): Wire {
+  const connections = new Map<number, Sending>();
+  let flights: string[][] = [];
+
+  const onMessage = (of: Sending, type: string, body: Buffer): void => {
+    if (type === 'Q') flights.push([body.toString('utf8', 0, body.length - 1)]);
+    if (type === 'P') {
+      const [name = '', text = ''] = body.toString('utf8').split('\0');
+      of.prepared.set(name, text);
+    }
+    if (type === 'B') {
+      const { statement, values } = bound(body);
+      of.flight.push(
+        `${of.prepared.get(statement) ?? statement}${values.length === 0 ? '' : ` -- ${values.join(' | ')}`}`,
+      );
+    }
+    if (type !== 'S') return;
+    if (of.flight.length > 0) flights.push(of.flight);
+    of.flight = [];
+  };
+
+  return {
+    feed(sent, connection) {
+      const of = connections.get(connection) ?? {
+        waiting: Buffer.alloc(0),
+        begun: false,
+        prepared: new Map(),
+        flight: [],
+      };
+      connections.set(connection, of);
+      of.waiting = Buffer.concat([of.waiting, sent]);
+      for (;;) {
+        const head = of.begun ? 1 : 0;
+        if (of.waiting.length < head + 4) return;
+        const length = of.waiting.readInt32BE(head);
+        if (of.waiting.length < head + length) return;
+        const body = of.waiting.subarray(head + 4, head + length);
+        if (of.begun) onMessage(of, String.fromCharCode(of.waiting[0] ?? 0), body);
+        of.begun = true;
+        of.waiting = of.waiting.subarray(head + length);
+      }
+    },
+    take: () => {
+      const taken = flights;
+      flights = [];
+      return taken;
+    },
+  };
+}
+
+/** The statement of a Bind message, and its values in text. */
+function bound(body: Buffer): { statement: string; values: string[] } {
+  const portal = body.indexOf(0) + 1;
+  const end = body.indexOf(0, portal);
+  let at = end + 1;
+  const next16 = (): number => body.readInt16BE((at += 2) - 2);
+  const formats = next16();
+  at += 2 * formats;
+  const values = Array.from({ length: next16() }, () => {
+    const length = body.readInt32BE(at);
+    at += 4;
+    if (length < 0) return 'NULL';
+    at += length;
+    return body.toString('utf8', at - length, at);
+  });
+  return { statement: body.toString('utf8', portal, end), values };
+}
