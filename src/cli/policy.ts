@@ -55,6 +55,20 @@ export function policyText(finding: Found): string | undefined {
   }
 }
 
+/** The name of the header, where its option is meant. */
+const HEADER = 'X-Acknowledge';
+export const OPTION = '--acknowledge';
+
+/** A refusal, at a place or not, with the option in the place of the header that does the same. */
+export function asOption(message: string, path?: string): string {
+  const said = message.replaceAll(/\(X-Acknowledge: (.+?)\)(?=: )/g, (_, named: string) => {
+    const key = named.replaceAll('%2C', ',').replaceAll('%25', '%');
+    return `(${OPTION} ${shellWord(key)})`;
+  });
+  if (path === undefined || path === '') return said;
+  return `${path === HEADER ? OPTION : path}: ${said}`;
+}
+
 /** As a shell takes it. */
 const shellWord = (text: string): string =>
   /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -159,7 +159,7 @@ describe('dps and the policy', () => {
     await api.ok('PUT', '/policy', { findings: { BREAKS_CLIENTS: 'acknowledge' } });
     const refused = await dps('rename', 'd.body', 'text');
     expect(refused.code).to.equal(3);
-    expect(refused.err).to.contain('X-Acknowledge: BREAKS_CLIENTS:d.text');
+    expect(refused.err).to.contain('--acknowledge BREAKS_CLIENTS:d.text');
     expect((await dps('rename', 'd.body', 'text', '--acknowledge', 'BREAKS_CLIENTS:d.text')).code).to.equal(0);
   });
 });

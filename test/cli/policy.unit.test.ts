@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
-import { acknowledgeHeader, acknowledged, policyText, stoppedBy } from '../../src/cli/policy.js';
+import { acknowledgeHeader, acknowledged, asOption, policyText, stoppedBy } from '../../src/cli/policy.js';
 
 describe('what dps says of the policy', () => {
   it('takes findings that are acknowledged by code and place', () => {
@@ -22,6 +22,17 @@ describe('what dps says of the policy', () => {
     expect(acknowledgeHeader({})).to.deep.equal({});
     const { 'x-acknowledge': header = '' } = acknowledgeHeader({ acknowledge: ['A:ä,b', 'B:50%'] });
     expect(Buffer.from(header, 'latin1').toString()).to.equal('A:ä%2Cb, B:50%25');
+  });
+
+  it('names the option where the service names its header', () => {
+    expect(asOption('no')).to.equal('no');
+    expect(asOption('no', '')).to.equal('no');
+    expect(asOption('no', 'fields[0]')).to.equal('fields[0]: no');
+    expect(asOption('no', 'X-Acknowledge')).to.equal('--acknowledge: no');
+    expect(asOption("It is known (X-Acknowledge: A:posts): x (X-Acknowledge: B:it's, %25%2C): y")).to.equal(
+      "It is known (--acknowledge A:posts): x (--acknowledge 'B:it'\\''s, %,'): y",
+    );
+    expect(asOption('by X-Acknowledge: or so')).to.equal('by X-Acknowledge: or so');
   });
 
   it('tells what stops a change, and what to add to the command', () => {

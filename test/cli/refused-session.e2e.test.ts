@@ -144,6 +144,20 @@ describe('a session of refusals with dps', () => {
       await run(line);
   });
 
+  it('says what the policy wants, and what was acknowledged for nothing', async () => {
+    await api.sql('CREATE TABLE legacy (id int PRIMARY KEY)');
+    await run('adopt legacy --acknowledge LOSES_DATA:nothing');
+    await run('adopt legacy --acknowledge NOTHING:nothing');
+    await run(`rename articles posts --acknowledge LOSES_DATA:nothing`);
+    await writeFile(join(folder, 'policy.json'), JSON.stringify({ findings: { BREAKS_CLIENTS: 'acknowledge' } }));
+    await run('policy set FOLDER/policy.json');
+    await run('rename articles posts');
+    await run('rename articles posts --acknowledge BREAKS_CLIENTS:articles');
+    await run('rename posts articles --acknowledge BREAKS_CLIENTS:posts');
+    await writeFile(join(folder, 'policy.json'), '{"findings": {}}');
+    await run('policy set FOLDER/policy.json');
+  });
+
   it('says what is in the way of reaching the service, and its database', async () => {
     await run('snapshot', { settings: { DPS_URL: 'http://127.0.0.1:1' } });
     await run('snapshot', { settings: { DPS_URL: 'no address' } });
@@ -189,6 +203,7 @@ describe('a session of refusals with dps', () => {
   it('has said what it always says', () =>
     session.expectAsBefore([
       [/dps-refused-\w+/g, 'FOLDER'],
+      [/\(its table is (not )?used[^)]*\)/g, '(its use)'],
       [/(?<=\.backup\.)[0-9a-f]{8}/g, '<random>'],
     ]));
 });

@@ -53,6 +53,13 @@ describe('backup and restore', () => {
   /** The log and the schema are the same, and a service starts on it. */
   async function expectSame(connectionString: string): Promise<void> {
     expect(await catalogOf(connectionString)).to.deep.equal(await catalogOf(source));
+    expect(await kindsOf(connectionString)).to.deep.equal({
+      'change-requests': 'transactional',
+      indexes: 'after-commit',
+      metadata: 'transactional',
+      tables: 'transactional',
+      trash: 'transactional',
+    });
     const { code, out } = await dps(['verify'], { DATABASE_URL: connectionString });
     expect(out).to.contain('The hash chain holds').and.contain('say the same');
     expect(code).to.equal(0);
@@ -259,6 +266,20 @@ async function snapshotOf(service: TestService): Promise<string> {
 }
 
 const nameOf = (connectionString: string): string => new URL(connectionString).pathname.slice(1);
+
+/** Of the projections, by name. */
+async function kindsOf(connectionString: string): Promise<object> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string; kind: string }>(
+      'SELECT name, kind FROM service.service_projections',
+    );
+    return Object.fromEntries(rows.map(({ name, kind }) => [name, kind]));
+  } finally {
+    await client.end();
+  }
+}
 
 /** What PostgreSQL says of everything that is managed. */
 async function catalogOf(connectionString: string): Promise<string[]> {

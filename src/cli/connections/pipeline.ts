@@ -2,12 +2,13 @@
 import type pg from 'pg';
 import { type Pipeline, type Refusal, type RequestContext, createPipeline } from '../../pipeline/index.js';
 import { OperatorError } from '../../kernel/operator-error.js';
+import { renderPath } from '../../kernel/problem.js';
 import { readDatabase } from '../../postgres/database.js';
 import { createStore } from '../../reads/state-store.js';
 import { readRelease } from '../../release.js';
 import { type Invocation, PolicyRefusedError, text } from '../command.js';
 import { withDatabase } from './database.js';
-import { acknowledged } from '../policy.js';
+import { OPTION, acknowledged, asOption } from '../policy.js';
 import { silentLogger } from './silent-logger.js';
 
 export interface Workplace {
@@ -35,13 +36,15 @@ export function operatorsRequest(command: string, { environment, values }: Invoc
   const actor = { id: 'dps', name: `${name} (dps)` };
   const findings = acknowledged(values);
   return {
-    ...(findings.length > 0 && { acknowledges: { findings, at: () => ['--acknowledge'] } }),
+    ...(findings.length > 0 && { acknowledges: { findings, at: () => [OPTION] } }),
     cause: { actor, command, reason: text(values, 'reason') ?? null, request_id: null, ip: null, user_agent: 'dps' },
   };
 }
 
 /** A refusal as an error for the operator, one line for each problem. */
 export function refusedByService({ problems }: Refusal): OperatorError {
-  const message = problems.map((problem) => problem.message).join('\n');
+  const place = renderPath([OPTION]);
+  const lines = problems.map(({ message, path }) => asOption(message, path === place ? OPTION : undefined));
+  const message = lines.join('\n');
   return problems[0]?.code === 'POLICY_REFUSED' ? new PolicyRefusedError(message) : new OperatorError(message);
 }

@@ -5,7 +5,7 @@ import { request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
-import { acknowledgeHeader } from '../policy.js';
+import { acknowledgeHeader, asOption } from '../policy.js';
 
 /** Parameters by name; a flag is sent where it is set. */
 type Query = Readonly<Record<string, string | boolean | undefined>>;
@@ -160,10 +160,7 @@ function baseOf(given: string): string {
 export function refusal(status: number, content: string): string {
   try {
     const { errors } = JSON.parse(content) as { errors: { message: string; extensions?: { path?: string } }[] };
-    const lines = errors.map(({ message, extensions }) =>
-      extensions?.path ? `${extensions.path}: ${message}` : message,
-    );
-    return lines.join('\n');
+    return errors.map(({ message, extensions }) => asOption(message, extensions?.path)).join('\n');
   } catch {
     return `The answer was ${status}, and not from this service.`;
   }

@@ -35,6 +35,17 @@ describe('imported collections', () => {
     expect(result.warnings).to.deep.equal(['FIELD_LEFT_OUT c.x']);
   });
 
+  it('that a relation points at are tables, in every spelling of it', () => {
+    const collections = ['a', 'b', 'c', 'd'].map((collection) => ({ collection }));
+    const relations = [
+      { collection: 'x', field: 'y', related_collection: 'a' },
+      { many_collection: 'x', many_field: 'y', one_collection: 'b' },
+      { collection: 'x', field: 'y', meta: { one_collection: 'c' } },
+    ];
+    const { collections: found } = read({ ...file({ collections }), relations });
+    expect(found.map(({ schema }) => schema)).to.deep.equal([{}, {}, {}, undefined]);
+  });
+
   it('in twice are taken once; unknown members are named once', () => {
     const result = read(
       file({
