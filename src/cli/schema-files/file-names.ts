@@ -28,7 +28,6 @@ const escaped = (byte: number): string => `%${byte.toString(16).padStart(2, '0')
 
 /** The collection whose file has this name; null: it is no such name. */
 export function collectionOf(fileName: string): string | null {
-  if (!fileName.endsWith(END)) return null;
   const stem = fileName.slice(0, -END.length);
   if (!/^(?:[a-z0-9_-]|%[0-9a-f]{2})+$/.test(stem)) return null;
   const name = decoded(stem);

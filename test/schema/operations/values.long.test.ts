@@ -178,6 +178,7 @@ const EXPRESSIONS: readonly string[] = [
   'pg_sleep(1)',
   'pg_catalog.abs(author)',
   'other.abs(author)',
+  'app.pg_catalog.abs(author)',
   '$1',
   "repeat('x', 1000000000)",
   'title COLLATE "C"',

@@ -1,0 +1,64 @@
+/** What renames must not do: leave the columns of a partition otherwise than those of its table, or a text unwritten. */
+import { expect } from 'chai';
+import { renameProblems } from '../../../src/schema/invariants/renames.js';
+import { type State, initialState } from '../../../src/schema/model/state.js';
+import type { Renames } from '../../../src/schema/transition/renames.js';
+import { follow } from '../../support/given.js';
+import { shownProblem } from '../../support/answers.js';
+import { asked, column, key, table } from '../findings/diffs.js';
+
+const STATE: State = follow(
+  initialState(),
+  asked(initialState(), ({ collections, fields }) => {
+    collections.push(
+      table('days', { partition_by: 'RANGE (id)' }),
+      table('day', { partition_of: { table: 'days', bound: "FOR VALUES FROM ('1') TO ('2')" } }),
+      table('plain'),
+    );
+    for (const name of ['days', 'day', 'plain']) {
+      fields.push(
+        { ...key(name), schema: { ...(key(name).schema as object), has_auto_increment: false } },
+        column(name, 'title', 'string'),
+        { collection: name, field: 'notice', type: 'alias', meta: { interface: 'x' }, schema: null },
+      );
+    }
+  }),
+);
+
+describe('renames', () => {
+  const problems = (
+    fields: Record<string, Record<string, string>>,
+    unwritten: Parameters<typeof renameProblems>[2] = [],
+  ) => {
+    const renames: Renames = {
+      collections: new Map(),
+      fields: new Map(Object.entries(fields).map(([name, names]) => [name, new Map(Object.entries(names))])),
+    };
+    return renameProblems(STATE, renames, unwritten).map(shownProblem);
+  };
+
+  it('of columns of a partition are those of its table', () => {
+    // Of the state after them: the new names are there.
+    expect(problems({ day: { was: 'title' } })).to.deep.equal([
+      'IN_USE | day.title | the columns of a partition are those of "days": rename it there too',
+    ]);
+    expect(problems({ day: { was: 'title' }, days: { was: 'title' } })).to.deep.equal([]);
+    expect(problems({ day: { was: 'title' }, days: { other: 'title' } })).to.have.length(1);
+    expect(problems({ days: { was: 'title' }, plain: { was: 'title' } })).to.deep.equal([]);
+  });
+
+  it('of what has no column, or is not there, are free', () => {
+    expect(problems({ day: { was: 'notice' }, none: { was: 'title' } })).to.deep.equal([]);
+    expect(problems({ day: { was: 'nothing' } })).to.deep.equal([]);
+  });
+
+  it('leave no text unwritten', () => {
+    const message = 'this SQL may mention a name that changes, and can not be rewritten: change or remove it first';
+    expect(
+      problems({}, [
+        { collection: 'plain', path: ['schema', 'extras'] },
+        { collection: 'plain', field: 'title', path: ['schema'] },
+      ]),
+    ).to.deep.equal([`IN_USE | plain | ${message}`, `IN_USE | plain.title | ${message}`]);
+  });
+});
