@@ -154,6 +154,12 @@ describe('a session of refusals with dps', () => {
     await run('rename articles posts');
     await run('rename articles posts --acknowledge BREAKS_CLIENTS:articles');
     await run('rename posts articles --acknowledge BREAKS_CLIENTS:posts');
+    const snapshot = (await client('/schema/snapshot')).json as { collections: { collection: string }[] };
+    const renamed = snapshot.collections.map((each) => ({ ...each, meta: { note: 'x' } }));
+    const diff = (await client('/schema/diff', json({ ...snapshot, collections: renamed }))).json;
+    await writeFile(join(folder, 'diff.json'), JSON.stringify(diff));
+    await run('policy test FOLDER/diff.json');
+    await run('policy test FOLDER/diff.json --policy FOLDER/policy.json --json');
     await writeFile(join(folder, 'policy.json'), '{"findings": {}}');
     await run('policy set FOLDER/policy.json');
   });
