@@ -194,6 +194,8 @@ describe('a session of refusals with dps', () => {
     const snapshot = (await client('/schema/snapshot')).json as { fields: { field: string }[] };
     const without = { ...snapshot, fields: snapshot.fields.filter(({ field }) => field !== 'title') };
     await writeFile(join(folder, 'without.json'), JSON.stringify(without));
+    for (const format of ['github', 'json', 'sarif'])
+      await run(`lint - --level danger --format ${format}`, { stdin: JSON.stringify(without) });
     await run('apply FOLDER/without.json');
     await run('apply FOLDER/without.json --yes');
     await run('apply FOLDER/without.json --allow-drop articles.title');
@@ -209,6 +211,7 @@ describe('a session of refusals with dps', () => {
   it('has said what it always says', () =>
     session.expectAsBefore([
       [/dps-refused-\w+/g, 'FOLDER'],
+      [/(?<="version": ")\d+\.\d+\.\d+/g, '<release>'],
       [/\(its table is (not )?used[^)]*\)/g, '(its use)'],
       [/(?<=\.backup\.)[0-9a-f]{8}/g, '<random>'],
     ]));
