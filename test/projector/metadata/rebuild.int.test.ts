@@ -60,7 +60,11 @@ describe('rebuild of the metadata rows', () => {
   const sql = async (text: string): Promise<unknown[]> => (await instance.pool.query(text)).rows;
 
   it('replaces nothing where nothing is wrong', async () => {
+    const began = performance.now();
     const rebuilt = await rebuild();
+    const took = performance.now() - began;
+    expect(rebuilt.milliseconds).to.be.within(1, took + 1);
+    expect(rebuilt.locked_milliseconds).to.be.within(0, took + 1);
     expect(rebuilt).to.include({ position: 5, replaced: 0, collections: 4, fields: 12, relations: 0 });
     await expectVerified();
   });
