@@ -54,9 +54,14 @@ describe('createServerRole', () => {
     const told: boolean[] = [];
     role.subscribe((isStandby) => told.push(isStandby));
     let finish!: () => void;
-    role.onPromotion(() => new Promise<void>((resolve) => (finish = resolve)));
+    let prepared = 0;
+    role.onPromotion(() => {
+      prepared += 1;
+      return new Promise<void>((resolve) => (finish = resolve));
+    });
     expect(role.observe(primary).standby).to.equal(true);
     expect(role.observe(primary).standby).to.equal(true);
+    expect(prepared).to.equal(1);
     finish();
     await tick();
     expect(role.current()).to.deep.equal({ standby: false, lag: 0 });
