@@ -1,0 +1,69 @@
+/** How far long work has come, on a terminal and elsewhere. */
+import { expect } from 'chai';
+import type { Terminal } from '../../src/cli/command.js';
+import { bar, createProgress } from '../../src/cli/progress.js';
+
+describe('progress', () => {
+  function shown(
+    work: (progress: ReturnType<typeof createProgress>, wait: (ms: number) => void) => void,
+    isTerminal: boolean,
+  ) {
+    const lines: string[] = [];
+    let now = 1_000;
+    const terminal = {
+      note: (line: string) => void lines.push(line),
+      ...(isTerminal && { rewrite: (line: string) => void lines.push(line) }),
+    } as unknown as Terminal;
+    work(
+      createProgress(terminal, 'reading', () => now),
+      (milliseconds) => (now += milliseconds),
+    );
+    return lines;
+  }
+
+  it('is a bar of thirty characters', () => {
+    expect(bar(0, 0)).to.equal(`[${'#'.repeat(30)}]`);
+    expect(bar(0, 7)).to.equal(`[${'.'.repeat(30)}]`);
+    expect(bar(1, 2)).to.equal(`[${'#'.repeat(15)}${'.'.repeat(15)}]`);
+    expect(bar(29, 30)).to.equal(`[${'#'.repeat(29)}.]`);
+    expect(bar(9, 7)).to.equal(`[${'#'.repeat(30)}]`);
+  });
+
+  it('is a line every five seconds, and one at the end', () => {
+    const lines = shown((progress, wait) => {
+      for (let done = 0; done <= 4; done += 1) {
+        progress.at(done, 4);
+        wait(2_500);
+      }
+      progress.at(4, 4);
+      progress.end();
+    }, false);
+    expect(lines).to.deep.equal(['reading: 50 % (2 of 4), about 5 s left', 'reading: 100 % (4 of 4)']);
+  });
+
+  it('is drawn again ten times a second on a terminal, and taken away in the end', () => {
+    const lines = shown((progress, wait) => {
+      wait(99);
+      progress.at(1, 10);
+      wait(1);
+      progress.at(1, 10);
+      progress.at(2, 10);
+      wait(100);
+      progress.at(0, 10);
+      wait(100);
+      progress.at(0, 10);
+      progress.end();
+    }, true);
+    expect(lines).to.deep.equal([
+      `reading ${bar(1, 10)} 10 % (1 of 10), about 1 s left`,
+      `reading ${bar(0, 10)} 0 % (0 of 10)`,
+      '',
+    ]);
+  });
+
+  it('says nothing where there was nothing to say', () => {
+    expect(shown((progress) => progress.end(), true)).to.deep.equal([]);
+    expect(shown((progress) => progress.at(0, 0), false)).to.deep.equal(['reading: 100 % (0 of 0)']);
+    expect(shown((progress) => progress.at(7, 5), false)).to.deep.equal(['reading: 100 % (7 of 5)']);
+  });
+});
