@@ -98,12 +98,11 @@ function compareMembers(expected: Document, found: Document, prefix = ''): Membe
   const members = new Set([...Object.keys(expected), ...Object.keys(found)]);
   return [...members].flatMap((name) => {
     const [a, b] = [expected[name] ?? null, found[name] ?? null];
-    // A member that is null is there: who reads the rows may ask for it.
-    const isThere = [expected, found].map((document) => document[name] !== undefined);
     if (jsonEqual(a, b)) {
-      if (isThere[0] === isThere[1]) return [];
-      const [one, other] = isThere.map((is) => (is ? 'a member' : null));
-      return [{ member: prefix + name, expected: one ?? null, found: other ?? null }];
+      // A member that is null is there: who reads the rows may ask for it.
+      const [isWanted, isThere] = [expected[name] !== undefined, found[name] !== undefined];
+      if (a !== null || isWanted === isThere) return [];
+      return [{ member: prefix + name, expected: isWanted ? 'a member' : null, found: isThere ? 'a member' : null }];
     }
     const inner = prefix === '' && isObject(a) && isObject(b);
     return inner ? compareMembers(a, b, `${name}.`) : [{ member: prefix + name, expected: a, found: b }];
