@@ -98,13 +98,18 @@ function compareMembers(expected: Document, found: Document, prefix = ''): Membe
   const members = new Set([...Object.keys(expected), ...Object.keys(found)]);
   return [...members].flatMap((name) => {
     const [a, b] = [expected[name] ?? null, found[name] ?? null];
-    if (jsonEqual(a, b)) {
-      // A member that is null is there: who reads the rows may ask for it.
-      const [isWanted, isThere] = [expected[name] !== undefined, found[name] !== undefined];
-      if (a !== null || isWanted === isThere) return [];
-      return [{ member: prefix + name, expected: isWanted ? 'a member' : null, found: isThere ? 'a member' : null }];
-    }
+    if (jsonEqual(a, b)) return a === null ? missingMember(expected, found, { name, prefix }) : [];
     const inner = prefix === '' && isObject(a) && isObject(b);
     return inner ? compareMembers(a, b, `${name}.`) : [{ member: prefix + name, expected: a, found: b }];
   });
+}
+
+/** Of a member that is null, or not there at all: who reads the rows may ask for it. */
+function missingMember(
+  expected: Document,
+  found: Document,
+  { name, prefix }: { name: string; prefix: string },
+): Member[] {
+  const [one, other] = [expected, found].map((document) => (document[name] === undefined ? null : 'a member'));
+  return one === other ? [] : [{ member: prefix + name, expected: one ?? null, found: other ?? null }];
 }
