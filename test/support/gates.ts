@@ -70,7 +70,8 @@ export async function makeGates(databaseUrl: string): Promise<Gates> {
     async close(gate) {
       await db.query('INSERT INTO gates.closed VALUES ($1)', [gate]);
     },
-    reached: (gate) => until(`the gate ${gate}`, async () => (await db.query(WAITING, [gate])).rowCount !== 0, 20_000),
+    // As long as a busy machine takes to fail over and to begin again.
+    reached: (gate) => until(`the gate ${gate}`, async () => (await db.query(WAITING, [gate])).rowCount !== 0, 60_000),
     async open(gate) {
       await db.query('DELETE FROM gates.closed WHERE gate = $1', [gate]);
     },
