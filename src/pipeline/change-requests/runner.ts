@@ -105,11 +105,12 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
 
   const look = async (): Promise<void> => {
     await Promise.all([...running].map(([id, run]) => interruptIfEnded(id, run)));
+    // Asked first: what becomes due between the two questions is found by the second, and forgotten the other way round.
+    const wait = await untilNextDue(pool);
     const ids = await unfinishedChanges(pool);
     for (const id of failed.keys()) if (!ids.includes(id)) failed.delete(id);
     for (const id of ids) if (!running.has(id)) beginInTime(id);
     if (ids.length > 0) later(pauses.look);
-    const wait = await untilNextDue(pool);
     if (wait !== null) later(Math.min(Math.max(pauses.gather, wait), pauses.clock));
   };
 
