@@ -14,10 +14,25 @@ CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql VO
 export interface Clock {
   /** @param ahead of the machine's: `1 hour`, `-2 days` */
   set(ahead: string): Promise<void>;
+  /** Set between two questions: the next statement with these words that asks for the time still has it as it was. */
+  setOnceAsked(words: string, ahead: string): Promise<void>;
 }
+
+const MAKE_ASKED = (words: string, ahead: string): string => `
+ALTER TABLE clock.set ADD asked_by text;
+CREATE OR REPLACE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
+  DECLARE
+    asking text := pg_backend_pid() || ' ' || statement_timestamp();
+  BEGIN
+    UPDATE clock.set SET asked_by = asking WHERE asked_by IS NULL AND current_query() LIKE '%${words}%';
+    RETURN pg_catalog.machine_clock() + (SELECT CASE WHEN asked_by <> asking THEN '${ahead}' ELSE ahead END FROM clock.set);
+  END $$`;
 
 /** Before anybody else is connected: statements that were planned know the old name. */
 export async function makeClock(databaseUrl: string): Promise<Clock> {
   await asSuperuser(databaseUrl, MAKE);
-  return { set: (ahead) => asSuperuser(databaseUrl, `UPDATE clock.set SET ahead = '${ahead}'`) };
+  return {
+    set: (ahead) => asSuperuser(databaseUrl, `UPDATE clock.set SET ahead = '${ahead}'`),
+    setOnceAsked: (words, ahead) => asSuperuser(databaseUrl, MAKE_ASKED(words, ahead)),
+  };
 }

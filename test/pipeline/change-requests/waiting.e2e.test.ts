@@ -1,4 +1,4 @@
-/** A change request whose time has come, and somebody's transaction is in the way: it says whose, and goes on afterwards. */
+/** A change request whose time comes: while somebody's transaction is in the way, and while nobody looks. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../../support/client.js';
@@ -16,7 +16,7 @@ interface Waiting {
   waiting_for: { pid: number; application_name: string; age_seconds: number; collection: string }[];
 }
 
-describe('a scheduled change request that waits for locks', function () {
+describe('a scheduled change request', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let clock: Clock;
@@ -40,7 +40,7 @@ describe('a scheduled change request that waits for locks', function () {
     }
   });
 
-  it('shows whose transaction is in the way, until it is over', async () => {
+  it('that waits for locks shows whose transaction is in the way, until it is over', async () => {
     await api.ok('POST', '/collections', {
       collection: 'pages',
       schema: {},
@@ -72,5 +72,18 @@ describe('a scheduled change request that waits for locks', function () {
     await until('it is applied', async () => (await show()).state === 'applied', 20_000);
     expect((await show()).waiting_for).to.deep.equal([]);
     expect(refusal(await admin('/fields/pages/body'))).to.equal('404 NOT_FOUND');
+  });
+
+  it('is not forgotten when its time comes between two questions: what is due, and when the next will be', async () => {
+    await clock.set('0');
+    const { id } = await open(admin, { title: 'No title', diff: await diffOf(admin, without('pages', 'title')) });
+    const asked = await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));
+    expect(asked.status, asked.text).to.equal(202);
+    await clock.setOnceAsked('service_changes', '61 minutes');
+    await until(
+      'it is applied',
+      async () => dataOf<Waiting>(await admin(`/changes/${id}`)).state === 'applied',
+      20_000,
+    );
   });
 });
