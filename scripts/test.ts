@@ -64,10 +64,15 @@ const SUPPORT = ['test/support/hooks.ts', 'test/support/reporter.ts'];
 /** The service as tests start it in processes of its own. */
 const PROGRAM = 'src/main.ts';
 
-interface Totals {
+interface Counts {
   passes: number;
   failures: number;
   pending: number;
+}
+
+interface Totals extends Counts {
+  /** The name of each test that failed, and how it did. */
+  failed: string[];
 }
 
 const {
@@ -97,7 +102,8 @@ try {
     ...(shared.length > 0 ? [await run(shared, ['--parallel', '--jobs', jobs()])] : []),
     ...(alone.length > 0 ? [await run(alone, ['--parallel', '--jobs', '2'])] : []),
   ];
-  const sum = (name: keyof Totals) => totals.reduce((total, each) => total + each[name], 0);
+  const sum = (name: keyof Counts) => totals.reduce((total, each) => total + each[name], 0);
+  for (const failed of totals.flatMap((total) => total.failed)) console.log(`Failed: ${failed}\n`);
   if (sum('pending') > 0) console.log(`${sum('pending')} skipped`);
   console.log(`${sum('passes')} passed, ${sum('failures')} failed`);
 } finally {
@@ -173,6 +179,6 @@ async function run(tests: string[], flags: string[]): Promise<Totals> {
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) process.exitCode = 1;
   // A run that broke off has counted nothing.
-  const counted = await readFile(totals, 'utf8').catch(() => '{"passes":0,"failures":1,"pending":0}');
+  const counted = await readFile(totals, 'utf8').catch(() => '{"passes":0,"failures":1,"pending":0,"failed":[]}');
   return JSON.parse(counted) as Totals;
 }

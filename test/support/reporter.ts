@@ -8,8 +8,20 @@ export default class Reporter extends Mocha.reporters.Spec {
     const { passes, failures, pending } = this.stats;
     const totals = process.env['TEST_TOTALS'];
     // Of several runs, their caller adds the numbers up.
-    if (totals !== undefined) return writeFileSync(totals, JSON.stringify({ passes, failures, pending }));
+    if (totals !== undefined)
+      return writeFileSync(totals, JSON.stringify({ passes, failures, pending, failed: failed(this) }));
     if (pending > 0) console.log(`${pending} skipped`);
     console.log(`${passes} passed, ${failures} failed`);
   }
+}
+
+/** What failed, and how: of a run that goes on with others, it would stand far above the end. */
+function failed({ failures }: Mocha.reporters.Spec): string[] {
+  const { Base } = Mocha.reporters;
+  return failures.map((test) => {
+    const error: Partial<Error & { actual: unknown; expected: unknown }> = test.err ?? {};
+    const { actual, expected } = error;
+    const diff = typeof actual === 'string' && typeof expected === 'string' ? Base.generateDiff(actual, expected) : '';
+    return `${test.fullTitle()}\n${error.stack ?? error.message}${diff}`;
+  });
 }
