@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events';
+import { Agent, request } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
@@ -188,5 +190,27 @@ describe('bodies', () => {
     await raw(service.url, [...head, 'Transfer-Encoding: chunked', '', '20', part, ''].join('\r\n'), { hangUp: true });
     expect((await send('/collections/half')).status).equal(404);
     expect(service.log()).not.include('"level":"error"');
+  });
+
+  it('of many requests on one connection leave nothing on it', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', onWarning);
+    const ask = (): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const headers = { authorization: `Bearer ${service.adminToken}`, 'content-type': 'application/json' };
+        const asked = request(`${service.url}/schema/diff`, { method: 'POST', agent, headers }, (answer) =>
+          answer.resume().on('end', () => resolve(answer.statusCode)),
+        );
+        asked.on('error', reject).end(JSON.stringify(snapshot));
+      });
+    try {
+      for (let each = 0; each < 2 * EventEmitter.defaultMaxListeners; each++) expect(await ask()).equal(200);
+      expect(warnings).deep.equal([]);
+    } finally {
+      process.off('warning', onWarning);
+      agent.destroy();
+    }
   });
 });

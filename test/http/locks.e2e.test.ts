@@ -84,4 +84,15 @@ describe('a transaction of an application that stays open', function () {
     expect(await head()).to.equal(position);
     expect((await client('/fields/a/t', tighten)).status).to.equal(200);
   });
+
+  it('is named where what was changed by hand is to be accepted', async () => {
+    await application.query('ALTER TABLE b ADD more integer');
+    await application.query('BEGIN; LOCK b IN SHARE UPDATE EXCLUSIVE MODE');
+    const { status, text, json: body } = await client('/schema/drift/accept', json({}));
+    await application.query('COMMIT');
+    expect(status, text).to.equal(503);
+    const [error] = (body as { errors: { extensions: Record<string, unknown> }[] }).errors;
+    expect(error?.extensions).to.include({ code: 'LOCK_TIMEOUT', collection: 'b' });
+    expect(error?.extensions).to.have.nested.property('blocked_by[0].application_name', 'shop');
+  });
 });
