@@ -72,6 +72,24 @@ describe('online changes over HTTP', () => {
     expect(answer.headers.get('location')).to.equal(`/changes/${data.id}`);
     return data;
   };
+  /** How many steps of each kind the metrics have counted, and what they took altogether, in milliseconds. */
+  const steps = async (): Promise<Record<string, number[]>> => {
+    const { text } = await send('/metrics');
+    const found: Record<string, number[]> = {};
+    for (const [, what, kind = '', value] of text.matchAll(
+      /^dps_change_step_duration_seconds_(sum|count)\{kind="(\w+)"\} (\S+)$/gm,
+    ))
+      (found[kind] ??= []).push(Math.round(Number(value) * (what === 'sum' ? 1_000 : 1)));
+    return Object.fromEntries(Object.entries(found).filter(([, [, count]]) => count !== 0));
+  };
+  const timesOf = (change: Change): Record<string, number[]> => {
+    const found: Record<string, number[]> = {};
+    for (const { kind, milliseconds } of change.steps) {
+      const [sum = 0, count = 0] = found[kind] ?? [];
+      found[kind] = [sum + (milliseconds ?? 0), count + 1];
+    }
+    return found;
+  };
   const events = async (query: string): Promise<{ type: string; batch: string; data: object }[]> =>
     ((await send(`/history/events?${query}`)).json as { data: never[] }).data;
   const leftovers = async (): Promise<unknown[]> =>
@@ -103,6 +121,7 @@ describe('online changes over HTTP', () => {
     const done = await ended(opened.id, 'applied');
     expect(done.steps.every(({ state, milliseconds }) => state === 'done' && milliseconds !== null)).to.equal(true);
     expect(done).to.deep.include({ holds: [], allowed: ['revert'], errors: null });
+    expect(await steps()).to.deep.equal(timesOf(done));
     const batch = await events(`batch=${done.result?.batch}`);
     expect(batch.map(({ type }) => type)).to.deep.equal(['field.updated', 'change.applied']);
     const all = await events(`subject=change:${opened.id}`);

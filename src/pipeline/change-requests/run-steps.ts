@@ -37,9 +37,8 @@ export async function runSteps(running: RunningSteps): Promise<KeptStep[]> {
     signal.throwIfAborted();
     await beginStep(session.client, id, kept.number);
     await observed(running, kept);
-    await endStep(session.client, id, kept.number);
-    const done = (await readSteps(pool, id)).find(({ number }) => number === kept.number);
-    running.onStep?.(kept.step.kind, done?.milliseconds ?? 0);
+    const milliseconds = await endStep(session.client, id, kept.number);
+    if (milliseconds !== undefined) running.onStep?.(kept.step.kind, milliseconds);
   }
   return readSteps(pool, id);
 }

@@ -21,9 +21,10 @@ export function program(root: string, name: (typeof PROGRAMS)[number]): string {
 /**
  * Finds the programs for this machine. The package's install script, which makes the symbolic links of the shared
  * libraries, may have been skipped (npm's `ignore-scripts`, `allow-scripts`): missing links are made here.
+ * @param packageFile the `package.json` of the npm package
+ * @throws OperatorError: there are none, or they can't be completed
  */
-export async function findBinaries(): Promise<Binaries> {
-  const packageFile = locatePackage();
+export async function findBinaries(packageFile = locatePackage()): Promise<Binaries> {
   const root = join(dirname(packageFile), 'native');
   const { version } = JSON.parse(await readFile(packageFile, 'utf8')) as { version: string };
   try {

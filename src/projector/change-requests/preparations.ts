@@ -56,11 +56,13 @@ export async function beginStep(db: Queryable, request: string, number: number):
   await db.query(text, [request, number]);
 }
 
-export async function endStep(db: Queryable, request: string, number: number): Promise<void> {
+/** @returns the milliseconds that it took; undefined: nobody knows of it any more */
+export async function endStep(db: Queryable, request: string, number: number): Promise<number | undefined> {
   const text = `UPDATE ${own.preparations} SET progress = NULL,
                   milliseconds = round(extract(epoch FROM clock_timestamp() - started_at) * 1000)
-                 WHERE request = $1 AND number = $2`;
-  await db.query(text, [request, number]);
+                 WHERE request = $1 AND number = $2 RETURNING milliseconds::float8`;
+  const { rows } = await db.query<{ milliseconds: number }>(text, [request, number]);
+  return rows[0]?.milliseconds;
 }
 
 /**

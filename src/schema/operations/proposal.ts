@@ -6,19 +6,14 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { isNone, renamesBetween, withRenames } from '../transition/renames.js';
 
 /** Everything that stands against a change: by the new names, a rename by itself is none. */
-export function* proposalProblems({ from, to, touched, isRecreated }: Proposal): Resumable<Problem[]> {
+export function* proposalProblems(proposal: Proposal): Resumable<Problem[]> {
+  const { from, to, touched } = proposal;
   const renames = yield* renamesBetween(from, to, touched);
-  if (isNone(renames))
-    return yield* changeProblems({ from, to, touched, ...(isRecreated !== undefined && { isRecreated }) });
+  if (isNone(renames)) return yield* changeProblems(proposal);
   const named = yield* withRenames(from, renames);
   const all = new Set([...touched, ...named.touched]);
   return [
     ...renameProblems(to, renames, named.unwritten),
-    ...(yield* changeProblems({
-      from: named.state,
-      to,
-      touched: all,
-      ...(isRecreated !== undefined && { isRecreated }),
-    })),
+    ...(yield* changeProblems({ ...proposal, from: named.state, touched: all })),
   ];
 }

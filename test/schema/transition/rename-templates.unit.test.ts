@@ -1,0 +1,101 @@
+/** Templates, addresses and lists of fields after a rename, in the collections that have them. */
+import { expect } from 'chai';
+import { type State, initialState } from '../../../src/schema/model/state.js';
+import { accepted } from '../../support/given.js';
+
+const meta = { interface: 'input' };
+const column = (field: string, type: string) => ({ field, type, meta, schema: {} });
+
+const made = (state: State, collection: string, more: object): State =>
+  accepted(state, 'create-collection', {
+    body: {
+      collection,
+      schema: {},
+      fields: [
+        column('title', 'string'),
+        column('part', 'string'),
+        column('kind', 'string'),
+        column('above', 'integer'),
+      ],
+      meta: more,
+    },
+    concurrentIndexes: false,
+  });
+
+const related = (state: State, body: object): State => accepted(state, 'create-relation', { body });
+
+/** Chapters have parts of any kind, themselves too, and one above them. */
+const chapters = (templates: object): State => {
+  const state = made(made(initialState(), 'notes', {}), 'chapters', templates);
+  const above = related(state, { collection: 'chapters', field: 'above', related_collection: 'chapters', schema: {} });
+  return related(above, {
+    many_collection: 'chapters',
+    many_field: 'part',
+    one_collection: null,
+    one_collection_field: 'kind',
+    one_allowed_collections: ['chapters', 'notes'],
+    schema: null,
+  });
+};
+
+const renamed = (state: State, collection: string, to: string): State =>
+  accepted(state, 'rename-collection', { collection, body: { to } });
+const renamedField = (state: State, collection: string, field: string, to: string): State =>
+  accepted(state, 'rename-field', { collection, field, body: { to } });
+
+const metaOf = (state: State, name: string): object => {
+  const { display_template, preview_url, item_duplication_fields } = state.collections.get(name)?.collection.meta ?? {};
+  return { display_template, preview_url, item_duplication_fields };
+};
+
+describe('templates after a rename', () => {
+  const before = chapters({
+    display_template:
+      '{{ part:chapters.title }} in {{above.above.title}}, {{ part:notes.title }}, {{title}}, {{ part:none.title }}',
+    preview_url: 'https://example.org/{{ above.title }}/{{title}}',
+    item_duplication_fields: ['title', 'above.title', 'part:chapters.title'],
+  });
+
+  it('of the collection that has them name it as it is called now', () => {
+    expect(metaOf(renamed(before, 'chapters', 'sections'), 'sections')).to.deep.equal({
+      display_template:
+        '{{ part:sections.title }} in {{above.above.title}}, {{ part:notes.title }}, {{title}}, {{ part:none.title }}',
+      preview_url: 'https://example.org/{{ above.title }}/{{title}}',
+      item_duplication_fields: ['title', 'above.title', 'part:sections.title'],
+    });
+  });
+
+  it('of another collection than the one that has them name that', () => {
+    expect(metaOf(renamed(before, 'notes', 'remarks'), 'chapters')).to.deep.equal({
+      display_template:
+        '{{ part:chapters.title }} in {{above.above.title}}, {{ part:remarks.title }}, {{title}}, {{ part:none.title }}',
+      preview_url: 'https://example.org/{{ above.title }}/{{title}}',
+      item_duplication_fields: ['title', 'above.title', 'part:chapters.title'],
+    });
+  });
+
+  it('of a field name it wherever a path leads to it', () => {
+    expect(metaOf(renamedField(before, 'chapters', 'title', 'name'), 'chapters')).to.deep.equal({
+      display_template:
+        '{{ part:chapters.name }} in {{above.above.name}}, {{ part:notes.title }}, {{name}}, {{ part:none.title }}',
+      preview_url: 'https://example.org/{{ above.name }}/{{name}}',
+      item_duplication_fields: ['name', 'above.name', 'part:chapters.name'],
+    });
+    expect(metaOf(renamedField(before, 'notes', 'title', 'name'), 'chapters')).to.deep.include({
+      display_template:
+        '{{ part:chapters.title }} in {{above.above.title}}, {{ part:notes.name }}, {{title}}, {{ part:none.title }}',
+    });
+    expect(metaOf(renamedField(before, 'chapters', 'above', 'of'), 'chapters')).to.deep.include({
+      display_template:
+        '{{ part:chapters.title }} in {{of.of.title}}, {{ part:notes.title }}, {{title}}, {{ part:none.title }}',
+    });
+  });
+
+  it('stay as they were where the name would be read as something else in them', () => {
+    for (const name of ['a.b', 'a:b', 'a{b', 'a)b'])
+      expect(metaOf(renamedField(before, 'chapters', 'title', name), 'chapters'), name).to.deep.include({
+        display_template:
+          '{{ part:chapters.title }} in {{above.above.title}}, {{ part:notes.title }}, {{title}}, {{ part:none.title }}',
+      });
+  });
+});
