@@ -1,7 +1,7 @@
 /** Things that a diff makes again, and that the trash holds: in the draft they are what they were. */
 import { type Problem, renderPath } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type Identity, type State, UNMADE, memberKey } from '../model/state.js';
+import { type Identity, type State, memberKey } from '../model/state.js';
 import type { ComingAgain } from '../transition/coming-again.js';
 import type { Draft } from '../transition/draft.js';
 import { fitting } from '../transition/fitting-trash.js';
@@ -20,9 +20,7 @@ export function* identified(
   yield* identifyTables(draft, diff, { again, kept });
   yield* identifyFields(draft, diff, { again, kept });
   const to = yield* draft.toState();
-  const found = yield* fitting({ from: state, to, touched: draft.touched }, kept);
-  yield* forgetOthers(draft, { again, kept, found });
-  return found;
+  return yield* fitting({ from: state, to, touched: draft.touched }, kept);
 }
 
 interface Known {
@@ -55,20 +53,6 @@ const identitiesIn = ({ kind, identity, node: { identities } }: InTrash): [Ident
   kind === 'field'
     ? [[identity, identities.collection]]
     : [...identities.fields.values()].map((field) => [field, identities.collection]);
-
-/** What doesn't fit is made as something new. */
-function* forgetOthers(draft: Draft, { again, kept, found }: Known & { found: readonly InTrash[] }): Resumable<void> {
-  const here = new Set(found.flatMap((each) => [each.identity, ...identitiesIn(each).map(([field]) => field)]));
-  const gone = new Set(kept.flatMap((each) => [each.identity, ...identitiesIn(each).map(([field]) => field)]));
-  for (const [name, identity] of again) {
-    yield;
-    if (here.has(identity) || !gone.has(identity)) continue;
-    const [collection = '', field] = name.split('\0');
-    if (draft.get(collection) === undefined) continue;
-    if (field === undefined) draft.identify(collection, new Map(), UNMADE);
-    else draft.identify(collection, new Map([[field, UNMADE]]));
-  }
-}
 
 /** Nothing is made empty where the diff says that it comes back. */
 export function lostSince({ collections, fields }: SchemaDiff, found: readonly InTrash[]): Problem[] {
