@@ -1,0 +1,29 @@
+/** Which lock a change takes of each table, where its statements need several. */
+import { expect } from 'chai';
+import { strongestLocks } from '../../../src/projector/ddl/table-locks.js';
+import type { LockedTable } from '../../../src/projector/ddl/statement.js';
+
+type Mode = LockedTable['lock'];
+
+/** From the weakest on, by PostgreSQL's table of conflicting lock modes. */
+const MODES: Mode[] = ['SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'ACCESS EXCLUSIVE'];
+
+const ofBoth = (one: Mode, other: Mode): Mode | undefined =>
+  strongestLocks([{ locks: [{ table: 'a', lock: one }] }, { locks: [{ table: 'a', lock: other }] }])[0]?.lock;
+
+describe('the locks of a change', () => {
+  it('are each the stronger one of two', () => {
+    for (const [index, one] of MODES.entries())
+      for (const other of MODES.slice(index)) {
+        const apart = one === 'SHARE UPDATE EXCLUSIVE' && other === 'SHARE';
+        const wanted = apart ? 'SHARE ROW EXCLUSIVE' : other;
+        expect([ofBoth(one, other), ofBoth(other, one)], `${one}, ${other}`).to.deep.equal([wanted, wanted]);
+      }
+  });
+
+  it('are one a table, by the bytes of their names', () => {
+    const locks = ['b', 'é', 'a', 'Z', 'b', '😀', '￿'].map((table) => ({ table, lock: 'SHARE' as const }));
+    const found = strongestLocks([{ locks: locks.slice(0, 3) }, { locks: [] }, { locks: locks.slice(3) }]);
+    expect(found.map(({ table }) => table)).to.deep.equal(['Z', 'a', 'b', 'é', '￿', '😀']);
+  });
+});
