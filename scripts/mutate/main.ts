@@ -70,6 +70,7 @@ try {
           soundness,
         });
         verdicts.push(verdict);
+        if (verdict.unsound.length > 0) note(`failed without a change, too: ${verdict.unsound.join(', ')}`);
         if (verdict.outcome !== 'killed' || values.verbose) print(await described(copy.directory, verdict));
         else note(`${verdicts.length}: killed in ${Math.round(verdict.ms / 1_000)} s`);
       }

@@ -14,6 +14,8 @@ export interface Verdict {
   /** The test that noticed it, and how. */
   by: string;
   tests: number;
+  /** Test files that failed without it, too. */
+  unsound: string[];
   ms: number;
 }
 
@@ -42,30 +44,36 @@ export async function tryMutation(
     await writeFile(path, text);
     await buildOne(copy.directory, mutation.file);
   };
+  const unsound: string[] = [];
   /** Of the same tests without the change, at about the same time. */
   const control = async (group: readonly TestCoverage[]): Promise<{ passes: boolean; ms: number }> => {
     await write(source);
     const began = Date.now();
     const { outcome } = await runTests(copy, group, 2 * expectedOf(group));
     await write(mutated(source, mutation));
+    if (outcome !== 'passed') unsound.push(...group.map(({ file }) => file));
     return { passes: outcome === 'passed', ms: Date.now() - began };
   };
   const judge = async (group: readonly TestCoverage[]): Promise<MochaRun> => {
+    if (group.length === 0) return PASSED;
     const run = await runTests(copy, group, expectedOf(group));
     if (run.outcome === 'passed') return run;
-    if (run.outcome === 'timeout' || WAITED.test(run.output)) {
+    const failure = failureIn(run.output);
+    const noticed = run.outcome === 'failed' ? group.filter(({ file }) => failure.includes(asScript(file))) : [];
+    const others = (some: readonly TestCoverage[]): Promise<MochaRun> =>
+      judge(group.filter((each) => !some.includes(each)));
+    if (run.outcome === 'timeout' || WAITED.test(failure)) {
+      const suspects = noticed.length > 0 ? noticed : group;
       // On a busy machine a test may have waited too long: what passes at the same time without the change tells.
-      const { passes, ms } = await control(group);
-      return passes ? runTests(copy, group, Math.max(expectedOf(group), ms)) : PASSED;
+      const { passes, ms } = await control(suspects);
+      const again = passes ? await runTests(copy, suspects, Math.max(expectedOf(suspects), ms)) : PASSED;
+      return again.outcome === 'passed' ? others(suspects) : again;
     }
-    const noticed = group.filter(({ file }) => failureIn(run.output).includes(asScript(file)));
     for (const test of noticed) {
       // A test that fails anyway has noticed nothing.
       const sound = soundness.get(test.file) ?? control([test]).then(({ passes }) => passes);
       soundness.set(test.file, sound);
-      if (await sound) continue;
-      const others = group.filter((each) => each !== test);
-      return others.length === 0 ? PASSED : judge(others);
+      if (!(await sound)) return others([test]);
     }
     return run;
   };
@@ -88,6 +96,7 @@ export async function tryMutation(
     outcome: outcome[run.outcome],
     by: run.outcome === 'failed' ? failureIn(run.output).slice(0, 500) : '',
     tests: chosen.length,
+    unsound,
     ms: Date.now() - since,
   };
 }
