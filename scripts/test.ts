@@ -1,7 +1,8 @@
 /**
  * `npm test`, `node --import tsx scripts/test.ts [files and patterns] [--ignore file]`: test files in a few processes,
  * all on one PostgreSQL server and with the program built once; then, two at a time, those that measure time or memory.
- * `--pooler`: their services reach the databases through PgBouncer. Unit tests and those of the corpus alone take no server.
+ * Without files: what takes minutes (`takesLong`); `--all` (`npm run test:all`): every file. `--pooler`: their services
+ * reach the databases through PgBouncer. Unit tests and those of the corpus alone take no server.
  * TEST_JOBS: another number of processes. Exit code 1 when a test fails.
  */
 import { spawn } from 'node:child_process';
@@ -27,7 +28,7 @@ const ALONE = [
 ];
 
 /** The longest, so that none of them is what the others wait for in the end: those that work and those that wait by turns. */
-const FIRST = [
+const LONGEST = [
   'test/documents.e2e.test.ts',
   'test/faults/silence.e2e.test.ts',
   'test/faults/kill.e2e.test.ts',
@@ -50,6 +51,13 @@ const FIRST = [
   'test/http/hostile.e2e.test.ts',
   'test/pipeline/locks.int.test.ts',
   'test/http/openapi/api-document.long.test.ts',
+  'test/postgres/silent-connections.int.test.ts',
+  'test/projector/adopt/deleted.int.test.ts',
+  'test/cli/doctor.e2e.test.ts',
+  'test/cli/backup.e2e.test.ts',
+  'test/pipeline/change-requests/schedule.e2e.test.ts',
+  'test/http/extremes.e2e.test.ts',
+  'test/cli/schema-files/interrupted.e2e.test.ts',
 ];
 
 const CONFIGURATION = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as {
@@ -76,19 +84,24 @@ interface Totals extends Counts {
 }
 
 const {
-  values: { ignore, pooler },
+  values: { ignore, pooler, all },
   positionals: patterns,
 } = parseArgs({
-  options: { ignore: { type: 'string', multiple: true, default: [] }, pooler: { type: 'boolean', default: false } },
+  options: {
+    ignore: { type: 'string', multiple: true, default: [] },
+    pooler: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
 if (pooler) await throughPooler();
 const wanted = (patterns.length > 0 ? patterns : ['test/**/*.test.ts']).map(asExpression);
-const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+const found = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
   .filter((file) => wanted.some((pattern) => pattern.test(file)))
   .filter((file) => !ignore.includes(file))
   .sort((one, other) => rank(one) - rank(other));
+const files = all || patterns.length > 0 ? found : found.filter((file) => !takesLong(file));
 
 const needsServer = !files.every((file) => /\.(unit|long|corpus)\.test\.ts$/.test(file));
 // Of the sources that a bundle is made of, coverage would know nothing.
@@ -104,6 +117,11 @@ try {
   ];
   const sum = (name: keyof Counts) => totals.reduce((total, each) => total + each[name], 0);
   for (const failed of totals.flatMap((total) => total.failed)) console.log(`Failed: ${failed}\n`);
+  const left = found.length - files.length;
+  if (left > 0)
+    console.log(
+      `${left} more test files with npm run test:all: the longest, faults, real schemas, and the app in a browser`,
+    );
   if (sum('pending') > 0) console.log(`${sum('pending')} skipped`);
   console.log(`${sum('passes')} passed, ${sum('failures')} failed`);
 } finally {
@@ -136,14 +154,20 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${written.join('')}$`);
 }
 
+/** Left to `--all`: the longest; servers that are killed, cut off and switched over; real schemas; the app in a browser. */
+function takesLong(file: string): boolean {
+  if (file.endsWith('.unit.test.ts')) return false;
+  return LONGEST.includes(file) || /^test\/(web|faults|corpus)\/|\.corpus\.test\.ts$/.test(file);
+}
+
 /** A browser that waits for its turn on the cores is no browser as people have it. */
 function isAlone(file: string): boolean {
   return ALONE.includes(file) || file.startsWith('test/web/');
 }
 
 function rank(file: string): number {
-  const place = FIRST.indexOf(file);
-  return place === -1 ? FIRST.length : place;
+  const place = LONGEST.indexOf(file);
+  return place === -1 ? LONGEST.length : place;
 }
 
 /** Tests with a server wait for it, for time to pass, and for other processes: two more keep the cores at work meanwhile. */
