@@ -44,9 +44,6 @@ async function take(file: string, directory: string): Promise<void> {
   }
 }
 
-/** What file systems say that have no links. */
-const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
-
 /** Is there with its name or not at all: one that was killed before it said who it is would be waited for. */
 async function writeNamed(file: string): Promise<void> {
   const name = `${process.pid}\n`;
@@ -59,7 +56,7 @@ async function writeNamed(file: string): Promise<void> {
     if (syscall !== 'link') throw error;
     // Whoever writes has tidied up.
     if (code === 'ENOENT') return await writeNamed(file);
-    if (!NO_LINKS.has(code)) throw error;
+    // Some file systems have no links. Where the file is there, this says so, too.
     await writeFile(file, name, { flag: 'wx' });
   } finally {
     await rm(own, { force: true });
