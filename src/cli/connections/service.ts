@@ -102,7 +102,7 @@ export async function send(
   request: ServiceRequest = {},
 ): Promise<IncomingMessage> {
   const url = address(invocation, path, request.query ?? {});
-  const { body, method = 'GET' } = request;
+  const { body, method } = request;
   const headers: Record<string, string | number> = { ...request.headers, ...authorization(invocation) };
   if (body) Object.assign(headers, { 'content-type': body.type, 'content-length': body.content.length });
   // Not fetch: that gives up after five minutes, which is not long for a change of large tables.

@@ -4,7 +4,7 @@ import { type RebuiltMetadata, rebuildMetadataRows } from '../../../src/projecto
 import { verify } from '../../../src/projector/verify/index.js';
 import { withClient } from '../../../src/postgres/pool.js';
 import { CAUSE, type Instance, command, done, field, silent, startInstance, table } from '../../support/instance.js';
-import { type TestDatabase, createDatabase } from '../../support/postgres.js';
+import { type TestDatabase, asSuperuser, createDatabase } from '../../support/postgres.js';
 import type { ProblemError } from '../../../src/kernel/problem.js';
 
 describe('rebuild of the metadata rows', () => {
@@ -58,6 +58,17 @@ describe('rebuild of the metadata rows', () => {
   }
 
   const sql = async (text: string): Promise<unknown[]> => (await instance.pool.query(text)).rows;
+
+  it('takes longer than the database lets statements take', async () => {
+    await asSuperuser(
+      database.connectionString,
+      'CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.2); END $$',
+      'CREATE EVENT TRIGGER slow ON ddl_command_end EXECUTE FUNCTION slow()',
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 100', current_database()); END $$`,
+    );
+    expect((await rebuild()).replaced).to.equal(0);
+    await expectVerified();
+  });
 
   it('replaces nothing where nothing is wrong', async () => {
     const began = performance.now();
