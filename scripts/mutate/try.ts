@@ -55,27 +55,29 @@ export async function tryMutation(
     return { passes: outcome === 'passed', ms: Date.now() - began };
   };
   const judge = async (group: readonly TestCoverage[]): Promise<MochaRun> => {
-    if (group.length === 0) return PASSED;
-    const run = await runTests(copy, group, expectedOf(group));
+    const run = group.length === 0 ? PASSED : await runTests(copy, group, expectedOf(group));
     if (run.outcome === 'passed') return run;
     const failure = failureIn(run.output);
     const noticed = run.outcome === 'failed' ? group.filter(({ file }) => failure.includes(asScript(file))) : [];
-    const others = (some: readonly TestCoverage[]): Promise<MochaRun> =>
-      judge(group.filter((each) => !some.includes(each)));
-    if (run.outcome === 'timeout' || WAITED.test(failure)) {
-      const suspects = noticed.length > 0 ? noticed : group;
-      // On a busy machine a test may have waited too long: what passes at the same time without the change tells.
-      const { passes, ms } = await control(suspects);
-      const again = passes ? await runTests(copy, suspects, Math.max(expectedOf(suspects), ms)) : PASSED;
-      return again.outcome === 'passed' ? others(suspects) : again;
-    }
+    const hasWaited = run.outcome === 'timeout' || WAITED.test(failure);
+    const suspects = hasWaited && noticed.length === 0 ? group : noticed;
+    const confirmed = hasWaited ? await again(suspects) : (await areSound(noticed)) ? run : PASSED;
+    if (confirmed.outcome !== 'passed') return confirmed;
+    return judge(group.filter((each) => !suspects.includes(each)));
+  };
+  /** On a busy machine a test may have waited too long: what passes at the same time without the change tells. */
+  const again = async (group: readonly TestCoverage[]): Promise<MochaRun> => {
+    const { passes, ms } = await control(group);
+    return passes ? runTests(copy, group, Math.max(expectedOf(group), ms)) : PASSED;
+  };
+  /** A test that fails anyway has noticed nothing. */
+  const areSound = async (noticed: readonly TestCoverage[]): Promise<boolean> => {
     for (const test of noticed) {
-      // A test that fails anyway has noticed nothing.
       const sound = soundness.get(test.file) ?? control([test]).then(({ passes }) => passes);
       soundness.set(test.file, sound);
-      if (!(await sound)) return others([test]);
+      if (!(await sound)) return false;
     }
-    return run;
+    return true;
   };
 
   const since = Date.now();
