@@ -43,6 +43,7 @@ describe('the service as a process', function () {
     expect((await create(greeting.url, greeting.token!, 'kept')).status).to.equal(200);
     const end = await first.end('SIGTERM');
     expect([end.code, end.signal]).to.deep.equal([0, null]);
+    expect(end.stderr).to.contain('embedded PostgreSQL started').and.contain(join(dataDir, 'postgres'));
     expect(end.stderr).not.to.contain(greeting.token).and.not.to.contain(greeting.password);
     expect(await readPostmaster(join(dataDir, 'postgres'))).to.equal(null);
 
