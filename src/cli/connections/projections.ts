@@ -2,7 +2,6 @@
 import type pg from 'pg';
 import type { Config } from '../../config.js';
 import { headPosition } from '../../log/read.js';
-import { readDatabase } from '../../postgres/database.js';
 import { createPipeline } from '../../pipeline/index.js';
 import { type IndexProjection, createIndexProjection } from '../../projector/indexes/index.js';
 import { type Projections, createProjections } from '../../projector/projections/index.js';
@@ -34,7 +33,8 @@ export function withProjections<T>(invocation: Invocation, work: (tools: Project
 
 /** The caller closes it; the pool stays the caller's. Stored folds are left alone: what is verified must not rest on them. */
 export async function openProjectionTools({ config, pool, connectionString }: Surroundings): Promise<ProjectionTools> {
-  const { database } = await readDatabase(pool);
+  const { rows } = await pool.query<{ database: string }>('SELECT current_database() AS database');
+  const database = rows[0]?.database ?? '';
   const store = createStore({ pool, logger: silentLogger });
   const place = { database, schema: config.schema };
   const connection = { ...config, connectionString };
