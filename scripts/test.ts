@@ -95,10 +95,15 @@ const {
   allowPositionals: true,
 });
 if (pooler) await throughPooler();
-const wanted = (patterns.length > 0 ? patterns : ['test/**/*.test.ts']).map(asExpression);
-const found = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
-  .map((name) => `test/${name}`)
-  .filter((file) => wanted.some((pattern) => pattern.test(file)))
+const wanted = patterns.length > 0 ? patterns : ['test/**/*.test.ts'];
+const tests = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).map((name) => `test/${name}`);
+for (const pattern of wanted) {
+  if (tests.some((file) => asExpression(pattern).test(file))) continue;
+  console.error(`No test file fits ${pattern}.`);
+  process.exit(1);
+}
+const found = tests
+  .filter((file) => wanted.some((pattern) => asExpression(pattern).test(file)))
   .filter((file) => !ignore.includes(file))
   .sort((one, other) => rank(one) - rank(other));
 const files = all || patterns.length > 0 ? found : found.filter((file) => !takesLong(file));
