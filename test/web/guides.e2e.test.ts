@@ -22,7 +22,7 @@ describe('the guides in the admin app', () => {
     const page = await app.visit({ path: '/timeline' });
     await page.getByRole('button', { name: /^Search/ }).click();
     await page.keyboard.type('worked example: not null');
-    await page.getByText('Guide: Online changes').waitFor();
+    await page.getByRole('button', { name: /^Worked example: NOT NULL.*Online changes/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/docs\/online-changes#worked-example/);
     const heading = page.getByRole('heading', { name: /^Worked example/ });
