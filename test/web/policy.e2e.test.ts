@@ -28,7 +28,7 @@ describe('the policy in the admin app', () => {
     await expectAccessible(page);
     await page.getByLabel('Why', { exact: true }).fill('agreed on');
     await page.getByRole('button', { name: 'Set the policy' }).click();
-    await page.getByText(/^It holds for every way.*Set /).waitFor();
+    await page.getByText(/^It holds for every way in which the schema changes\. Set /).waitFor();
     expect(await policy()).to.deep.equal({
       findings: { LOSES_DATA: 'acknowledge' },
       collections: [{ pattern: 'tmp_*', findings: { LOSES_DATA: 'warn' } }],
