@@ -28,8 +28,13 @@ export interface App extends Served {
   another(page: Page, path: string): Promise<Page>;
   /** A new user with this role. */
   user(role: Role): Promise<{ email: string; password: string }>;
-  /** What browsers complained of since the last call: errors, refused content, requests to other places. */
+  /**
+   * What browsers complained of since the last call: errors, refused content, requests to other places. There must be
+   * none at the end of a test.
+   */
   complaints(): string[];
+  /** Until the test ends, that is no complaint: what is refused is told in the console, sooner or later than on the page. */
+  mayComplain(of: RegExp): void;
 }
 
 /** Milliseconds that a test has at least: it opens several pages, on a machine that may be busy. */
@@ -37,7 +42,7 @@ const LONGEST = 90_000;
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** Registers the hooks; without a browser the tests are skipped. Complaints that no test has asked for fail the test. */
+/** Registers the hooks; without a browser the tests are skipped. What browsers complain of fails the test. */
 export function withApp(serving: Serving = {}): App {
   const program = chromiumProgram();
   before(function () {
@@ -56,9 +61,10 @@ export function withApp(serving: Serving = {}): App {
   });
   const served = withService(serving);
   let heard: string[] = [];
+  let expected: RegExp[] = [];
 
   const complaints = (): string[] => {
-    const found = heard;
+    const found = heard.filter((each) => !expected.some((pattern) => pattern.test(each)));
     heard = [];
     return found;
   };
@@ -76,6 +82,7 @@ export function withApp(serving: Serving = {}): App {
   };
 
   beforeEach(function () {
+    expected = [];
     const test = this.currentTest;
     test?.timeout(Math.max(test.timeout(), LONGEST) * PATIENCE);
   });
@@ -85,6 +92,7 @@ export function withApp(serving: Serving = {}): App {
 
   return Object.assign(served, {
     complaints,
+    mayComplain: (of: RegExp) => void expected.push(of),
     async visit({ path = '', as, dark = false, narrow = false }: Visit = {}) {
       const { url, adminEmail, adminPassword } = served.service;
       const user = as === undefined ? { email: adminEmail, password: adminPassword } : as;

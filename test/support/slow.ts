@@ -25,7 +25,8 @@ export async function slowPage(page: Page): Promise<void> {
 async function late(route: Route): Promise<void> {
   const pause = () => sleep(Math.random() * MOST_MS);
   try {
-    if (Math.random() < 0.5) {
+    // An answer that has no end can't be held back.
+    if (Math.random() < 0.5 || new URL(route.request().url()).pathname.endsWith('/stream')) {
       await pause();
       await route.continue();
     } else {

@@ -107,13 +107,13 @@ describe('editing in the admin app', () => {
   });
 
   it('changes a field, says at its input what the service refuses, and discards a single edit', async () => {
+    app.mayComplain(/status of 400/);
     const page = await app.visit({ path: '/collections/articles' });
     await menu(page, 'title', 'Edit …');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Longest').fill('99999999');
     await dialog.getByRole('button', { name: 'Keep in the draft' }).click();
     await dialog.getByText(/max_length must be/).waitFor();
-    expect(app.complaints()).to.have.length(1);
     await dialog.getByLabel('Longest').fill('80');
     await dialog.getByLabel('May be null').uncheck();
     await dialog.getByRole('button', { name: 'Rules' }).click();

@@ -78,6 +78,7 @@ describe('the operations page of the admin app', () => {
   });
 
   it('adopts tables that are chosen: tried first, with what stays out, and refused at the table it is about', async () => {
+    app.mayComplain(/status of 400/);
     await app.api.sql('create table public.by_hand (id integer primary key, parent integer references public.by_hand)');
     await app.api.sql('create table public." bad name" (id integer primary key)');
     await app.api.sql(
@@ -87,7 +88,6 @@ describe('the operations page of the admin app', () => {
     await page.getByRole('button', { name: 'Choose all 2' }).click();
     await page.getByRole('button', { name: 'Try it' }).click();
     await page.getByRole('alert').getByText('bad name').first().waitFor();
-    expect(app.complaints().join()).to.contain('400');
     expect(await page.getByRole('button', { name: /^Adopt/ }).isDisabled()).to.equal(true);
     await page.getByRole('button', { name: 'None' }).click();
     await page.getByRole('checkbox', { name: 'by_hand' }).check();

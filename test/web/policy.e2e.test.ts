@@ -39,6 +39,7 @@ describe('the policy in the admin app', () => {
   });
 
   it('that somebody else sets meanwhile is not overwritten', async () => {
+    app.mayComplain(/status of 412/);
     await set({ findings: { LOSES_DATA: 'warn' } });
     const page = await app.visit({ path: '/operations/policy' });
     await page.getByLabel('What is done about MAY_FAIL').selectOption('refuse');
@@ -47,8 +48,6 @@ describe('the policy in the admin app', () => {
     await page.getByRole('button', { name: 'Set the policy' }).click();
     await page.getByText('read it again and decide again').waitFor();
     expect((await policy())['findings']).to.deep.equal({ LOSES_DATA: 'refuse' });
-    // The refused try is what the browser's console tells of.
-    expect(app.complaints().filter((each) => !each.includes('412'))).to.deep.equal([]);
   });
 
   it('is read by auditors, and fits a phone', async () => {

@@ -5,6 +5,7 @@ describe('the reference in the admin app', () => {
   const app = withApp();
 
   it('lists what can be asked, finds it, and sends it as who looks at it', async () => {
+    app.mayComplain(/status of 409/);
     const page = await app.visit({ path: '/api' });
     await page.getByRole('textbox', { name: 'Filter the operations' }).fill('/collections');
     await page.getByRole('button', { name: /^POST \/collections Create/ }).click();
@@ -17,7 +18,6 @@ describe('the reference in the admin app', () => {
     expect((await app.client('/collections/by%20hand')).status).to.equal(200);
     await page.getByRole('button', { name: /^Send/ }).click();
     await page.getByRole('status').getByText('409', { exact: true }).waitFor();
-    expect(app.complaints().join()).to.contain('409');
     await body.fill('no json');
     await page.getByRole('button', { name: /^Send/ }).click();
     await page.getByRole('alert').waitFor();

@@ -39,11 +39,11 @@ describe('snapshots in the admin app', () => {
   const textOf = async (download: Download) => readFileSync(await download.path(), 'utf8');
 
   it('are brought to an empty service: the way there, the peer’s with its own word for it, and done', async () => {
+    app.mayComplain(/status of 400/);
     const page = await app.visit();
     await page.getByRole('link', { name: 'Choose a file' }).click();
     await choose(page, 'directus.yaml', DIRECTUS);
     await page.getByText('the snapshot is of another product').waitFor();
-    expect(app.complaints()).to.have.length(1);
     await page.getByRole('button', { name: 'Understand it all the same' }).click();
     await card(page, 'collection posts').getByText('is new, a table with 2 fields').waitFor();
     await page.getByText('SYSTEM_FIELDS_LEFT_OUT').waitFor();
@@ -59,6 +59,7 @@ describe('snapshots in the admin app', () => {
   });
 
   it('are pasted, keep what they lack where that is said, and are refused in the service’s words', async () => {
+    app.mayComplain(/status of 400/);
     await send('/collections', { collection: 'kept', schema: {}, fields: [field('name')] });
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
@@ -75,7 +76,6 @@ describe('snapshots in the admin app', () => {
       '{"version": 1, "service": "0.1.0", "vendor": "postgres", "collections": [{"collection": "kept", "meta": {"note": "pasted", "icon": 7}}]}',
     );
     await page.getByRole('alert').filter({ hasText: 'icon' }).waitFor();
-    expect(app.complaints()).to.have.length(1);
     await page.goBack();
     await page.getByRole('button', { name: 'Paste it' }).click();
     await paste(
@@ -102,6 +102,7 @@ describe('snapshots in the admin app', () => {
   });
 
   it('are downloaded in every export, and what the peer takes can be brought back', async () => {
+    app.mayComplain(/status of 400/);
     await send('/collections', { collection: 'folder', schema: null });
     const page = await app.visit();
     const get = async (label: string | RegExp): Promise<[string, string]> => {
@@ -126,7 +127,6 @@ describe('snapshots in the admin app', () => {
     await choose(page, 'peer.yaml', peer);
     await page.getByRole('button', { name: 'Understand it all the same' }).click();
     await page.getByText('Nothing to change: the schema is as it is wanted.').waitFor();
-    app.complaints();
   });
 
   it('stand beside each other where another environment’s is brought, and its diff and SQL are taken away', async () => {

@@ -136,6 +136,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
   });
 
   it('is done once where the answer to it is lost', async () => {
+    app.mayComplain(/ERR_FAILED/);
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'collection articles').waitFor();
     // The browser's driver can't send the quotes of the suggested reason again.
@@ -148,7 +149,6 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     await page.route('**/schema/apply', lose);
     await apply(page).click();
     await page.getByText('it is done once, whatever became of this try').waitFor();
-    expect(app.complaints().length).to.be.above(0);
     await page.unroute('**/schema/apply', lose);
     await apply(page).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
@@ -157,6 +157,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
   });
 
   it('loses nothing to a service that has no time, nor to a session that ends', async () => {
+    app.mayComplain(/status of (?:401|503)/);
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'collection articles').waitFor();
     await why(page).fill('worth keeping');
@@ -190,7 +191,6 @@ describe('the review page of the admin app: what happens meanwhile', () => {
       .getByText(/worth keeping/)
       .first()
       .waitFor();
-    app.complaints();
   });
 
   it('is done by the keyboard alone', async () => {

@@ -15,6 +15,7 @@ describe('signing in to the admin app', () => {
   });
 
   it('goes by the keyboard alone, says what is wrong in the words of the service, and comes to where the address leads', async () => {
+    app.mayComplain(/status of 401/);
     const page = await app.visit({ path: '?c=authors', as: null });
     await page.locator('input[type=email]:focus').waitFor();
     await page.keyboard.type(app.service.adminEmail);
@@ -22,7 +23,6 @@ describe('signing in to the admin app', () => {
     await page.keyboard.type('not the password');
     await page.keyboard.press('Enter');
     await page.getByText('The e-mail address or the password is wrong.').waitFor();
-    expect(app.complaints().join()).to.contain('401');
     await page.getByRole('textbox', { name: 'Password' }).fill(app.service.adminPassword);
     await page.keyboard.press('Enter');
     await page.getByRole('treeitem', { name: 'authors', selected: true }).waitFor();
@@ -88,6 +88,7 @@ describe('signing in to the admin app', () => {
   });
 
   it('is asked for again when the session ends, and nothing typed is lost', async () => {
+    app.mayComplain(/status of 401/);
     const page = await app.visit();
     const filter = page.getByRole('textbox', { name: 'Filter the collections' });
     await filter.fill('auth');
@@ -107,7 +108,6 @@ describe('signing in to the admin app', () => {
     expect(await filter.inputValue()).to.equal('auth');
     if (!(await chosen)) await authors.click();
     await page.getByText('2 fields').waitFor();
-    expect(app.complaints().every((each) => each.includes('401'))).to.equal(true);
   });
 
   for (const look of [{}, { dark: true }, { narrow: true }, { narrow: true, dark: true }]) {

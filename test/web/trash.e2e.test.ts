@@ -14,6 +14,7 @@ describe('the trash in the admin app', () => {
   const remove = async (at: string) => expect((await app.client(at, { method: 'DELETE' })).status).to.equal(204);
 
   it('lists what was deleted, and brings it back under another name, with its rows', async () => {
+    app.mayComplain(/status of 409/);
     await made('members', [field('name')]);
     await app.api.sql(`insert into members (name) values ('Ada'), ('Grace')`);
     await made('taken');
@@ -26,7 +27,6 @@ describe('the trash in the admin app', () => {
     await dialog.getByText('all of it comes back').waitFor();
     await dialog.getByLabel('Under another name').fill('taken');
     await dialog.locator('[aria-invalid=true]').or(dialog.getByRole('alert')).first().waitFor();
-    expect(app.complaints().join()).to.contain('409');
     expect(await dialog.getByRole('button', { name: 'Restore', exact: true }).isDisabled()).to.equal(true);
     await dialog.getByLabel('Under another name').fill('people');
     await dialog.getByText('all of it comes back').waitFor();
@@ -50,6 +50,7 @@ describe('the trash in the admin app', () => {
   });
 
   it('says what can not come back, and brings it without that key', async () => {
+    app.mayComplain(/status of 4\d\d/);
     await made('vendors');
     await made('offers', [field('vendor', 'integer')]);
     const relation = { collection: 'offers', field: 'vendor', related_collection: 'vendors' };
@@ -73,7 +74,6 @@ describe('the trash in the admin app', () => {
       .first()
       .waitFor();
     expect(await app.api.sql('select vendor from offers')).to.deep.equal([{ vendor: 1 }]);
-    app.complaints();
   });
 
   it('brings a field back, and purges for good only what is called by its name', async () => {
