@@ -58,6 +58,29 @@ describe('the policy over HTTP', () => {
     expect(then.json).to.deep.include({ data: DEFAULTS });
   });
 
+  it('holds for a collection that is given another name, in the batch that does so too', async () => {
+    await api.ok('POST', '/collections', table('prod_orders'));
+    const snapshot = await api.ok<{ fields: { field: string }[] }>('GET', '/schema/snapshot');
+    const text = JSON.stringify({ ...snapshot, fields: snapshot.fields.filter((each) => each.field !== 'body') });
+    const wanted = JSON.parse(text.replaceAll('prod_orders', 'tmp_orders')) as { collections: object[] };
+    Object.assign(wanted.collections[0] ?? {}, { renamed_from: 'prod_orders' });
+    const diff = await api.ok<object>('POST', '/schema/diff', wanted);
+    const setFor = (code: string) =>
+      api.ok('PUT', '/policy', { collections: [{ pattern: 'prod_*', findings: { [code]: 'refuse' } }] });
+    const refused = { status: 422, code: 'POLICY_REFUSED' };
+
+    await setFor('LOSES_DATA');
+    const lost = await api.refused(refused, 'POST', '/schema/apply', diff);
+    expect(lost.extensions).to.include({ finding: 'LOSES_DATA', place: 'tmp_orders.body' });
+    const { warnings } = await api.ok<{ warnings: object[] }>('POST', '/schema/apply?explain', diff);
+    expect(warnings.map((each) => JSON.stringify(each)).join()).to.contain('"action":"refuse"');
+    await setFor('BREAKS_CLIENTS');
+    const broken = await api.refused(refused, 'POST', '/collections/prod_orders/rename', { to: 'tmp_orders' });
+    expect(broken.extensions).to.include({ finding: 'BREAKS_CLIENTS' });
+    await api.ok('PUT', '/policy', {});
+    await api.ok('POST', '/collections/prod_orders/rename', { to: 'tmp_orders' });
+  });
+
   it('appends nothing where it is the same, and is replaced as a whole', async () => {
     const findings = { LOSES_DATA: 'warn', MAY_FAIL: 'note' };
     await api.ok('PUT', '/policy', { findings, approvals: 2 });

@@ -11,6 +11,7 @@ import { planFindings } from '../../projector/findings/index.js';
 import { namesMentioned } from '../../reads/history/names-mentioned.js';
 import { type Finding, findingOf } from '../../schema/findings/index.js';
 import { changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
+import { namesBefore } from '../../schema/fold/former-names.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
 import {
@@ -50,7 +51,7 @@ export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing)
   const found = await planFindings(client, schema, plan, { patient: true });
   const noticed = [...warnings, ...(await mentions(client, planned, batch))];
   const { stopped, known } = await runYielding(
-    weigh([...found, ...noticed.map(findingOf)], { planned, revised, said }),
+    weigh([...found, ...noticed.map(findingOf)], { planned, revised, said, events: batch.events }),
   );
   const unknown = acknowledges?.at === undefined ? [] : unfound(acknowledges, known.found);
   const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
@@ -93,6 +94,8 @@ async function mentions(
 interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
   /** Acknowledgements by what they are of. */
   said: ReadonlyMap<string, Acknowledgement & { index: number }>;
+  /** Of the batch that is judged. */
+  events: readonly LogEvent[];
 }
 
 interface Weighed {
@@ -103,8 +106,9 @@ interface Weighed {
 
 type Stopped = Judged<Finding> & { needs?: { approvals: number; approved: number } };
 
-function* weigh(findings: readonly Finding[], { planned, revised, said }: Weighing): Resumable<Weighed> {
+function* weigh(findings: readonly Finding[], { planned, revised, said, events }: Weighing): Resumable<Weighed> {
   const { policy } = planned;
+  const before = yield* namesBefore(events);
   const stopped: Stopped[] = [];
   const found = new Set<number>();
   const needed = new Map<string, Acknowledgement>();
@@ -113,7 +117,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said }: Weighi
     const key = keyOf({ code: finding.code, place: placeOf(finding) });
     const acknowledgement = said.get(key);
     if (acknowledgement !== undefined) found.add(acknowledgement.index);
-    const weighed = judged(policy, finding);
+    const weighed = judged(policy, finding, before);
     if (weighed === undefined || !isStopping(weighed.action)) continue;
     if (weighed.action === 'acknowledge' && acknowledgement !== undefined) needed.set(key, acknowledgement);
     else stopped.push(...stoppedBy(weighed, policy.approvals, revised.approvals));

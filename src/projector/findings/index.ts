@@ -16,6 +16,7 @@ import {
   questionsOf,
   together,
 } from '../../schema/findings/index.js';
+import { namesBefore } from '../../schema/fold/former-names.js';
 import { type Judged, type Policy, isStopping, judgedAll } from '../../schema/policy/index.js';
 import { readTableFacts } from '../online/table-facts.js';
 import { readDependents } from './dependents.js';
@@ -68,8 +69,9 @@ export async function findingsByPolicy(
   { plan, policy, noticed }: { plan: Plan; policy: Policy; noticed: readonly Warning[] },
 ): Promise<Judged<Finding>[]> {
   const found = await planFindings(db, schema, { ...plan, policy });
-  const shown = await runYielding(judgedAll(policy, found));
-  const beside = await runYielding(judgedAll(policy, noticed.map(findingOf)));
+  const before = await runYielding(namesBefore(plan.events));
+  const shown = await runYielding(judgedAll(policy, found, before));
+  const beside = await runYielding(judgedAll(policy, noticed.map(findingOf), before));
   return [...shown, ...(await runYielding(together(beside)))];
 }
 

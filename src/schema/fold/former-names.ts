@@ -1,6 +1,7 @@
 /** What things were called when a batch began, by the names that its later events use. */
 import type { LogEvent } from '../model/events.js';
 import { memberKey } from '../model/state.js';
+import type { Resumable } from '../../kernel/resumable.js';
 
 export interface FormerNames {
   /** To be told of each event after it was looked at. */
@@ -34,4 +35,22 @@ export function formerNames(): FormerNames {
     collection,
     field: (of, name) => fields.get(keyOf(of, name)) ?? name,
   };
+}
+
+/** What a collection was called before a batch, by any name that it has in it; none where it had no other. */
+export type NamesBefore = (collection: string) => ReadonlySet<string>;
+
+const NONE: ReadonlySet<string> = new Set();
+
+export function* namesBefore(events: readonly LogEvent[]): Resumable<NamesBefore> {
+  const former = formerNames();
+  const found = new Map<string, Set<string>>();
+  for (const event of events) {
+    yield;
+    former.add(event);
+    if (event.type !== 'collection.renamed') continue;
+    const { to } = event.data;
+    found.set(to, (found.get(to) ?? new Set()).add(former.collection(to)));
+  }
+  return (collection) => found.get(collection) ?? NONE;
 }

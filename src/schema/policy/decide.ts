@@ -1,6 +1,7 @@
 /** What a policy does about findings. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Action, ACTIONS, NOT_ONLINE, type Policy } from '../model/policy.js';
+import type { NamesBefore } from '../fold/former-names.js';
 import { fitting } from './pattern.js';
 
 /** Of a finding, what a policy looks at. */
@@ -50,10 +51,18 @@ function readActions({ findings, collections }: Policy): ActionOf {
   };
 }
 
-/** With what the policy does about it; undefined: it is not shown. */
-export function judged<F extends Found>(policy: Policy, finding: F): Judged<F> | undefined {
+const NONE: ReadonlySet<string> = new Set();
+const NOT_RENAMED: NamesBefore = () => NONE;
+
+/**
+ * With what the policy does about it; undefined: it is not shown. A collection that gets another name is what it was: what
+ * the policy says of the old name holds too, and the stricter counts.
+ */
+export function judged<F extends Found>(policy: Policy, finding: F, before = NOT_RENAMED): Judged<F> | undefined {
   const { code, collection, level } = finding;
-  const action = actionOf(policy, code, collection) ?? usual(code, level);
+  const names = collection === undefined ? [undefined] : [collection, ...before(collection)];
+  const actions = names.map((name) => actionOf(policy, code, name) ?? usual(code, level));
+  const action = ACTIONS[Math.max(...actions.map((each) => ACTIONS.indexOf(each)))] as Action;
   return action === 'off' ? undefined : { ...finding, level: levelFor(action, level), action };
 }
 
@@ -64,10 +73,14 @@ function usual(code: string, level: Found['level']): Action {
 }
 
 /** What is shown of the findings, with what is done about them. */
-export function* judgedAll<F extends Found>(policy: Policy, findings: readonly F[]): Resumable<Judged<F>[]> {
+export function* judgedAll<F extends Found>(
+  policy: Policy,
+  findings: readonly F[],
+  before = NOT_RENAMED,
+): Resumable<Judged<F>[]> {
   const shown: Judged<F>[] = [];
   for (const finding of findings) {
-    const one = judged(policy, finding);
+    const one = judged(policy, finding, before);
     if (one !== undefined) shown.push(one);
     yield;
   }

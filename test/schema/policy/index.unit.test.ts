@@ -133,6 +133,19 @@ describe('a finding by a policy', () => {
     assert.equal(judged({ ...policy, collections }, notOnline)?.action, 'approve');
   });
 
+  it('is judged by both names of a collection that was renamed: the stricter counts', () => {
+    const collections = [
+      { pattern: 'prod_*', findings: { LOSES_DATA: 'refuse' as const } },
+      { pattern: 'tmp_*', findings: { LOSES_DATA: 'off' as const } },
+    ];
+    const policy = policyOf({ collections });
+    const was = (name: string) => () => new Set([name]);
+    const renamed = { ...found, collection: 'tmp_a' };
+    assert.equal(judged(policy, renamed), undefined);
+    assert.equal(judged(policy, renamed, was('prod_a'))?.action, 'refuse');
+    assert.equal(judged(policy, { ...found, collection: 'prod_a' }, was('tmp_a'))?.action, 'refuse');
+  });
+
   it('is named by its place', () => {
     assert.equal(placeOf(found), 'articles.title');
     assert.equal(placeOf({ collection: 'a.b' }), 'a.b');
