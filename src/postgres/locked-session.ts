@@ -21,6 +21,10 @@ export interface OpenSession {
   logger: Logger;
 }
 
+/** Whatever the server, the database or the account says; the last of them is there from PostgreSQL 17 on. */
+const UNLIMITED = `SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
+  WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout')`;
+
 /**
  * Null when another process has the lock. Only ever tried, never waited for: a waiting session is what CREATE INDEX
  * CONCURRENTLY itself waits for. Statements may take as long as they take, and wait for locks as long.
@@ -35,7 +39,7 @@ export async function openLockedSession(options: OpenSession): Promise<LockedSes
   const close = (): Promise<void> => client.end().catch(() => undefined);
   try {
     await client.connect();
-    await client.query(`SET statement_timeout = 0; SET lock_timeout = 0`);
+    await client.query(UNLIMITED);
     const { rows } = await client.query<{ pid: number; locked: boolean }>(
       `SELECT pg_backend_pid() AS pid, pg_try_advisory_lock($1) AS locked`,
       [advisoryKey({ database, schema: connection.schema }, purpose)],

@@ -54,6 +54,20 @@ describe('the session of the index builder', () => {
     expect(await value(made, `current_setting('application_name')`)).to.equal('data-platform-service indexes');
   });
 
+  it('takes as long also where the database limits how long a transaction takes, and how long a session is idle', async () => {
+    const name = new URL(database.connectionString).pathname.slice(1);
+    const first = await session();
+    const version = Number(await value(first, `current_setting('server_version_num')`));
+    const limits = ['statement_timeout', 'idle_session_timeout', ...(version < 170_000 ? [] : ['transaction_timeout'])];
+    for (const limit of limits) await first?.client.query(`ALTER DATABASE "${name}" SET ${limit} = '90s'`);
+    try {
+      const other = await session('limited');
+      for (const limit of limits) expect(await value(other, `current_setting('${limit}')`), limit).to.equal('0');
+    } finally {
+      for (const limit of limits) await first?.client.query(`ALTER DATABASE "${name}" RESET ${limit}`);
+    }
+  });
+
   it('leaves no connection where it was not had', async () => {
     const made = await session();
     expect(await session()).to.equal(null);
