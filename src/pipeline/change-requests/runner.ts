@@ -8,7 +8,7 @@ import { type LockedSession, cancelUntil, openLockedSession } from '../../postgr
 import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
 import { untilNextDue } from '../../projector/change-requests/due.js';
-import { readChange, unfinishedChanges } from '../../projector/change-requests/rows.js';
+import { type Unfinished, readChange, unfinishedChanges } from '../../projector/change-requests/rows.js';
 import { isAtRest } from '../../schema/change-requests/model.js';
 import { LostError, NotNowError, type Work, showPhase, workOn } from './work-on.js';
 
@@ -51,8 +51,13 @@ const PAUSES: Pauses = { gather: 50, look: 2_000, clock: 5_000, retry: 500, maxi
 /** Requests that one process works on at a time: each takes a session of the server. */
 const AT_ONCE = 4;
 
+/** More, of those whose time has come: what is prepared may take hours, and they are not to wait for that. */
+const DUE_AT_ONCE = 2;
+
 interface Running {
   abort: AbortController;
+  /** See `Unfinished`. */
+  due: boolean;
   /** What was prepared is being taken away: nothing but a stop interrupts that. */
   cleaning: boolean;
   session?: LockedSession | undefined;
@@ -107,18 +112,24 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     await Promise.all([...running].map(([id, run]) => interruptIfEnded(id, run)));
     // Asked first: what becomes due between the two questions is found by the second, and forgotten the other way round.
     const wait = await untilNextDue(pool);
-    const ids = await unfinishedChanges(pool);
-    for (const id of failed.keys()) if (!ids.includes(id)) failed.delete(id);
-    for (const id of ids) if (!running.has(id)) beginInTime(id);
-    if (ids.length > 0) later(pauses.look);
+    const unfinished = await unfinishedChanges(pool);
+    const ids = new Set(unfinished.map(({ id }) => id));
+    for (const id of failed.keys()) if (!ids.has(id)) failed.delete(id);
+    for (const each of unfinished) if (!running.has(each.id)) beginInTime(each);
+    if (ids.size > 0) later(pauses.look);
     if (wait !== null) later(Math.min(Math.max(pauses.gather, wait), pauses.clock));
   };
 
   /** Not before its pause is over. Those that find no place are looked at again when one is free. */
-  const beginInTime = (id: string): void => {
+  const beginInTime = ({ id, due }: Unfinished): void => {
     const wait = (failed.get(id)?.until ?? 0) - performance.now();
     if (wait > 0) later(wait);
-    else if (!stopped && running.size < AT_ONCE) begin(id);
+    else if (!stopped && hasPlace(due)) begin(id, due);
+  };
+
+  const hasPlace = (due: boolean): boolean => {
+    const dueNow = [...running.values()].filter((each) => each.due).length;
+    return running.size < AT_ONCE || (due && dueNow < DUE_AT_ONCE && running.size < AT_ONCE + DUE_AT_ONCE);
   };
 
   /** It was withdrawn, here or by another process. */
@@ -135,8 +146,8 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     void cancelUntil(pool, () => run.session, run.ended);
   };
 
-  const begin = (id: string): void => {
-    const run: Running = { abort: new AbortController(), cleaning: false, ended: Promise.resolve() };
+  const begin = (id: string, due: boolean): void => {
+    const run: Running = { abort: new AbortController(), due, cleaning: false, ended: Promise.resolve() };
     running.set(id, run);
     run.ended = work(id, run).finally(() => {
       running.delete(id);

@@ -139,24 +139,30 @@ export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, n
   return new Map(rows.map(({ state, count }) => [state, count]));
 }
 
+export interface Unfinished {
+  id: string;
+  /** Its time has come, and nothing is prepared for it: short work. */
+  due: boolean;
+}
+
 /**
  * Requests that somebody has to work on, oldest first: those that wait for nobody, and those that left something behind.
  * One that is queued waits for all who have a table that it changes, and one that is scheduled for its time.
  */
-export async function unfinishedChanges(db: Queryable): Promise<string[]> {
+export async function unfinishedChanges(db: Queryable): Promise<Unfinished[]> {
   const text = `
-    SELECT id FROM (
-      SELECT id, opened_position FROM ${own.changes} 
+    SELECT id, bool_or(due) AS due FROM (
+      SELECT id, opened_position, (${IS_DUE}) AND request ->> 'online' IS DISTINCT FROM 'true' AS due FROM ${own.changes}
         WHERE state = 'preparing' OR (state = 'prepared' AND request -> 'applicant' <> 'null') OR (${IS_DUE})
       UNION
-      SELECT q.id, q.opened_position FROM ${own.changes} q WHERE q.state = 'queued' AND NOT EXISTS (
+      SELECT q.id, q.opened_position, false FROM ${own.changes} q WHERE q.state = 'queued' AND NOT EXISTS (
         SELECT FROM ${own.changes} h WHERE h.held <> '{}' AND h.held && q.collections)
       UNION
-      SELECT p.request, coalesce(c.opened_position, 0)
+      SELECT p.request, coalesce(c.opened_position, 0), false
         FROM ${own.preparations} p LEFT JOIN ${own.changes} c ON c.id = p.request
        WHERE (c.state = 'prepared' AND c.request -> 'applicant' = 'null'
            OR c.state = 'scheduled' AND c.request -> 'preparation' <> 'null') IS NOT TRUE
-    ) open ORDER BY opened_position, id`;
-  const { rows } = await db.query<{ id: string }>(text);
-  return rows.map(({ id }) => id);
+    ) open GROUP BY id ORDER BY min(opened_position), id`;
+  const { rows } = await db.query<Unfinished>(text);
+  return rows;
 }

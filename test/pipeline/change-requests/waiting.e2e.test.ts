@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../../support/client.js';
-import { column } from '../../support/online.js';
+import { column, onlineOf } from '../../support/online.js';
 import { until } from '../../support/until.js';
 import { type Api, createApi } from '../../support/api.js';
 import { type Clock, makeClock } from '../../support/clock.js';
@@ -72,6 +72,35 @@ describe('a scheduled change request', function () {
     await until('it is applied', async () => (await show()).state === 'applied', 20_000);
     expect((await show()).waiting_for).to.deep.equal([]);
     expect(refusal(await admin('/fields/pages/body'))).to.equal('404 NOT_FOUND');
+  });
+
+  it('does not wait until others are prepared, however many', async () => {
+    await clock.set('0');
+    const online = onlineOf(api);
+    const names = ['big1', 'big2', 'big3', 'big4'];
+    for (const name of names) await online.large(name, [column('title')], `title = 'n' || i`);
+    await api.ok('POST', '/collections', { collection: 'small', schema: {}, fields: [column('body')] });
+    const reporter = new pg.Client({ connectionString: database.connectionString });
+    await reporter.connect();
+    try {
+      await reporter.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      for (const name of names) await reporter.query(`SELECT FROM ${name} LIMIT 1`);
+      const builds = [];
+      for (const name of names)
+        builds.push(await online.open('PATCH', `/fields/${name}/title`, { schema: { is_indexed: true } }));
+      const isBuilt = async (id: string) => (await online.retrieve(id)).steps.some(({ state }) => state === 'running');
+      for (const { id } of builds) await until('its index is built', () => isBuilt(id), 20_000);
+      const { id } = await open(admin, { title: 'Small', diff: await diffOf(admin, without('small', 'body')) });
+      await api.ok('POST', `/changes/${id}/apply`, { at: new Date(Date.now() + 3_600_000).toISOString() });
+      await clock.set('1 hour');
+      await admin(`/changes/${id}/comment`, json({ comment: 'It is time' }));
+      await until('it is applied', async () => (await online.retrieve(id)).state === 'applied', 15_000);
+      for (const build of builds) expect((await online.retrieve(build.id)).state).to.equal('preparing');
+      await reporter.query('ROLLBACK');
+      for (const build of builds) await online.ended(build.id, 'applied');
+    } finally {
+      await reporter.end();
+    }
   });
 
   it('is not forgotten when its time comes between two questions: what is due, and when the next will be', async () => {

@@ -68,7 +68,7 @@ describe('change requests as rows', () => {
     const { requests, total, filtered } = await listChanges(pool(), filter, page);
     return [numbers(requests.map(({ id }) => id)), total, filtered];
   };
-  const unfinished = async (): Promise<number[]> => numbers(await unfinishedChanges(pool()));
+  const unfinished = async (): Promise<number[]> => numbers((await unfinishedChanges(pool())).map(({ id }) => id));
   const prepared = (number: number): Promise<unknown> =>
     pool().query(`INSERT INTO service.service_preparations (request, number, step) VALUES ($1, 1, '{}')`, [
       idOf(number),
