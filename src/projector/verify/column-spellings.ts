@@ -76,16 +76,28 @@ const PREFIX = 'column_';
  * afterwards, because ADD COLUMN would compute it.
  */
 function copyOf(field: ColumnField, index: number, schema: string): Sql {
-  const copy = scratch(`${PREFIX}${index}`);
+  const name = `${PREFIX}${index}`;
+  const copy = scratch(name);
   const probe = ident(field.field);
   const { generation_expression: text } = field.schema;
-  const generation = text === null ? sql`` : sql` GENERATED ALWAYS AS ${expression(text)} STORED`;
   const value = defaultExpression(field, field.schema);
   return sql`CREATE TABLE ${copy} (LIKE ${qualified(schema, field.collection)});
     ALTER TABLE ${copy} DROP COLUMN ${probe};
-    ALTER TABLE ${copy} ADD COLUMN ${probe} ${columnTypeSql(field)}${generation}${
+    ${text === null ? addColumn(copy, field) : addGenerated(name, field, expression(text))}${
       value === null ? sql`` : sql`; ALTER TABLE ${copy} ALTER COLUMN ${probe} SET DEFAULT ${value}`
     }`;
+}
+
+const addColumn = (table: Sql, field: ColumnField): Sql =>
+  sql`ALTER TABLE ${table} ADD COLUMN ${ident(field.field)} ${columnTypeSql(field)}`;
+
+/** Meanwhile the copy bears the table's name: an expression may say it (`articles.title`). */
+function addGenerated(name: string, field: ColumnField, generation: Sql): Sql {
+  const { collection } = field;
+  const added = sql`${addColumn(scratch(collection), field)} GENERATED ALWAYS AS ${generation} STORED`;
+  if (collection === name) return added;
+  return sql`ALTER TABLE ${scratch(name)} RENAME TO ${ident(collection)}; ${added};
+    ALTER TABLE ${scratch(collection)} RENAME TO ${ident(name)}`;
 }
 
 const SPELLINGS = sql`

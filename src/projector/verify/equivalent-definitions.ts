@@ -138,11 +138,13 @@ const NAME = ident('dps_spelling');
 function withAddition(schema: string, { kind, collection, expected }: Pair): Sql {
   const target = kind === 'constraint' ? targetOf(expected) : undefined;
   if (target !== undefined) return withReference(schema, { collection, expected, target });
+  // Under the table's own name, which a definition may say (`articles.title`).
+  const copy = scratch(collection);
   const added =
     kind === 'constraint'
-      ? sql`ALTER TABLE ${COPY} ADD CONSTRAINT ${NAME} ${constraintDefinition(expected)}`
-      : sql`CREATE INDEX ${NAME} ON ${COPY} ${indexDefinition(expected)}`;
-  return sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, collection)}); ${added}`;
+      ? sql`ALTER TABLE ${copy} ADD CONSTRAINT ${NAME} ${constraintDefinition(expected)}`
+      : sql`CREATE INDEX ${NAME} ON ${copy} ${indexDefinition(expected)}`;
+  return sql`CREATE TABLE ${copy} (LIKE ${qualified(schema, collection)}); ${added}`;
 }
 
 /** The table that a foreign key points at. */

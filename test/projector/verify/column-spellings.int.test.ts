@@ -51,6 +51,21 @@ describe('spellings of columns', () => {
     expect(await spelled()).to.deep.equal({});
   });
 
+  it('are found where an expression says its table, whatever that is called', async () => {
+    expect(await spelled(computed('a', 't.id + 1'), computed('b', 'id + t.c'))).to.deep.equal({
+      't.a': '(id + 1)',
+      't.b': '(id + c)',
+    });
+    await projected.client.query('CREATE TABLE column_0 (id integer, a integer, b integer)');
+    const ofCopy = (name: string) =>
+      column(`column_0.${name}`, 'integer', { generation_expression: 'column_0.id + 1' }) as ColumnField;
+    expect(await spelled(ofCopy('a'), ofCopy('b'), computed('c', 't.id'))).to.deep.equal({
+      'column_0.a': '(id + 1)',
+      'column_0.b': '(id + 1)',
+      't.c': 'id',
+    });
+  });
+
   it('are not told while a lock is in the way', async () => {
     const { client, schema, pool } = projected;
     const other = await pool.connect();

@@ -18,6 +18,8 @@ const collation = (locale: string): Json => ({ kind: 'collation', name: 'c', pro
 
 const SAME: Case[] = [
   ['a check', 'constraint c', text('CHECK (n>0)'), text('CHECK ((n > 0))')],
+  ['a check that says its table', 'constraint c', text('CHECK (t.n > 0)'), text('CHECK ((n > 0))')],
+  ['an index that says its table', 'index i', text('USING btree (lower(t.a))'), text('USING btree (lower(a))')],
   [
     'an index',
     'index i',
