@@ -1,5 +1,7 @@
 /** How results are shown: columns for people, JSON for machines. */
-import { writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Result } from '../kernel/problem.js';
 import { type Invocation, isSet, text } from './command.js';
@@ -35,12 +37,31 @@ export async function deliver({ values, terminal }: Invocation, content: string)
   terminal.note(`written to ${output}`);
 }
 
-/** @throws OperatorError when the file can't be written */
+/** @throws OperatorError when the file can't be written; what was there stays: half of a snapshot may be one of less */
 export async function writeOutput(file: string, content: string): Promise<void> {
-  await writeFile(file, content).catch((cause: Error) => {
+  await writeWhole(file, content).catch((cause: Error) => {
     throw new OperatorError(`${file} can't be written (${cause.message}).`, { cause });
   });
 }
+
+/** Written beside its place and moved there when it is whole; a device, or where nothing can be put beside it, as it is. */
+async function writeWhole(file: string, content: string): Promise<void> {
+  const found = await stat(file).catch(() => null);
+  if (found !== null && !found.isFile()) return writeFile(file, content);
+  const target = found === null ? file : await realpath(file);
+  const partial = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}.partial`);
+  try {
+    await writeFile(partial, content, { flag: 'wx', flush: true });
+    if (found !== null) await chmod(partial, found.mode & 0o777);
+    await rename(partial, target);
+  } catch (error) {
+    await rm(partial, { force: true }).catch(() => undefined);
+    if (found === null || !NOT_BESIDE.has(String((error as NodeJS.ErrnoException).code))) throw error;
+    await writeFile(file, content);
+  }
+}
+
+const NOT_BESIDE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'EROFS', 'EBUSY', 'EXDEV']);
 
 /** Names and what people write are untrusted text: what would move the cursor is shown, not done. */
 export const oneLine = (untrusted: string): string => untrusted.replaceAll(/\p{Cc}/gu, shownControl);

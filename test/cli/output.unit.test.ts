@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { oneLine, table } from '../../src/cli/output.js';
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { oneLine, table, writeOutput } from '../../src/cli/output.js';
 
 describe('what is printed', () => {
   it('is in columns as wide as their widest cell, without blanks at the end', () => {
@@ -16,5 +20,39 @@ describe('what is printed', () => {
 
   it('does nothing to a terminal, whatever things are called', () => {
     expect(oneLine('a\u001b[2J\n\u007f\u009b2Jb ü')).to.equal(String.raw`a\u001b[2J\n\u007f\u009b2Jb ü`);
+  });
+});
+
+describe('a file of results', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dps-output-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('is new, or takes the place of the old one: where a link leads, with the same mode', async () => {
+    const [file, link] = [join(folder, 'real.yaml'), join(folder, 'link.yaml')];
+    await writeOutput(file, 'first');
+    await chmod(file, 0o640);
+    await symlink('real.yaml', link);
+    await writeOutput(link, 'second');
+    expect(await readFile(file, 'utf8')).to.equal('second');
+    expect((await stat(file)).mode & 0o777).to.equal(0o640);
+    expect(await readlink(link)).to.equal('real.yaml');
+    expect(await readdir(folder)).to.have.members(['real.yaml', 'link.yaml']);
+  });
+
+  it('stays as it was when there is no room for all of the new one', async function () {
+    this.timeout(30_000);
+    const file = join(folder, 'schema.yaml');
+    await writeFile(file, 'old');
+    const output = new URL('../../src/cli/output.ts', import.meta.url).href;
+    const script = `const { writeOutput } = await import(${JSON.stringify(output)});
+      await writeOutput(${JSON.stringify(file)}, 'x'.repeat(1e6)).catch(({ message }) => console.log(message));`;
+    const limited = ['-c', 'ulimit -f 8; exec "$0" "$@"', process.execPath, '--import', 'tsx', '--input-type=module'];
+    const { stdout } = spawnSync('sh', [...limited, '-e', script], { encoding: 'utf8' });
+    expect(stdout).to.contain("schema.yaml can't be written (EFBIG");
+    expect(await readFile(file, 'utf8')).to.equal('old');
+    expect(await readdir(folder)).to.deep.equal(['schema.yaml']);
   });
 });
