@@ -52,6 +52,10 @@ export const FINDINGS = {
     severity: 'error',
     fix: 'ALTER TABLE … OWNER TO the user of DATABASE_URL (or make that user a member of the owning role).',
   },
+  NAMES_SHADOWED: {
+    severity: 'warning',
+    fix: 'Find out who made it and why, then drop it, and take CREATE on the schema away from whoever is not trusted with the rights of the service (on PostgreSQL 14: REVOKE CREATE ON SCHEMA public FROM PUBLIC).',
+  },
   LOCK_SLOTS_LOW: {
     severity: 'warning',
     fix: 'Raise max_locks_per_transaction to the number that is named, and restart PostgreSQL.',

@@ -8,7 +8,7 @@ import { pooler } from './pooler.js';
 import { comparison, lag } from './projections.js';
 import { preparations } from './preparations.js';
 import { standby } from './standby.js';
-import { migrations, ownership, privileges, restoring } from './schema.js';
+import { migrations, ownership, privileges, restoring, shadowing } from './schema.js';
 import { trash } from './trash.js';
 import { clock, connections, database, locks, statistics, timeouts } from './server.js';
 
@@ -31,6 +31,7 @@ const CHECKS: readonly Check[] = [
   migrations,
   restoring,
   ownership,
+  shadowing,
   clock,
   protection,
   chain,

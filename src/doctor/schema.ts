@@ -59,3 +59,41 @@ export const ownership: Check = {
     return [finding('TABLES_NOT_OWNED', `The table "${row.name}" belongs to ${row.owner}${more}.`)];
   },
 };
+
+/**
+ * In the schemas that names are looked for in: one of another user that has the name of PostgreSQL's own is called in its
+ * place where it fits the arguments better, with the rights of this service. What asks for it is spelled so that none is.
+ */
+const SHADOWING = `
+  SELECT n.nspname::pg_catalog.text AS schema, s.kind, s.name::pg_catalog.text AS name, r.rolname::pg_catalog.text AS owner
+    FROM (
+      SELECT 'function' AS kind, p.pronamespace AS place, p.proname AS name, p.proowner AS owner, p.oid,
+             'pg_catalog.pg_proc'::pg_catalog.regclass AS class
+        FROM pg_catalog.pg_proc p
+       WHERE EXISTS (SELECT FROM pg_catalog.pg_proc b JOIN pg_catalog.pg_namespace c ON c.oid = b.pronamespace
+                      WHERE b.proname = p.proname AND c.nspname = 'pg_catalog')
+      UNION ALL
+      SELECT 'operator', o.oprnamespace, o.oprname, o.oprowner, o.oid, 'pg_catalog.pg_operator'::pg_catalog.regclass
+        FROM pg_catalog.pg_operator o
+       WHERE EXISTS (SELECT FROM pg_catalog.pg_operator b JOIN pg_catalog.pg_namespace c ON c.oid = b.oprnamespace
+                      WHERE b.oprname = o.oprname AND c.nspname = 'pg_catalog')
+    ) s
+    JOIN pg_catalog.pg_namespace n ON n.oid = s.place
+    JOIN pg_catalog.pg_roles r ON r.oid = s.owner
+   WHERE (n.nspname = $1 OR n.nspname = 'public') AND NOT r.rolsuper AND r.rolname <> current_user
+     AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
+                      WHERE d.classid = s.class AND d.objid = s.oid AND d.deptype = 'e')
+   ORDER BY n.nspname, s.kind, s.name, s.oid`;
+
+export const shadowing: Check = {
+  name: 'names of PostgreSQL that others use',
+  async run({ pool, config: { schema } }) {
+    type Row = { schema: string; kind: string; name: string; owner: string };
+    const { rows } = await pool.query<Row>(SHADOWING, [schema]);
+    const [row] = rows;
+    if (row === undefined) return [];
+    const more = rows.length > 1 ? ` So do ${rows.length - 1} more.` : '';
+    const message = `The ${row.kind} "${row.name}" in "${row.schema}", of ${row.owner}, bears the name of one of PostgreSQL's own, and can be called in its place with the rights of this service.${more}`;
+    return [finding('NAMES_SHADOWED', message)];
+  },
+};

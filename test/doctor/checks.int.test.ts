@@ -23,6 +23,7 @@ const NAMES = [
   'migrations',
   'no restore under way',
   'ownership of the tables',
+  'names of PostgreSQL that others use',
   'clock',
   'log is append-only',
   'hash chain',
@@ -155,6 +156,33 @@ describe('what the doctor says', function () {
     expect(found[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username}.`);
     await asSuperuser(database.connectionString, 'ALTER TABLE service.service_keys OWNER TO CURRENT_USER');
     expect((await said())[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username} and 1 more.`);
+  });
+
+  it('is what another user has made that can be called in the place of what is PostgreSQL’s own', async () => {
+    const { connectionString } = database;
+    const other = `shadow_${process.pid}`;
+    await asSuperuser(connectionString, `CREATE ROLE ${other}`, `GRANT CREATE ON SCHEMA public TO ${other}`);
+    try {
+      await asSuperuser(
+        connectionString,
+        `CREATE FUNCTION public.of_my_own(text) RETURNS text LANGUAGE sql AS 'SELECT $1'`,
+        `ALTER FUNCTION public.of_my_own(text) OWNER TO ${other}`,
+        `CREATE FUNCTION public.lower(varchar) RETURNS text LANGUAGE sql AS 'SELECT NULL::text'`,
+      );
+      expect(await said(), 'a superuser, and a name that PostgreSQL has not').to.deep.equal([]);
+      await asSuperuser(connectionString, `ALTER FUNCTION public.lower(varchar) OWNER TO ${other}`);
+      const message = `The function "lower" in "public", of ${other}, bears the name of one of PostgreSQL's own, and can be called in its place with the rights of this service.`;
+      expect(await said()).to.deep.equal([`NAMES_SHADOWED: ${message}`]);
+      await asSuperuser(
+        connectionString,
+        `CREATE OPERATOR public.|| (RIGHTARG = varchar, FUNCTION = public.lower)`,
+        `ALTER OPERATOR public.|| (NONE, varchar) OWNER TO ${other}`,
+      );
+      expect(await said()).to.deep.equal([`NAMES_SHADOWED: ${message} So do 1 more.`]);
+    } finally {
+      await asSuperuser(connectionString, 'DROP FUNCTION IF EXISTS public.lower(varchar) CASCADE');
+      await asSuperuser(connectionString, `DROP OWNED BY ${other}`, `DROP ROLE ${other}`);
+    }
   });
 
   it('is which clock is ahead, and an event that is still to come', async () => {
