@@ -56,7 +56,10 @@ async function writeWhole(file: string, content: string): Promise<void> {
     await rename(partial, target);
   } catch (error) {
     await rm(partial, { force: true }).catch(() => undefined);
-    if (found === null || !NOT_BESIDE.has(String((error as NodeJS.ErrnoException).code))) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Nobody has asked for a file of that name.
+    if (found === null || !NOT_BESIDE.has(String(code)))
+      throw new Error(message.replaceAll(partial, target), { cause: error });
     await writeFile(file, content);
   }
 }
