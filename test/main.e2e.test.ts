@@ -161,6 +161,21 @@ describe('the service as a process', function () {
     expect(end.stderr).to.contain('the embedded PostgreSQL has ended by itself');
   });
 
+  it('ends in one sentence where nothing can be written by default', async () => {
+    const database = await createDatabase();
+    try {
+      const client = await connect(database.connectionString);
+      const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
+      await client.query(`ALTER DATABASE ${rows[0]?.name} SET default_transaction_read_only = on`);
+      await client.end();
+      const end = await start({ DATABASE_URL: database.connectionString }).ended();
+      expect([end.code, end.stdout]).to.deep.equal([2, '']);
+      expect(lastLine(end.stderr)).to.match(/^Transactions are read-only by default in this database: [^\n]+\.$/);
+    } finally {
+      await database.drop();
+    }
+  });
+
   it('uses the database it is given, and no data directory', async () => {
     const database = await createDatabase();
     const service = start({
