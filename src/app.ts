@@ -5,6 +5,7 @@ import { createAuth } from './auth/index.js';
 import type { FirstAdmin } from './auth/first-admin.js';
 import type { Config } from './config.js';
 import { createDoctor } from './examine.js';
+import { explained } from './explain-start.js';
 import { followLog } from './follow-log.js';
 import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
@@ -13,15 +14,12 @@ import { type ListeningServer, listen } from './http/server.js';
 import { readKeyFile } from './log/signed-checkpoints/key-file.js';
 import { startCheckpoints } from './log/signed-checkpoints/start.js';
 import { createLogWatch } from './log/watch.js';
-import { OperatorError } from './kernel/operator-error.js';
 import { autoAcknowledge } from './pipeline/auto-acknowledge.js';
 import { createPipeline } from './pipeline/index.js';
 import { createPurger } from './pipeline/purger.js';
 import { readDatabase } from './postgres/database.js';
-import { SQLSTATE, sqlState } from './postgres/errors.js';
 import type { Logger } from './postgres/logger.js';
 import { type ConnectionOptions, createPool, directly, withSessions } from './postgres/pool.js';
-import { isStartupRefused, unexpectedPooler } from './postgres/pooler.js';
 import { createServerRole } from './postgres/server-role.js';
 import { openDatabase } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
@@ -96,20 +94,6 @@ async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
     stopping: () => shutdown.begun(),
     stop: () => shutdown.run(),
   };
-}
-
-const READ_ONLY =
-  'Transactions are read-only by default in this database: take default_transaction_read_only away from it and from the user of DATABASE_URL ("dps doctor" says so too).';
-
-/** A right that the database user lacks is found where it is first needed; everything else speaks for itself. */
-function explained(error: unknown): unknown {
-  if (isStartupRefused(error)) return unexpectedPooler(error);
-  if (sqlState(error) === SQLSTATE.read_only_sql_transaction) return new OperatorError(READ_ONLY, { cause: error });
-  if (sqlState(error) !== SQLSTATE.insufficient_privilege) return error;
-  return new OperatorError(
-    `The user of DATABASE_URL lacks a right that the service needs (${(error as Error).message}): grant it USAGE and CREATE on the schemas of DB_SCHEMA and SERVICE_SCHEMA ("dps doctor" shows how).`,
-    { cause: error },
-  );
 }
 
 type Starting = Config & { logger: Logger; signal: AbortSignal };
