@@ -10,8 +10,8 @@ CREATE TABLE :"service".service_events (
   version       integer     NOT NULL CHECK (version > 0),
   collection    text,
   field         text,
-  data          jsonb       NOT NULL CHECK (jsonb_typeof(data) = 'object'),
-  actor         jsonb       NOT NULL CHECK (jsonb_typeof(actor) = 'object'),
+  data          jsonb       NOT NULL CHECK (pg_catalog.jsonb_typeof(data) = 'object'),
+  actor         jsonb       NOT NULL CHECK (pg_catalog.jsonb_typeof(actor) = 'object'),
   command       text        NOT NULL,
   reason        text,
   request_id    text,
@@ -21,17 +21,17 @@ CREATE TABLE :"service".service_events (
   previous_hash text        NOT NULL CHECK (previous_hash ~ '^[0-9a-f]{64}$'),
   hash          text        NOT NULL CHECK (hash ~ '^[0-9a-f]{64}$'),
   -- What else is known of the request.
-  context       jsonb       CHECK (jsonb_typeof(context) = 'object'),
+  context       jsonb       CHECK (pg_catalog.jsonb_typeof(context) = 'object'),
   -- What it is about other than a collection: its kind and its id.
   subject       jsonb       CHECK (subject IS NULL
-    OR (jsonb_typeof(subject -> 'kind') = 'string' AND jsonb_typeof(subject -> 'id') = 'string') IS TRUE)
+    OR (pg_catalog.jsonb_typeof(subject -> 'kind'::text) = 'string' AND pg_catalog.jsonb_typeof(subject -> 'id'::text) = 'string') IS TRUE)
 );
 
 COMMENT ON TABLE :"service".service_events IS 'Append-only, hash-chained log of every change of the managed schema.';
 
 CREATE INDEX service_events_batch ON :"service".service_events (batch);
 CREATE INDEX service_events_collection ON :"service".service_events (collection, position);
-CREATE INDEX service_events_subject ON :"service".service_events ((subject ->> 'kind'), (subject ->> 'id'), position)
+CREATE INDEX service_events_subject ON :"service".service_events ((subject ->> 'kind'::text), (subject ->> 'id'::text), position)
   WHERE subject IS NOT NULL;
 -- What had another name, for everything that follows a name through the log.
 CREATE INDEX service_events_renames ON :"service".service_events (position)
@@ -41,7 +41,7 @@ CREATE INDEX service_events_lives ON :"service".service_events (collection, posi
   WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted');
 -- What the trash holds unless it was restored or purged.
 CREATE INDEX service_events_kept ON :"service".service_events (position)
-  WHERE type IN ('collection.deleted', 'field.deleted') AND data ? 'kept_until';
+  WHERE type IN ('collection.deleted', 'field.deleted') AND data ? 'kept_until'::text;
 CREATE INDEX service_events_occurred_at ON :"service".service_events (occurred_at, position);
 
 -- What is accepted stays as it is. ALWAYS: in a session that replays replication too. A statement is refused even when
@@ -61,16 +61,16 @@ ALTER TABLE :"service".service_events ENABLE ALWAYS TRIGGER service_events_appen
 -- The metadata rows: the managed schema in normal form, written in the transaction of the events they come from.
 CREATE TABLE :"service".service_collections (
   collection text  PRIMARY KEY,
-  meta       jsonb NOT NULL CHECK (jsonb_typeof(meta) = 'object'),
-  schema     jsonb CHECK (jsonb_typeof(schema) = 'object')
+  meta       jsonb NOT NULL CHECK (pg_catalog.jsonb_typeof(meta) = 'object'),
+  schema     jsonb CHECK (pg_catalog.jsonb_typeof(schema) = 'object')
 );
 
 CREATE TABLE :"service".service_fields (
   collection text  NOT NULL,
   field      text  NOT NULL,
   type       text  NOT NULL,
-  meta       jsonb NOT NULL CHECK (jsonb_typeof(meta) = 'object'),
-  schema     jsonb CHECK (jsonb_typeof(schema) = 'object'),
+  meta       jsonb NOT NULL CHECK (pg_catalog.jsonb_typeof(meta) = 'object'),
+  schema     jsonb CHECK (pg_catalog.jsonb_typeof(schema) = 'object'),
   PRIMARY KEY (collection, field)
 );
 
@@ -81,11 +81,11 @@ CREATE TABLE :"service".service_relations (
   one_collection          text,
   one_field               text,
   one_collection_field    text,
-  one_allowed_collections jsonb  CHECK (jsonb_typeof(one_allowed_collections) = 'array'),
+  one_allowed_collections jsonb  CHECK (pg_catalog.jsonb_typeof(one_allowed_collections) = 'array'),
   junction_field          text,
   sort_field              text,
   one_deselect_action     text   NOT NULL,
-  schema                  jsonb  CHECK (jsonb_typeof(schema) = 'object'),
+  schema                  jsonb  CHECK (pg_catalog.jsonb_typeof(schema) = 'object'),
   PRIMARY KEY (many_collection, many_field)
 );
 
@@ -148,7 +148,7 @@ CREATE UNIQUE INDEX service_divergences_once
 -- The keys that checkpoints of the log are and were signed with: Ed25519, the public half for good.
 CREATE TABLE :"service".service_keys (
   id            bigint         PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-  public_key    bytea          NOT NULL UNIQUE CHECK (octet_length(public_key) = 32),
+  public_key    bytea          NOT NULL UNIQUE CHECK (pg_catalog.octet_length(public_key) = 32),
   -- PKCS #8, of the one key that is kept here; null: it is in a file, or was replaced.
   private_key   bytea,
   kept          text           NOT NULL CHECK (kept IN ('file', 'database')),
@@ -201,14 +201,14 @@ CREATE TABLE :"service".service_changes (
   -- Whose tables nothing else may change now.
   held            text[] NOT NULL,
   opened_position bigint NOT NULL,
-  request         jsonb  NOT NULL CHECK (jsonb_typeof(request) = 'object'),
+  request         jsonb  NOT NULL CHECK (pg_catalog.jsonb_typeof(request) = 'object'),
   -- What keeps it from going on now, where it has no steps; for people, and in no event.
   progress        jsonb
 );
 
 CREATE INDEX service_changes_opened ON :"service".service_changes (opened_position);
 CREATE INDEX service_changes_state ON :"service".service_changes (state, opened_position);
-CREATE INDEX service_changes_held ON :"service".service_changes (opened_position) WHERE held <> '{}';
+CREATE INDEX service_changes_held ON :"service".service_changes (opened_position) WHERE held OPERATOR(pg_catalog.<>) '{}';
 
 -- What is prepared for them outside their transaction, and how far that is. Rows are here as long as something of it may
 -- be in the database.
@@ -216,7 +216,7 @@ CREATE TABLE :"service".service_preparations (
   request      uuid    NOT NULL,
   number       integer NOT NULL,
   -- What is to be done, as it was planned.
-  step         jsonb   NOT NULL CHECK (jsonb_typeof(step) = 'object'),
+  step         jsonb   NOT NULL CHECK (pg_catalog.jsonb_typeof(step) = 'object'),
   -- How far the step is, in its own words; for whoever goes on with it.
   checkpoint   jsonb,
   -- The same for people.
@@ -242,7 +242,7 @@ CREATE TABLE :"service".service_users (
   created_at    timestamptz NOT NULL DEFAULT now()
 );
 
-CREATE UNIQUE INDEX service_users_email ON :"service".service_users (lower(email));
+CREATE UNIQUE INDEX service_users_email ON :"service".service_users (pg_catalog.lower(email));
 
 CREATE TABLE :"service".service_tokens (
   id         uuid        PRIMARY KEY,
@@ -287,9 +287,11 @@ CREATE TABLE :"service".service_auth_epoch (
 
 INSERT INTO :"service".service_auth_epoch (epoch) VALUES (1);
 
-CREATE FUNCTION :"service".service_next_auth_epoch() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Its path: nothing that others have made is called in the place of PostgreSQL's own.
+CREATE FUNCTION :"service".service_next_auth_epoch() RETURNS trigger LANGUAGE plpgsql
+  SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  EXECUTE format('UPDATE %I.service_auth_epoch SET epoch = epoch + 1 + (random() * 1000000)::bigint', TG_TABLE_SCHEMA);
+  EXECUTE pg_catalog.format('UPDATE %I.service_auth_epoch SET epoch = epoch + 1 + (random() * 1000000)::bigint', TG_TABLE_SCHEMA);
   RETURN NULL;
 END
 $$;
@@ -321,19 +323,19 @@ CREATE INDEX service_idempotency_created_at ON :"service".service_idempotency (c
 -- For people with a SQL prompt: the documents as the API shows them.
 CREATE VIEW :"service".service_v_collections AS
 SELECT c.collection,
-       jsonb_build_object('collection', c.collection) || c.meta AS meta,
-       jsonb_build_object('name', c.collection) || c.schema AS schema
+       pg_catalog.jsonb_build_object('collection', c.collection) || c.meta AS meta,
+       pg_catalog.jsonb_build_object('name', c.collection) || c.schema AS schema
   FROM :"service".service_collections c;
 
 CREATE VIEW :"service".service_v_fields AS
 SELECT f.collection,
        f.field,
        f.type,
-       jsonb_build_object('collection', f.collection, 'field', f.field) || f.meta AS meta,
-       f.schema || jsonb_build_object(
+       pg_catalog.jsonb_build_object('collection', f.collection, 'field', f.field) || f.meta AS meta,
+       f.schema || pg_catalog.jsonb_build_object(
          'name', f.field,
          'table', f.collection,
-         'is_generated', f.schema ->> 'generation_expression' IS NOT NULL,
+         'is_generated', f.schema ->> 'generation_expression'::text IS NOT NULL,
          'foreign_key_table', r.one_collection,
          'foreign_key_column', k.field
        ) AS schema
@@ -343,7 +345,7 @@ SELECT f.collection,
   LEFT JOIN LATERAL (
     SELECT p.field
       FROM :"service".service_fields p
-     WHERE p.collection = r.one_collection AND (p.schema ->> 'is_primary_key')::boolean
+     WHERE p.collection = r.one_collection AND (p.schema ->> 'is_primary_key'::text)::boolean
      ORDER BY p.field
      LIMIT 1
   ) k ON true;
@@ -354,11 +356,11 @@ SELECT r.id, r.many_collection, r.many_field, r.one_collection, r.one_field, r.o
   FROM :"service".service_relations r;
 
 CREATE VIEW :"service".service_v_changes AS
-SELECT c.id, c.state, c.collections, c.request ->> 'operation' AS operation, c.request -> 'author' ->> 'name' AS author,
-       c.request ->> 'reason' AS reason, c.opened_position, (c.request ->> 'opened_at')::timestamptz AS opened_at
+SELECT c.id, c.state, c.collections, c.request ->> 'operation'::text AS operation, c.request -> 'author'::text ->> 'name'::text AS author,
+       c.request ->> 'reason'::text AS reason, c.opened_position, (c.request ->> 'opened_at'::text)::timestamptz AS opened_at
   FROM :"service".service_changes c;
 
 -- Who changed what, when and why, one row an event.
 CREATE VIEW :"service".service_v_history AS
-SELECT e.position, e.occurred_at, e.type, e.collection, e.field, e.subject, e.actor ->> 'name' AS actor, e.command, e.reason, e.batch
+SELECT e.position, e.occurred_at, e.type, e.collection, e.field, e.subject, e.actor ->> 'name'::text AS actor, e.command, e.reason, e.batch
   FROM :"service".service_events e;

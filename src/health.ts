@@ -63,7 +63,7 @@ interface Stopped {
 
 /** Anybody may ask for the health: neither names of collections nor PostgreSQL's sentences are told here. */
 const STOPPED = `
-  select name, last_error ->> 'position' as at, last_error ->> 'sqlstate' as sqlstate
+  select name, last_error ->> 'position'::text as at, last_error ->> 'sqlstate'::text as sqlstate
     from ${own.projections} where status = 'failed' order by name`;
 
 async function checkProjections(pool: Queryable): Promise<HealthCheck> {

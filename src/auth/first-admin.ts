@@ -76,7 +76,7 @@ async function compared(
   const ignored: ('ADMIN_PASSWORD' | 'ADMIN_TOKEN')[] = [];
   if (password != null) {
     const { rows } = await pool.query<{ password_hash: string | null }>(
-      `select password_hash from ${own.users} where lower(email) = lower($1)`,
+      `select password_hash from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1)`,
       [email ?? present.email],
     );
     if (!(await passwords.matches(password, rows[0]?.password_hash ?? null))) ignored.push('ADMIN_PASSWORD');

@@ -133,7 +133,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
   return {
     async lastNetwork(email) {
       const { rows } = await pool.query<{ login_network: string | null }>(
-        `select login_network from ${own.users} where lower(email) = lower($1)`,
+        `select login_network from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1)`,
         [email],
       );
       return rows[0]?.login_network ?? null;
@@ -142,7 +142,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     async login(login) {
       const { email, password } = login;
       const { rows } = await pool.query<{ id: string; password_hash: string | null; status: string }>(
-        `select id, password_hash, status from ${own.users} where lower(email) = lower($1)`,
+        `select id, password_hash, status from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1)`,
         [email],
       );
       const user = rows[0];

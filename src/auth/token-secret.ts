@@ -12,10 +12,10 @@ const KEY = 'token_secret';
  */
 export async function tokenSecret(pool: Pick<Pool, 'query'>, given: string | null): Promise<string> {
   if (given !== null) return given;
-  await pool.query(`insert into ${own.settings} (key, value) values ($1, to_jsonb($2::text)) on conflict do nothing`, [
-    KEY,
-    randomSecret(),
-  ]);
+  await pool.query(
+    `insert into ${own.settings} (key, value) values ($1, pg_catalog.to_jsonb($2::text)) on conflict do nothing`,
+    [KEY, randomSecret()],
+  );
   const found = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);
   return onlyRow(found).value;
 }

@@ -39,7 +39,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
   return {
     async list({ offset, limit }) {
       const { rows } = await pool.query<UserRow>(
-        `select ${USER_COLUMNS} from ${own.users} order by lower(email), id offset $1 limit $2`,
+        `select ${USER_COLUMNS} from ${own.users} order by pg_catalog.lower(email), id offset $1 limit $2`,
         [offset, limit],
       );
       const count = await pool.query<{ total: number }>(`select count(*)::int as total from ${own.users}`);
@@ -48,7 +48,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
 
     async find(named) {
       const { rows } = await pool.query<UserRow>(
-        `select ${USER_COLUMNS} from ${own.users} where id::text = lower($1) or lower(email) = lower($1)`,
+        `select ${USER_COLUMNS} from ${own.users} where id::text = pg_catalog.lower($1) or pg_catalog.lower(email) = pg_catalog.lower($1)`,
         [named],
       );
       return rows[0] && toUser(rows[0]);

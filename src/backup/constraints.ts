@@ -19,7 +19,7 @@ SELECT c.conrelid::regclass::text AS table, c.conname::text AS name, pg_catalog.
 FROM pg_catalog.pg_constraint c
 JOIN pg_catalog.pg_class r ON r.oid = c.conrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace
-WHERE n.nspname = $1 AND c.conparentid = 0 AND c.coninhcount = 0
+WHERE n.nspname = $1 AND c.conparentid = 0::oid AND c.coninhcount = 0
   AND (c.contype = 'f' OR NOT c.convalidated)
 ORDER BY r.relname COLLATE "C", c.conname COLLATE "C"`;
 

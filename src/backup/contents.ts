@@ -12,7 +12,7 @@ export interface TableRows {
 /** Partitioned tables hold nothing themselves: their partitions do. */
 const COLUMNS: Sql = sql`
 SELECT c.relname::text AS table,
-       coalesce(json_agg(a.attname ORDER BY a.attnum) FILTER (WHERE a.attnum IS NOT NULL), '[]') AS columns
+       coalesce(pg_catalog.json_agg(a.attname ORDER BY a.attnum) FILTER (WHERE a.attnum IS NOT NULL), '[]') AS columns
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_catalog.pg_attribute a
@@ -53,7 +53,7 @@ export async function sequenceNames(client: pg.ClientBase, schema: string): Prom
 /** Of one schema, without what extensions bring along. */
 const LEFT_OUT: Sql = sql`
 WITH own AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1)
-SELECT kind, coalesce(json_agg(name ORDER BY name COLLATE "C"), '[]') AS names FROM (
+SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]') AS names FROM (
   SELECT CASE c.relkind WHEN 'v' THEN 'views' WHEN 'm' THEN 'materialized views' WHEN 'f' THEN 'foreign tables'
            ELSE 'tables' END AS kind, c.relname::text AS name, c.oid AS object
     FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
@@ -62,19 +62,19 @@ SELECT kind, coalesce(json_agg(name ORDER BY name COLLATE "C"), '[]') AS names F
   SELECT 'functions', p.proname::text, p.oid
     FROM pg_catalog.pg_proc p JOIN own ON own.oid = p.pronamespace
   UNION ALL
-  SELECT 'triggers', format('%s on %s', t.tgname, c.relname), t.oid
+  SELECT 'triggers', pg_catalog.format('%s on %s', t.tgname, c.relname), t.oid
     FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN own ON own.oid = c.relnamespace
    WHERE NOT t.tgisinternal AND c.relname = ANY ($2)
   UNION ALL
-  SELECT 'row security policies', format('%s on %s', p.polname, c.relname), p.oid
+  SELECT 'row security policies', pg_catalog.format('%s on %s', p.polname, c.relname), p.oid
     FROM pg_catalog.pg_policy p JOIN pg_catalog.pg_class c ON c.oid = p.polrelid JOIN own ON own.oid = c.relnamespace
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
-   WHERE n.nspname NOT IN ($1, 'information_schema', 'public') AND NOT starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
+   WHERE n.nspname NOT IN ($1, 'information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
      AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)})
   UNION ALL
-  SELECT 'trash', CASE t.kind WHEN 'field' THEN format('%s.%s (position %s)', t.collection, t.field, t.position)
-           ELSE format('%s (position %s)', t.collection, t.position) END, NULL::oid
+  SELECT 'trash', CASE t.kind WHEN 'field' THEN pg_catalog.format('%s.%s (position %s)', t.collection, t.field, t.position)
+           ELSE pg_catalog.format('%s (position %s)', t.collection, t.position) END, NULL::oid
     FROM ${own.trash} t
   UNION ALL
   SELECT 'large objects', l.oid::text, l.oid FROM (SELECT oid FROM pg_catalog.pg_largeobject_metadata LIMIT 100) l

@@ -78,7 +78,7 @@ async function setSequences(client: pg.ClientBase, schema: string, content: Asyn
     const { name, last_value, is_called } = SEQUENCE.parse(JSON.parse(line));
     if (!missing.delete(name)) continue;
     const sequence = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
-    await client.query('SELECT setval($1::regclass, $2, $3)', [sequence, last_value, is_called]);
+    await client.query('SELECT pg_catalog.setval($1::regclass, $2, $3)', [sequence, last_value, is_called]);
   }
   const [first] = missing;
   if (first !== undefined) throw new OperatorError(`The backup lacks the value of the sequence "${first}".`);

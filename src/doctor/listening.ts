@@ -35,7 +35,7 @@ async function isHeard(speaker: pg.Client, listener: pg.Client): Promise<boolean
   });
   try {
     await listener.query(`LISTEN ${channel}`);
-    await speaker.query('SELECT pg_notify($1, $2)', [channel, '']);
+    await speaker.query('SELECT pg_catalog.pg_notify($1, $2)', [channel, '']);
     return await heard;
   } finally {
     clearTimeout(timer);

@@ -43,7 +43,9 @@ const PATIENCE = 60_000;
 export const lag: Check = {
   name: 'projections',
   async run({ tools, pool, now }) {
-    const { rows } = await pool.query<{ last: Date | null }>(`SELECT max(occurred_at) AS last FROM ${own.events}`);
+    const { rows } = await pool.query<{ last: Date | null }>(
+      `SELECT pg_catalog.max(occurred_at) AS last FROM ${own.events}`,
+    );
     const quiet = now() - (rows[0]?.last?.getTime() ?? 0);
     const { projections } = await tools.projections.list();
     return projections.flatMap((projection) => projectionFindings(projection, quiet));

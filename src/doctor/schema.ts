@@ -43,7 +43,7 @@ export const restoring: Check = {
 const NOT_OWNED = `
   SELECT c.relname AS name, c.relowner::regrole::text AS owner, count(*) OVER ()::int AS count
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE n.nspname IN ($1, $2) AND c.relkind IN ('r', 'p') AND NOT pg_has_role(c.relowner, 'USAGE')
+   WHERE n.nspname IN ($1, $2) AND c.relkind IN ('r', 'p') AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')
      AND (n.nspname = $2 OR EXISTS (
            SELECT FROM ${own.collections} s WHERE s.collection = c.relname AND s.schema IS NOT NULL))
    ORDER BY c.relname COLLATE "C" LIMIT 1`;
@@ -68,12 +68,12 @@ const SHADOWING = `
   SELECT n.nspname::pg_catalog.text AS schema, s.kind, s.name::pg_catalog.text AS name, r.rolname::pg_catalog.text AS owner
     FROM (
       SELECT 'function' AS kind, p.pronamespace AS place, p.proname AS name, p.proowner AS owner, p.oid,
-             'pg_catalog.pg_proc'::pg_catalog.regclass AS class
+             'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AS class
         FROM pg_catalog.pg_proc p
        WHERE EXISTS (SELECT FROM pg_catalog.pg_proc b JOIN pg_catalog.pg_namespace c ON c.oid = b.pronamespace
                       WHERE b.proname = p.proname AND c.nspname = 'pg_catalog')
       UNION ALL
-      SELECT 'operator', o.oprnamespace, o.oprname, o.oprowner, o.oid, 'pg_catalog.pg_operator'::pg_catalog.regclass
+      SELECT 'operator', o.oprnamespace, o.oprname, o.oprowner, o.oid, 'pg_catalog.pg_operator'::pg_catalog.regclass::pg_catalog.oid
         FROM pg_catalog.pg_operator o
        WHERE EXISTS (SELECT FROM pg_catalog.pg_operator b JOIN pg_catalog.pg_namespace c ON c.oid = b.oprnamespace
                       WHERE b.oprname = o.oprname AND c.nspname = 'pg_catalog')

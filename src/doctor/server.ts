@@ -13,9 +13,9 @@ interface Server {
 }
 
 const SERVER = `
-  SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version,
-         current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby,
-         current_setting('default_transaction_read_only') = 'on' AS read_only`;
+  SELECT pg_catalog.current_setting('server_version_num')::int AS number, pg_catalog.current_setting('server_version') AS version,
+         pg_catalog.current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby,
+         pg_catalog.current_setting('default_transaction_read_only') = 'on' AS read_only`;
 
 const OLDEST = 140_000;
 
@@ -67,7 +67,7 @@ export function lockFindings(settings: Awaited<ReturnType<typeof readLockSetting
 const BESIDE_THE_POOL = 3;
 
 const CONNECTIONS = `
-  SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections`;
+  SELECT pg_catalog.current_setting('max_connections')::int - pg_catalog.current_setting('superuser_reserved_connections')::int AS connections`;
 
 export const connections: Check = {
   name: 'connections',
@@ -99,7 +99,7 @@ export const timeouts: Check = {
 };
 
 const STATISTICS = `
-  SELECT pg_has_role('pg_read_all_stats', 'USAGE') AS shown, current_user::text AS user`;
+  SELECT pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') AS shown, current_user::text AS user`;
 
 /** What a change waits for, and how far standbys are, is told as far as the account sees it. */
 export const statistics: Check = {

@@ -6,18 +6,18 @@ import { finding } from './finding.js';
 
 /** Position 0 is where copies are prepared (src/projector/online). A type for each table's rows, indexes, sequences and TOAST come with what is kept. */
 const STRANGERS = `
-  WITH prefix AS (SELECT n.nspname || '_trash_' AS text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID}),
+  WITH prefix AS (SELECT n.nspname::text || '_trash_' AS text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID}),
   places AS (SELECT n.oid, n.nspname::text AS name, t.kind, t.collection FROM prefix
-               JOIN pg_catalog.pg_namespace n ON starts_with(n.nspname, prefix.text)
+               JOIN pg_catalog.pg_namespace n ON pg_catalog.starts_with(n.nspname, prefix.text)
                 AND n.nspname <> prefix.text || '0'
-               LEFT JOIN ${own.trash} t ON n.nspname = prefix.text || t.position)
+               LEFT JOIN ${own.trash} t ON n.nspname = prefix.text || t.position::text)
   SELECT p.name FROM places p WHERE p.kind IS NULL
   UNION ALL
-  SELECT format('%s.%s', p.name, c.relname) FROM places p JOIN pg_catalog.pg_class c ON c.relnamespace = p.oid
+  SELECT pg_catalog.format('%s.%s', p.name, c.relname) FROM places p JOIN pg_catalog.pg_class c ON c.relnamespace = p.oid
    WHERE p.kind IS NOT NULL AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
      AND c.relname <> CASE p.kind WHEN 'field' THEN '${COPY}' ELSE p.collection END
   UNION ALL
-  SELECT format('%s.%s', p.name, f.proname) FROM places p JOIN pg_catalog.pg_proc f ON f.pronamespace = p.oid
+  SELECT pg_catalog.format('%s.%s', p.name, f.proname) FROM places p JOIN pg_catalog.pg_proc f ON f.pronamespace = p.oid
   ORDER BY 1 LIMIT 6`;
 
 const SHOWN = 5;

@@ -35,7 +35,7 @@ const INSERT = `
                               request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash)
   SELECT e.position, e.id, $2::uuid, e.type, e.version, e.collection, e.field, e.data, $3::jsonb, $4::text,
          $5::text, $6::text, $7::text, $8::text, $9::jsonb, e.subject, $10::timestamptz, e.previous_hash, e.hash
-    FROM jsonb_to_recordset($1) AS e (position bigint, id uuid, type text, version integer, collection text,
+    FROM pg_catalog.jsonb_to_recordset($1) AS e (position bigint, id uuid, type text, version integer, collection text,
                                       field text, data jsonb, subject jsonb, previous_hash text, hash text)`;
 
 /**

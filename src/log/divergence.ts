@@ -34,22 +34,22 @@ export interface NotedDivergence extends Divergence {
   id: number;
 }
 
-const NOTED = `'id', d.id, 'seen', json_build_object('position', d.seen_position, 'hash', d.seen_hash),
-  'found', json_build_object('position', d.found_position, 'hash', d.found_hash), 'fork', d.fork_position,
-  'noticed_at', to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const NOTED = `'id', d.id, 'seen', pg_catalog.json_build_object('position', d.seen_position, 'hash', d.seen_hash),
+  'found', pg_catalog.json_build_object('position', d.found_position, 'hash', d.found_hash), 'fork', d.fork_position,
+  'noticed_at', pg_catalog.to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Of a row `d`: only the event in the log acknowledges it, whatever the row says. */
 const ACKNOWLEDGED = `EXISTS (SELECT FROM ${own.events} a WHERE a.position = d.acknowledged AND a.type = 'log.acknowledged')`;
 
 /** Columns of a head check, for a query whose FROM holds the last event as `h`. Few rows: it is asked with every read. */
 export const CHECK_COLUMNS = `
-  (SELECT json_build_object('position', p.position, 'hash', p.hash) FROM ${own.projections} p
+  (SELECT pg_catalog.json_build_object('position', p.position, 'hash', p.hash) FROM ${own.projections} p
     WHERE p.position > 0 AND NOT EXISTS (SELECT FROM ${own.events} e
                                           WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))
     ORDER BY p.position DESC LIMIT 1) AS forgotten,
-  (SELECT json_agg(json_build_object(${NOTED}) ORDER BY d.id) FROM ${own.divergences} d
+  (SELECT pg_catalog.json_agg(pg_catalog.json_build_object(${NOTED}) ORDER BY d.id) FROM ${own.divergences} d
     WHERE NOT ${ACKNOWLEDGED}) AS pending,
-  (SELECT coalesce(max(d.id), 0) FROM ${own.divergences} d WHERE ${ACKNOWLEDGED}) AS acknowledged,
+  (SELECT coalesce(pg_catalog.max(d.id), 0) FROM ${own.divergences} d WHERE ${ACKNOWLEDGED}) AS acknowledged,
   ${TIMELINE} AS timeline`;
 
 /** One row: a head check, and the last event's time. The members of an empty log's head are null. */
@@ -78,10 +78,10 @@ export async function checkHead(db: Queryable): Promise<HeadCheck> {
 /** Whether a place is one of this log. @param hash whole, or its first digits */
 export async function isInLog(db: Queryable, { position, hash }: { position: number; hash: string }): Promise<boolean> {
   if (position === 0) return GENESIS_HASH.startsWith(hash);
-  const { rowCount } = await db.query(`SELECT FROM ${own.events} WHERE position = $1 AND starts_with(hash, $2)`, [
-    position,
-    hash,
-  ]);
+  const { rowCount } = await db.query(
+    `SELECT FROM ${own.events} WHERE position = $1 AND pg_catalog.starts_with(hash, $2)`,
+    [position, hash],
+  );
   return rowCount === 1;
 }
 
@@ -92,17 +92,17 @@ export function isReplaced({ head }: Pick<HeadCheck, 'head'>, seen: { position: 
 }
 
 const COVERED = `
-SELECT json_build_object(${NOTED}) AS noted FROM ${own.divergences} d
+SELECT pg_catalog.json_build_object(${NOTED}) AS noted FROM ${own.divergences} d
  WHERE ${ACKNOWLEDGED} AND d.seen_position >= $1 AND d.id > $2 ORDER BY d.id DESC LIMIT 1`;
 
 const NOTE = `
 INSERT INTO ${own.divergences} (seen_position, seen_hash, found_position, found_hash, fork_position)
-SELECT $1, $2, $3, $4, (SELECT max(e.position) FROM ${own.events} e
-                          JOIN unnest($5::bigint[], $6::text[]) known (position, hash) USING (position, hash))
+SELECT $1, $2, $3, $4, (SELECT pg_catalog.max(e.position) FROM ${own.events} e
+                          JOIN ROWS FROM (pg_catalog.unnest($5::bigint[]), pg_catalog.unnest($6::text[])) known (position, hash) USING (position, hash))
 ON CONFLICT DO NOTHING`;
 
 const PENDING = `
-SELECT json_build_object(${NOTED}) AS noted FROM ${own.divergences} d WHERE NOT ${ACKNOWLEDGED} ORDER BY d.id`;
+SELECT pg_catalog.json_build_object(${NOTED}) AS noted FROM ${own.divergences} d WHERE NOT ${ACKNOWLEDGED} ORDER BY d.id`;
 
 /**
  * Writes down that `seen` isn't in the log. A process that slept through a divergence and its acknowledgement saw a part
@@ -141,7 +141,7 @@ export async function pendingDivergences(db: Queryable): Promise<NotedDivergence
 /** Which of the rows are there no more: only an event may remove one. */
 export async function missingDivergences(db: Queryable, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
-    `SELECT id FROM unnest($1::bigint[]) id WHERE NOT EXISTS (SELECT FROM ${own.divergences} d WHERE d.id = id.id)`,
+    `SELECT id FROM pg_catalog.unnest($1::bigint[]) id WHERE NOT EXISTS (SELECT FROM ${own.divergences} d WHERE d.id = id.id)`,
     [ids.map(String)],
   );
   return rows.map(({ id }) => id);
@@ -177,7 +177,7 @@ export interface Acknowledgement {
 export async function readAcknowledgements(db: Queryable): Promise<Acknowledgement[]> {
   const { rows } = await db.query<{ position: number; data: unknown }>(
     `SELECT position, data FROM ${own.events}
-      WHERE subject ->> 'kind' = 'log' AND type = 'log.acknowledged' ORDER BY position`,
+      WHERE subject ->> 'kind'::text = 'log' AND type = 'log.acknowledged' ORDER BY position`,
   );
   return rows.map(({ position, data }) => ({ position, divergences: divergencesIn(data) }));
 }

@@ -47,10 +47,10 @@ export async function readDocuments(db: Queryable, hashes: readonly string[]): P
 const DAMAGED = `
   SELECT e.position, n.hash, d.hash IS NULL AS missing
     FROM ${own.events} e
-    CROSS JOIN LATERAL (VALUES ${DOCUMENT_MEMBERS.map((member) => `(e.data ->> '${member}')`).join(', ')}) n (hash)
+    CROSS JOIN LATERAL (VALUES ${DOCUMENT_MEMBERS.map((member) => `(e.data ->> '${member}'::text)`).join(', ')}) n (hash)
     LEFT JOIN ${own.documents} d ON d.hash = n.hash
-   WHERE e.subject ->> 'kind' = 'change' AND n.hash IS NOT NULL AND e.position <= $1
-     AND (d.hash IS NULL OR encode(sha256(convert_to(d.content, 'UTF8')), 'hex') <> d.hash)
+   WHERE e.subject ->> 'kind'::text = 'change' AND n.hash IS NOT NULL AND e.position <= $1
+     AND (d.hash IS NULL OR pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(d.content, 'UTF8')), 'hex') <> d.hash)
    ORDER BY e.position LIMIT 1`;
 
 /** The first event whose document isn't what its hash says. */

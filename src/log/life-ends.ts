@@ -16,13 +16,13 @@ interface Row {
   restored: { identity: Identity; fields?: Identity[] } | null;
 }
 
-const COLUMNS = `position, type, collection, field, data ->> 'to' AS "to", data -> 'restored' AS restored,
-  CASE WHEN type IN ('collection.created', 'collection.adopted') THEN jsonb_path_query_array(data, '$.fields[*].field') END AS fields`;
+const COLUMNS = `position, type, collection, field, data ->> 'to'::text AS "to", data -> 'restored'::text AS restored,
+  CASE WHEN type IN ('collection.created', 'collection.adopted') THEN pg_catalog.jsonb_path_query_array(data, '$.fields[*].field') END AS fields`;
 
 const EVENTS = `SELECT ${COLUMNS} FROM ${own.events}
  WHERE position = ANY ($1)
     OR position > $2 AND (type IN ('collection.renamed', 'field.renamed', 'collection.deleted', 'field.deleted')
-       OR type IN ('collection.created', 'field.created') AND data ? 'restored')
+       OR type IN ('collection.created', 'field.created') AND data ? 'restored'::text)
  ORDER BY position`;
 
 /** The events that made things, by the identities that they gave. */

@@ -13,13 +13,13 @@ const BODY =
  */
 const TRIGGERS = `
 SELECT o.operation,
-       count(t.oid) > 0 AS there,
-       coalesce(bool_or(t.tgenabled = 'A'), false) AS enabled,
-       coalesce(bool_or(t.tgenabled = 'A' AND btrim(regexp_replace(p.prosrc, '\\s+', ' ', 'g')) = $1), false) AS refuses
-  FROM (VALUES ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) AS o (operation, bit)
+       pg_catalog.count(t.oid) > 0 AS there,
+       coalesce(pg_catalog.bool_or(t.tgenabled = 'A'), false) AS enabled,
+       coalesce(pg_catalog.bool_or(t.tgenabled = 'A' AND pg_catalog.btrim(pg_catalog.regexp_replace(p.prosrc, '\\s+', ' ', 'g')) = $1), false) AS refuses
+  FROM (VALUES ('UPDATE', 16::int2), ('DELETE', 8::int2), ('TRUNCATE', 32::int2)) AS o (operation, bit)
   LEFT JOIN pg_catalog.pg_trigger t
-    ON t.tgrelid = '${own.events}'::regclass AND NOT t.tgisinternal AND t.tgtype & o.bit > 0 AND t.tgtype & 3 = 2
-   AND t.tgqual IS NULL AND t.tgattr = ''
+    ON t.tgrelid = '${own.events}'::regclass::oid AND NOT t.tgisinternal AND t.tgtype & o.bit > 0::int2 AND t.tgtype & 3::int2 = 2::int2
+   AND t.tgqual IS NULL AND t.tgattr::text = ''
   LEFT JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
  GROUP BY o.operation, o.bit ORDER BY o.bit DESC`;
 

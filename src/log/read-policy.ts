@@ -15,7 +15,7 @@ export interface PolicyAt {
 
 /** Its newest event up to a position. Answered from an index. */
 const query = (upTo: string): string => `SELECT ${EVENT_COLUMNS} FROM ${own.events}
- WHERE subject ->> 'kind' = '${POLICY_SUBJECT.kind}' AND subject ->> 'id' = '${POLICY_SUBJECT.id}' AND type = 'policy.updated'${upTo}
+ WHERE subject ->> 'kind'::text = '${POLICY_SUBJECT.kind}' AND subject ->> 'id'::text = '${POLICY_SUBJECT.id}' AND type = 'policy.updated'${upTo}
  ORDER BY position DESC LIMIT 1`;
 
 /** Whoever decides by it asks under the log's lock. */

@@ -8,7 +8,7 @@ const INSERT = `
                               request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash)
   SELECT position, id, batch, type, version, collection, field, data, actor, command, reason,
          request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash
-    FROM jsonb_to_recordset($1) AS e (position bigint, id uuid, batch uuid, type text, version integer,
+    FROM pg_catalog.jsonb_to_recordset($1) AS e (position bigint, id uuid, batch uuid, type text, version integer,
          collection text, field text, data jsonb, actor jsonb, command text, reason text, request_id text, ip text,
          user_agent text, context jsonb, subject jsonb, occurred_at timestamptz, previous_hash text, hash text)`;
 

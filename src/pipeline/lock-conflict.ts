@@ -76,7 +76,7 @@ const STUCK = IDLE + 500;
  * reading or sending a long message.
  */
 const LOG_HOLDER = `
-  SELECT pid, transaction, application, age, maintenance, "table", CASE WHEN stuck THEN pg_terminate_backend(pid) END AS ended
+  SELECT pid, transaction, application, age, maintenance, "table", CASE WHEN stuck THEN pg_catalog.pg_terminate_backend(pid) END AS ended
     FROM (
       SELECT l.pid, l.virtualtransaction AS transaction, coalesce(a.application_name, '') AS application,
              extract(epoch FROM statement_timestamp() - a.xact_start)::float8 AS age, false AS maintenance, '' AS "table",

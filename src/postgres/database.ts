@@ -20,9 +20,9 @@ const OLDEST = 140_000;
 export async function readDatabase(db: Queryable): Promise<Database> {
   const { rows } = await db.query<{ database: string; version: string; number: number; encoding: string }>(`
     SELECT current_database() AS database,
-           current_setting('server_version') AS version,
-           current_setting('server_version_num')::int AS number,
-           current_setting('server_encoding') AS encoding`);
+           pg_catalog.current_setting('server_version') AS version,
+           pg_catalog.current_setting('server_version_num')::int AS number,
+           pg_catalog.current_setting('server_encoding') AS encoding`);
   const row = rows[0] as (typeof rows)[number];
   const version = row.version.split(' ')[0] ?? row.version;
   if (row.number < OLDEST) {

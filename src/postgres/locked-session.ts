@@ -41,7 +41,7 @@ export async function openLockedSession(options: OpenSession): Promise<LockedSes
     await client.connect();
     await client.query(UNLIMITED);
     const { rows } = await client.query<{ pid: number; locked: boolean }>(
-      `SELECT pg_backend_pid() AS pid, pg_try_advisory_lock($1) AS locked`,
+      `SELECT pg_backend_pid() AS pid, pg_catalog.pg_try_advisory_lock($1) AS locked`,
       [advisoryKey({ database, schema: connection.schema }, purpose)],
     );
     const [row] = rows;
@@ -69,7 +69,7 @@ export async function cancelUntil(
   );
   while (!over) {
     const pid = session()?.pid;
-    if (pid !== undefined) await pool.query('SELECT pg_cancel_backend($1)', [pid]).catch(() => undefined);
+    if (pid !== undefined) await pool.query('SELECT pg_catalog.pg_cancel_backend($1)', [pid]).catch(() => undefined);
     await Promise.race([end, new Promise((resolve) => setTimeout(resolve, CANCEL_EVERY).unref())]);
   }
 }

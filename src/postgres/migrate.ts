@@ -84,7 +84,7 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
   await locked(client, options, async () => {
     // Services of other schemas may begin at the same moment, and take the same schema for their own tables.
     const everySchema = { database: options.database.database, schema: '' };
-    await client.query(`SELECT pg_advisory_xact_lock($1)`, [advisoryKey(everySchema, 'schemas')]);
+    await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [advisoryKey(everySchema, 'schemas')]);
     await ensureSchema(client, options.schema);
     await ensureSchema(client, options.serviceSchema);
     await refuseOthers(client, options);
@@ -137,9 +137,9 @@ async function locked<T>(
   await client.query('BEGIN; SET LOCAL lock_timeout = 0');
   try {
     const key = advisoryKey({ database: database.database, schema }, 'migrations');
-    await client.query(`SELECT pg_advisory_xact_lock($1)`, [key]);
+    await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [key]);
     // No write of an older release is under way, and the next one finds what it is to be refused for.
-    await client.query(`SELECT pg_advisory_xact_lock($1)`, [
+    await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [
       advisoryKey({ database: database.database, schema }, 'log'),
     ]);
     const result = await work();
@@ -153,7 +153,7 @@ async function locked<T>(
 
 async function newestApplied(client: Queryable): Promise<number> {
   const { rows } = await client.query<{ newest: number }>(
-    `SELECT coalesce(max(number), 0)::int AS newest FROM ${own.migrations}`,
+    `SELECT coalesce(pg_catalog.max(number), 0)::int AS newest FROM ${own.migrations}`,
   );
   return rows[0]?.newest ?? 0;
 }

@@ -34,7 +34,7 @@ export const own = {
 };
 
 /** The service's own schema, for a catalog query: its oid, or null where there is none. */
-export const OWN_SCHEMA_OID = `(SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass('${own.migrations}'))`;
+export const OWN_SCHEMA_OID = `(SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass('${own.migrations}')::oid)`;
 
 /** The service's own schema in a managed database, unless SERVICE_SCHEMA says another. */
 export const defaultServiceSchema = (schema: string): string => (schema === 'public' ? 'service' : `service_${schema}`);
@@ -51,7 +51,7 @@ export const trashSchemaName = (serviceSchema: string, position: number | string
 
 /** The same as an expression, for a catalog query. @param position an expression too */
 export const trashSchemaNameSql = (position: string): string =>
-  `(SELECT n.nspname || '_trash_' || ${position} FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID})`;
+  `(SELECT n.nspname::text || '_trash_' || (${position})::text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID})`;
 
 /** Bytes that the service's schema may have in its name, so that those of the trash fit. */
 export const LONGEST_SERVICE_SCHEMA = 63 - '_trash_'.length - String(Number.MAX_SAFE_INTEGER).length;

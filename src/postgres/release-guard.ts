@@ -20,6 +20,6 @@ const NEWEST_MIGRATION = Math.max(
  * makes it an answer.
  */
 export const REFUSE_OLDER_RELEASE = {
-  text: `SELECT CASE WHEN max(number) > ${NEWEST_MIGRATION} THEN ('${OLDER_RELEASE} ' || max(number))::int END
+  text: `SELECT CASE WHEN pg_catalog.max(number) > ${NEWEST_MIGRATION} THEN ('${OLDER_RELEASE} ' || pg_catalog.max(number)::text)::int END
            FROM ${own.migrations}`,
 };

@@ -7,7 +7,7 @@ const KEY = 'restoring';
 
 export async function markRestoring(db: Queryable): Promise<void> {
   await db.query(
-    `INSERT INTO ${own.settings} (key, value) VALUES ($1, jsonb_build_object('since', now()))
+    `INSERT INTO ${own.settings} (key, value) VALUES ($1, pg_catalog.jsonb_build_object('since', now()))
      ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
     [KEY],
   );

@@ -93,7 +93,7 @@ async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise
 
 async function refuseOtherService(client: pg.ClientBase, { schema, serviceSchema }: Schemas): Promise<void> {
   const { rows } = await client.query<{ comment: string | null }>(
-    `SELECT obj_description(c.oid, 'pg_class') AS comment
+    `SELECT pg_catalog.obj_description(c.oid, 'pg_class') AS comment
        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = $1 AND c.relname = 'service_migrations'`,
     [serviceSchema],
@@ -118,7 +118,7 @@ const FOREIGN = `
     UNION ALL
     SELECT t.typname::text FROM pg_catalog.pg_type t JOIN place ON place.oid = t.typnamespace WHERE t.typtype IN ('e', 'd', 'r')
   ) found, begun
-  WHERE NOT begun.yes OR NOT starts_with(found.name, 'service_')
+  WHERE NOT begun.yes OR NOT pg_catalog.starts_with(found.name, 'service_')
   ORDER BY found.name COLLATE "C" LIMIT 1`;
 
 async function refuseForeign(client: pg.ClientBase, serviceSchema: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { Queryable } from './pool.js';
 export const ROLE_COLUMNS = `
   pg_is_in_recovery() AS standby,
   CASE WHEN pg_is_in_recovery() THEN (
-    SELECT json_build_object(
+    SELECT pg_catalog.json_build_object(
       'replayed', pg_last_wal_replay_lsn() - '0/0',
       'received', pg_last_wal_receive_lsn() - '0/0',
       'receiving', EXISTS (SELECT FROM pg_catalog.pg_stat_wal_receiver),

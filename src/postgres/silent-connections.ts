@@ -232,7 +232,7 @@ async function doingOf(target: Target, limit: number, backend: Backend | undefin
 async function endBackend(target: Target, { pid, since }: Backend): Promise<void> {
   await withOwnClient(target, LOOK, (client) =>
     client.query(
-      `SELECT pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
+      `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
         WHERE ${IS_BACKEND} AND a.usename = current_user AND a.datname = current_database()
           AND (a.state LIKE 'idle%' OR a.wait_event_type = 'Client')`,
       [pid, since],

@@ -73,7 +73,7 @@ async function isCommitted(target: Target, lost: Transaction): Promise<boolean |
  */
 async function look(client: pg.ClientBase, { transaction, backend, timeline }: Transaction): Promise<string | null> {
   const { rows } = await client.query<{ status: string | null; timeline: number | null }>(
-    `SELECT pg_xact_status($1::text::xid8) AS status, ${TIMELINE} AS timeline`,
+    `SELECT pg_catalog.pg_xact_status($1::text::xid8) AS status, ${TIMELINE} AS timeline`,
     [transaction],
   );
   if (rows[0]?.timeline !== timeline) return 'unknown';
@@ -81,7 +81,7 @@ async function look(client: pg.ClientBase, { transaction, backend, timeline }: T
   if (status === 'committed') await client.query(SYNC_POINT);
   if (status !== 'in progress') return status;
   await client.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
+    `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
       WHERE pid = $1 AND backend_xid = $2::text::xid8::xid AND (state LIKE 'idle%' OR wait_event_type = 'Client')`,
     [backend, transaction],
   );

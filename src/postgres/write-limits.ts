@@ -14,8 +14,8 @@ export const IDLE = 5_000;
  */
 export function writeLimits({ lock, statement }: { lock: number; statement: number }): Parameterised {
   return {
-    text: `SELECT ${BACKEND}, set_config('lock_timeout', $1, true),
-                  set_config('statement_timeout', $2, true), set_config('idle_in_transaction_session_timeout', $3, true)`,
+    text: `SELECT ${BACKEND}, pg_catalog.set_config('lock_timeout', $1, true),
+                  pg_catalog.set_config('statement_timeout', $2, true), pg_catalog.set_config('idle_in_transaction_session_timeout', $3, true)`,
     values: [String(Math.max(1, Math.ceil(lock))), String(statement), String(IDLE)],
   };
 }

@@ -12,21 +12,21 @@ export interface SystemCollection {
 
 /** Sequences, triggers and further indexes are not part of a `CREATE TABLE` statement. */
 const QUERY = `
-  select c.relname as name, obj_description(c.oid, 'pg_class') as comment,
-         format(E'CREATE TABLE %I.%I (\\n  %s\\n)', n.nspname, c.relname, string_agg(part.text, E',\\n  ' order by part.rank, part.number)) as sql
+  select c.relname as name, pg_catalog.obj_description(c.oid, 'pg_class') as comment,
+         pg_catalog.format(E'CREATE TABLE %I.%I (\\n  %s\\n)', n.nspname, c.relname, pg_catalog.string_agg(part.text, E',\\n  ' order by part.rank, part.number)) as sql
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     cross join lateral (
       select 1 as rank, a.attnum::int as number,
-             quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
+             pg_catalog.quote_ident(a.attname) || ' ' || pg_catalog.format_type(a.atttypid, a.atttypmod)
                || case when a.attnotnull then ' NOT NULL' else '' end
-               || coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '') as text
+               || coalesce(' DEFAULT ' || pg_catalog.pg_get_expr(d.adbin, d.adrelid), '') as text
         from pg_attribute a
         left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       union all
       select 2, row_number() over (order by k.contype <> 'p', k.conname)::int,
-             'CONSTRAINT ' || quote_ident(k.conname) || ' ' || pg_get_constraintdef(k.oid)
+             'CONSTRAINT ' || pg_catalog.quote_ident(k.conname) || ' ' || pg_catalog.pg_get_constraintdef(k.oid)
         from pg_constraint k
        where k.conrelid = c.oid and k.contype in ('p', 'u', 'f', 'c')
     ) part

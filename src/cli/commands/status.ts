@@ -24,7 +24,7 @@ export interface Status {
   projections: ProjectionStatus[];
 }
 
-const LAST = `SELECT hash, occurred_at, actor ->> 'name' AS actor FROM ${own.events} WHERE position = $1`;
+const LAST = `SELECT hash, occurred_at, actor ->> 'name'::text AS actor FROM ${own.events} WHERE position = $1`;
 
 const ROWS = `
   SELECT (SELECT count(*) FROM ${own.collections})::int AS collections,

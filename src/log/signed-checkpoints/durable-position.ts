@@ -42,8 +42,8 @@ type LookRow = CheckRow & {
 const LOOK = `
 SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
        CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_insert_lsn() END::text AS lsn,
-       json_build_object('position', b.position, 'hash', b.hash) AS beginning,
-       (SELECT json_build_object('position', s.position, 'hash', s.hash)
+       pg_catalog.json_build_object('position', b.position, 'hash', b.hash) AS beginning,
+       (SELECT pg_catalog.json_build_object('position', s.position, 'hash', s.hash)
           FROM (SELECT c.position, c.hash FROM ${own.checkpoints} c WHERE c.origin = $1 || b.hash
                 UNION ALL ${KEPT_BEGINNING}) s
          WHERE NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = s.position AND e.hash = s.hash)
@@ -90,7 +90,7 @@ SELECT NOT pg_is_in_recovery() AND EXISTS (SELECT FROM ${own.events} WHERE posit
        (SELECT count(*)::int FROM standby WHERE flush_lsn >= $3::pg_lsn) AS flushed,
        (SELECT count(*)::int FROM pg_catalog.pg_replication_slots
          WHERE slot_type = 'physical' AND NOT temporary) AS slots,
-       NOT pg_has_role('pg_read_all_stats', 'USAGE') AS hidden`;
+       NOT pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') AS hidden`;
 
 interface KeptRow {
   there: boolean;

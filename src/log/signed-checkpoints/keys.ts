@@ -47,7 +47,7 @@ export interface KeysOptions {
   logger: Logger;
 }
 
-const END_OF_LOG = `(SELECT greatest(coalesce(max(position), 1), 1) FROM ${own.events})`;
+const END_OF_LOG = `(SELECT greatest(coalesce(pg_catalog.max(position), 1), 1) FROM ${own.events})`;
 
 const ADD = `INSERT INTO ${own.keys} (public_key, private_key, kept, from_position)
   SELECT $1::bytea, $2::bytea, $3::text, ${END_OF_LOG} ON CONFLICT DO NOTHING`;
@@ -89,7 +89,7 @@ export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys 
       if (fileKey !== null) throw new ProblemError({ code: 'IN_USE', message: KEPT_IN_FILE });
       return withClient(pool, async (client) => {
         await client.query('BEGIN');
-        await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryKey(place, 'checkpoints')]);
+        await client.query('SELECT pg_catalog.pg_advisory_xact_lock($1)', [advisoryKey(place, 'checkpoints')]);
         await client.query(`UPDATE ${own.keys} SET private_key = NULL WHERE private_key IS NOT NULL`);
         const [publicKey, ...rest] = newKey();
         await client.query(ADD, [publicKey, ...rest]);

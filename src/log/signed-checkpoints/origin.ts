@@ -8,7 +8,7 @@ import { originOf } from './checkpoint.js';
 /** A row with position and hash of the event that began the log as it is at `position`; none where it is empty. */
 export const beginningAt = (position: string): string => `(
   (SELECT a.position, a.hash FROM ${own.events} a
-    WHERE a.subject ->> 'kind' = 'log' AND a.type = 'log.acknowledged' AND a.position <= ${position}
+    WHERE a.subject ->> 'kind'::text = 'log' AND a.type = 'log.acknowledged' AND a.position <= ${position}
     ORDER BY a.position DESC LIMIT 1)
   UNION ALL SELECT f.position, f.hash FROM ${own.events} f WHERE f.position = 1 AND ${position} >= 1
   ORDER BY position DESC LIMIT 1)`;
@@ -26,12 +26,12 @@ const KEY = 'log_beginning';
  * acknowledged: a log that was replaced as a whole doesn't tell any more.
  */
 export const KEPT_BEGINNING = `
-  SELECT (k.value ->> 'position')::bigint AS position, k.value ->> 'hash' AS hash
+  SELECT (k.value ->> 'position'::text)::bigint AS position, k.value ->> 'hash'::text AS hash
     FROM ${own.settings} k WHERE k.key = '${KEY}'`;
 
 export const keepBeginning = ({ position, hash }: LogPlace): Parameterised => ({
   text: `INSERT INTO ${own.settings} (key, value)
-         SELECT '${KEY}', jsonb_build_object('position', e.position, 'hash', e.hash)
+         SELECT '${KEY}', pg_catalog.jsonb_build_object('position', e.position, 'hash', e.hash)
            FROM ${own.events} e WHERE e.position = $1 AND e.hash = $2
          ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   values: [position, hash],

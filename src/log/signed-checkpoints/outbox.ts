@@ -24,7 +24,7 @@ export async function isNews(db: Queryable, target: string): Promise<boolean> {
               WHERE target = $1 AND published_at IS NULL AND refused_at IS NULL) < ${MAX_WAITING} AND EXISTS (
               SELECT FROM ${own.events} e WHERE NOT EXISTS (
                 SELECT FROM ${own.checkpoints} c WHERE c.target = $1 AND c.position = e.position AND c.hash = e.hash)
-              AND e.position = (SELECT max(position) FROM ${own.events})) AS news`,
+              AND e.position = (SELECT pg_catalog.max(position) FROM ${own.events})) AS news`,
     [target],
   );
   return rows[0]?.news === true;
@@ -39,7 +39,7 @@ export interface Due {
 /** By the clock of the database, which all processes share. One that was set back says that it is time. */
 export async function isDue(db: Queryable, { target, end, every }: Due): Promise<boolean> {
   const { rows } = await db.query<{ position: number; age: number }>(
-    `SELECT position, extract(epoch FROM now() - signed_at)::float8 * 1000 AS age FROM ${own.checkpoints}
+    `SELECT position, extract(epoch FROM now() - signed_at)::float8 * 1000::float8 AS age FROM ${own.checkpoints}
       WHERE target = $1 AND origin = $2 ORDER BY position DESC LIMIT 1`,
     [target, end.origin],
   );
@@ -100,7 +100,7 @@ export async function markPublished(db: Queryable, id: string, target: string): 
   );
   await db.query(
     `DELETE FROM ${own.checkpoints} WHERE target = $1 AND published_at IS NOT NULL AND id < (
-       SELECT min(id) FROM (SELECT id FROM ${own.checkpoints} WHERE target = $1 AND published_at IS NOT NULL
+       SELECT pg_catalog.min(id) FROM (SELECT id FROM ${own.checkpoints} WHERE target = $1 AND published_at IS NOT NULL
                              ORDER BY id DESC LIMIT ${MAX_KEPT}) newest)`,
     [target],
   );

@@ -167,7 +167,7 @@ async function writeDown(options: PublisherOptions): Promise<boolean> {
   const note = await checkpoints.signEnd(end);
   await withClient(pool, async (client) => {
     await client.query('BEGIN');
-    await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryKey(place, 'checkpoints')]);
+    await client.query('SELECT pg_catalog.pg_advisory_xact_lock($1)', [advisoryKey(place, 'checkpoints')]);
     if (await isDue(client, { target: target.name, end, every })) await insert(client, target.name, { ...end, note });
     await client.query('COMMIT');
   });

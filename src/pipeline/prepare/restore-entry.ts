@@ -32,7 +32,7 @@ export async function findEntry({ pool, at }: RestoreOptions, position: number):
 /** The schema before the batch that put an entry into the trash. */
 export async function schemaBefore({ pool, at }: RestoreOptions, { batch }: TrashEntry): Promise<Point> {
   const { rows } = await pool.query<{ first: number }>(
-    `SELECT min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
+    `SELECT pg_catalog.min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
     [batch],
   );
   const [{ first }] = rows as [{ first: number }];

@@ -108,7 +108,7 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin): Paramet
     writeLimits({ lock: how.lockWait, statement: options.statementTimeout }),
     how.unlocked === true
       ? NOTHING
-      : { text: 'SELECT pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
+      : { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
     writeLimits({ lock: how.tableWait, statement: options.statementTimeout }),
     REFUSE_OLDER_RELEASE,
     { text: CHECK_QUERY },

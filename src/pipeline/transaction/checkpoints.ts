@@ -16,6 +16,6 @@ export function checkpoints({ position, hash }: LogHead, { place }: Pick<Pipelin
                 SET position = excluded.position, hash = excluded.hash, updated_at = now()`,
       values: [position, hash],
     },
-    { text: `SELECT pg_notify($1, $2)`, values: [logChannel(place.schema), String(position)] },
+    { text: `SELECT pg_catalog.pg_notify($1, $2)`, values: [logChannel(place.schema), String(position)] },
   ];
 }

@@ -84,8 +84,11 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
   const key = advisoryKey(options.place, 'log');
   const flight = sendBatch(client, [
     { text: 'BEGIN' },
-    { text: `SELECT set_config('lock_timeout', $1, true)`, values: [Math.min(options.lockTimeout, patience)] },
-    { text: 'SELECT pg_advisory_xact_lock($1)', values: [key] },
+    {
+      text: `SELECT pg_catalog.set_config('lock_timeout', $1, true)`,
+      values: [Math.min(options.lockTimeout, patience)],
+    },
+    { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [key] },
     { text: CHECK_QUERY },
     { text: `SELECT FROM ${own.events} WHERE batch = $1 LIMIT 1`, values: [lost.batch] },
     { text: SYNC_POINT },
@@ -107,7 +110,7 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
 /** Ends the lost transaction's process, and only while it is that transaction which holds the lock. */
 async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, key: string): Promise<void> {
   const statement = {
-    text: `SELECT pg_terminate_backend(a.pid) FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+    text: `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
             WHERE ${IS_BACKEND} AND l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
               AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
               AND (l.classid::bigint << 32 | l.objid::bigint) = $3::bigint AND ${TIMELINE} = $4`,

@@ -11,7 +11,7 @@ import type { State } from '../../schema/model/state.js';
 import { SAVEPOINT } from './begin.js';
 
 /** Counting may take 1.5 seconds: an answer without the count is better than one that comes late. */
-const LIMITS = sql`SELECT set_config('statement_timeout', '1500', true), set_config('lock_timeout', '1500', true)`;
+const LIMITS = sql`SELECT pg_catalog.set_config('statement_timeout', '1500', true), pg_catalog.set_config('lock_timeout', '1500', true)`;
 
 export interface Explained {
   before: State;

@@ -6,7 +6,7 @@ import { LostConnectionError } from '../errors.js';
 
 /** SQL: the server's timeline as an integer; null while it is in recovery. */
 export const TIMELINE = `CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL
-  ELSE ('x' || left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))::bit(32)::int END`;
+  ELSE ('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))::bit(32)::int END`;
 
 /**
  * Milliseconds after which an older timeline is believed, when none newer was seen meanwhile: then it isn't a deposed

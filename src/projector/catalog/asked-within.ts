@@ -15,7 +15,7 @@ export async function askedWithin<Row extends pg.QueryResultRow>(
   if (limit < 1) return null;
   const time = literal(String(Math.ceil(limit)));
   // Both in one message: the limits are over with it, and nothing has to be taken back when it fails.
-  const script = sql`SELECT set_config('statement_timeout', ${time}, true), set_config('lock_timeout', ${time}, true);
+  const script = sql`SELECT pg_catalog.set_config('statement_timeout', ${time}, true), pg_catalog.set_config('lock_timeout', ${time}, true);
     ${question}`;
   try {
     const results = (await db.query(script)) as unknown as pg.QueryResult<Row>[];

@@ -15,16 +15,16 @@ export interface NamingFunction {
  * what isn't quoted is folded. The text is searched first, which costs less than an expression for each pair.
  */
 const QUERY = sql`
-SELECT format('%I.%I', n.nspname, p.proname) AS name, w.name AS mentions
+SELECT pg_catalog.format('%I.%I', n.nspname, p.proname) AS name, w.name AS mentions
   FROM pg_catalog.pg_proc p
   JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
   JOIN pg_catalog.pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('c', 'internal')
-  JOIN unnest($1::text[]) AS w (name)
-    ON strpos(lower(p.prosrc), lower(w.name)) > 0
-   AND p.prosrc ~* ('(^|[^[:alnum:]_$])' || regexp_replace(w.name, '([^[:alnum:]_])', '\\\\\\1', 'g') || '($|[^[:alnum:]_$])')
- WHERE n.nspname !~ '^(pg_|information_schema$)'
+  JOIN pg_catalog.unnest($1::text[]) AS w (name)
+    ON pg_catalog.strpos(pg_catalog.lower(p.prosrc), pg_catalog.lower(w.name)) > 0
+   AND p.prosrc ~* ('(^|[^[:alnum:]_$])' || pg_catalog.regexp_replace(w.name, '([^[:alnum:]_])', '\\\\\\1', 'g') || '($|[^[:alnum:]_$])')
+ WHERE n.nspname !~ '^(pg_|information_schema$)'::text
    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = p.oid
-                    AND d.classid = 'pg_catalog.pg_proc'::regclass AND d.deptype = 'e')
+                    AND d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.deptype = 'e')
  ORDER BY 1, 2 LIMIT 50`;
 
 /** At most 50; those of extensions are not among them. */

@@ -4,30 +4,30 @@ import { type Sql, sql } from '../ddl/sql.js';
 import { TABLES } from './queries.js';
 
 /** Objects that PostgreSQL doesn't bring along. */
-const OURS = sql`>= 16384`;
+const OURS = sql`>= 16384::oid`;
 
 /** Each joined with what it depends on by itself: over one list of all of them, PostgreSQL would search that for each. */
 const USES = sql`, dependent AS (
   SELECT w.relname AS "table", 'index' AS kind, c.relname AS name, d.refclassid, d.refobjid
   FROM requested w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
-  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.refobjid ${OURS}
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = c.oid AND d.refobjid ${OURS}
     -- The columns of its table.
-    AND d.refclassid <> 'pg_catalog.pg_class'::regclass
+    AND d.refclassid <> 'pg_catalog.pg_class'::regclass::oid
   UNION ALL
   SELECT w.relname, 'constraint', c.conname, d.refclassid, d.refobjid
   FROM requested w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('c', 'x')
-  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_constraint'::regclass AND d.objid = c.oid AND d.refobjid ${OURS}
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_constraint'::regclass::oid AND d.objid = c.oid AND d.refobjid ${OURS}
   UNION ALL
   SELECT w.relname, CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END, a.attname, d.refclassid, d.refobjid
   FROM requested w JOIN pg_catalog.pg_attrdef f ON f.adrelid = w.oid
   JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum = f.adnum
-  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = f.oid AND d.refobjid ${OURS}
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_attrdef'::regclass::oid AND d.objid = f.oid AND d.refobjid ${OURS}
   UNION ALL
   -- Before PostgreSQL 15 a generated column depends itself on what its expression names.
   SELECT w.relname, 'generated', a.attname, d.refclassid, d.refobjid
   FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attgenerated <> '' AND NOT a.attisdropped
-  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = w.oid AND d.objsubid = a.attnum
-    AND d.deptype = 'a' AND d.refobjid ${OURS} AND d.refclassid <> 'pg_catalog.pg_class'::regclass
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = w.oid AND d.objsubid = a.attnum
+    AND d.deptype = 'a' AND d.refobjid ${OURS} AND d.refclassid <> 'pg_catalog.pg_class'::regclass::oid
 ), uses AS (
   SELECT h.*, x.extname
   FROM dependent h
@@ -39,11 +39,11 @@ const USES = sql`, dependent AS (
 const COLLATED = sql`, collated AS (
   SELECT w.relname AS "table", 'column' AS kind, a.attname AS name, a.attcollation AS used
   FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
-  WHERE a.attcollation::bigint ${OURS}
+  WHERE a.attcollation::bigint >= 16384::bigint
   UNION ALL
   SELECT w.relname, 'partition key', w.relname, k.used
-  FROM requested w JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = w.oid, unnest(p.partcollation) AS k (used)
-  WHERE k.used::bigint ${OURS}
+  FROM requested w JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = w.oid, pg_catalog.unnest(p.partcollation) AS k (used)
+  WHERE k.used::bigint >= 16384::bigint
 )`;
 
 /** Functions, operators and operator classes, sequences and collations, by what uses them. */
@@ -52,7 +52,7 @@ export const USES_QUERY: Sql = sql`${TABLES}${USES}${COLLATED}, every AS (
   UNION ALL
   SELECT l."table", l.kind, l.name, 'pg_catalog.pg_collation'::regclass::oid, l.used, x.extname
   FROM collated l
-  LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_collation'::regclass AND e.objid = l.used AND e.deptype = 'e'
+  LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_collation'::regclass::oid AND e.objid = l.used AND e.deptype = 'e'
   LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
 )
 SELECT DISTINCT u."table"::text, u.kind, u.name::text,
@@ -60,11 +60,11 @@ SELECT DISTINCT u."table"::text, u.kind, u.name::text,
   u.extname::text, n.nspname::text,
   coalesce(s.relname::text, c.collname::text, pg_catalog.pg_describe_object(u.refclassid, u.refobjid, 0))
 FROM every u
-LEFT JOIN pg_catalog.pg_class s ON u.refclassid = 'pg_catalog.pg_class'::regclass AND s.oid = u.refobjid AND s.relkind = 'S'
-LEFT JOIN pg_catalog.pg_collation c ON u.refclassid = 'pg_catalog.pg_collation'::regclass AND c.oid = u.refobjid
+LEFT JOIN pg_catalog.pg_class s ON u.refclassid = 'pg_catalog.pg_class'::regclass::oid AND s.oid = u.refobjid AND s.relkind = 'S'
+LEFT JOIN pg_catalog.pg_collation c ON u.refclassid = 'pg_catalog.pg_collation'::regclass::oid AND c.oid = u.refobjid
 LEFT JOIN pg_catalog.pg_namespace n ON n.oid = coalesce(s.relnamespace, c.collnamespace)
-WHERE s.oid IS NOT NULL OR u.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass,
-  'pg_catalog.pg_opclass'::regclass, 'pg_catalog.pg_collation'::regclass, 'pg_catalog.pg_ts_config'::regclass)
+WHERE s.oid IS NOT NULL OR u.refclassid IN ('pg_catalog.pg_proc'::regclass::oid, 'pg_catalog.pg_operator'::regclass::oid,
+  'pg_catalog.pg_opclass'::regclass::oid, 'pg_catalog.pg_collation'::regclass::oid, 'pg_catalog.pg_ts_config'::regclass::oid)
 ORDER BY 1, 2, 3, 4, 7`;
 
 /** Types of columns, the types these are made of, and types that expressions name. Arrays stand for their elements. */
@@ -72,34 +72,34 @@ export const TYPES_QUERY: Sql = sql`${TABLES}${USES}, used AS (
   SELECT w.relname AS "table", a.atttypid AS type, 0 AS depth
   FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
   -- As a number: of an oid as large as these PostgreSQL expects one column, and goes through all tables for each.
-  WHERE a.atttypid::bigint ${OURS}
+  WHERE a.atttypid::bigint >= 16384::bigint
   UNION
-  SELECT u."table", u.refobjid, 0 FROM uses u WHERE u.refclassid = 'pg_catalog.pg_type'::regclass
+  SELECT u."table", u.refobjid, 0 FROM uses u WHERE u.refclassid = 'pg_catalog.pg_type'::regclass::oid
   UNION
   SELECT u."table", CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END, u.depth + 1
   FROM used u JOIN pg_catalog.pg_type t ON t.oid = u.type WHERE t.typtype = 'd' OR t.typcategory = 'A'
 )
-SELECT u."table"::text, max(u.depth), t.typname::text, n.nspname::text, t.typtype::text, x.extname::text,
+SELECT u."table"::text, pg_catalog.max(u.depth), t.typname::text, n.nspname::text, t.typtype::text, x.extname::text,
   CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod) END, t.typnotnull,
   pg_catalog.pg_get_expr(t.typdefaultbin, 0),
   CASE WHEN t.typcollation <> b.typcollation THEN t.typcollation::regcollation::text END,
-  (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
-  (SELECT json_agg(json_build_object('name', c.conname, 'definition', pg_catalog.pg_get_constraintdef(c.oid))
+  (SELECT pg_catalog.json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
+  (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('name', c.conname, 'definition', pg_catalog.pg_get_constraintdef(c.oid))
      ORDER BY c.conname) FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c'),
   -- Its own, and those that its default and its checks name.
   CASE WHEN t.typtype = 'd' THEN (
-    SELECT json_agg(json_build_object('schema', cn.nspname, 'name', c.collname) ORDER BY c.collname)
+    SELECT pg_catalog.json_agg(pg_catalog.json_build_object('schema', cn.nspname, 'name', c.collname) ORDER BY c.collname)
     FROM pg_catalog.pg_collation c JOIN pg_catalog.pg_namespace cn ON cn.oid = c.collnamespace
     WHERE c.oid ${OURS} AND (c.oid = t.typcollation OR EXISTS (SELECT FROM pg_catalog.pg_depend d
-      WHERE d.refclassid = 'pg_catalog.pg_collation'::regclass AND d.refobjid = c.oid
-        AND (d.classid = 'pg_catalog.pg_type'::regclass AND d.objid = t.oid
-          OR d.classid = 'pg_catalog.pg_constraint'::regclass
+      WHERE d.refclassid = 'pg_catalog.pg_collation'::regclass::oid AND d.refobjid = c.oid
+        AND (d.classid = 'pg_catalog.pg_type'::regclass::oid AND d.objid = t.oid
+          OR d.classid = 'pg_catalog.pg_constraint'::regclass::oid
             AND d.objid IN (SELECT k.oid FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid))))) END
 FROM used u
 JOIN pg_catalog.pg_type t ON t.oid = u.type AND t.oid ${OURS} AND (t.typtype = 'd' OR t.typcategory <> 'A')
 JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
 LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
-LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_type'::regclass AND e.objid = t.oid AND e.deptype = 'e'
+LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_type'::regclass::oid AND e.objid = t.oid AND e.deptype = 'e'
 LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
 GROUP BY 1, t.oid, t.typname, n.nspname, t.typtype, x.extname, t.typbasetype, t.typtypmod, t.typnotnull,
   t.typdefaultbin, t.typcollation, b.typcollation
@@ -112,8 +112,8 @@ SELECT s.relname::text, pg_catalog.format_type(q.seqtypid, NULL), q.seqstart::te
 FROM pg_catalog.pg_sequence q
 JOIN pg_catalog.pg_class s ON s.oid = q.seqrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace AND n.nspname = $1
-LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = s.oid
-  AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
+LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = s.oid
+  AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
 LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
 ORDER BY 1`;

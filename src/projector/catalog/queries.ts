@@ -15,15 +15,15 @@ WITH RECURSIVE requested AS (
 export const TABLES_QUERY: Sql = sql`${TABLES}
 SELECT w.oid, w.relname::text, w.relkind::text,
   (SELECT d.description FROM pg_catalog.pg_description d
-    WHERE d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0),
+    WHERE d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass::oid AND d.objsubid = 0),
   w.relispartition,
   CASE WHEN w.relkind = 'p' THEN pg_catalog.pg_get_partkeydef(w.oid) END,
   CASE WHEN w.relispartition THEN pg_catalog.pg_get_expr(w.relpartbound, w.oid) END,
-  (SELECT json_agg(json_build_object('schema', pn.nspname, 'table', p.relname) ORDER BY i.inhseqno)
+  (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('schema', pn.nspname, 'table', p.relname) ORDER BY i.inhseqno)
      FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
      JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace WHERE i.inhrelid = w.oid),
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
-    WHERE e.classid = 'pg_catalog.pg_class'::regclass AND e.objid = w.oid AND e.deptype = 'e')
+    WHERE e.classid = 'pg_catalog.pg_class'::regclass::oid AND e.objid = w.oid AND e.deptype = 'e')
 FROM requested w
 ORDER BY w.relname COLLATE "C"`;
 
@@ -32,26 +32,26 @@ export const COLUMNS_QUERY: Sql = sql`${TABLES}, owned AS (
   FROM pg_catalog.pg_depend d
   JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
   JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace
-  WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = 'pg_catalog.pg_class'::regclass
+  WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid
     AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0
   -- That of the identity, if there are more.
   ORDER BY d.refobjid, d.refobjsubid, d.deptype DESC, s.relname
 )
 SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attndims,
-  t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace, a.attnotnull, a.attidentity::text, a.attgenerated::text,
+  t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace::oid, a.attnotnull, a.attidentity::text, a.attgenerated::text,
   CASE WHEN ad.oid IS NOT NULL THEN pg_catalog.pg_get_expr(ad.adbin, ad.adrelid) END,
   CASE WHEN a.attcollation <> t.typcollation THEN a.attcollation::regcollation::text END,
   -- Not joined: until the catalog is analysed, PostgreSQL would search all comments for each column.
   (SELECT d.description FROM pg_catalog.pg_description d
-    WHERE d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum),
+    WHERE d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass::oid AND d.objsubid = a.attnum),
   o.schema, o.name, a.attinhcount > 0, nn.conname::text,
-  nullif(concat_ws(' ', CASE WHEN nn.connoinherit THEN 'NO INHERIT' END, CASE WHEN NOT nn.convalidated THEN 'NOT VALID' END), '')
+  nullif(pg_catalog.concat_ws(' ', CASE WHEN nn.connoinherit THEN 'NO INHERIT' END, CASE WHEN NOT nn.convalidated THEN 'NOT VALID' END), '')
 FROM requested w
 JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_catalog.pg_attrdef ad ON ad.adrelid = a.attrelid AND ad.adnum = a.attnum AND a.atthasdef
 -- From PostgreSQL 18 on, NOT NULL has a name.
-LEFT JOIN pg_catalog.pg_constraint nn ON nn.conrelid = a.attrelid AND nn.contype = 'n' AND nn.conkey = ARRAY[a.attnum]
+LEFT JOIN pg_catalog.pg_constraint nn ON nn.conrelid = a.attrelid AND nn.contype = 'n' AND nn.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]
 LEFT JOIN owned o ON o.refobjid = a.attrelid AND o.refobjsubid = a.attnum
 ORDER BY a.attrelid, a.attnum`;
 
@@ -60,8 +60,8 @@ export const CONSTRAINTS_QUERY: Sql = sql`${TABLES}
 SELECT c.conrelid, c.conname::text, c.contype::text, c.conkey, pg_catalog.pg_get_constraintdef(c.oid),
   c.convalidated, c.condeferrable, c.condeferred, c.coninhcount > 0, c.conindid,
   CASE WHEN r.relnamespace <> coalesce(${ownSchemaOid}, 0) THEN rn.nspname::text END, r.relname::text,
-  (SELECT json_agg(ra.attname ORDER BY k.at)
-     FROM unnest(c.confkey) WITH ORDINALITY AS k(attnum, at)
+  (SELECT pg_catalog.json_agg(ra.attname ORDER BY k.at)
+     FROM pg_catalog.unnest(c.confkey) WITH ORDINALITY AS k(attnum, at)
      JOIN pg_catalog.pg_attribute ra ON ra.attrelid = c.confrelid AND ra.attnum = k.attnum),
   c.confupdtype::text, c.confdeltype::text, c.confmatchtype::text
 FROM requested w
@@ -77,10 +77,10 @@ SELECT i.indrelid, i.indexrelid, c.relname::text, am.amname::text, i.indkey::int
   i.indisprimary, i.indisvalid AND i.indisready AND i.indislive,
   CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END,
   i.indexprs IS NOT NULL, d.definition, c.relispartition,
-  substr(d.definition, length(format('CREATE %sINDEX %I ON %s%I.%I ',
+  pg_catalog.substr(d.definition, pg_catalog.length(pg_catalog.format('CREATE %sINDEX %I ON %s%I.%I ',
     CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, c.relname, CASE WHEN c.relkind = 'I' THEN 'ONLY ' ELSE '' END,
     $1::text, w.relname)) + 1) AS tail,
-  (SELECT format('USING btree (%I)', a.attname) FROM pg_catalog.pg_attribute a
+  (SELECT pg_catalog.format('USING btree (%I)', a.attname) FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = w.oid AND a.attnum = i.indkey[0] AND i.indnkeyatts = 1)
 FROM requested w
 JOIN pg_catalog.pg_index i ON i.indrelid = w.oid

@@ -77,21 +77,21 @@ interface Ways {
 
 /** Under a lock on the table: waits for whoever has it for itself. */
 const MEASURED: Ways = {
-  bytes: sql`SELECT json_build_object('table', coalesce(sum(pg_catalog.pg_relation_size(oid)), 0), 'indexes', coalesce(sum(pg_catalog.pg_indexes_size(oid)), 0),
-    'total', coalesce(sum(pg_catalog.pg_total_relation_size(oid)), 0)) FROM parts`,
+  bytes: sql`SELECT pg_catalog.json_build_object('table', coalesce(pg_catalog.sum(pg_catalog.pg_relation_size(oid)), 0), 'indexes', coalesce(pg_catalog.sum(pg_catalog.pg_indexes_size(oid)), 0),
+    'total', coalesce(pg_catalog.sum(pg_catalog.pg_total_relation_size(oid)), 0)) FROM parts`,
   indexBytes: sql`pg_catalog.pg_relation_size(c.oid)`,
   indexDefinition: sql`pg_catalog.pg_get_indexdef(c.oid)`,
   constraintDefinition: sql`pg_catalog.pg_get_constraintdef(k.oid)`,
 };
 
-const BLOCK = sql`current_setting('block_size')::bigint`;
+const BLOCK = sql`pg_catalog.current_setting('block_size')::bigint`;
 
 /** From the catalog alone: pages as of the last VACUUM or ANALYZE, which are not known before the first. */
 const ESTIMATED: Ways = {
-  bytes: sql`SELECT json_build_object('table', sum(r.relpages) * ${BLOCK}, 'indexes', sum(x.pages) * ${BLOCK},
-      'total', sum(r.relpages + coalesce(t.relpages, 0) + x.pages) * ${BLOCK})
-    FROM parts JOIN pg_catalog.pg_class r ON r.oid = parts.oid AND r.reltuples >= 0 LEFT JOIN pg_catalog.pg_class t ON t.oid = r.reltoastrelid
-    CROSS JOIN LATERAL (SELECT coalesce(sum(c.relpages), 0) AS pages FROM pg_catalog.pg_index i
+  bytes: sql`SELECT pg_catalog.json_build_object('table', pg_catalog.sum(r.relpages)::bigint * ${BLOCK}, 'indexes', pg_catalog.sum(x.pages)::bigint * ${BLOCK},
+      'total', pg_catalog.sum((r.relpages + coalesce(t.relpages, 0))::bigint + x.pages)::bigint * ${BLOCK})
+    FROM parts JOIN pg_catalog.pg_class r ON r.oid = parts.oid AND r.reltuples >= 0::real LEFT JOIN pg_catalog.pg_class t ON t.oid = r.reltoastrelid
+    CROSS JOIN LATERAL (SELECT coalesce(pg_catalog.sum(c.relpages), 0)::bigint AS pages FROM pg_catalog.pg_index i
       JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = r.oid) x`,
   indexBytes: sql`c.relpages * ${BLOCK}`,
   indexDefinition: sql`null`,
@@ -109,19 +109,19 @@ const factsOf = (
 ): Sql => sql`
 WITH the AS (SELECT c.oid, c.relkind FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
               WHERE n.nspname = ${literal(schema)} AND c.relname = ${literal(table)} AND c.relkind IN ('r', 'p')),
-parts AS (SELECT c.oid, CASE WHEN c.reltuples < 0 THEN nullif(pg_catalog.pg_stat_get_live_tuples(c.oid), 0) ELSE c.reltuples END AS rows,
+parts AS (SELECT c.oid, CASE WHEN c.reltuples < 0::real THEN nullif(pg_catalog.pg_stat_get_live_tuples(c.oid), 0::bigint) ELSE c.reltuples END AS rows,
                  greatest(pg_catalog.pg_stat_get_last_analyze_time(c.oid), pg_catalog.pg_stat_get_last_autoanalyze_time(c.oid)) AS analyzed
             FROM the CROSS JOIN LATERAL (${partsOf(sql`the`)}) p
             JOIN pg_catalog.pg_class c ON c.oid = p.oid AND c.relkind = 'r')
-SELECT (SELECT sum(rows)::float8 FROM parts) AS rows,
+SELECT (SELECT pg_catalog.sum(rows)::float8 FROM parts) AS rows,
   (${bytes}) AS bytes,
-  (SELECT to_char(max(analyzed) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') FROM parts) AS analyzed_at,
-  (SELECT coalesce(json_agg(json_build_object('name', c.relname, 'definition', ${indexDefinition},
+  (SELECT pg_catalog.to_char(pg_catalog.max(analyzed) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') FROM parts) AS analyzed_at,
+  (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('name', c.relname, 'definition', ${indexDefinition},
             'bytes', CASE c.relkind WHEN 'i' THEN ${indexBytes} END,
             'scans', CASE c.relkind WHEN 'i' THEN pg_catalog.pg_stat_get_numscans(c.oid) END,
             'primary', i.indisprimary, 'unique', i.indisunique, 'valid', i.indisvalid) ORDER BY i.indisprimary DESC, c.relname), '[]')
      FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = the.oid) AS indexes,
-  (SELECT coalesce(json_agg(json_build_object('name', k.conname, 'kind', ${KINDS}, 'definition', ${constraintDefinition},
+  (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('name', k.conname, 'kind', ${KINDS}, 'definition', ${constraintDefinition},
             'valid', k.convalidated) ORDER BY k.contype = 'n', k.conname), '[]')
      FROM pg_catalog.pg_constraint k WHERE k.conrelid = the.oid) AS constraints
 FROM the`;
@@ -131,24 +131,24 @@ const DEPENDENTS = `
 WITH the AS (SELECT c.oid, c.reltype FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
               WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')),
 found AS (
-SELECT CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END AS kind, format('%I.%I', n.nspname, v.relname) AS name
-  FROM the JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = the.oid
-  JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+SELECT CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END AS kind, pg_catalog.format('%I.%I', n.nspname, v.relname) AS name
+  FROM the JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = the.oid
+  JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass::oid
   JOIN pg_catalog.pg_class v ON v.oid = r.ev_class AND v.relkind IN ('v', 'm') JOIN pg_catalog.pg_namespace n ON n.oid = v.relnamespace
-UNION SELECT 'function', format('%I.%I', n.nspname, p.proname)
-  FROM the JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_proc'::regclass
-    AND (d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = the.oid
-      OR d.refclassid = 'pg_catalog.pg_type'::regclass AND d.refobjid = the.reltype)
+UNION SELECT 'function', pg_catalog.format('%I.%I', n.nspname, p.proname)
+  FROM the JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_proc'::regclass::oid
+    AND (d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = the.oid
+      OR d.refclassid = 'pg_catalog.pg_type'::regclass::oid AND d.refobjid = the.reltype)
   JOIN pg_catalog.pg_proc p ON p.oid = d.objid JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 UNION SELECT 'trigger', t.tgname::text FROM the JOIN pg_catalog.pg_trigger t
-    ON t.tgrelid = the.oid AND NOT t.tgisinternal AND t.tgname !~ '${PREPARED_NAME}'
+    ON t.tgrelid = the.oid AND NOT t.tgisinternal AND t.tgname !~ '${PREPARED_NAME}'::text
 UNION SELECT 'policy', p.polname::text FROM the JOIN pg_catalog.pg_policy p ON p.polrelid = the.oid
 UNION SELECT 'rule', r.rulename::text FROM the JOIN pg_catalog.pg_rewrite r ON r.ev_class = the.oid
-UNION SELECT 'foreign key', format('%I.%I, %I', n.nspname, c.relname, k.conname)
-  FROM the JOIN pg_catalog.pg_constraint k ON k.confrelid = the.oid AND k.contype = 'f' AND k.conparentid = 0
+UNION SELECT 'foreign key', pg_catalog.format('%I.%I, %I', n.nspname, c.relname, k.conname)
+  FROM the JOIN pg_catalog.pg_constraint k ON k.confrelid = the.oid AND k.contype = 'f' AND k.conparentid = 0::oid
   JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE NOT (n.nspname = $1 AND EXISTS (SELECT FROM ${own.collections} s WHERE s.collection = c.relname AND s.schema IS NOT NULL))
-UNION SELECT CASE WHEN c.relispartition THEN 'partition' ELSE 'child' END, format('%I.%I', n.nspname, c.relname)
+UNION SELECT CASE WHEN c.relispartition THEN 'partition' ELSE 'child' END, pg_catalog.format('%I.%I', n.nspname, c.relname)
   FROM the JOIN pg_catalog.pg_inherits i ON i.inhparent = the.oid
   JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 UNION SELECT 'publication', p.pubname::text FROM the JOIN pg_catalog.pg_publication_rel r ON r.prrelid = the.oid

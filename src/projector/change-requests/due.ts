@@ -3,7 +3,7 @@ import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 
-const AT = `(request -> 'schedule' ->> 'at')::timestamptz`;
+const AT = `(request -> 'schedule'::text ->> 'at'::text)::timestamptz`;
 
 /** Of a row of change requests. */
 export const IS_DUE = `state = 'scheduled' AND ${AT} <= clock_timestamp()`;
@@ -16,7 +16,7 @@ export async function isDue(db: Queryable, { schedule }: Pick<ChangeRequest, 'sc
 /** Milliseconds; negative: it has been. @param at ISO 8601 */
 export async function untilTime(db: Queryable, at: string): Promise<number> {
   const { rows } = await db.query<{ wait: number }>(
-    'SELECT (extract(epoch FROM $1::timestamptz - clock_timestamp()) * 1000)::float8 AS wait',
+    'SELECT (extract(epoch FROM $1::timestamptz - clock_timestamp()) * 1000::numeric)::float8 AS wait',
     [at],
   );
   return rows[0]?.wait ?? Infinity;
@@ -25,7 +25,7 @@ export async function untilTime(db: Queryable, at: string): Promise<number> {
 /** Milliseconds until the next request is due, without those that are; null: there is none. */
 export async function untilNextDue(db: Queryable): Promise<number | null> {
   const { rows } = await db.query<{ wait: number | null }>(
-    `SELECT (extract(epoch FROM min(${AT}) - clock_timestamp()) * 1000)::float8 AS wait
+    `SELECT (extract(epoch FROM pg_catalog.min(${AT}) - clock_timestamp()) * 1000::numeric)::float8 AS wait
        FROM ${own.changes} WHERE state = 'scheduled' AND ${AT} > clock_timestamp()`,
   );
   return rows[0]?.wait ?? null;

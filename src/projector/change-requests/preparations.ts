@@ -21,12 +21,12 @@ export function keepSteps(request: string, steps: readonly PreparationStep[]): P
   return [
     {
       text: `WITH planned AS (
-               SELECT number::integer AS number, step FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS s (step, number)
+               SELECT number::integer AS number, step FROM pg_catalog.jsonb_array_elements($2::jsonb) WITH ORDINALITY AS s (step, number)
              ), before AS (SELECT * FROM ${own.preparations} WHERE request = $1),
              gone AS (DELETE FROM ${own.preparations} WHERE request = $1 AND number > $3)
              INSERT INTO ${own.preparations} (request, number, step, checkpoint, started_at, milliseconds)
              SELECT $1, p.number, p.step, b.checkpoint, b.started_at, b.milliseconds
-               FROM planned p LEFT JOIN before b ON b.step ->> 'key' = p.step ->> 'key'
+               FROM planned p LEFT JOIN before b ON b.step ->> 'key'::text = p.step ->> 'key'::text
              ON CONFLICT (request, number) DO UPDATE SET step = excluded.step, checkpoint = excluded.checkpoint,
                progress = NULL, started_at = excluded.started_at, milliseconds = excluded.milliseconds`,
       values: [request, JSON.stringify(steps), steps.length],
@@ -59,7 +59,7 @@ export async function beginStep(db: Queryable, request: string, number: number):
 /** @returns the milliseconds that it took; undefined: nobody knows of it any more */
 export async function endStep(db: Queryable, request: string, number: number): Promise<number | undefined> {
   const text = `UPDATE ${own.preparations} SET progress = NULL,
-                  milliseconds = round(extract(epoch FROM clock_timestamp() - started_at) * 1000)
+                  milliseconds = pg_catalog.round(extract(epoch FROM clock_timestamp() - started_at) * 1000::numeric)
                  WHERE request = $1 AND number = $2 RETURNING milliseconds::float8`;
   const { rows } = await db.query<{ milliseconds: number }>(text, [request, number]);
   return rows[0]?.milliseconds;

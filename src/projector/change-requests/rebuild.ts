@@ -17,7 +17,7 @@ export const CHANGES_PROJECTION = 'change-requests';
 const PAGE = 1_000;
 
 const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
- WHERE subject ->> 'kind' = '${CHANGE}' AND position > $1 AND position <= $2 ORDER BY position LIMIT ${PAGE}`;
+ WHERE subject ->> 'kind'::text = '${CHANGE}' AND position > $1 AND position <= $2 ORDER BY position LIMIT ${PAGE}`;
 
 type Requests = Map<string, ChangeRequest>;
 

@@ -30,9 +30,9 @@ export async function changesBefore(
 const WRITE = `
 INSERT INTO ${own.changes} AS c (id, state, collections, held, opened_position, request)
 SELECT r.id, r.state, r.collections, r.held, r.opened_position, r.request
-  FROM jsonb_to_recordset($1) AS r (id uuid, state text, collections text[], held text[], opened_position bigint, request jsonb)
+  FROM pg_catalog.jsonb_to_recordset($1) AS r (id uuid, state text, collections text[], held text[], opened_position bigint, request jsonb)
 ON CONFLICT (id) DO UPDATE SET progress = CASE WHEN c.state = excluded.state
-    AND c.request -> 'schedule' = excluded.request -> 'schedule' THEN c.progress END, state = excluded.state, collections = excluded.collections, held = excluded.held,
+    AND c.request -> 'schedule'::text = excluded.request -> 'schedule'::text THEN c.progress END, state = excluded.state, collections = excluded.collections, held = excluded.held,
   opened_position = excluded.opened_position, request = excluded.request`;
 
 /** The requests that the events are about, after them. @param before see `changesBefore` */
@@ -76,7 +76,7 @@ export interface Held {
 }
 
 /** Oldest first. Asked in the first flight of each change. */
-export const HELD = `SELECT id, held AS collections FROM ${own.changes} WHERE held <> '{}' ORDER BY opened_position`;
+export const HELD = `SELECT id, held AS collections FROM ${own.changes} WHERE held OPERATOR(pg_catalog.<>) '{}' ORDER BY opened_position`;
 
 export interface ChangeFilter {
   state?: ChangeState | undefined;
@@ -94,10 +94,10 @@ export interface Approver {
 }
 
 /** Open, and not approved by them as it is now. */
-const WAITS_FOR_APPROVER = `state = 'open' AND request -> 'proposal' <> 'null'
-    AND ($5 = 'all' OR $5 = 'others' AND request -> 'author' ->> 'id' <> $4)
-    AND NOT request -> 'proposal' -> 'approvals' @> jsonb_build_array(jsonb_build_object(
-      'by', jsonb_build_object('id', $4::text), 'plan', request -> 'proposal' -> 'plan'))`;
+const WAITS_FOR_APPROVER = `state = 'open' AND request -> 'proposal'::text <> 'null'
+    AND ($5 = 'all' OR $5 = 'others' AND request -> 'author'::text ->> 'id'::text <> $4)
+    AND NOT request -> 'proposal'::text -> 'approvals'::text @> pg_catalog.jsonb_build_array(pg_catalog.jsonb_build_object(
+      'by', pg_catalog.jsonb_build_object('id', $4::text), 'plan', request -> 'proposal'::text -> 'plan'::text))`;
 
 /** Newest first, and how many there are of all and of those that fit. */
 export async function listChanges(
@@ -106,7 +106,7 @@ export async function listChanges(
   page: { offset: number; limit: number },
 ): Promise<{ requests: ChangeRequest[]; total: number; filtered: number }> {
   const fits = `($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR $2 = ANY (collections))
-    AND ($3::text IS NULL OR $3 = request -> 'author' ->> 'id') AND ($4::text IS NULL OR (${WAITS_FOR_APPROVER}))`;
+    AND ($3::text IS NULL OR $3 = request -> 'author'::text ->> 'id'::text) AND ($4::text IS NULL OR (${WAITS_FOR_APPROVER}))`;
   const values = valuesOf(filter);
   const { rows } = await db.query<{ request: ChangeRequest }>(
     `SELECT request FROM ${own.changes} WHERE ${fits} ORDER BY opened_position DESC LIMIT $6 OFFSET $7`,
@@ -127,7 +127,7 @@ function valuesOf({ state, collection, author, approver }: ChangeFilter): unknow
 
 /** One that takes a request back, and is neither applied nor given up. */
 export async function findOpenRevert(db: Queryable, id: string): Promise<string | undefined> {
-  const text = `SELECT id FROM ${own.changes} WHERE request ->> 'reverts' = $1
+  const text = `SELECT id FROM ${own.changes} WHERE request ->> 'reverts'::text = $1
     AND state NOT IN ('applied', 'withdrawn', 'rejected', 'failed') ORDER BY opened_position LIMIT 1`;
   return (await db.query<{ id: string }>(text, [id])).rows[0]?.id;
 }
@@ -151,18 +151,18 @@ export interface Unfinished {
  */
 export async function unfinishedChanges(db: Queryable): Promise<Unfinished[]> {
   const text = `
-    SELECT id, bool_or(due) AS due FROM (
-      SELECT id, opened_position, (${IS_DUE}) AND request ->> 'online' IS DISTINCT FROM 'true' AS due FROM ${own.changes}
-        WHERE state = 'preparing' OR (state = 'prepared' AND request -> 'applicant' <> 'null') OR (${IS_DUE})
+    SELECT id, pg_catalog.bool_or(due) AS due FROM (
+      SELECT id, opened_position, (${IS_DUE}) AND request ->> 'online'::text IS DISTINCT FROM 'true' AS due FROM ${own.changes}
+        WHERE state = 'preparing' OR (state = 'prepared' AND request -> 'applicant'::text <> 'null') OR (${IS_DUE})
       UNION
       SELECT q.id, q.opened_position, false FROM ${own.changes} q WHERE q.state = 'queued' AND NOT EXISTS (
-        SELECT FROM ${own.changes} h WHERE h.held <> '{}' AND h.held && q.collections)
+        SELECT FROM ${own.changes} h WHERE h.held OPERATOR(pg_catalog.<>) '{}' AND h.held OPERATOR(pg_catalog.&&) q.collections)
       UNION
       SELECT p.request, coalesce(c.opened_position, 0), false
         FROM ${own.preparations} p LEFT JOIN ${own.changes} c ON c.id = p.request
-       WHERE (c.state = 'prepared' AND c.request -> 'applicant' = 'null'
-           OR c.state = 'scheduled' AND c.request -> 'preparation' <> 'null') IS NOT TRUE
-    ) open GROUP BY id ORDER BY min(opened_position), id`;
+       WHERE (c.state = 'prepared' AND c.request -> 'applicant'::text = 'null'
+           OR c.state = 'scheduled' AND c.request -> 'preparation'::text <> 'null') IS NOT TRUE
+    ) open GROUP BY id ORDER BY pg_catalog.min(opened_position), id`;
   const { rows } = await db.query<Unfinished>(text);
   return rows;
 }

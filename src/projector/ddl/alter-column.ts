@@ -95,7 +95,7 @@ function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): S
   if (!startsCounting(old, now)) return [];
   const column = ident(now.field);
   const table = tableOf(change);
-  const sequence = sql`pg_get_serial_sequence(${literal(table)}, ${literal(now.field)})`;
+  const sequence = sql`pg_catalog.pg_get_serial_sequence(${literal(table)}, ${literal(now.field)})`;
   const summary = `let ${label(now)} count on its own`;
   return [
     step(sql`ALTER TABLE ${table} ALTER COLUMN ${column} ADD ${identity(now.schema)}`, summary, {
@@ -104,7 +104,7 @@ function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): S
     }),
     ...typeIdentitySequence(change, now),
     step(
-      sql`SELECT setval(${sequence}, max(${column})) FROM ${table} HAVING max(${column}) > 0`,
+      sql`SELECT pg_catalog.setval(${sequence}, pg_catalog.max(${column})) FROM ${table} HAVING pg_catalog.max(${column}) > 0`,
       `${summary} from its largest value`,
       { lock: 'none', lock_entries: 2 },
     ),

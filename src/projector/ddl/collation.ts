@@ -31,15 +31,15 @@ const said = (words: Sql, text: string | undefined): Sql | null =>
  * A row `c` of pg_collation as one JSON document, with the members of Collation. Of a release's columns only those that
  * it has are looked at: ICU's locale moved twice, rules came with PostgreSQL 16.
  */
-export const collationDocument: Sql = sql`jsonb_strip_nulls(jsonb_build_object(
+export const collationDocument: Sql = sql`pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
     'provider', CASE c.collprovider WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END,
     'locale', CASE WHEN c.collprovider <> 'c'
-      THEN coalesce(to_jsonb(c) ->> 'colllocale', to_jsonb(c) ->> 'colliculocale', c.collcollate::text)
+      THEN coalesce(pg_catalog.to_jsonb(c) ->> 'colllocale'::text, pg_catalog.to_jsonb(c) ->> 'colliculocale'::text, c.collcollate::text)
       WHEN c.collcollate = c.collctype THEN c.collcollate::text END,
     'lc_collate', CASE WHEN c.collprovider = 'c' AND c.collcollate <> c.collctype THEN c.collcollate::text END,
     'lc_ctype', CASE WHEN c.collprovider = 'c' AND c.collcollate <> c.collctype THEN c.collctype::text END,
-    'deterministic', nullif(c.collisdeterministic, true), 'rules', to_jsonb(c) ->> 'collicurules'))`;
+    'deterministic', nullif(c.collisdeterministic, true), 'rules', pg_catalog.to_jsonb(c) ->> 'collicurules'::text))`;
 
 /** The same by its name; null where there is none. */
 export const describedCollation = (name: Sql): Sql =>
-  sql`(SELECT ${collationDocument} FROM pg_catalog.pg_collation c WHERE c.oid = to_regcollation(${literal(name)}))`;
+  sql`(SELECT ${collationDocument} FROM pg_catalog.pg_collation c WHERE c.oid = pg_catalog.to_regcollation(${literal(name)})::oid)`;

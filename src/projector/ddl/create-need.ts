@@ -41,10 +41,10 @@ export const changesWhatIsThere = ({ need, schema, old }: Pick<CreateNeed, 'need
   changeNeed(need, qualified(schema, need.name), old).length > 0;
 
 const FOUND: Record<Made['kind'], Sql> = {
-  collation: sql`to_regcollation`,
-  enum: sql`to_regtype`,
-  domain: sql`to_regtype`,
-  sequence: sql`to_regclass`,
+  collation: sql`pg_catalog.to_regcollation`,
+  enum: sql`pg_catalog.to_regtype`,
+  domain: sql`pg_catalog.to_regtype`,
+  sequence: sql`pg_catalog.to_regclass`,
 };
 
 /** Whether it adds labels, which can't be used before the commit. */
@@ -101,25 +101,25 @@ const unlessSame = (found: Sql, given: Sql): Sql =>
 /** A sequence that ends with a column of another table is that one's. */
 function unlessOthers(name: Sql, table: Sql): Sql {
   const owner = sql`(SELECT d.refobjid::regclass::text FROM pg_catalog.pg_depend d
-    WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = to_regclass(${literal(name)})
-    AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
-    AND d.refobjid IS DISTINCT FROM to_regclass(${literal(table)})::oid)`;
+    WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = pg_catalog.to_regclass(${literal(name)})::oid
+    AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
+    AND d.refobjid IS DISTINCT FROM pg_catalog.to_regclass(${literal(table)})::oid)`;
   return sql`IF ${owner} IS NOT NULL THEN ${raise('it is there already, and ends with a column of %', owner)} END IF;`;
 }
 
 /** null where there is no sequence. */
-const describedSequence = (name: Sql): Sql => sql`(SELECT format(
+const describedSequence = (name: Sql): Sql => sql`(SELECT pg_catalog.format(
     'AS %s START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s', pg_catalog.format_type(q.seqtypid, NULL),
     q.seqstart, q.seqincrement, q.seqmin, q.seqmax, q.seqcache, CASE WHEN q.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END)
-  FROM pg_catalog.pg_sequence q WHERE q.seqrelid = to_regclass(${literal(name)}))`;
+  FROM pg_catalog.pg_sequence q WHERE q.seqrelid = pg_catalog.to_regclass(${literal(name)})::oid)`;
 
 /** One JSON document; null where there is no type. */
-export const describedType = (name: Sql): Sql => sql`(SELECT jsonb_strip_nulls(jsonb_build_object(
-    'labels', (SELECT jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
+export const describedType = (name: Sql): Sql => sql`(SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
+    'labels', (SELECT pg_catalog.jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
     'kind', CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN 'domain' ELSE 'type' END,
     'type', CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod) END,
-    'collation', CASE WHEN t.typtype = 'd' AND t.typcollation <> 0 THEN t.typcollation::regcollation::text END,
+    'collation', CASE WHEN t.typtype = 'd' AND t.typcollation <> 0::oid THEN t.typcollation::regcollation::text END,
     'not_null', nullif(t.typnotnull, false), 'default', pg_catalog.pg_get_expr(t.typdefaultbin, 0),
-    'checks', (SELECT jsonb_object_agg(c.conname, pg_catalog.pg_get_constraintdef(c.oid))
+    'checks', (SELECT pg_catalog.jsonb_object_agg(c.conname, pg_catalog.pg_get_constraintdef(c.oid))
       FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c')))
-  FROM pg_catalog.pg_type t WHERE t.oid = to_regtype(${literal(name)}))`;
+  FROM pg_catalog.pg_type t WHERE t.oid = pg_catalog.to_regtype(${literal(name)})::oid)`;

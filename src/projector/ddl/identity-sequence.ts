@@ -69,8 +69,8 @@ function costsOf(old: ColumnField, now: ColumnField): Costs {
 export function renameIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!staysIdentity(old, now) || nameOf(old) === nameOf(now)) return [];
   const name = nameOf(now);
-  const renaming = sql`EXECUTE format('ALTER SEQUENCE %s RENAME TO %I', altered, ${literal(name)});`;
-  const isFree = sql`to_regclass(${literal(qualified(change.schema, name))}) IS NULL`;
+  const renaming = sql`EXECUTE pg_catalog.format('ALTER SEQUENCE %s RENAME TO %I', altered, ${literal(name)});`;
+  const isFree = sql`pg_catalog.to_regclass(${literal(qualified(change.schema, name))}) IS NULL`;
   const isGiven = now.schema.extras?.sequence?.name !== undefined;
   const body = withSequence(
     identitySequence(change, now),
@@ -84,5 +84,5 @@ export function renameIdentitySequence(change: Change, old: ColumnField, now: Co
 const identitySequence = (change: Change, { field }: ColumnField): Sql => sql`(
     SELECT d.objid::regclass FROM pg_catalog.pg_depend d
     JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-    WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = 'pg_catalog.pg_class'::regclass
-    AND d.deptype = 'i' AND d.refobjid = to_regclass(${literal(tableOf(change))}) AND a.attname = ${literal(field)})`;
+    WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid
+    AND d.deptype = 'i' AND d.refobjid = pg_catalog.to_regclass(${literal(tableOf(change))})::oid AND a.attname = ${literal(field)})`;

@@ -17,7 +17,7 @@ const relation = ({ schema }: Change, name: string): Sql =>
 
 /** Whether an index of the event's table, and no constraint's, bears the name. */
 const isOwn = (change: Change, name: string): Sql => sql`EXISTS (SELECT FROM pg_catalog.pg_index i
-    WHERE i.indexrelid = ${relation(change, name)} AND i.indrelid = ${relation(change, change.event.collection)}
+    WHERE i.indexrelid = ${relation(change, name)}::oid AND i.indrelid = ${relation(change, change.event.collection)}::oid
       AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid AND contype IN ('p', 'u', 'x')))`;
 
 const refuseTaken = (name: string): Sql => {
@@ -52,7 +52,7 @@ export function keepIndexName(change: Change, field: ColumnField): Step {
   const name = indexNameOf(field);
   const [index, table] = [relation(change, name), relation(change, change.event.collection)];
   const body = sql`BEGIN IF ${index} IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_index
-    WHERE indexrelid = ${index} AND indrelid = ${table} AND NOT indisvalid) THEN ${refuseTaken(name)}; END IF; END`;
+    WHERE indexrelid = ${index}::oid AND indrelid = ${table}::oid AND NOT indisvalid) THEN ${refuseTaken(name)}; END IF; END`;
   const summary = `keep a name for the index on ${field.collection}.${field.field}`;
   return step(block(body), summary, {
     object: partOf(change.event.collection, 'index', name),

@@ -63,10 +63,10 @@ export function nameNotNulls(change: Change, columns: readonly ColumnField[]): S
   const table = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
   const body = sql`DECLARE t record; BEGIN
     FOR t IN SELECT c.conname AS found, w.name FROM (VALUES ${join(names, sql`, `)}) AS w (field, name)
-        JOIN pg_catalog.pg_attribute a ON a.attrelid = ${table} AND a.attname = w.field
-        JOIN pg_catalog.pg_constraint c ON c.conrelid = a.attrelid AND c.conkey = ARRAY[a.attnum]
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = ${table}::oid AND a.attname = w.field
+        JOIN pg_catalog.pg_constraint c ON c.conrelid = a.attrelid AND c.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]
       WHERE c.contype = 'n' AND c.coninhcount = 0 AND c.conname <> w.name
-    LOOP EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${table}, t.found, t.name); END LOOP; END`;
+    LOOP EXECUTE pg_catalog.format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${table}, t.found, t.name); END LOOP; END`;
   const summary =
     more.length === 0 ? `rename the NOT NULL of ${label(first)}` : `rename NOT NULLs of ${first.collection}`;
   return [step(sql`DO ${literal(body)}`, summary, costs)];

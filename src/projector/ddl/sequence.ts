@@ -53,8 +53,8 @@ export function alterSequence(sequence: Sql, options: Sql): Sql {
   return withSequence(
     sequence,
     sql`DECLARE restart text;
-      BEGIN EXECUTE format(${unused}, altered, altered::oid) INTO restart;
-        EXECUTE format(${alter}, altered, restart); END;`,
+      BEGIN EXECUTE pg_catalog.format(${unused}, altered, altered::oid) INTO restart;
+        EXECUTE pg_catalog.format(${alter}, altered, restart); END;`,
   );
 }
 

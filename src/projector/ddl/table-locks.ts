@@ -64,7 +64,7 @@ export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
   );
   const body = sql`DECLARE t text[]; BEGIN
     FOREACH t SLICE 1 IN ARRAY ARRAY[${requested}] LOOP
-      IF EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(t[1]) AND c.relkind IN ('r', 'p')
+      IF EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(t[1])::oid AND c.relkind IN ('r', 'p')
                     AND pg_catalog.has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE'))
       THEN EXECUTE 'LOCK TABLE ' || t[1] || ' IN ' || t[2] || ' MODE'; END IF;
     END LOOP; END`;
@@ -118,7 +118,7 @@ const CONFLICTS: Readonly<Record<Mode, readonly string[]>> = (() => {
 export const HOLDERS = sql`
   WITH requested AS (
     SELECT DISTINCT w.name, w.mode, o.oid
-      FROM unnest($2::text[], $3::text[]) AS w (name, mode)
+      FROM ROWS FROM (pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[])) AS w (name, mode)
       JOIN pg_catalog.pg_class c ON c.relname = w.name
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${isPlace(sql`$1`)},
       LATERAL (${partsOf(sql`c`)}) AS o

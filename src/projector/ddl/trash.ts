@@ -103,8 +103,8 @@ function dropForeignKeys({ event, schema }: Change): Step {
   const table = qualified(schema, event.collection);
   const body = sql`DECLARE k record; BEGIN
     FOR k IN SELECT conname FROM pg_catalog.pg_constraint
-      WHERE conrelid = pg_catalog.to_regclass(${literal(table)}) AND contype = 'f' AND confrelid <> conrelid
-    LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', ${literal(table)}, k.conname); END LOOP; END`;
+      WHERE conrelid = pg_catalog.to_regclass(${literal(table)})::oid AND contype = 'f' AND confrelid <> conrelid
+    LOOP EXECUTE pg_catalog.format('ALTER TABLE %s DROP CONSTRAINT %I', ${literal(table)}, k.conname); END LOOP; END`;
   const summary = `let ${event.collection} point at no other table`;
   return step(sql`DO ${block(body)}`, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 7 });
 }
@@ -126,12 +126,12 @@ function countedElsewhere(node: CollectionNode): ColumnField[] {
 export function createTrashSchema({ event }: Change, position: number): Step[] {
   const schema = trash(position);
   const body = sql`DECLARE g text; BEGIN
-    IF EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE oid = ${literal(schema)}::regnamespace AND nspacl IS NULL)
+    IF EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE oid = ${literal(schema)}::regnamespace::oid AND nspacl IS NULL)
     THEN RETURN; END IF;
-    FOR g IN SELECT DISTINCT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END
+    FOR g IN SELECT DISTINCT CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE a.grantee::regrole::text END
         FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a
-       WHERE n.oid = ${literal(schema)}::regnamespace AND a.grantee <> n.nspowner
-    LOOP EXECUTE format('REVOKE ALL ON SCHEMA %s FROM %s', ${literal(schema)}, g); END LOOP; END`;
+       WHERE n.oid = ${literal(schema)}::regnamespace::oid AND a.grantee <> n.nspowner
+    LOOP EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA %s FROM %s', ${literal(schema)}, g); END LOOP; END`;
   const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
   return [
     step(sql`CREATE SCHEMA ${schema}`, `make room in the trash for position ${position}`, costs),

@@ -63,7 +63,7 @@ const SPECIAL = new Map<string, (column: Sql, type: Sql) => Sql>([
   ['number>boolean', (column) => sql`${column} <> 0`],
   ['boolean>number', (column, type) => sql`${column}::integer::${type}`],
   ...(['number', 'boolean', 'temporal', 'other'] as const).map(
-    (kind) => [`${kind}>json`, (column: Sql, type: Sql) => sql`to_jsonb(${column})::${type}`] as const,
+    (kind) => [`${kind}>json`, (column: Sql, type: Sql) => sql`pg_catalog.to_jsonb(${column})::${type}`] as const,
   ),
 ]);
 

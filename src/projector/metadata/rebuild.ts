@@ -106,7 +106,9 @@ function telling(total: number, onProgress: Progress = () => undefined): FoldLog
 async function enter(client: pg.Client, key: string): Promise<void> {
   // A long log takes long, and none of it in one transaction but the switch.
   await client.query(`SET statement_timeout = 0; SET lock_timeout = 0`);
-  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
+  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_catalog.pg_try_advisory_lock($1) AS locked', [
+    key,
+  ]);
   if (rows[0]?.locked === true) return;
   throw new ProblemError({
     code: 'IN_USE',
@@ -171,7 +173,7 @@ async function switchOver(client: pg.Client, { point, touched, options, config, 
   await sendBatch(client, [
     { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
     writeLimits({ lock: options.lockTimeout, statement: 0 }),
-    { text: 'SELECT pg_advisory_xact_lock($1)', values: [key] },
+    { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [key] },
     REFUSE_OLDER_RELEASE,
   ]);
   const locked = performance.now();

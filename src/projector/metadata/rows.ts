@@ -21,13 +21,13 @@ const ROWS_PER_STATEMENT = 2_000;
 
 const UPSERT_COLLECTIONS = sql`
 INSERT INTO ${own.collections} (collection, meta, schema)
-SELECT collection, meta, schema FROM jsonb_to_recordset($1::jsonb) AS t(collection text, meta jsonb, schema jsonb)
+SELECT collection, meta, schema FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t(collection text, meta jsonb, schema jsonb)
 ON CONFLICT (collection) DO UPDATE SET meta = excluded.meta, schema = excluded.schema`;
 
 const UPSERT_FIELDS = sql`
 INSERT INTO ${own.fields} (collection, field, type, meta, schema)
 SELECT collection, field, type, meta, schema
-FROM jsonb_to_recordset($1::jsonb) AS t(collection text, field text, type text, meta jsonb, schema jsonb)
+FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t(collection text, field text, type text, meta jsonb, schema jsonb)
 ON CONFLICT (collection, field) DO UPDATE SET type = excluded.type, meta = excluded.meta, schema = excluded.schema`;
 
 const UPSERT_RELATIONS = sql`
@@ -35,7 +35,7 @@ INSERT INTO ${own.relations} (id, many_collection, many_field, one_collection, o
   one_allowed_collections, junction_field, sort_field, one_deselect_action, schema)
 SELECT id, many_collection, many_field, one_collection, one_field, one_collection_field,
   one_allowed_collections, junction_field, sort_field, one_deselect_action, schema
-FROM jsonb_to_recordset($1::jsonb) AS t(id bigint, many_collection text, many_field text, one_collection text,
+FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t(id bigint, many_collection text, many_field text, one_collection text,
   one_field text, one_collection_field text, one_allowed_collections jsonb, junction_field text, sort_field text,
   one_deselect_action text, schema jsonb)
 ON CONFLICT (many_collection, many_field) DO UPDATE SET id = excluded.id, one_collection = excluded.one_collection,
@@ -44,15 +44,15 @@ ON CONFLICT (many_collection, many_field) DO UPDATE SET id = excluded.id, one_co
   sort_field = excluded.sort_field, one_deselect_action = excluded.one_deselect_action, schema = excluded.schema`;
 
 const DELETE_COLLECTIONS = sql`
-DELETE FROM ${own.collections} c USING jsonb_array_elements_text($1::jsonb) AS gone(collection)
+DELETE FROM ${own.collections} c USING pg_catalog.jsonb_array_elements_text($1::jsonb) AS gone(collection)
 WHERE c.collection = gone.collection`;
 
 const DELETE_FIELDS = sql`
-DELETE FROM ${own.fields} f USING jsonb_to_recordset($1::jsonb) AS gone(collection text, field text)
+DELETE FROM ${own.fields} f USING pg_catalog.jsonb_to_recordset($1::jsonb) AS gone(collection text, field text)
 WHERE f.collection = gone.collection AND f.field = gone.field`;
 
 const DELETE_RELATIONS = sql`
-DELETE FROM ${own.relations} r USING jsonb_to_recordset($1::jsonb) AS gone(collection text, field text)
+DELETE FROM ${own.relations} r USING pg_catalog.jsonb_to_recordset($1::jsonb) AS gone(collection text, field text)
 WHERE r.many_collection = gone.collection AND r.many_field = gone.field`;
 
 interface Key {

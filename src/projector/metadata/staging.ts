@@ -116,7 +116,9 @@ export async function restage(client: pg.ClientBase, state: State, touched: Read
   if (touched.size === 0) return;
   for (const kind of Object.values(KINDS)) {
     await client.query(sql`DELETE FROM ${kind.staged} WHERE ${ownerOf(kind)} = ANY ($1::text[])`, [[...touched]]);
-    await client.query(sql`INSERT INTO ${kind.differing} (collection) SELECT unnest($1::text[])`, [[...touched]]);
+    await client.query(sql`INSERT INTO ${kind.differing} (collection) SELECT pg_catalog.unnest($1::text[])`, [
+      [...touched],
+    ]);
   }
   const nodes = [...touched].flatMap((name): [string, CollectionNode][] => {
     const node = state.collections.get(name);
@@ -167,9 +169,9 @@ const statementsBy = (make: (kind: Kind) => Sql): Statements => ({
 });
 
 const given = ({ columns }: Kind): Sql =>
-  sql`jsonb_to_recordset($1::jsonb) AS given(${list(columns, (name, type) => sql`${name} ${type}`)})`;
+  sql`pg_catalog.jsonb_to_recordset($1::jsonb) AS given(${list(columns, (name, type) => sql`${name} ${type}`)})`;
 
-const OWNERS = sql`ARRAY(SELECT jsonb_array_elements_text($2::jsonb))`;
+const OWNERS = sql`ARRAY(SELECT pg_catalog.jsonb_array_elements_text($2::jsonb))`;
 
 const FILL = statementsBy(
   (kind) => sql`INSERT INTO ${kind.staged} (${names(kind)})
@@ -183,7 +185,9 @@ const COMPARE = statementsBy((kind) => {
   const of = (side: Sql): Sql => list(rest, (name) => sql`${side}.${name}`);
   // The names of all collections are noted once, along with their own rows.
   const noting =
-    kind === COLLECTIONS ? sql`noted AS (INSERT INTO pg_temp.staged_names SELECT unnest(${OWNERS})),` : sql``;
+    kind === COLLECTIONS
+      ? sql`noted AS (INSERT INTO pg_temp.staged_names SELECT pg_catalog.unnest(${OWNERS})),`
+      : sql``;
   return sql`WITH ${noting}
 fresh AS MATERIALIZED (SELECT true AS there, ${names(kind)} FROM ${given(kind)}),
 present AS MATERIALIZED (SELECT true AS there, ${names(kind)} FROM ${table} WHERE ${ownerOf(kind)} = ANY (${OWNERS})),

@@ -16,15 +16,15 @@ export function check(used: readonly Using[]): Statement {
     SELECT w.summary INTO lost FROM (VALUES ${join(rows, sql`, `)}) AS w (place, name, type, summary)
      WHERE NOT CASE WHEN w.type = 'table' THEN pg_catalog.to_regclass(w.place) IS NOT NULL
        WHEN w.type = 'trigger' THEN EXISTS (
-         SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = pg_catalog.to_regclass(w.place) AND t.tgname = w.name
+         SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = pg_catalog.to_regclass(w.place)::oid AND t.tgname = w.name
             AND t.tgenabled = 'A')
        WHEN w.type IN ('index', 'unique') THEN EXISTS (
          SELECT FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
-          WHERE i.indrelid = pg_catalog.to_regclass(w.place) AND c.relname = w.name AND i.indisvalid AND i.indisready
+          WHERE i.indrelid = pg_catalog.to_regclass(w.place)::oid AND c.relname = w.name AND i.indisvalid AND i.indisready
             AND i.indislive AND i.indisunique = (w.type = 'unique'))
        ELSE EXISTS (
-         SELECT FROM pg_catalog.pg_constraint WHERE conrelid = pg_catalog.to_regclass(w.place) AND conname = w.name
-            AND contype = w.type AND convalidated) END LIMIT 1;
+         SELECT FROM pg_catalog.pg_constraint WHERE conrelid = pg_catalog.to_regclass(w.place)::oid AND conname = w.name
+            AND contype::text = w.type AND convalidated) END LIMIT 1;
     IF lost IS NOT NULL THEN
       RAISE EXCEPTION USING MESSAGE = 'what was prepared to ' || lost || ' is not there any more, or not valid', ERRCODE = ${literal(PREPARATION_LOST)};
     END IF; END`;

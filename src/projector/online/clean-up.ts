@@ -27,7 +27,7 @@ SELECT t.relname::text AS table, c.conname::text AS name, o.relname::text AS oth
 FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_class t ON t.oid = c.conrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
 LEFT JOIN pg_catalog.pg_class o ON o.oid = c.confrelid AND o.oid <> t.oid AND o.relnamespace = t.relnamespace
-WHERE n.nspname = $1 AND c.conname ~ $2 AND c.coninhcount = 0 AND c.contype <> 't' ORDER BY 1, 2`;
+WHERE n.nspname = $1 AND c.conname ~ $2::text AND c.coninhcount = 0 AND c.contype <> 't' ORDER BY 1, 2`;
 
 async function dropConstraints(context: Cleaning, waits: LockWaits): Promise<void> {
   const { session, schema, id } = context;
@@ -42,7 +42,7 @@ async function dropConstraints(context: Cleaning, waits: LockWaits): Promise<voi
 
 const INDEXES: Sql = sql`
 SELECT c.relname::text AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND c.relname ~ $2 AND c.relkind IN ('i', 'I') ORDER BY 1`;
+WHERE n.nspname = $1 AND c.relname ~ $2::text AND c.relkind IN ('i', 'I') ORDER BY 1`;
 
 /** Waits for the transactions that use the index, and stands in nobody's way. */
 async function dropIndexes({ session, schema, id, signal }: Cleaning): Promise<void> {
@@ -54,10 +54,10 @@ async function dropIndexes({ session, schema, id, signal }: Cleaning): Promise<v
 }
 
 const TRIGGERS = sql`
-SELECT c.relname::text AS table, array_agg(t.tgname::text ORDER BY t.tgname) AS names
+SELECT c.relname::text AS table, pg_catalog.array_agg(t.tgname::text ORDER BY t.tgname) AS names
 FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND t.tgname ~ $2 AND NOT t.tgisinternal GROUP BY 1 ORDER BY 1`;
+WHERE n.nspname = $1 AND t.tgname ~ $2::text AND NOT t.tgisinternal GROUP BY 1 ORDER BY 1`;
 
 async function dropTriggers(context: Cleaning, waits: LockWaits): Promise<void> {
   const { session, schema, id } = context;
@@ -71,10 +71,10 @@ async function dropTriggers(context: Cleaning, waits: LockWaits): Promise<void> 
 
 const IN_ROOM = sql`
 SELECT 'function' AS kind, proname::text AS name FROM pg_catalog.pg_proc
- WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)}) AND proname ~ $1
+ WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND proname ~ $1::text
 UNION ALL
 SELECT 'table', relname::text FROM pg_catalog.pg_class
- WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)}) AND relname ~ $1 AND relkind = 'r'`;
+ WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relname ~ $1::text AND relkind = 'r'`;
 
 /** Nothing uses them without the triggers. The room goes with the last of them. */
 async function dropCopies({ session, id }: Cleaning): Promise<void> {

@@ -155,7 +155,7 @@ export function followNotes(copying: Copying, most: Sql): Sql {
       FROM keys k LEFT JOIN ${table} t ON ${ofRow}),
     kept AS (${upsert(copying, sql`found WHERE is_there`)}),
     gone AS (DELETE FROM ${copyTable(copying)} c USING found f WHERE NOT f.is_there AND ${match(sql`c`, sql`f`)})
-    SELECT count(*)::int AS notes, coalesce(bool_or(truncated), false) AS truncated FROM taken`;
+    SELECT count(*)::int AS notes, coalesce(pg_catalog.bool_or(truncated), false) AS truncated FROM taken`;
 }
 
 /** What the triggers needed. */

@@ -32,22 +32,22 @@ const FOUND = sql`
 SELECT 'trigger' AS kind, t.tgname::text AS name, c.relname::text AS table
   FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgname ~ $2
+ WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgname ~ $2::text
 UNION ALL
 SELECT 'constraint', k.conname::text, c.relname::text
   FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname = $1 AND k.coninhcount = 0 AND k.contype <> 't' AND k.conname ~ $2
+ WHERE n.nspname = $1 AND k.coninhcount = 0 AND k.contype <> 't' AND k.conname ~ $2::text
 UNION ALL
 SELECT 'index', c.relname::text, NULL
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname = $1 AND c.relkind IN ('i', 'I') AND c.relname ~ $2
+ WHERE n.nspname = $1 AND c.relkind IN ('i', 'I') AND c.relname ~ $2::text
 UNION ALL
 SELECT 'function', proname::text, NULL FROM pg_catalog.pg_proc
- WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)}) AND proname ~ $2
+ WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND proname ~ $2::text
 UNION ALL
 SELECT 'table', relname::text, NULL FROM pg_catalog.pg_class
- WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)}) AND relkind = 'r' AND relname ~ $2`;
+ WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relkind = 'r' AND relname ~ $2::text`;
 
 export async function findOrphans(db: Queryable, schema: string): Promise<Orphan[]> {
   const living = await requestsInPreparation(db);

@@ -69,7 +69,7 @@ const tablesOf = ({ table, what }: Prepared): string[] =>
 
 async function serverVersion(client: Queryable): Promise<number> {
   const { rows } = await client.query<{ version: number }>(
-    `SELECT current_setting('server_version_num')::int AS version`,
+    `SELECT pg_catalog.current_setting('server_version_num')::int AS version`,
   );
   return rows[0]?.version ?? 0;
 }

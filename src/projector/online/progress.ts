@@ -36,7 +36,7 @@ SELECT DISTINCT ON (b.pid) nullif(b.pid, 0) AS pid, coalesce(v.virtualxid, b.pid
        coalesce(a.application_name, '') AS application,
        extract(epoch FROM statement_timestamp() - a.xact_start)::float8 AS age, $2 AS table,
        EXISTS (SELECT FROM pg_catalog.pg_stat_progress_vacuum p WHERE p.pid = b.pid) AS maintenance
-  FROM unnest(pg_catalog.pg_blocking_pids($1)) AS b (pid)
+  FROM pg_catalog.unnest(pg_catalog.pg_blocking_pids($1)) AS b (pid)
   LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = b.pid
   LEFT JOIN pg_catalog.pg_locks v ON v.pid = b.pid AND v.locktype = 'virtualxid' AND v.granted
  ORDER BY b.pid LIMIT 20`;

@@ -117,7 +117,7 @@ function takeCopy(
 const renameConstraints = (copy: Sql): Sql => sql`DECLARE c record; BEGIN
     FOR c IN SELECT k.conname, k.contype, a.attname FROM pg_catalog.pg_constraint k
         LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND k.contype = 'n' AND a.attnum = k.conkey[1]
-        WHERE k.conrelid = pg_catalog.to_regclass(${literal(copy)}) LOOP
+        WHERE k.conrelid = pg_catalog.to_regclass(${literal(copy)})::oid LOOP
       EXECUTE pg_catalog.format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${literal(copy)}, c.conname,
-        CASE c.contype WHEN 'p' THEN ${literal(`${COPY}_pkey`)} ELSE ${literal(`${COPY}_`)} || c.attname || '_not_null' END);
+        CASE c.contype WHEN 'p' THEN ${literal(`${COPY}_pkey`)} ELSE ${literal(`${COPY}_`)} || c.attname::text || '_not_null' END);
     END LOOP; END`;

@@ -48,7 +48,7 @@ function locksOf({ table, what }: Prepared): LockedTable[] {
 async function findConstraint({ session, schema, id }: StepContext, { prepared }: EngineStep): Promise<boolean | null> {
   const found = sql`
     SELECT convalidated AS valid FROM pg_catalog.pg_constraint
-    WHERE conrelid = pg_catalog.to_regclass(${literal(qualified(schema, prepared.table))})
+    WHERE conrelid = pg_catalog.to_regclass(${literal(qualified(schema, prepared.table))})::oid
       AND conname = ${literal(preparedName(id, prepared.key))}`;
   const { rows } = await session.query<{ valid: boolean }>(found);
   return rows[0]?.valid ?? null;

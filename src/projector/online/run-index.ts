@@ -30,7 +30,7 @@ async function findIndex({ session, schema }: StepContext, table: string, name: 
   const found = sql`
     SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
-    WHERE i.indrelid = pg_catalog.to_regclass(${literal(qualified(schema, table))}) AND c.relname = ${literal(name)}`;
+    WHERE i.indrelid = pg_catalog.to_regclass(${literal(qualified(schema, table))})::oid AND c.relname = ${literal(name)}`;
   const { rows } = await session.query<{ valid: boolean }>(found);
   return rows[0]?.valid ?? null;
 }

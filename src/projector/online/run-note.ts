@@ -40,7 +40,7 @@ async function isWhole({ session }: StepContext, copying: Copying): Promise<bool
   const { rows } = await session.query<{ whole: boolean }>(sql`
     SELECT ${join(tables, sql` AND `)} AND (
       SELECT count(*) = ${integer(String(names.length))} FROM pg_catalog.pg_trigger
-       WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)}) AND tgenabled = 'A' AND tgname IN (${join(names.map(literal), sql`, `)})
+       WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)})::oid AND tgenabled = 'A' AND tgname IN (${join(names.map(literal), sql`, `)})
     ) AS whole`);
   return rows[0]?.whole === true;
 }
@@ -48,7 +48,7 @@ async function isWhole({ session }: StepContext, copying: Copying): Promise<bool
 async function hasTriggers({ session }: StepContext, copying: Copying): Promise<boolean> {
   const names = join(triggerNames(copying).map(literal), sql`, `);
   const { rowCount } = await session.query(
-    sql`SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)}) AND tgname IN (${names})`,
+    sql`SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = pg_catalog.to_regclass(${literal(copying.table)})::oid AND tgname IN (${names})`,
   );
   return rowCount !== 0;
 }
@@ -56,7 +56,7 @@ async function hasTriggers({ session }: StepContext, copying: Copying): Promise<
 /** IF NOT EXISTS alone would ask for the right to create schemas even where it is there. */
 async function ensureRoom({ session }: StepContext): Promise<void> {
   const { rowCount } = await session.query(
-    sql`SELECT FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace(${literal(ROOM)})`,
+    sql`SELECT FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace(${literal(ROOM)})::oid`,
   );
   if (rowCount === 0) await session.query(sql`CREATE SCHEMA IF NOT EXISTS ${ROOM}`);
 }

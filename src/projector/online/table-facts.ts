@@ -32,14 +32,14 @@ SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 
   EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)) AS related, c.relforcerowsecurity AS policed
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
 LATERAL (
-  SELECT sum(CASE WHEN $3 THEN pg_catalog.pg_relation_size(r.oid)
-      WHEN r.reltuples >= 0 THEN r.relpages * current_setting('block_size')::bigint END)::float8 AS bytes,
-    sum(coalesce(nullif(r.reltuples, -1), nullif(pg_catalog.pg_stat_get_live_tuples(r.oid), 0)))::float8 AS rows,
-    extract(epoch FROM now() - min(greatest(pg_catalog.pg_stat_get_last_analyze_time(r.oid),
+  SELECT pg_catalog.sum(CASE WHEN $3 THEN pg_catalog.pg_relation_size(r.oid)
+      WHEN r.reltuples >= 0::real THEN r.relpages::bigint * pg_catalog.current_setting('block_size')::bigint END)::float8 AS bytes,
+    pg_catalog.sum(coalesce(nullif(r.reltuples, (-1)::real), nullif(pg_catalog.pg_stat_get_live_tuples(r.oid), 0::bigint)))::float8 AS rows,
+    extract(epoch FROM now() - pg_catalog.min(greatest(pg_catalog.pg_stat_get_last_analyze_time(r.oid),
       pg_catalog.pg_stat_get_last_autoanalyze_time(r.oid))))::float8 AS age,
-    sum(pg_catalog.pg_stat_get_numscans(r.oid) + pg_catalog.pg_stat_get_tuples_inserted(r.oid)
+    pg_catalog.sum(pg_catalog.pg_stat_get_numscans(r.oid) + pg_catalog.pg_stat_get_tuples_inserted(r.oid)
       + pg_catalog.pg_stat_get_tuples_updated(r.oid) + pg_catalog.pg_stat_get_tuples_deleted(r.oid)
-      + (SELECT coalesce(sum(pg_catalog.pg_stat_get_numscans(i.indexrelid)), 0)
+      + (SELECT coalesce(pg_catalog.sum(pg_catalog.pg_stat_get_numscans(i.indexrelid)), 0)::bigint
            FROM pg_catalog.pg_index i WHERE i.indrelid = r.oid))::float8 AS uses
   FROM (${partsOf(sql`c`)}) AS t (oid)
   JOIN pg_catalog.pg_class r ON r.oid = t.oid AND r.relkind = 'r'

@@ -45,7 +45,7 @@ export function restAfter({ rows, milliseconds }: Batch, { rate }: Pick<Pace, 'r
 
 /** Milliseconds; those of standbys that the account may not look at are not known, and count as none. */
 const LAG = `
-SELECT coalesce(max(1000 * extract(epoch FROM replay_lag)), 0)::float8 AS behind
+SELECT coalesce(pg_catalog.max(1000::numeric * extract(epoch FROM replay_lag)), 0)::float8 AS behind
 FROM pg_catalog.pg_stat_replication WHERE state IN ('streaming', 'catchup')`;
 
 /** Waits until no standby is too far behind. */

@@ -121,7 +121,7 @@ async function verifyBeside({ pool, store, connection, lockTimeout }: Projection
   return withClient(pool, async (client) => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     // PostgreSQL locks a table to spell what is in its catalog: an ALTER TABLE by hand must not keep us for ever.
-    await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeout)]);
+    await client.query(`SELECT pg_catalog.set_config('lock_timeout', $1, true)`, [String(lockTimeout)]);
     try {
       const position = await headPosition(client);
       const state = await store.atHead(position);

@@ -140,7 +140,7 @@ function tooLong(asked: Asked): OffendingRows | null {
   const limit = hasColumn(now) ? now.schema.max_length : null;
   if (!hasColumn(old) || limit === null) return null;
   // Blanks at the end are cut off without an error, as the standard has it.
-  const condition = sql`char_length(rtrim(${column}::text, ' ')) > ${integer(String(limit))}`;
+  const condition = sql`pg_catalog.char_length(pg_catalog.rtrim(${column}::text, ' ')) > ${integer(String(limit))}`;
   const words = [`value is longer than ${limit}`, `values are longer than ${limit}`] as const;
   return { question: rowsWhere(asked, condition), kind: 'too_long', words };
 }
@@ -155,7 +155,7 @@ function unreadable(asked: Asked): OffendingRows | null {
   const { old, now, column } = asked;
   if (!hasColumn(old) || !hasColumn(now)) return null;
   const text = sql`${column}::text`;
-  const condition = sql`NOT pg_input_is_valid(${text}, ${literal(columnType(now.schema))})`;
+  const condition = sql`NOT pg_catalog.pg_input_is_valid(${text}, ${literal(columnType(now.schema))})`;
   return { question: rowsWhere(asked, condition), kind: 'unreadable', words: CAN_NOT_BE(now) };
 }
 
@@ -178,17 +178,17 @@ function beyond({ data_type, numeric_precision, numeric_scale }: ColumnSchema, v
   const bits = WHOLE_BITS.get(data_type);
   if (bits !== undefined) {
     const bound = sql`(2::numeric ^ ${integer(bits)})`;
-    return sql`round(${value}) NOT BETWEEN - ${bound} AND ${bound} - 1`;
+    return sql`pg_catalog.round(${value}) NOT BETWEEN - ${bound} AND ${bound} - 1`;
   }
   if (data_type === 'real') return beyondReal(value);
   if (data_type !== 'numeric' || numeric_precision === null) return null;
   const scale = numeric_scale ?? 0;
   const digits = integer(String(numeric_precision - scale));
-  return sql`abs(round(${value}, ${integer(String(scale))})) >= 10::numeric ^ ${digits} AND ${value} <> 'NaN'`;
+  return sql`pg_catalog.abs(pg_catalog.round(${value}, ${integer(String(scale))})) >= 10::numeric ^ ${digits} AND ${value} <> 'NaN'`;
 }
 
 /** What IEEE 754 rounds to infinity or to zero (to 2^-150) as binary32: PostgreSQL refuses both. */
 function beyondReal(value: Sql): Sql {
-  const large = sql`abs(${value}) >= 2::numeric ^ 128 - 2::numeric ^ 103 AND abs(${value}) < 'Infinity'`;
-  return sql`${large} OR ${value} <> 0 AND abs(${value}) <= 7.00649232162408535461864791644958e-46`;
+  const large = sql`pg_catalog.abs(${value}) >= 2::numeric ^ 128 - 2::numeric ^ 103 AND pg_catalog.abs(${value}) < 'Infinity'`;
+  return sql`${large} OR ${value} <> 0 AND pg_catalog.abs(${value}) <= 7.00649232162408535461864791644958e-46`;
 }

@@ -35,19 +35,19 @@ SELECT t.typname::text, CASE t.typtype
          WHEN 'e' THEN 'enum type' WHEN 'd' THEN 'domain' WHEN 'r' THEN 'range type' WHEN 'm' THEN 'multirange type'
          ELSE 'type' END
   FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
- WHERE n.nspname = ${literal(schema)} AND t.typname IN (${list(names)}) AND t.typrelid = 0
+ WHERE n.nspname = ${literal(schema)} AND t.typname IN (${list(names)}) AND t.typrelid = 0::oid
    AND NOT EXISTS (SELECT FROM pg_catalog.pg_type e WHERE e.typarray = t.oid)`;
 
 const CONSTRAINT = 'constraint of the table';
 
 const constraints = (names: readonly string[], table: Sql): Sql => sql`
 SELECT conname::text AS name, ${literal(CONSTRAINT)} AS kind FROM pg_catalog.pg_constraint
- WHERE conrelid = to_regclass(${literal(table)}) AND conname IN (${list(names)})`;
+ WHERE conrelid = pg_catalog.to_regclass(${literal(table)})::oid AND conname IN (${list(names)})`;
 
 /** One that was made by hand. */
 const column = (name: string, table: Sql): Sql => sql`
 SELECT attname::text AS name, 'column of the table' AS kind FROM pg_catalog.pg_attribute
- WHERE attrelid = to_regclass(${literal(table)}) AND attname = ${literal(name)} AND NOT attisdropped`;
+ WHERE attrelid = pg_catalog.to_regclass(${literal(table)})::oid AND attname = ${literal(name)} AND NOT attisdropped`;
 
 /** Rows of `Taken`: what has the names of these collections. */
 export const takenByOthers = (names: readonly string[], schema: string): Sql =>

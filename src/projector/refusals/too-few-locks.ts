@@ -18,9 +18,9 @@ export interface LockSettings {
 
 export async function readLockSettings(client: pg.ClientBase | pg.Pool): Promise<LockSettings> {
   const { rows } = await client.query<LockSettings>(
-    `SELECT current_setting('max_locks_per_transaction')::int AS max_locks_per_transaction,
-            current_setting('max_connections')::int AS max_connections,
-            current_setting('max_prepared_transactions')::int AS max_prepared_transactions`,
+    `SELECT pg_catalog.current_setting('max_locks_per_transaction')::int AS max_locks_per_transaction,
+            pg_catalog.current_setting('max_connections')::int AS max_connections,
+            pg_catalog.current_setting('max_prepared_transactions')::int AS max_prepared_transactions`,
   );
   return rows[0] as LockSettings;
 }

@@ -173,7 +173,7 @@ async function finish(run: Run, head: LogHead): Promise<void> {
                   SET position = excluded.position, hash = excluded.hash, updated_at = now()`,
         values: [name, KIND[name] ?? 'transactional', head.position, head.position === 0 ? null : head.hash],
       })),
-      { text: `SELECT pg_notify($1, $2)`, values: [logChannel(schema), String(head.position)] },
+      { text: `SELECT pg_catalog.pg_notify($1, $2)`, values: [logChannel(schema), String(head.position)] },
     ]);
     await unmarkRestoring(client);
   });

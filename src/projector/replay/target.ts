@@ -47,7 +47,7 @@ export async function openTarget(options: TargetOptions): Promise<ReplayTarget> 
       await takeLock(client, key);
       await requireEmpty(client, options);
       // Migrations take the log's lock themselves, on a connection of their own.
-      await client.query('SELECT pg_advisory_unlock($1)', [key]);
+      await client.query('SELECT pg_catalog.pg_advisory_unlock($1)', [key]);
       await migrate({ pool, schema, serviceSchema, database, logger });
       await takeLock(client, key);
       await requireEmpty(client, options);
@@ -64,7 +64,9 @@ export async function openTarget(options: TargetOptions): Promise<ReplayTarget> 
 }
 
 async function takeLock(client: pg.ClientBase, key: string): Promise<void> {
-  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
+  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_catalog.pg_try_advisory_lock($1) AS locked', [
+    key,
+  ]);
   if (rows[0]?.locked === true) return;
   throw new OperatorError('Something else is writing to the target: stop the service that uses it first.');
 }

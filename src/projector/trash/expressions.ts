@@ -4,7 +4,7 @@ import { COPY } from '../ddl/kept/values.js';
 
 /** A time as answers show it: ISO 8601, in UTC. */
 export const shownTime = (time: string): string =>
-  `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  `pg_catalog.to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** What deletions are known by: an alias of rows that have these columns. */
 type Deletion = 't' | 'e';

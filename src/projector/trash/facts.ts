@@ -37,11 +37,11 @@ SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS 
 
 const DETAILS = `
 SELECT c.relname AS name,
-       (SELECT coalesce(json_agg(json_build_object('name', p.pubname, 'owned', pg_catalog.pg_has_role(p.pubowner, 'USAGE')) ORDER BY p.pubname), '[]')
+       (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('name', p.pubname, 'owned', pg_catalog.pg_has_role(p.pubowner, 'USAGE')) ORDER BY p.pubname), '[]')
           FROM pg_catalog.pg_publication_rel r JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid WHERE r.prrelid = c.oid) AS publications,
-       (SELECT coalesce(json_agg(json_build_object('name', k.conname, 'definition', pg_catalog.pg_get_constraintdef(k.oid)) ORDER BY k.conname), '[]')
-          FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0) AS "foreignKeys",
-       (SELECT min(i.inhparent::regclass::text) FROM pg_catalog.pg_inherits i WHERE i.inhrelid = c.oid AND NOT c.relispartition) AS inherits
+       (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('name', k.conname, 'definition', pg_catalog.pg_get_constraintdef(k.oid)) ORDER BY k.conname), '[]')
+          FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0::oid) AS "foreignKeys",
+       (SELECT pg_catalog.min(i.inhparent::regclass::text) FROM pg_catalog.pg_inherits i WHERE i.inhrelid = c.oid AND NOT c.relispartition) AS inherits
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = $1 AND c.relname = ANY ($2) AND c.relkind IN ('r', 'p')`;
 

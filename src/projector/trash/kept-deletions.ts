@@ -14,17 +14,17 @@ export interface KeptDeletion extends Omit<TrashEntry, 'identity' | 'rows' | 'by
 }
 
 /** Whether an event kept something: in these words an index has it. */
-const KEEPS = `e.type IN ('collection.deleted', 'field.deleted') AND e.data ? 'kept_until'`;
+const KEEPS = `e.type IN ('collection.deleted', 'field.deleted') AND e.data ? 'kept_until'::text`;
 
 /** Neither restored nor purged. */
 const IS_OPEN = `NOT EXISTS (SELECT FROM ${own.events} r
-  WHERE r.subject ->> 'kind' = 'trash' AND r.subject ->> 'id' = e.position::text AND r.position > e.position)`;
+  WHERE r.subject ->> 'kind'::text = 'trash' AND r.subject ->> 'id'::text = e.position::text AND r.position > e.position)`;
 
 const QUESTION = `
 SELECT e.position::float8 AS position, CASE WHEN e.field IS NULL THEN 'collection' ELSE 'field' END AS kind,
        e.collection, e.field, e.batch, ${shownTime('e.occurred_at')} AS deleted_at,
-       ${shownTime("(e.data ->> 'kept_until')::timestamptz")} AS kept_until, e.actor AS deleted_by,
-       coalesce(e.data -> 'publications', '[]') AS publications, coalesce(e.data -> 'foreign_keys', '[]') AS foreign_keys,
+       ${shownTime("(e.data ->> 'kept_until'::text)::timestamptz")} AS kept_until, e.actor AS deleted_by,
+       coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys,
        ${isThere('e')} AS there
   FROM ${own.events} e WHERE ${KEEPS} AND ${IS_OPEN}`;
 

@@ -36,7 +36,7 @@ const COLUMNS = `t.position::float8 AS position, t.kind, t.collection, t.field, 
 
 const SELECT = `
 SELECT ${COLUMNS}, e.actor AS deleted_by,
-       coalesce(e.data -> 'publications', '[]') AS publications, coalesce(e.data -> 'foreign_keys', '[]') AS foreign_keys
+       coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys
   FROM ${own.trash} t LEFT JOIN ${own.events} e ON e.position = t.position`;
 
 export interface Page {
@@ -81,7 +81,7 @@ export async function findExpired(db: Queryable, except: readonly number[]): Pro
 /** Milliseconds until the next entry may be purged, by the database's clock; null: there is none. */
 export async function untilNextExpiry(db: Queryable, except: readonly number[]): Promise<number | null> {
   const { rows } = await db.query<{ wait: number | null }>(
-    `SELECT (extract(epoch FROM min(kept_until) - clock_timestamp()) * 1000)::float8 AS wait
+    `SELECT (extract(epoch FROM pg_catalog.min(kept_until) - clock_timestamp()) * 1000::numeric)::float8 AS wait
        FROM ${own.trash} WHERE position <> ALL ($1::bigint[])`,
     [except],
   );
@@ -96,7 +96,7 @@ interface Became {
 
 const BECAME = `
 SELECT e.type, e.position::float8 AS position, ${shownTime('e.occurred_at')} AS at FROM ${own.events} e
- WHERE e.subject ->> 'kind' = 'trash' AND e.subject ->> 'id' = $1 ORDER BY e.position DESC LIMIT 1`;
+ WHERE e.subject ->> 'kind'::text = 'trash' AND e.subject ->> 'id'::text = $1 ORDER BY e.position DESC LIMIT 1`;
 
 /** Why nothing of a position is in the trash. */
 export async function notInTrash(db: Queryable, position: number): Promise<Problem> {

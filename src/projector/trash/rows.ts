@@ -30,13 +30,13 @@ export interface TrashBatch {
 const INSERT = `
 INSERT INTO ${own.trash} (position, kind, collection, field, identity, batch, deleted_at, kept_until, rows, bytes)
 SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted_at, t.kept_until,
-       CASE WHEN t.kind = 'field' THEN ${copiedRows(sql`c.oid`)} WHEN c.reltuples >= 0 THEN c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)
-  FROM jsonb_to_recordset($1::jsonb) AS t (position bigint, kind text, collection text, field text, identity text,
+       CASE WHEN t.kind = 'field' THEN ${copiedRows(sql`c.oid`)} WHEN c.reltuples >= 0::real THEN c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)
+  FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t (position bigint, kind text, collection text, field text, identity text,
                                        batch uuid, deleted_at timestamptz, kept_until timestamptz)
   CROSS JOIN LATERAL (SELECT c.oid, c.reltuples FROM pg_catalog.pg_class c
                        WHERE ${isKeptTable('t')} LIMIT 1) c`;
 
-const REMOVE = `DELETE FROM ${own.trash} t USING jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
+const REMOVE = `DELETE FROM ${own.trash} t USING pg_catalog.jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 
 /** What of it is not there is left out. */
 export const insertRows = (rows: readonly Row[]): Parameterised => ({ text: INSERT, values: [JSON.stringify(rows)] });

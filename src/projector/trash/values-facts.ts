@@ -31,7 +31,7 @@ type Found = Omit<ValuesFacts, 'rows'> & { place: number };
 
 const tablesAt = (places: Sql): Sql => sql`
 SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable,
-  (SELECT min(i.inhrelid::regclass::text) FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) AS heir,
+  (SELECT pg_catalog.min(i.inhrelid::regclass::text) FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) AS heir,
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
   FROM (VALUES ${places}) AS w (place, schema, name) JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema
   JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind = 'r'`;

@@ -109,4 +109,4 @@ JOIN LATERAL (SELECT * FROM pg_catalog.pg_attribute l WHERE l.attrelid = c.oid O
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 LEFT JOIN LATERAL (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS text FROM pg_catalog.pg_attrdef d
   WHERE d.adrelid = c.oid AND d.adnum = a.attnum) x ON true
-WHERE c.relnamespace = pg_catalog.pg_my_temp_schema() AND starts_with(c.relname, 'column_')`;
+WHERE c.relnamespace = pg_catalog.pg_my_temp_schema() AND pg_catalog.starts_with(c.relname, 'column_')`;

@@ -101,11 +101,11 @@ async function isPartitionSpelled(client: pg.ClientBase, schema: string, differe
 /** Of a table that is divided as the parent is. */
 function partition(parent: Sql, bound: string): Sql {
   const like = literal(sql`CREATE TABLE ${PARENT} (LIKE ${parent}) PARTITION BY %s`);
-  const body = sql`BEGIN EXECUTE format(${like}, pg_catalog.pg_get_partkeydef(to_regclass(${literal(parent)}))); END`;
+  const body = sql`BEGIN EXECUTE pg_catalog.format(${like}, pg_catalog.pg_get_partkeydef(pg_catalog.to_regclass(${literal(parent)}))); END`;
   return sql`DO ${literal(body)}; CREATE TABLE ${COPY} PARTITION OF ${PARENT} ${partitionBound(bound)}`;
 }
 
-const OF_COPY = sql`FROM pg_catalog.pg_class c WHERE c.oid = to_regclass(${literal(COPY)})`;
+const OF_COPY = sql`FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass(${literal(COPY)})::oid`;
 const PARTITION_KEY = sql`SELECT pg_catalog.pg_get_partkeydef(c.oid) AS answer ${OF_COPY}`;
 const BOUND = sql`SELECT pg_catalog.pg_get_expr(c.relpartbound, c.oid) AS answer ${OF_COPY}`;
 

@@ -11,7 +11,7 @@ type Document = Record<string, Json>;
 
 const COLLECTIONS = sql`SELECT collection, meta, schema FROM ${own.collections}`;
 const FIELDS = sql`SELECT collection, field, type, meta, schema FROM ${own.fields}`;
-const RELATIONS = sql`SELECT to_jsonb(id) AS id, many_collection, many_field, one_collection, one_field, one_collection_field,
+const RELATIONS = sql`SELECT pg_catalog.to_jsonb(id) AS id, many_collection, many_field, one_collection, one_field, one_collection_field,
   one_allowed_collections, junction_field, sort_field, one_deselect_action, schema FROM ${own.relations}`;
 
 /** What a row is about: the member a missing or extra one is named by, and the columns of its key. */

@@ -17,7 +17,7 @@ interface RenameRow {
 }
 
 const RENAMES = sql`
-SELECT position, collection, field, data ->> 'to' AS "to" FROM ${own.events}
+SELECT position, collection, field, data ->> 'to'::text AS "to" FROM ${own.events}
  WHERE type IN ('collection.renamed', 'field.renamed') AND position > $1 AND position <= $2 ORDER BY position`;
 
 /** Renames after a position and up to another one, in order. */

@@ -19,8 +19,8 @@ interface Row extends Pick<TrashEntry, (typeof MEMBERS)[number] | 'position' | '
 const ENTRIES = `
 SELECT t.position::float8 AS position, t.kind, t.collection, t.field, t.identity, t.batch,
   ${shownTime('t.deleted_at')} AS deleted_at, ${shownTime('t.kept_until')} AS kept_until, ${isThere('t')} AS there,
-  (SELECT max(e.position)::float8 FROM ${own.events} e
-    WHERE e.subject ->> 'kind' = 'trash' AND e.subject ->> 'id' = t.position::text) AS ended
+  (SELECT pg_catalog.max(e.position)::float8 FROM ${own.events} e
+    WHERE e.subject ->> 'kind'::text = 'trash' AND e.subject ->> 'id'::text = t.position::text) AS ended
   FROM ${own.trash} t ORDER BY t.position`;
 
 /**

@@ -45,8 +45,8 @@ export async function readBatches(db: Queryable, { filter, order, limit }: Batch
   values.push(bound ?? start);
   const step = (bound: string): string => `
     SELECT e.batch,
-           (SELECT min(b.position) FROM ${own.events} b WHERE b.batch = e.batch) AS first_position,
-           (SELECT max(b.position) FROM ${own.events} b WHERE b.batch = e.batch) AS last_position
+           (SELECT pg_catalog.min(b.position) FROM ${own.events} b WHERE b.batch = e.batch) AS first_position,
+           (SELECT pg_catalog.max(b.position) FROM ${own.events} b WHERE b.batch = e.batch) AS last_position
       FROM ${own.events} e WHERE e.position ${beyond} ${bound} AND ${condition}
      ORDER BY e.position ${order} LIMIT 1`;
   const { rows } = await db.query<Row>(
@@ -77,17 +77,17 @@ function toldOf(counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> 
 }
 
 /** Whether something came back from the trash. The subject tells, without a look into what may be large. */
-const RESTORED = `(coalesce(subject ->> 'kind', '') = 'trash' AND type IN ('collection.created', 'field.created'))`;
+const RESTORED = `(coalesce(subject ->> 'kind'::text, '') = 'trash' AND type IN ('collection.created', 'field.created'))`;
 
 /** Of the change request that an event is about, where people were asked. */
 const TITLE = `CASE WHEN type LIKE 'change.%' THEN (
-         SELECT c.request #>> '{proposal,title}' FROM ${own.changes} c WHERE c.id = (e.subject ->> 'id')::uuid) END`;
+         SELECT c.request #>> '{proposal,title}'::text[] FROM ${own.changes} c WHERE c.id = (e.subject ->> 'id'::text)::uuid) END`;
 
 async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<string, TypeCount[]>> {
   const { rows } = await db.query<TypeCount & { batch: string; type: EventType }>(
-    `SELECT batch, type, ${RESTORED} AS restored, count(*)::int AS count, min(collection) AS collection, min(field) AS field,
-            min(CASE WHEN type IN ('collection.renamed', 'field.renamed') THEN data ->> 'to' END) AS "to",
-            min(${TITLE}) AS title
+    `SELECT batch, type, ${RESTORED} AS restored, count(*)::int AS count, pg_catalog.min(collection) AS collection, pg_catalog.min(field) AS field,
+            pg_catalog.min(CASE WHEN type IN ('collection.renamed', 'field.renamed') THEN data ->> 'to'::text END) AS "to",
+            pg_catalog.min(${TITLE}) AS title
        FROM ${own.events} e WHERE batch = ANY ($1) GROUP BY 1, 2, 3`,
     [batches.map((row) => row.batch)],
   );

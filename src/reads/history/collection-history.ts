@@ -76,7 +76,7 @@ function conditionOf(lives: readonly Life[], after: number): { where: string; va
       const within = to === null ? begins : `${begins} AND e.position <= ${place(to)}`;
       const called = place(name);
       return `(e.collection = ${called} AND ${within})
-        OR (e.type IN ('collection.renamed', 'field.renamed') AND e.data -> 'touches' ? ${called} AND ${within})`;
+        OR (e.type IN ('collection.renamed', 'field.renamed') AND e.data -> 'touches'::text ? ${called} AND ${within})`;
     }),
   );
   return { where: `e.position > $1 AND (${parts.join(' OR ')})`, values };

@@ -24,17 +24,17 @@ type Condition = (place: string) => string;
 const CONDITIONS: Record<keyof EventFilter, Condition> = {
   // A rename concerns what it touches, and who has the name from then on.
   collection: (place) => `(e.collection = ${place} OR (e.type IN ('collection.renamed', 'field.renamed')
-    AND (e.data -> 'touches' ? ${place} OR (e.type = 'collection.renamed' AND e.data ->> 'to' = ${place}))))`,
+    AND (e.data -> 'touches'::text ? ${place} OR (e.type = 'collection.renamed' AND e.data ->> 'to'::text = ${place}))))`,
   field: (place) => `e.field = ${place}`,
   type: (place) => `e.type = ${place}`,
-  actor: (place) => `(e.actor ->> 'id' = ${place} OR e.actor ->> 'name' = ${place})`,
-  subjectKind: (place) => `e.subject ->> 'kind' = ${place}`,
-  subjectId: (place) => `e.subject ->> 'id' = ${place}`,
+  actor: (place) => `(e.actor ->> 'id'::text = ${place} OR e.actor ->> 'name'::text = ${place})`,
+  subjectKind: (place) => `e.subject ->> 'kind'::text = ${place}`,
+  subjectId: (place) => `e.subject ->> 'id'::text = ${place}`,
   batch: (place) => `e.batch = ${place}`,
   command: (place) => `e.command = ${place}`,
   text: (place) =>
-    `strpos(lower(concat_ws(E'\\n', e.reason, e.collection, e.field, e.collection || '.' || e.field,
-       CASE WHEN e.type IN ('collection.renamed', 'field.renamed') THEN e.data ->> 'to' END)), lower(${place})) > 0`,
+    `pg_catalog.strpos(pg_catalog.lower(pg_catalog.concat_ws(E'\\n', e.reason, e.collection, e.field, e.collection || '.' || e.field,
+       CASE WHEN e.type IN ('collection.renamed', 'field.renamed') THEN e.data ->> 'to'::text END)), pg_catalog.lower(${place})) > 0`,
   after: (place) => `e.position > ${place}`,
   before: (place) => `e.position < ${place}`,
 };

@@ -32,14 +32,14 @@ interface Row {
   occurred_at: Date;
 }
 
-const COLUMNS = `position, type, collection, data ->> 'to' AS "to", data -> 'restored' AS restored, occurred_at`;
+const COLUMNS = `position, type, collection, data ->> 'to'::text AS "to", data -> 'restored'::text AS restored, occurred_at`;
 
 /** Few, whatever the log holds. */
 const RENAMES = `SELECT ${COLUMNS} FROM ${own.events} WHERE type = 'collection.renamed' AND type IN ('collection.renamed', 'field.renamed') ORDER BY position`;
 
 /** Under another name than it had; few as well. */
 const RESTORED = `SELECT ${COLUMNS} FROM ${own.events}
- WHERE subject IS NOT NULL AND subject ->> 'kind' = 'trash' AND type = 'collection.created' AND data #>> '{restored,name}' <> collection`;
+ WHERE subject IS NOT NULL AND subject ->> 'kind'::text = 'trash' AND type = 'collection.created' AND data #>> '{restored,name}'::text[] <> collection`;
 
 const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted') AND collection = ANY ($1)

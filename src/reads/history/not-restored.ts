@@ -15,25 +15,25 @@ interface Gone {
 type Name = Pick<Gone, 'collection' | 'field'>;
 
 const TABLES = `
-  SELECT d.collection, NULL AS field, max(d.position) AS position
+  SELECT d.collection, NULL AS field, pg_catalog.max(d.position) AS position
     FROM ${own.events} d
    WHERE d.type = 'collection.deleted' AND d.collection = ANY ($1)
      AND EXISTS (SELECT FROM ${own.events} c
                   WHERE c.collection = d.collection AND c.type IN ('collection.created', 'collection.adopted')
-                    AND c.position < d.position AND jsonb_typeof(c.data #> '{collection,schema}') = 'object')
+                    AND c.position < d.position AND pg_catalog.jsonb_typeof(c.data #> '{collection,schema}'::text[]) = 'object')
    GROUP BY d.collection`;
 
 const COLUMNS = `
-  SELECT d.collection, d.field, max(d.position) AS position
-    FROM jsonb_to_recordset($2) AS w (collection text, field text)
+  SELECT d.collection, d.field, pg_catalog.max(d.position) AS position
+    FROM pg_catalog.jsonb_to_recordset($2) AS w (collection text, field text)
     JOIN ${own.events} d ON d.collection = w.collection AND d.field = w.field AND d.type = 'field.deleted'
    WHERE EXISTS (SELECT FROM ${own.events} c
                   WHERE c.collection = d.collection AND c.position < d.position
                     AND (c.type = 'field.created' AND c.field = d.field
-                           AND jsonb_typeof(c.data #> '{field,schema}') = 'object'
+                           AND pg_catalog.jsonb_typeof(c.data #> '{field,schema}'::text[]) = 'object'
                          OR c.type IN ('collection.created', 'collection.adopted')
-                           AND jsonb_path_exists(c.data, '$.fields[*] ? (@.field == $name && @.schema != null)',
-                                                 jsonb_build_object('name', d.field))))
+                           AND pg_catalog.jsonb_path_exists(c.data, '$.fields[*] ? (@.field == $name && @.schema != null)',
+                                                 pg_catalog.jsonb_build_object('name', d.field))))
    GROUP BY d.collection, d.field`;
 
 /** A warning for each name that something with data had when it was deleted, by that name. */

@@ -208,7 +208,7 @@ describe('a plan of the trash', () => {
       'CREATE INDEX "t_a_index" ON "public"."t" ("a") -- create index on t.a: index t.t_a_index, t SHARE, 2 entries, prepared as index t_a_index false ("a")',
       'COMMENT ON COLUMN "public"."t"."a" IS \'x\' -- comment on t.a: column t.a, t SHARE UPDATE EXCLUSIVE, 1 entry',
       'DO -- restore the privileges on t.a: column t.a, t ACCESS EXCLUSIVE, 1 entry',
-      'SELECT setval(\'"public"."s"\', max("a")) FROM "public"."t" HAVING max("a") > 0 -- let t.a count on from its largest value: column t.a, 2 entries',
+      'SELECT pg_catalog.setval(\'"public"."s"\', pg_catalog.max("a")) FROM "public"."t" HAVING pg_catalog.max("a") > 0 -- let t.a count on from its largest value: column t.a, 2 entries',
       'DROP TABLE ##7."values" -- leave no values of t.a in the trash: column t.a, 3 entries',
       'DROP SCHEMA ##7 -- leave no room in the trash for position 7: table t, 2 entries',
     ]);

@@ -15,7 +15,7 @@ const WAYS: Record<string, (type: string) => string | null> = {
   t: (type) => `c::text::${type}`,
   z: () => 'c <> 0',
   i: (type) => `c::integer::${type}`,
-  j: (type) => `to_jsonb(c)::${type}`,
+  j: (type) => `pg_catalog.to_jsonb(c)::${type}`,
 };
 
 /**

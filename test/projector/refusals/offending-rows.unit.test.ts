@@ -92,7 +92,7 @@ describe('the rows that are in the way', () => {
 
   it('have a longer text', () => {
     expect(alter('22001', a('text'), a('string', { max_length: 5 }))).to.deep.equal([
-      `SELECT FROM ${T} WHERE char_length(rtrim("a"::text, ' ')) > 5`,
+      `SELECT FROM ${T} WHERE pg_catalog.char_length(pg_catalog.rtrim("a"::text, ' ')) > 5`,
       'too_long',
       'value is longer than 5',
       'values are longer than 5',
@@ -104,7 +104,7 @@ describe('the rows that are in the way', () => {
   it('have a text that says nothing of the new type', () => {
     for (const sqlstate of ['22P02', '22007', '22008']) {
       expect(alter(sqlstate, a('text'), a('date')), sqlstate).to.deep.equal([
-        `SELECT FROM ${T} WHERE NOT pg_input_is_valid("a"::text, 'date')`,
+        `SELECT FROM ${T} WHERE NOT pg_catalog.pg_input_is_valid("a"::text, 'date')`,
         'unreadable',
         "value can't be date",
         "values can't be date",
@@ -118,12 +118,12 @@ describe('the rows that are in the way', () => {
     const beyond = (from: string, to: Field) => alter('22003', a(from), to)?.[0];
     const value = '"a"::numeric';
     const whole = (bits: number) =>
-      `SELECT FROM ${T} WHERE round(${value}) NOT BETWEEN - (2::numeric ^ ${bits}) AND (2::numeric ^ ${bits}) - 1`;
+      `SELECT FROM ${T} WHERE pg_catalog.round(${value}) NOT BETWEEN - (2::numeric ^ ${bits}) AND (2::numeric ^ ${bits}) - 1`;
     expect(beyond('bigInteger', a('integer'))).to.equal(whole(31));
     expect(beyond('bigInteger', a('integer', { data_type: 'smallint' }))).to.equal(whole(15));
     expect(beyond('decimal', a('bigInteger'))).to.equal(whole(63));
     expect(beyond('bigInteger', a('decimal', { numeric_precision: 7, numeric_scale: 2 }))).to.equal(
-      `SELECT FROM ${T} WHERE abs(round(${value}, 2)) >= 10::numeric ^ 5 AND ${value} <> 'NaN'`,
+      `SELECT FROM ${T} WHERE pg_catalog.abs(pg_catalog.round(${value}, 2)) >= 10::numeric ^ 5 AND ${value} <> 'NaN'`,
     );
     expect(beyond('bigInteger', a('float', { data_type: 'real' }))).to.match(/2::numeric \^ 128 .* OR /);
     expect(beyond('bigInteger', a('float', { data_type: 'double precision' }))).to.equal(undefined);

@@ -185,7 +185,7 @@ async function aroundBatch(
   { batch, position }: { batch: string; position: number },
 ): Promise<[{ state: State }, { state: State }]> {
   const { rows } = await pool.query<{ first: number }>(
-    `SELECT min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
+    `SELECT pg_catalog.min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
     [batch],
   );
   const [{ first }] = rows as [{ first: number }];

@@ -14,7 +14,7 @@ export function asOwner(table: Sql, body: Sql, { silently = false }: AsOwner = {
   const [quiet, loud] = silently ? [SILENCE, REVIVE] : [sql``, sql``];
   return sql`DO ${block(sql`DECLARE
     kept regclass := ${literal(table)}::regclass;
-    forced boolean := (SELECT relforcerowsecurity FROM pg_catalog.pg_class WHERE oid = kept);
+    forced boolean := (SELECT relforcerowsecurity FROM pg_catalog.pg_class WHERE oid = kept::oid);
     counted bigint; silence text[]; revival text[]; step text;
   BEGIN
     IF forced THEN ALTER TABLE ${table} NO FORCE ROW LEVEL SECURITY; END IF;${quiet}
@@ -25,11 +25,11 @@ export function asOwner(table: Sql, body: Sql, { silently = false }: AsOwner = {
 
 /** Each by its name: what was disabled before stays so, and what fires for replicas alone does so again. */
 const SILENCE: Sql = sql`
-    SELECT array_agg(format('ALTER TABLE %s DISABLE TRIGGER %I', kept, t.tgname)),
-           array_agg(format('ALTER TABLE %s ENABLE %s TRIGGER %I', kept,
+    SELECT pg_catalog.array_agg(pg_catalog.format('ALTER TABLE %s DISABLE TRIGGER %I', kept, t.tgname)),
+           pg_catalog.array_agg(pg_catalog.format('ALTER TABLE %s ENABLE %s TRIGGER %I', kept,
              CASE t.tgenabled WHEN 'R' THEN 'REPLICA' WHEN 'A' THEN 'ALWAYS' ELSE '' END, t.tgname))
       INTO silence, revival
-      FROM pg_catalog.pg_trigger t WHERE t.tgrelid = kept AND NOT t.tgisinternal AND t.tgenabled <> 'D';
+      FROM pg_catalog.pg_trigger t WHERE t.tgrelid = kept::oid AND NOT t.tgisinternal AND t.tgenabled <> 'D';
     FOREACH step IN ARRAY coalesce(silence, '{}') LOOP EXECUTE step; END LOOP;`;
 
 const REVIVE: Sql = sql`

@@ -62,8 +62,8 @@ function countOn(change: Change, { collection, field }: ColumnField): Step[] {
   const needs = extrasOf(change.after.collections.get(collection)).needs ?? [];
   return needs.flatMap((need) => {
     if (need.kind !== 'sequence' || need.owned_by !== field) return [];
-    const largest = sql`max(${ident(field)})`;
-    const text = sql`SELECT setval(${literal(qualified(change.schema, need.name))}, ${largest}) FROM ${tableOf(change)} HAVING ${largest} > 0`;
+    const largest = sql`pg_catalog.max(${ident(field)})`;
+    const text = sql`SELECT pg_catalog.setval(${literal(qualified(change.schema, need.name))}, ${largest}) FROM ${tableOf(change)} HAVING ${largest} > 0`;
     return [
       step(text, `let ${collection}.${field} count on from its largest value`, { lock: 'none', lock_entries: 2 }),
     ];

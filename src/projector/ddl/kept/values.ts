@@ -34,19 +34,19 @@ export function copyValues({ table, key, column, copy }: Kept): Sql {
     table,
     sql`CREATE TABLE ${copy} AS SELECT ${columns} FROM ${table} t;
     GET DIAGNOSTICS counted = ROW_COUNT;
-    EXECUTE format('COMMENT ON TABLE ${copy} IS %L', counted);
+    EXECUTE pg_catalog.format('COMMENT ON TABLE ${copy} IS %L', counted);
     ${notePrivileges({ table, column, copy })}`,
   );
 }
 
 /** PL/pgSQL that notes in a comment who has privileges on the column. */
 export function notePrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
-  return sql`EXECUTE format('COMMENT ON COLUMN ${copy}.${ident(column.identity)} IS %L', (SELECT json_agg(json_build_object(
+  return sql`EXECUTE pg_catalog.format('COMMENT ON COLUMN ${copy}.${ident(column.identity)} IS %L', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object(
         'to', coalesce(r.rolname, ''), 'privilege', p.privilege_type, 'grantable', p.is_grantable))
       FROM pg_catalog.pg_attribute a CROSS JOIN pg_catalog.aclexplode(a.attacl) p
       LEFT JOIN pg_catalog.pg_roles r ON r.oid = p.grantee
-      WHERE a.attrelid = ${literal(table)}::regclass AND a.attname = ${literal(column.name)}
-        AND (r.oid IS NOT NULL OR p.grantee = 0))::text);`;
+      WHERE a.attrelid = ${literal(table)}::regclass::oid AND a.attname = ${literal(column.name)}
+        AND (r.oid IS NOT NULL OR p.grantee = 0::oid))::text);`;
 }
 
 const matches = (key: readonly Column[]): Sql =>
@@ -70,13 +70,13 @@ export function returnValues({ table, key, column, copy }: Kept): Sql {
 export function returnPrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
   const place = sql`'${copy}'::regclass`;
   const noted = sql`pg_catalog.col_description(${place}, (SELECT a.attnum FROM pg_catalog.pg_attribute a
-      WHERE a.attrelid = ${place} AND a.attname = ${literal(column.identity)}))`;
+      WHERE a.attrelid = ${place}::oid AND a.attname = ${literal(column.identity)}))`;
   return sql`DO ${block(sql`DECLARE p record; BEGIN
-    FOR p IN SELECT g.*, r.rolname FROM json_to_recordset(${noted}::json) AS g ("to" text, privilege text, grantable boolean)
+    FOR p IN SELECT g.*, r.rolname FROM pg_catalog.json_to_recordset(${noted}::json) AS g ("to" text, privilege text, grantable boolean)
       LEFT JOIN pg_catalog.pg_roles r ON r.rolname = g."to"
       WHERE g.privilege IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') AND (g."to" = '' OR r.oid IS NOT NULL)
-    LOOP EXECUTE format('GRANT %s (%I) ON %s TO %s%s', p.privilege, ${literal(column.name)}, ${literal(table)},
-      CASE WHEN p."to" = '' THEN 'PUBLIC' ELSE quote_ident(p.rolname) END,
+    LOOP EXECUTE pg_catalog.format('GRANT %s (%I) ON %s TO %s%s', p.privilege, ${literal(column.name)}, ${literal(table)},
+      CASE WHEN p."to" = '' THEN 'PUBLIC' ELSE pg_catalog.quote_ident(p.rolname) END,
       CASE WHEN p.grantable THEN ' WITH GRANT OPTION' ELSE '' END);
     END LOOP; END`)}`;
 }

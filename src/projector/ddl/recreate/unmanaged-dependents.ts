@@ -28,34 +28,34 @@ export function refuseUnmanagedDependents(change: Change, node: CollectionNode, 
  * not what else was said of them. A column's own NOT NULL (`n`) comes and goes with it.
  */
 function othersOn(table: Sql, columns: readonly string[], own: readonly string[]): Sql {
-  const theirs = sql`a.attrelid = pg_catalog.to_regclass(${literal(table)}) AND a.attname::text = ANY (${list(columns)})`;
+  const theirs = sql`a.attrelid = pg_catalog.to_regclass(${literal(table)})::oid AND a.attname::text = ANY (${list(columns)})`;
   return sql`WITH columns AS (
       SELECT a.*, t.typstorage FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid WHERE ${theirs}
     ), going AS (
       SELECT attname, d.classid, d.objid, pg_catalog.pg_describe_object(d.classid, d.objid, 0) AS what,
-             coalesce(o.conname, i.relname)::text AS name, coalesce(nullif(o.conindid, 0), i.oid) AS index
+             coalesce(o.conname, i.relname)::text AS name, coalesce(nullif(o.conindid, 0::oid), i.oid) AS index
         FROM columns JOIN pg_catalog.pg_depend d
-          ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = attrelid AND d.refobjsubid = attnum
-        LEFT JOIN pg_catalog.pg_constraint o ON o.oid = d.objid AND d.classid = 'pg_catalog.pg_constraint'::regclass
-        LEFT JOIN pg_catalog.pg_class i ON i.oid = d.objid AND d.classid = 'pg_catalog.pg_class'::regclass
-       WHERE d.deptype = 'a' AND d.classid <> 'pg_catalog.pg_attrdef'::regclass AND o.contype IS DISTINCT FROM 'n'
+          ON d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = attrelid AND d.refobjsubid = attnum
+        LEFT JOIN pg_catalog.pg_constraint o ON o.oid = d.objid AND d.classid = 'pg_catalog.pg_constraint'::regclass::oid
+        LEFT JOIN pg_catalog.pg_class i ON i.oid = d.objid AND d.classid = 'pg_catalog.pg_class'::regclass::oid
+       WHERE d.deptype = 'a' AND d.classid <> 'pg_catalog.pg_attrdef'::regclass::oid AND o.contype IS DISTINCT FROM 'n'
     ), others AS (
       SELECT attname, what FROM going WHERE name IS NULL OR name <> ALL (${list(own)})
       UNION SELECT attname, 'comment on ' || pg_catalog.pg_describe_object(c.classoid, c.objoid, 0)
         FROM going JOIN pg_catalog.pg_description c ON c.objsubid = 0 AND (c.classoid = classid AND c.objoid = objid
-             OR c.classoid = 'pg_catalog.pg_class'::regclass AND c.objoid = index)
+             OR c.classoid = 'pg_catalog.pg_class'::regclass::oid AND c.objoid = index)
       UNION SELECT attname, 'replica identity, clustering or tablespace of ' || what FROM going
         JOIN pg_catalog.pg_index x ON x.indexrelid = index JOIN pg_catalog.pg_class c ON c.oid = index
-       WHERE x.indisreplident OR x.indisclustered OR c.reltablespace <> 0
+       WHERE x.indisreplident OR x.indisclustered OR c.reltablespace <> 0::oid
       UNION SELECT attname, 'privilege ' || p.privilege_type || ' of '
-                            || CASE p.grantee WHEN 0 THEN 'PUBLIC' ELSE 'role ' || pg_catalog.pg_get_userbyid(p.grantee) END
+                            || CASE p.grantee WHEN 0::oid THEN 'PUBLIC' ELSE 'role ' || pg_catalog.pg_get_userbyid(p.grantee)::text END
         FROM columns, pg_catalog.aclexplode(attacl) p
       UNION SELECT attname, 'setting of the column' FROM columns
        WHERE attoptions IS NOT NULL OR coalesce(attstattarget, -1) <> -1 OR attcompression <> '' OR attstorage <> typstorage
       UNION SELECT attname, 'security label' FROM columns JOIN pg_catalog.pg_seclabel l
-         ON l.classoid = 'pg_catalog.pg_class'::regclass AND l.objoid = attrelid AND l.objsubid = attnum
+         ON l.classoid = 'pg_catalog.pg_class'::regclass::oid AND l.objoid = attrelid AND l.objsubid = attnum
     )
-    SELECT string_agg(what || ' depends on column ' || attname, chr(10) ORDER BY attname, what) INTO found FROM others;`;
+    SELECT pg_catalog.string_agg(what || ' depends on column ' || attname::text, pg_catalog.chr(10) ORDER BY attname, what) INTO found FROM others;`;
 }
 
 const list = (names: readonly string[]): Sql => sql`ARRAY[${join(names.map(literal), sql`, `)}]::text[]`;

@@ -1,0 +1,38 @@
+/**
+ * What a hostile user of the database could leave where names are looked for: operators that fit better than PostgreSQL's
+ * own wherever these take their arguments by a conversion, or take any type. A statement in which one is chosen is refused,
+ * by its type or where it is called.
+ */
+import { asSuperuser } from './postgres.js';
+
+const TYPES = `text varchar bpchar name "char" int2 int4 int8 float4 float8 numeric oid regclass regtype regproc regprocedure
+  regcollation regnamespace regrole jsonb json uuid xid xid8 pg_lsn bool timestamptz timestamp interval bytea text[] name[]
+  int2[] int4[] int8[] oid[] uuid[] "char"[] jsonb[] int2vector oidvector`;
+
+const OPERATORS = '= <> < > <= >= || + - * / % ^ & | ~ !~ ~* !~* ~~ !~~ @> <@ && ? -> ->> #> #>> ^@';
+
+const words = (text: string): string => `'{${text.trim().replaceAll('"', '\\"').split(/\s+/).join(',')}}'::text[]`;
+
+const PLANT = `
+DO $do$
+DECLARE l text; r text; o text;
+BEGIN
+  FOREACH l IN ARRAY ${words(TYPES)} LOOP
+    FOREACH r IN ARRAY ${words(TYPES)} LOOP
+      EXECUTE pg_catalog.format($f$CREATE FUNCTION public.decoy(%s, %s) RETURNS point LANGUAGE plpgsql
+        AS 'BEGIN RAISE EXCEPTION ''a decoy is called in %%'', pg_catalog.current_query(); END'$f$, l, r);
+      FOREACH o IN ARRAY ${words(OPERATORS)} LOOP
+        CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_operator p WHERE p.oprname OPERATOR(pg_catalog.=) o::name
+          AND p.oprnamespace OPERATOR(pg_catalog.=) 'pg_catalog'::regnamespace::oid
+          AND p.oprleft OPERATOR(pg_catalog.=) l::regtype::oid AND p.oprright OPERATOR(pg_catalog.=) r::regtype::oid);
+        EXECUTE pg_catalog.format('CREATE OPERATOR public.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = public.decoy)', o, l, r);
+      END LOOP;
+    END LOOP;
+  END LOOP;
+END
+$do$`;
+
+/** Plants them in `public`: tens of thousands, which takes some seconds. */
+export async function plantDecoys(connectionString: string): Promise<void> {
+  await asSuperuser(connectionString, PLANT);
+}
