@@ -1,6 +1,6 @@
 /** From the command line to a command and its exit code. */
 import type { Command, CommanderError } from 'commander';
-import { type ExitCode, type Invocation, PolicyRefusedError, type Run } from './command.js';
+import { type ExitCode, type Invocation, PolicyRefusedError, type Run, UsageError } from './command.js';
 import { explain } from './failure.js';
 import { withPlace } from './connections/place.js';
 import { createProgram } from './program.js';
@@ -34,6 +34,8 @@ const isCommanders = (error: unknown): error is CommanderError =>
 
 async function call(command: Command, run: Run, surroundings: Surroundings): Promise<ExitCode> {
   const values = command.opts();
+  // `dps pull "$FOLDER"` where nothing is in the variable: the place that is meant isn't the one that dps is called in.
+  if (command.args.includes('')) throw new UsageError('An argument is empty.');
   const { readConfig } = await import('../config.js');
   const config = () => readConfig(withPlace(surroundings.environment, values));
   return run({ ...surroundings, positionals: command.args, values, config });

@@ -39,6 +39,7 @@ describe('a session of refusals with dps', () => {
   it('says how a command is used', async () => {
     for (const line of [
       'nothing',
+      `pull ''`,
       'status more',
       'history show 0',
       'history show x',
@@ -212,7 +213,6 @@ describe('a session of refusals with dps', () => {
     session.expectAsBefore([
       [/dps-refused-\w+/g, 'FOLDER'],
       [/(?<="version": ")\d+\.\d+\.\d+/g, '<release>'],
-      [/\(its table is (not )?used[^)]*\)/g, '(its use)'],
       [/(?<=\.backup\.)[0-9a-f]{8}/g, '<random>'],
     ]));
 });

@@ -81,6 +81,17 @@ describe('the policy over HTTP', () => {
     await api.ok('POST', '/collections/prod_orders/rename', { to: 'tmp_orders' });
   });
 
+  it('refuses an acknowledgement of what is not judged at all', async () => {
+    const headers = { 'X-Acknowledge': 'LOSES_DATA:nothing' };
+    const refused = await api.client('/policy', {
+      ...json({ approvals: 7 }, 'PUT'),
+      headers: { ...json({}).headers, ...headers },
+    });
+    expect(refused.status, refused.text).to.equal(400);
+    expect(refused.text).to.contain('nothing is found that');
+    expect((await api.client('/policy')).text).not.to.contain('"approvals":7');
+  });
+
   it('appends nothing where it is the same, and is replaced as a whole', async () => {
     const findings = { LOSES_DATA: 'warn', MAY_FAIL: 'note' };
     await api.ok('PUT', '/policy', { findings, approvals: 2 });

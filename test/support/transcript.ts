@@ -25,6 +25,8 @@ const MASKS: readonly [RegExp, string][] = [
     /\((PostgreSQL does not know yet how many rows|about [\d,]+ rows?)[^;)]*(; counted since its statistics began)?/g,
     '(<its size>',
   ],
+  // As late, and later than the rows.
+  [/ \((?:the statistics count no use of its table|its table is used, by the statistics)\)/g, ''],
   [/127\.0\.0\.1:\d+/g, '<address>'],
   [/^[\w+/]{43}=$/gm, '<hash in base64>'],
   [/(?<=— data-platform-service )\S+/g, '<signature>'],

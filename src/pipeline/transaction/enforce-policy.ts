@@ -45,7 +45,8 @@ export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing)
   const { planned, revised, acknowledges, warnings } = enforcing;
   const { policy, schema, before } = planned;
   const batch = batchToJudge(planned, revised);
-  if (batch === undefined || (acknowledges === undefined && !isEnforced(policy))) return ADMITTED;
+  if (batch === undefined) return admittedUnjudged(revised, acknowledges);
+  if (acknowledges === undefined && !isEnforced(policy)) return ADMITTED;
   const said = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
   const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(said.keys()) };
   const found = await planFindings(client, schema, plan, { patient: true });
@@ -57,6 +58,13 @@ export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing)
   const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
   if (problems.length === 0) return { kind: 'admitted', acknowledged: known.needed };
   return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
+}
+
+/** Where nothing is judged nothing is found: what is said to be known is a mistake, but of a request that is judged later. */
+function admittedUnjudged({ events }: RevisedBatch, acknowledges: Acknowledgements | undefined): Admission {
+  const isLater = events.some(({ type }) => type.startsWith('change.'));
+  const problems = isLater || acknowledges?.at === undefined ? [] : unfound(acknowledges, new Set());
+  return problems.length === 0 ? ADMITTED : { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
 interface JudgedBatch {
