@@ -133,17 +133,20 @@ async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: 
   }
 }
 
-const NAME = ident('dps_spelling');
+const NAMES = ['dps_spelling', 'dps_spelling_of'] as const;
+
+/** Of what is added for a moment: an index can't bear the name of its table. */
+const nameBeside = (collection: string): Sql => ident(collection === NAMES[0] ? NAMES[1] : NAMES[0]);
 
 function withAddition(schema: string, { kind, collection, expected }: Pair): Sql {
   const target = kind === 'constraint' ? targetOf(expected) : undefined;
   if (target !== undefined) return withReference(schema, { collection, expected, target });
   // Under the table's own name, which a definition may say (`articles.title`).
-  const copy = scratch(collection);
+  const [copy, name] = [scratch(collection), nameBeside(collection)];
   const added =
     kind === 'constraint'
-      ? sql`ALTER TABLE ${copy} ADD CONSTRAINT ${NAME} ${constraintDefinition(expected)}`
-      : sql`CREATE INDEX ${NAME} ON ${copy} ${indexDefinition(expected)}`;
+      ? sql`ALTER TABLE ${copy} ADD CONSTRAINT ${name} ${constraintDefinition(expected)}`
+      : sql`CREATE INDEX ${name} ON ${copy} ${indexDefinition(expected)}`;
   return sql`CREATE TABLE ${copy} (LIKE ${qualified(schema, collection)}); ${added}`;
 }
 
@@ -164,16 +167,18 @@ function withReference(schema: string, { collection, expected, target }: Referen
   const copies = [...new Set([collection, target])].map(
     (name) => sql`CREATE TABLE ${scratch(name)} (LIKE ${qualified(schema, name)} INCLUDING INDEXES)`,
   );
-  const added = sql`ALTER TABLE ${scratch(collection)} ADD CONSTRAINT ${NAME} ${constraintDefinition(expected)}`;
+  const added = sql`ALTER TABLE ${scratch(collection)} ADD CONSTRAINT ${nameBeside(collection)} ${constraintDefinition(expected)}`;
   return sql`${join(copies, sql`; `)}; SET LOCAL search_path = pg_temp; ${added}`;
 }
+
+const NAMES_SQL = join(NAMES.map(literal), sql`, `);
 
 const SPELLING: Record<Pair['kind'], Sql> = {
   constraint: sql`
 SELECT pg_catalog.pg_get_constraintdef(c.oid) AS answer FROM pg_catalog.pg_constraint c
- WHERE c.conname = 'dps_spelling' AND c.connamespace = pg_catalog.pg_my_temp_schema()`,
+ WHERE c.conname IN (${NAMES_SQL}) AND c.connamespace = pg_catalog.pg_my_temp_schema()`,
   index: sql`
 SELECT substring(d.text FROM position(' USING ' IN d.text) + 1) AS answer
   FROM pg_catalog.pg_class c, pg_catalog.pg_get_indexdef(c.oid) AS d (text)
- WHERE c.relname = 'dps_spelling' AND c.relnamespace = pg_catalog.pg_my_temp_schema()`,
+ WHERE c.relname IN (${NAMES_SQL}) AND c.relkind = 'i' AND c.relnamespace = pg_catalog.pg_my_temp_schema()`,
 };
