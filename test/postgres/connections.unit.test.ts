@@ -165,6 +165,8 @@ describe('what goes along with a write', () => {
 
   it('refuses it where the database is a newer release’s', () => {
     const known = readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'));
-    expect(REFUSE_OLDER_RELEASE.text).to.contain(`CASE WHEN pg_catalog.max(number) > ${known.length} THEN ('${OLDER_RELEASE} '`);
+    expect(REFUSE_OLDER_RELEASE.text).to.contain(
+      `CASE WHEN pg_catalog.max(number) > ${known.length} THEN ('${OLDER_RELEASE} '`,
+    );
   });
 });
