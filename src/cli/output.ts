@@ -1,7 +1,6 @@
 /** How results are shown: columns for people, JSON for machines. */
-import { randomBytes } from 'node:crypto';
-import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { chmod, writeFile } from 'node:fs/promises';
+import { placeOf, replaceFile } from '../backup/replace-file.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Result } from '../kernel/problem.js';
 import { type Invocation, isSet, text } from './command.js';
@@ -44,22 +43,18 @@ export async function writeOutput(file: string, content: string): Promise<void> 
   });
 }
 
-/** Written beside its place and moved there when it is whole; a device, or where nothing can be put beside it, as it is. */
+/** Whole; a device, or where nothing can be put beside the file, as it is. */
 async function writeWhole(file: string, content: string): Promise<void> {
-  const found = await stat(file).catch(() => null);
-  if (found !== null && !found.isFile()) return writeFile(file, content);
-  const target = found === null ? file : await realpath(file);
-  const partial = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}.partial`);
+  const place = await placeOf(file);
+  if (place === null) return writeFile(file, content);
+  const { mode } = place;
   try {
-    await writeFile(partial, content, { flag: 'wx', flush: true });
-    if (found !== null) await chmod(partial, found.mode & 0o777);
-    await rename(partial, target);
+    await replaceFile(place, async (partial) => {
+      await writeFile(partial, content, { flag: 'wx', flush: true });
+      if (mode !== null) await chmod(partial, mode);
+    });
   } catch (error) {
-    await rm(partial, { force: true }).catch(() => undefined);
-    const { code, message } = error as NodeJS.ErrnoException;
-    // Nobody has asked for a file of that name.
-    if (found === null || !NOT_BESIDE.has(String(code)))
-      throw new Error(message.replaceAll(partial, target), { cause: error });
+    if (mode === null || !NOT_BESIDE.has(String((error as NodeJS.ErrnoException).code))) throw error;
     await writeFile(file, content);
   }
 }
