@@ -13,7 +13,7 @@ import { More } from '../../shared/more.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { Time } from '../../shared/time.js';
-import { Bring } from './parts/upload.js';
+import { Bring } from './sources/upload.js';
 import { STATES } from '../../shared/change-request/states.js';
 import classes from './review.module.css';
 

@@ -16,7 +16,7 @@ import { acknowledgementsOf, stopsOf } from './model/policy.js';
 import { located } from './model/plan.js';
 import { reasonFor } from './model/reason.js';
 import { newId } from '../../shared/new-id.js';
-import type { Source } from './sources/source.js';
+import type { Source } from './source.js';
 
 interface Options {
   source: Source;

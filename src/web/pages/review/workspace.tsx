@@ -16,7 +16,7 @@ import { Meanwhile } from './parts/meanwhile.js';
 import { Kept, Same, Settling } from './parts/notes.js';
 import { Outline } from './parts/outline.js';
 import { Risks } from './parts/risks.js';
-import type { Source } from './sources/source.js';
+import type { Source } from './source.js';
 import { type Review, useReview } from './use-review.js';
 import classes from './review.module.css';
 

@@ -3,7 +3,7 @@ import type { Collection } from '../../../schema/model/model.js';
 import type { Drafted } from '../../draft/drafted.js';
 import type { DraftEditor } from '../../draft/editor.js';
 import type { ListedCollection } from '../../service/types.js';
-import type { Mark } from './film/mark.js';
+import type { Mark } from './graph/mark.js';
 import { treeOf } from './tree-model.js';
 
 /** A new name is a change. */

@@ -12,7 +12,7 @@ import { Greeting } from './greeting.js';
 import { Present } from './current-schema.js';
 import classes from './page.module.css';
 
-const Past = lazy(() => import('./film/past-schema.js'));
+const Past = lazy(() => import('./past-schema.js'));
 const route = getRouteApi('/');
 
 export function SchemaPage() {

@@ -3,7 +3,7 @@ import { Alert, Button, Group, List, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { brief } from '../../../shared/brief.js';
 import { Page } from '../../../shared/page.js';
-import type { Source } from '../sources/source.js';
+import type { Source } from '../source.js';
 import { Conflicts, useShown } from '../../../shared/conflicts/conflicts.js';
 import classes from './parts.module.css';
 

@@ -16,7 +16,7 @@ import { keyOf, memberKeyOf } from '../model/items.js';
 import { Frame } from '../parts/frame.js';
 import { Workspace } from '../workspace.js';
 import { STILL } from './past-source.js';
-import { type Renewal, renewalOf } from './source.js';
+import { type Renewal, renewalOf } from '../source.js';
 
 export function DraftSource({ draft }: { draft: Draft }) {
   const touched = useMemo(() => touchedAtHead(draft), [draft]);

@@ -15,7 +15,7 @@ import { timeInName } from '../model/made-at.js';
 import { Frame } from '../parts/frame.js';
 import type { ReviewSearch } from '../search.js';
 import { Workspace } from '../workspace.js';
-import { renewalOf } from './source.js';
+import { renewalOf } from '../source.js';
 import { AskBase } from './ask-base.js';
 import { type BroughtFile, broughtFile } from './files.js';
 import { KeptOfOthers, MadeFrom, NOW, Unsaid } from './made-from.js';

@@ -5,7 +5,7 @@ import { readPast } from '../../../service/review-queries.js';
 import { SnapshotMenu } from '../../../shared/snapshot/snapshot-menu.js';
 import { Frame } from '../parts/frame.js';
 import { Workspace } from '../workspace.js';
-import { renewalOf } from './source.js';
+import { renewalOf } from '../source.js';
 
 /** A review stays as it was asked for, until somebody asks again: nothing moves under who reads it. */
 export const STILL = { staleTime: Infinity, gcTime: 0 } as const;

@@ -7,7 +7,7 @@ import { Glyph } from '../../../shared/glyph.js';
 import { saveText } from '../../../shared/save.js';
 import { FITTED } from './controls.js';
 import { drawingOf } from './drawing.js';
-import type { Placed } from './lines.js';
+import type { Placed } from '../graph/lines.js';
 import { LinkEdge } from './link-edge.js';
 import { svgOf } from './svg-export.js';
 import { TableNode } from './table-node.js';

@@ -12,10 +12,10 @@ import type { SchemaSearch } from '../search.js';
 import { Canvas } from './canvas.js';
 import { ChosenCard } from './chosen-card.js';
 import { Controls } from './controls.js';
-import { layOut } from './layout.js';
+import { layOut } from '../graph/layout.js';
 import { useStanding } from './standing.js';
 import { TooMany } from './too-many.js';
-import { type GraphState, useGraph } from './use-graph.js';
+import { type GraphState, useGraph } from '../graph/use-graph.js';
 import classes from './diagram.module.css';
 
 interface Props {

@@ -1,8 +1,8 @@
 /** What the canvas is told to draw. */
 import { MarkerType, Position } from '@xyflow/react';
-import { MARK_WORDS } from '../film/mark-sign.js';
-import { type Link, type Table, portAt } from './graph.js';
-import { type Placed, linkLabel, pathOf } from './lines.js';
+import { MARK_WORDS } from '../graph/mark-sign.js';
+import { type Link, type Table, portAt } from '../graph/graph.js';
+import { type Placed, linkLabel, pathOf } from '../graph/lines.js';
 import type { LinkEdgeType } from './link-edge.js';
 import type { TableNodeType } from './table-node.js';
 

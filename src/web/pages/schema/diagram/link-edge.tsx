@@ -1,7 +1,7 @@
 /** One relation of the diagram, along the corners that the layout gave it. */
 import { BaseEdge, type Edge, type EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
-import type { Mark } from '../film/mark.js';
+import type { Mark } from '../graph/mark.js';
 import classes from './link-edge.module.css';
 
 export type LinkEdgeType = Edge<

@@ -6,7 +6,7 @@ import { request } from '../../../service/request.js';
 import { inWorkQuery } from '../../../service/change-queries.js';
 import type { ChangeSummary, Drift } from '../../../service/types.js';
 import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
-import { type DrawnMarks, type Mark, fieldKey } from '../film/mark.js';
+import { type DrawnMarks, type Mark, fieldKey } from '../graph/mark.js';
 
 /** Milliseconds: comparing reads the whole catalog. */
 const EVERY = 60_000;

@@ -1,7 +1,7 @@
 /** The drawing as a file that other programs open: plain SVG, its texts escaped, its colours its own. */
-import type { Mark } from '../film/mark.js';
-import { HEAD, ROW, type Link, type Table, type TableRow } from './graph.js';
-import { type Placed, linkLabel, pathOf } from './lines.js';
+import type { Mark } from '../graph/mark.js';
+import { HEAD, ROW, type Link, type Table, type TableRow } from '../graph/graph.js';
+import { type Placed, linkLabel, pathOf } from '../graph/lines.js';
 
 const MARGIN = 40;
 

@@ -6,9 +6,9 @@ import { Handle, type Node, type NodeProps, Position, type ReactFlowState, useSt
 import { memo } from 'react';
 import { Glyph } from '../../../shared/glyph.js';
 import { MaterialIcon } from '../../../shared/material-icon.js';
-import { MarkSign } from '../film/mark-sign.js';
+import { MarkSign } from '../graph/mark-sign.js';
 import { inkOf } from '../color.js';
-import type { Table, TableRow } from './graph.js';
+import type { Table, TableRow } from '../graph/graph.js';
 import classes from './table-node.module.css';
 
 export type TableNodeType = Node<{ table: Table; isChosen: boolean; isFaded: boolean }, 'table'>;

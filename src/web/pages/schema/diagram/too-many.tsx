@@ -3,7 +3,7 @@ import hubIcon from 'icon:hub';
 import { Button, Center, Stack, Text } from '@mantine/core';
 import { Glyph } from '../../../shared/glyph.js';
 import type { SchemaSearch } from '../search.js';
-import { MOST_TABLES } from './graph.js';
+import { MOST_TABLES } from '../graph/graph.js';
 
 interface Props {
   tables: number;

@@ -1,7 +1,7 @@
 /** What a batch did, by what is drawn: made, changed or removed; with what it removed, which is shown once more. */
 import type { FieldDocument, ListedCollection } from '../../../service/types.js';
-import { type ShownRelation, targetsOf } from '../diagram/graph.js';
-import { type Doing, type DrawnMarks, type Mark, fieldKey } from './mark.js';
+import { type ShownRelation, targetsOf } from '../graph/graph.js';
+import { type Doing, type DrawnMarks, type Mark, fieldKey } from '../graph/mark.js';
 import type { Changes, Moment } from './moment.js';
 
 export interface Marks extends DrawnMarks {

@@ -1,8 +1,8 @@
 /** The documents of one moment of the log, and how a batch leads from one to the next or back. */
 import type { PastDocuments } from '../../../service/film-queries.js';
 import type { DocumentChanges, FieldDocument, ListedCollection } from '../../../service/types.js';
-import type { ShownRelation } from '../diagram/graph.js';
-import { fieldKey } from './mark.js';
+import type { ShownRelation } from '../graph/graph.js';
+import { fieldKey } from '../graph/mark.js';
 
 export interface Moment {
   position: number;

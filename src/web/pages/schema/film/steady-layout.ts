@@ -1,7 +1,7 @@
 /** Places for the tables of the next moment: what stays stays where it is, what is new comes where there is room. */
-import type { Graph, Link, Table } from '../diagram/graph.js';
-import { portAt } from '../diagram/graph.js';
-import type { Placed, Point } from '../diagram/lines.js';
+import type { Graph, Link, Table } from '../graph/graph.js';
+import { portAt } from '../graph/graph.js';
+import type { Placed, Point } from '../graph/lines.js';
 
 const GAP = 28;
 const BESIDE = 70;

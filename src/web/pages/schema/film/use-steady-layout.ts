@@ -1,9 +1,9 @@
 /** The layout of a film: drawn up once, then continued from moment to moment. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
-import type { Graph } from '../diagram/graph.js';
-import { layOut } from '../diagram/layout.js';
-import type { Placed, Point } from '../diagram/lines.js';
+import type { Graph } from '../graph/graph.js';
+import { layOut } from '../graph/layout.js';
+import type { Placed, Point } from '../graph/lines.js';
 import { placeSteadily } from './steady-layout.js';
 
 interface Steady {

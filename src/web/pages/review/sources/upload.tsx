@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type DragEvent, useRef, useState } from 'react';
 import { Glyph } from '../../../shared/glyph.js';
 import { useHere } from '../../../shared/use-still-here.js';
-import { bring } from '../sources/files.js';
+import { bring } from './files.js';
 import classes from '../review.module.css';
 
 /** More is refused by the service in any case. */

@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
 import type { ListedCollection } from '../../../service/types.js';
-import type { DrawnMarks } from '../film/mark.js';
+import type { DrawnMarks } from './mark.js';
 import type { SchemaSearch } from '../search.js';
 import { type Graph, MOST_TABLES, type ShownField, type ShownRelation, graphOf, neighbourhood } from './graph.js';
 

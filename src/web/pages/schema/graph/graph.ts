@@ -1,6 +1,6 @@
 /** Which tables and relations a diagram shows, and how large they are drawn. */
 import type { FieldDocument, ListedCollection, RelationDocument } from '../../../service/types.js';
-import { type DrawnMarks, type Mark, fieldKey } from '../film/mark.js';
+import { type DrawnMarks, type Mark, fieldKey } from './mark.js';
 import type { Depth } from '../search.js';
 
 export type ShownRelation = Pick<RelationDocument, 'collection' | 'field' | 'related_collection' | 'meta' | 'schema'>;

@@ -1,8 +1,8 @@
 /** Where what is reviewed comes from. */
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Reviewed } from '../../../service/review-queries.js';
-import type { Conflict } from '../model/conflicts.js';
+import type { Reviewed } from '../../service/review-queries.js';
+import type { Conflict } from './model/conflicts.js';
 
 export interface Source {
   /** Names it, for what is typed beside it. */

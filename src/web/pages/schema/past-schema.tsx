@@ -1,13 +1,13 @@
 /** The schema page at a moment of the past, with the slider that leads through the log. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { ProblemAlert } from '../../../shared/problem-alert.js';
-import { useHere } from '../../../shared/use-still-here.js';
-import { Waiting } from '../../../shared/waiting.js';
-import { Whole } from '../schema-view.js';
-import classes from '../page.module.css';
-import { FilmBar } from './film-bar.js';
-import { useFilm } from './use-film.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { useHere } from '../../shared/use-still-here.js';
+import { Waiting } from '../../shared/waiting.js';
+import { Whole } from './schema-view.js';
+import classes from './page.module.css';
+import { FilmBar } from './film/film-bar.js';
+import { useFilm } from './film/use-film.js';
 
 const route = getRouteApi('/');
 
