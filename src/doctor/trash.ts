@@ -1,6 +1,6 @@
 /** What stands in the trash and isn't the service's. */
 import { OWN_SCHEMA_OID, own } from '../postgres/own-tables.js';
-import { COPY } from '../projector/ddl/kept/values.js';
+import { COPY } from '../projector/ddl/trash/values.js';
 import type { Check } from './check.js';
 import { finding } from './finding.js';
 

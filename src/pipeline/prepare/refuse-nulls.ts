@@ -1,7 +1,7 @@
 /** A field that comes back as NOT NULL: rows that have no value for it are in the way. */
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
-import { COPY, countValues } from '../../projector/ddl/kept/values.js';
+import { COPY, countValues } from '../../projector/ddl/trash/values.js';
 import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';

@@ -11,7 +11,7 @@ import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
 import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds } from './needs.js';
 import { addIndex } from './add-column.js';
-import { moveToTrash, restoreTable } from './trash.js';
+import { moveToTrash, restoreTable } from './trash/table.js';
 import { columnComment } from './parts.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 

@@ -4,7 +4,7 @@ import { getField } from '../../schema/model/state.js';
 import { addColumn, dropColumn } from './add-column.js';
 import { alterColumn } from './alter-column.js';
 import { type Change, fieldNameOf } from './change.js';
-import { dropKeptColumn, restoreColumn } from './kept/column.js';
+import { dropKeptColumn, restoreColumn } from './trash/column.js';
 import type { Step } from './step.js';
 import { hasColumn } from './column.js';
 

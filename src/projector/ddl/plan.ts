@@ -19,7 +19,7 @@ import { type DeferredForeignKey, deferredForeignKeys } from './deferred-foreign
 import { planRelation } from './relation.js';
 import { planCollectionRenamed, planFieldRenamed } from './rename.js';
 import { type Step, statementsOf } from './step.js';
-import { planPurges } from './trash.js';
+import { planPurges } from './trash/purge.js';
 
 /** Where the batch is a slice of a log that is replayed into an empty database. */
 export interface Replaying {

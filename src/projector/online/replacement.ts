@@ -1,6 +1,6 @@
 /** The statements that use what was prepared, in place of one that would take long. */
 import { postgresName } from '../../schema/model/constraint-names.js';
-import { COPY, notePrivileges } from '../ddl/kept/values.js';
+import { COPY, notePrivileges } from '../ddl/trash/values.js';
 import { type Sql, block, ident, integer, join, literal, qualified, sql, trash } from '../ddl/sql.js';
 import type { Statement } from '../ddl/statement.js';
 import { copyTable, copyingOf, dropNotes, dropTriggers, followNotes, lostTable, notedTable } from './copy.js';

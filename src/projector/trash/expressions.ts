@@ -1,6 +1,6 @@
 /** SQL that questions about the trash share. Parameters are expressions themselves. */
 import { trashSchemaNameSql } from '../../postgres/own-tables.js';
-import { COPY } from '../ddl/kept/values.js';
+import { COPY } from '../ddl/trash/values.js';
 
 /** A time as answers show it: ISO 8601, in UTC. */
 export const shownTime = (time: string): string =>

@@ -5,7 +5,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { CollectionNode, Identity, State } from '../../schema/model/state.js';
-import { copiedRows } from '../ddl/kept/values.js';
+import { copiedRows } from '../ddl/trash/values.js';
 import { sql } from '../ddl/sql.js';
 import { isKeptTable } from './expressions.js';
 import type { TrashEntry } from './list.js';

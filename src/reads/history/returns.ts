@@ -7,7 +7,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
-import { COPY, countValues } from '../../projector/ddl/kept/values.js';
+import { COPY, countValues } from '../../projector/ddl/trash/values.js';
 import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import {

@@ -1,6 +1,6 @@
 /** Where the rows of a plan's tables are before it: in tables, by the names of before; or in the trash that they come back from. */
 import type { Resumable } from '../../kernel/resumable.js';
-import { COPY } from '../../projector/ddl/kept/values.js';
+import { COPY } from '../../projector/ddl/trash/values.js';
 import { type Sql, ident, join, qualified, sql, targetTable, trash } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';

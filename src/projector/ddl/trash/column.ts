@@ -8,7 +8,7 @@ import type { ColumnField } from '../column.js';
 import { label, tableOf } from '../parts.js';
 import { ident, literal, qualified, sql, trash } from '../sql.js';
 import { type Step, partOf, step } from '../step.js';
-import { createTrashSchema, dropTrashSchema } from '../trash.js';
+import { createTrashSchema, dropTrashSchema } from './schema.js';
 import { COPY, type Kept, copyValues, returnPrivileges, returnValues } from './values.js';
 
 /** The values are there for certain, and no more than may be copied now: the pipeline has looked. */

@@ -8,7 +8,7 @@ import {
   countValues,
   returnPrivileges,
   returnValues,
-} from '../../../../src/projector/ddl/kept/values.js';
+} from '../../../../src/projector/ddl/trash/values.js';
 import { type Projected, startProjected } from '../../../support/projected.js';
 
 const HOSTILE = `a%s "b" 'c' \\d $$`;

@@ -3,20 +3,19 @@
  * change; PostgreSQL has been asked before whether it would let the table be dropped. What points at tables outside goes,
  * so that nothing in the trash is in the way of a later change.
  */
-import type { KeptTable, LogEvent, RestoredCollection } from '../../schema/model/events.js';
-import { newEvent } from '../../schema/model/events.js';
-import type { CollectionNode, State } from '../../schema/model/state.js';
-import { extrasOf, initialState } from '../../schema/model/state.js';
-import { defaultExpression } from './default-clause.js';
-import type { Change } from './change.js';
-import { type ColumnField, hasColumn } from './column.js';
-import { attachPartition } from './extras.js';
-import { COPY } from './kept/values.js';
-import { createNeeds } from './needs.js';
-import { dropping, type Step, step, tableObject } from './step.js';
-import type { Statement } from './statement.js';
-import { planCollectionRenamed } from './rename.js';
-import { type Sql, block, ident, literal, qualified, sql, trash } from './sql.js';
+import type { KeptTable, RestoredCollection } from '../../../schema/model/events.js';
+import { newEvent } from '../../../schema/model/events.js';
+import type { CollectionNode, State } from '../../../schema/model/state.js';
+import { extrasOf, initialState } from '../../../schema/model/state.js';
+import { defaultExpression } from '../default-clause.js';
+import type { Change } from '../change.js';
+import { type ColumnField, hasColumn } from '../column.js';
+import { attachPartition } from '../extras.js';
+import { createTrashSchema, dropTrashSchema } from './schema.js';
+import { createNeeds } from '../needs.js';
+import { dropping, type Step, step, tableObject } from '../step.js';
+import { planCollectionRenamed } from '../rename.js';
+import { type Sql, block, ident, literal, qualified, sql, trash } from '../sql.js';
 
 interface Moving extends Required<Pick<KeptTable, 'kept_until'>> {
   /** The table that it is a partition of. */
@@ -122,29 +121,6 @@ function countedElsewhere(node: CollectionNode): ColumnField[] {
   );
 }
 
-/** The schema of a position. Nobody but its owner may use it, whatever default privileges say. */
-export function createTrashSchema({ event }: Change, position: number): Step[] {
-  const schema = trash(position);
-  const body = sql`DECLARE g text; BEGIN
-    IF EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE oid = ${literal(schema)}::regnamespace::oid AND nspacl IS NULL)
-    THEN RETURN; END IF;
-    FOR g IN SELECT DISTINCT CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE a.grantee::regrole::text END
-        FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a
-       WHERE n.oid = ${literal(schema)}::regnamespace::oid AND a.grantee <> n.nspowner
-    LOOP EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA %s FROM %s', ${literal(schema)}, g); END LOOP; END`;
-  const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
-  return [
-    step(sql`CREATE SCHEMA ${schema}`, `make room in the trash for position ${position}`, costs),
-    step(sql`DO ${block(body)}`, `keep others out of it`, costs),
-  ];
-}
-
-/** What `createTrashSchema` made, when it is empty. */
-export function dropTrashSchema({ event }: Change, position: number): Step {
-  const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
-  return step(sql`DROP SCHEMA ${trash(position)}`, `leave no room in the trash for position ${position}`, costs);
-}
-
 /** A table's way back, with all that it has. Foreign keys come with their relations, later in the batch. */
 export function restoreTable(change: Change, node: CollectionNode, { position, name }: RestoredCollection): Step[] {
   const { schema } = change;
@@ -199,36 +175,4 @@ const withName = (node: CollectionNode, collection: string): CollectionNode => (
 function stateOf(node: CollectionNode): State {
   const empty = initialState();
   return { ...empty, collections: empty.collections.set(node.collection.collection, node) };
-}
-
-/** What ends the keeping. Never CASCADE: what somebody made of it outside must be dropped by them. */
-export function planPurges(events: readonly LogEvent[]): Statement[] {
-  return events.flatMap((event, index) => {
-    if (event.type !== 'trash.purged' || event.collection === null) return [];
-    const { collection, field, type, data } = event;
-    const object = tableObject(collection);
-    const costs = { lock: 'none', locks: [], rewrites_table: false, may_fail: false, lock_entries: 6 } as const;
-    const source = { event: index, type, collection, field };
-    const what = field === null ? collection : `${collection}.${field}`;
-    const schema = trash(data.position);
-    return [
-      {
-        sql: sql`DROP TABLE IF EXISTS ${qualified(schema, field === null ? collection : COPY)}`,
-        summary: `purge ${what} of position ${data.position}`,
-        ...dropping(object),
-        ...costs,
-        loses_data: true,
-        source,
-      },
-      {
-        sql: sql`DROP SCHEMA IF EXISTS ${schema}`,
-        summary: `leave no room in the trash for position ${data.position}`,
-        object,
-        drops: [],
-        ...costs,
-        loses_data: false,
-        source,
-      },
-    ];
-  });
 }
