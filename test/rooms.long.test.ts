@@ -16,6 +16,8 @@ const imports = new Map(
   }),
 );
 
+type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
+
 describe('the rooms of src', () => {
   it('are those of the drawing, and every import follows its arrows', () => {
     const { rooms, below } = drawing();
@@ -41,20 +43,48 @@ describe('the rooms of src', () => {
   }
 
   it('have no circle of files, types included', () => {
-    const done = new Set<string>();
-    const visit = (file: string, way: readonly string[]): void => {
-      expect(way, `${file} is reached from itself`).not.to.contain(file);
-      if (done.has(file)) return;
-      for (const target of imports.get(file) ?? []) visit(target, [...way, file]);
-      done.add(file);
-    };
-    for (const file of files) visit(file, []);
+    expectNoCircle(imports);
+  });
+
+  it('have no circle in any folder, of the files and folders that lie in it', () => {
+    for (const folder of new Set([...imports.keys()].flatMap(foldersOf))) expectNoCircle(within(folder));
   });
 
   it('have their rules of lint (npm run rooms)', () => {
     expect(JSON.parse(readFileSync(join(ROOT, '.oxlint/rooms.json'), 'utf8'))).to.deep.equal(roomRules());
   });
 });
+
+function expectNoCircle(arrows: Arrows): void {
+  const done = new Set<string>();
+  const visit = (each: string, way: readonly string[]): void => {
+    expect(way, `${each} is reached from itself`).not.to.contain(each);
+    if (done.has(each)) return;
+    for (const target of arrows.get(each) ?? []) visit(target, [...way, each]);
+    done.add(each);
+  };
+  for (const each of arrows.keys()) visit(each, []);
+}
+
+/** What lies in the folder, each with what else in it its files import. */
+function within(folder: string): Arrows {
+  const arrows = new Map<string, Set<string>>();
+  const lying = (file: string): string | undefined =>
+    file.startsWith(`${folder}/`) ? `${folder}/${file.slice(folder.length + 1).split('/', 1)[0]}` : undefined;
+  for (const [file, targets] of imports) {
+    const from = lying(file);
+    if (from === undefined) continue;
+    const there = arrows.get(from) ?? new Set();
+    arrows.set(from, there);
+    for (const to of [...targets].map(lying)) if (to !== undefined && to !== from) there.add(to);
+  }
+  return arrows;
+}
+
+function foldersOf(file: string): string[] {
+  const folder = dirname(file);
+  return folder === '.' ? [] : [folder, ...foldersOf(folder)];
+}
 
 function foldersIn(place: string): string[] {
   return readdirSync(join(ROOT, place), { withFileTypes: true })
