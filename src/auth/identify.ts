@@ -4,7 +4,7 @@ import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
 import type { Caller, Role } from './caller.js';
 import { secretHash } from './secrets.js';
 import { own } from '../postgres/own-tables.js';
-import { isUuid } from './user.js';
+import { isUuid } from '../kernel/uuid.js';
 
 /**
  * Who a token belongs to, or null when it is unknown, expired or revoked, or its user suspended or removed.

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
 import { own } from '../postgres/own-tables.js';
 import { onlyRow, write } from './queries.js';
-import { isUuid } from './user.js';
+import { isUuid } from '../kernel/uuid.js';
 import { unknownUser } from './users.js';
 
 export interface LiveSession {

@@ -1,4 +1,5 @@
 /** Sessions: begun by a login with e-mail and password, kept alive by refresh tokens that are used once each. */
+import { isUuid } from '../kernel/uuid.js';
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { ACCESS_TOKEN_LIFETIME, type AccessTokens } from './access-tokens.js';
@@ -6,7 +7,6 @@ import type { Passwords } from './passwords.js';
 import { write } from './queries.js';
 import { randomSecret, secretHash } from './secrets.js';
 import { own } from '../postgres/own-tables.js';
-import { isUuid } from './user.js';
 
 /** 7 days, in milliseconds, from the login or the last refresh. */
 export const SESSION_LIFETIME = 7 * 24 * 60 * 60 * 1000;

@@ -1,10 +1,10 @@
 /** Static tokens: long-lived bearer tokens of a user, shown once and stored as a hash. */
+import { isUuid } from '../kernel/uuid.js';
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
 import { write } from './queries.js';
 import { newStaticToken, secretHash } from './secrets.js';
-import { isUuid } from './user.js';
 import { own } from '../postgres/own-tables.js';
 import { unknownUser } from './users.js';
 

@@ -26,10 +26,3 @@ export function toUser(row: UserRow): User {
   const { id, email, name, role, status, created_at } = row;
   return { id, email, name, role, status, created_at: created_at.toISOString() };
 }
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
-/** Ids come from request paths; what is no uuid names nothing, and never reaches a query. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}

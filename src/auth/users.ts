@@ -1,4 +1,5 @@
 /** The users of the service. */
+import { isUuid } from '../kernel/uuid.js';
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { SQLSTATE, sqlState } from '../postgres/errors.js';
@@ -7,7 +8,7 @@ import type { Role, UserStatus } from './caller.js';
 import type { Passwords } from './passwords.js';
 import { inTransaction, onlyRow, write } from './queries.js';
 import { own } from '../postgres/own-tables.js';
-import { isUuid, toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
+import { toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
 
 export interface NewUser {
   email: string;

@@ -7,5 +7,9 @@ const LONE_SURROGATE = /\p{Cs}/u;
 export function textFault(text: string): string | null {
   if (!SUSPECT.test(text)) return null;
   if (text.includes('\0')) return 'must not hold the character NUL, which PostgreSQL cannot store';
-  return LONE_SURROGATE.test(text) ? 'must be well-formed Unicode (it holds half a surrogate pair)' : null;
+  return surrogateFault(text);
 }
+
+/** The part of `textFault` that is about UTF-8. */
+export const surrogateFault = (text: string): string | null =>
+  LONE_SURROGATE.test(text) ? 'must be well-formed Unicode (it holds half a surrogate pair)' : null;

@@ -5,7 +5,14 @@ import { advisoryKey } from '../postgres/advisory.js';
 import { lockTimeout } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
 import { IDLE } from '../postgres/write-limits.js';
-import { HOLDERS, type Holder, LockedError, conflictsOf, readHolders } from '../projector/ddl/table-locks.js';
+import {
+  HOLDERS,
+  type Holder,
+  LockedError,
+  conflictsOf,
+  readHolders,
+  holderKey,
+} from '../projector/ddl/table-locks.js';
 import type { LockedTable } from '../projector/ddl/statement.js';
 import type { Problem } from '../kernel/problem.js';
 import type { PipelineOptions } from './types.js';
@@ -61,11 +68,9 @@ export async function isStillHeld(
 ): Promise<boolean> {
   const asked = options.pool.query(HOLDERS, conflictsOf(options.place.schema, locks));
   const { rows } = await inTime(asked, Math.max(1, within));
-  const present = new Set((rows as Holder[]).map(nameOf));
-  return holders.some((holder) => present.has(nameOf(holder)));
+  const present = new Set((rows as Holder[]).map(holderKey));
+  return holders.some((holder) => present.has(holderKey(holder)));
 }
-
-export const nameOf = ({ pid, transaction }: Holder): string => `${pid} ${transaction}`;
 
 /** How long a process may wait for its client, or be waited for by it, before others end it. */
 const STUCK = IDLE + 500;

@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { isConnectionLoss, isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { IDLE } from '../postgres/write-limits.js';
-import { type Holder, LockedError } from '../projector/ddl/table-locks.js';
+import { type Holder, LockedError, holderKey } from '../projector/ddl/table-locks.js';
 import { type Try, keepAlive } from './keep-alive.js';
 import { StaleConnectionError } from './transaction/begin.js';
 import {
@@ -16,7 +16,6 @@ import {
   lockConflictProblem,
   isStillHeld,
   rollbackAndFindHolders,
-  nameOf,
 } from './lock-conflict.js';
 import type { Semaphore } from '../kernel/semaphore.js';
 import type { OnBlocked, PipelineOptions } from './types.js';
@@ -92,8 +91,8 @@ async function waitForServer(
  * may lower: once for each, that long is waited, behind a lock that nobody who reads or writes meets.
  */
 function willCancelItself(holders: readonly Holder[], waited: Set<string>): boolean {
-  const fresh = holders.filter((holder) => holder.maintenance && !waited.has(nameOf(holder)));
-  for (const holder of fresh) waited.add(nameOf(holder));
+  const fresh = holders.filter((holder) => holder.maintenance && !waited.has(holderKey(holder)));
+  for (const holder of fresh) waited.add(holderKey(holder));
   return fresh.length > 0;
 }
 

@@ -1,10 +1,9 @@
 /** The change request that a path names. */
+import { isUuid } from '../../kernel/uuid.js';
 import type { Changes } from '../../reads/changes.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { refused } from '../errors.js';
 import type { Call } from '../route.js';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
 
@@ -13,7 +12,7 @@ export const noSuchChange = (id: string) => refused('NOT_FOUND', `There is no ch
 /** @throws Refused NOT_FOUND */
 export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
   const id = changeIdOf(call);
-  const found = UUID.test(id) ? await changes.find(id) : undefined;
+  const found = isUuid(id) ? await changes.find(id) : undefined;
   if (found === undefined) throw noSuchChange(id);
   return found;
 }

@@ -7,6 +7,9 @@ import { shapeMessage } from '../../kernel/shape-messages.js';
 /** What a route knows about its query: a strict object of text parameters. */
 export type QueryShape<T> = z.ZodType<T>;
 
+/** Of a route that takes no parameters: each that is sent is refused. */
+export const noQuery = z.strictObject({});
+
 /** The parameters behind `?` as `shape` reads them. Throws `Refused` with INVALID_QUERY. */
 export function readQuery<T>(url: string, shape: QueryShape<T>): T {
   const result = shape.safeParse(parameters(url), { error: shapeMessage });

@@ -1,6 +1,6 @@
 /** /auth: login, refresh, logout. */
+import { noQuery } from '../request/query.js';
 import type { Request } from 'express';
-import { z } from 'zod';
 import { networkOf } from '../../auth/login-limit.js';
 import { type Grant } from '../../auth/sessions.js';
 import { credentials, refreshToken } from '../account-bodies.js';
@@ -12,8 +12,6 @@ import { Refused, refused } from '../errors.js';
 import { cookieToken, requireOwnPage, setCookie } from '../request/refresh-cookie.js';
 import { addressOf, userAgentOf } from '../request/request-headers.js';
 import { openRoute, type Route } from '../route.js';
-
-const noQuery = z.strictObject({});
 
 /** A refresh token, and how it came: the next one goes back the same way. */
 interface Presented {

@@ -1,6 +1,6 @@
 /** /changes/{id}/rebase and /revert: a request for the schema as it is now, and one that takes another back. */
+import { noQuery } from '../request/query.js';
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Return } from '../../projector/trash/returning.js';
 import { readResolutions } from '../../schema/merge/resolutions.js';
@@ -11,8 +11,6 @@ import { findChange, findOwnChange } from '../change-requests/find.js';
 import type { HttpDeps } from '../deps.js';
 import { acted, withReason } from '../change-requests/act.js';
 import { route, type Route } from '../route.js';
-
-const noQuery = z.strictObject({});
 
 export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
   return [

@@ -13,10 +13,9 @@ import { findChange, findOwnChange, noSuchChange } from '../change-requests/find
 import { shownPlan } from '../change-requests/shown-plan.js';
 import type { HttpDeps } from '../deps.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
-import { count, flag, metaMembers, pageLimit } from '../request/query.js';
+import { count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { route, type Route } from '../route.js';
 
-const noQuery = z.strictObject({});
 const listQuery = z.strictObject({
   state: z.enum(CHANGE_STATES, { error: `must be one of ${CHANGE_STATES.join(', ')}.` }).optional(),
   collection: z.string().optional().describe('Only those that change this collection'),

@@ -1,10 +1,8 @@
 /** /history/checkpoint: what the log is now, signed, for auditors; and the keys that sign. */
-import { z } from 'zod';
+import { noQuery } from '../request/query.js';
 import { jsonAnswer, textAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { type Route, route } from '../route.js';
-
-const noQuery = z.strictObject({});
 
 export function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route[] {
   return [

@@ -12,7 +12,7 @@ import { readDatabaseTable } from '../../projector/catalog/table-facts.js';
 import { listed, listQueryOf } from '../documents/list.js';
 import { documentRoute, listRoute } from '../documents/reading-routes.js';
 import { COLLECTION_MEMBERS, membersOf, pickText } from '../documents/shown-members.js';
-import { flag, metaMembers, purge } from '../request/query.js';
+import { flag, metaMembers, purge, noQuery } from '../request/query.js';
 import { renameRoute } from '../change/rename-route.js';
 import { type Call, route, type Route } from '../route.js';
 
@@ -56,7 +56,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     method: 'get',
     path: `${ONE}/table`,
     access: 'auditor',
-    query: z.strictObject({}),
+    query: noQuery,
     handle: (call) => tableAnswer(deps, call),
   }),
 ];

@@ -8,11 +8,10 @@ import { takeAcknowledged } from '../change/acknowledge.js';
 import { jsonAnswer } from '../answer/answer.js';
 import { change, rehearse, commandOf } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
-import { flag } from '../request/query.js';
+import { flag, noQuery } from '../request/query.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { type Route, route } from '../route.js';
 
-const noQuery = z.strictObject({});
 const acceptQuery = z.strictObject({ dry_run: flag });
 
 export function driftRoutes(deps: HttpDeps): Route[] {

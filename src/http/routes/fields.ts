@@ -1,6 +1,7 @@
 /** /fields */
+import { listedCollection } from '../request/listed-collection.js';
 import { z } from 'zod';
-import { missingField, noFieldsListed } from '../../schema/operations/refusals.js';
+import { missingField } from '../../schema/operations/refusals.js';
 import { createAttachment } from '../../kernel/attachment.js';
 import { emptyTexts, type Texts } from '../../kernel/bytes.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
@@ -60,14 +61,8 @@ function* allTexts(textsOf: FieldTexts, state: State): Generator<string, void, v
   for (const node of yield* emptyTexts(collectionsInOrder(state))) yield* textsOf(state, node);
 }
 
-function nodeOf(state: State, collection: string): CollectionNode {
-  const node = state.collections.get(collection);
-  if (node === undefined) throw new Refused([noFieldsListed(collection)]);
-  return node;
-}
-
 function oneText({ state, collection, field: name }: { state: State; collection: string; field: string }): string {
-  const node = nodeOf(state, collection);
+  const node = listedCollection(state, collection);
   const field = node.fields.get(name);
   if (field === undefined) throw new Refused([missingField(collection, name)]);
   return JSON.stringify(fieldDocumentOf(state, node, field));
@@ -84,7 +79,7 @@ const readingRoutes = (deps: HttpDeps, textsOf: FieldTexts): Route[] => [
     path: OF,
     query: listQuery,
     key: (call) => `fields of ${JSON.stringify(namesOf(call).collection)}`,
-    texts: (state, call) => textsOf(state, nodeOf(state, namesOf(call).collection)),
+    texts: (state, call) => textsOf(state, listedCollection(state, namesOf(call).collection)),
   }),
   documentRoute(deps, {
     path: ONE,

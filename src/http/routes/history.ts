@@ -1,4 +1,5 @@
 /** /history: the log, for auditors. */
+import { noQuery } from '../request/query.js';
 import { z } from 'zod';
 import { type Texts, withCommas } from '../../kernel/bytes.js';
 import type { CollectionEvent } from '../../reads/history/collection-history.js';
@@ -17,8 +18,6 @@ import { checkpointRoutes } from './checkpoints.js';
 import { historyBatchRoutes } from './history-batches.js';
 import { historySchemaRoutes } from './history-schema.js';
 import { historyStreamRoute } from './history-stream.js';
-
-const noQuery = z.strictObject({});
 
 const eventsQuery = z.strictObject({
   ...filters,

@@ -1,13 +1,11 @@
 /** The description of the interface: for machines, and as a page. */
-import { z } from 'zod';
+import { noQuery } from '../request/query.js';
 import { bytes } from '../../kernel/bytes.js';
 import { type Rendered, renderedChunks } from '../../reads/rendered-cache.js';
 import { JSON_TYPE } from '../answer/answer.js';
 import { representationAnswer } from '../answer/representation.js';
 import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
-
-const noQuery = z.strictObject({});
 
 /** Where ours is looked for, and where clients of the peer look. */
 const DOCUMENT_PATHS = ['/server/openapi.json', '/server/specs/oas'];

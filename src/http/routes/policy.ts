@@ -15,12 +15,10 @@ import { moment } from '../request/history-query.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { readPolicyBody } from '../policy/policy-body.js';
 import { createPolicyTest } from '../policy/policy-test.js';
-import { flag } from '../request/query.js';
+import { flag, noQuery } from '../request/query.js';
 import { type Route, route } from '../route.js';
 
 const PATH = '/policy';
-
-const noQuery = z.strictObject({});
 
 const readQuery = z.strictObject({ at: moment.optional().describe('A moment; now when absent') });
 

@@ -1,12 +1,10 @@
 /** /projections: how they are (auditors), whether they are right, and rebuilding them (admins). */
-import { z } from 'zod';
+import { noQuery } from '../request/query.js';
 import { type Projections, PROJECTION_NAMES, isProjectionName } from '../../projector/projections/index.js';
 import { jsonAnswer } from '../answer/answer.js';
 import { refused } from '../errors.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { route, type Route } from '../route.js';
-
-const noQuery = z.strictObject({});
 
 export function projectionRoutes({ projections }: { projections: Projections }): Route[] {
   return [

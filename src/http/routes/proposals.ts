@@ -1,5 +1,5 @@
 /** /changes: change requests by people. Authors open them and update their own, admins do all of it. */
-import { z } from 'zod';
+import { noQuery } from '../request/query.js';
 import { type Problem, invalid } from '../../kernel/problem.js';
 import type { Outcome, RequestContext } from '../../pipeline/types.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
@@ -14,8 +14,6 @@ import { locatedIn } from '../change-requests/locate-part.js';
 import { createProposedChange } from '../change-requests/proposed-change.js';
 import { acknowledgeOf } from '../request/request-headers.js';
 import { type Call, route, type Route } from '../route.js';
-
-const noQuery = z.strictObject({});
 
 export function proposalRoutes(deps: HttpDeps): Route[] {
   return [openRoute(deps), updateRoute(deps), commentRoute(deps), ...judgingRoutes(deps), ...carryingOutRoutes(deps)];

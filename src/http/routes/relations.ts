@@ -1,7 +1,7 @@
 /** /relations: named by their many side. */
+import { listedCollection } from '../request/listed-collection.js';
 import { z } from 'zod';
 import { emptyTexts } from '../../kernel/bytes.js';
-import { noFieldsListed } from '../../schema/operations/refusals.js';
 import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
 import { keyTarget, relationDocument, type RelationDocument } from '../../schema/snapshot/documents.js';
@@ -10,7 +10,6 @@ import { unwrap } from '../answer/answer.js';
 import { onlineQuery } from '../change/change.js';
 import { changeRoute } from '../change/change-route.js';
 import type { HttpDeps } from '../deps.js';
-import { Refused } from '../errors.js';
 import { listQueryOf } from '../documents/list.js';
 import { documentRoute, listRoute } from '../documents/reading-routes.js';
 import { membersOf, pick, RELATION_MEMBERS } from '../documents/shown-members.js';
@@ -43,12 +42,6 @@ function* allTexts(state: State): Generator<string, void, void> {
   yield* textsOf(state, yield* emptyTexts(collectionsInOrder(state)));
 }
 
-function nodeOf(state: State, collection: string): CollectionNode {
-  const node = state.collections.get(collection);
-  if (node === undefined) throw new Refused([noFieldsListed(collection)]);
-  return node;
-}
-
 interface RelationRequest {
   collection: string;
   field: string;
@@ -59,7 +52,7 @@ interface RelationRequest {
 /** Throws `Refused` where there is no such relation. */
 function documentOf(state: State, { collection, field, fields }: RelationRequest): Partial<RelationDocument> {
   const relation = unwrap(existingRelation(state, collection, field));
-  return pick(relationDocument(relation, keyTarget(state, nodeOf(state, collection), field)), fields);
+  return pick(relationDocument(relation, keyTarget(state, listedCollection(state, collection), field)), fields);
 }
 
 const readingRoutes = (deps: HttpDeps): Route[] => [
@@ -68,14 +61,14 @@ const readingRoutes = (deps: HttpDeps): Route[] => [
     path: OF,
     query: listQuery,
     key: (call) => `relations of ${JSON.stringify(namesOf(call).collection)}`,
-    texts: (state, call) => textsOf(state, [nodeOf(state, namesOf(call).collection)]),
+    texts: (state, call) => textsOf(state, [listedCollection(state, namesOf(call).collection)]),
   }),
   documentRoute(deps, {
     path: ONE,
     query: oneQuery,
     key: (call) => `relation ${JSON.stringify(namesOf(call))}`,
     text(state, call) {
-      nodeOf(state, namesOf(call).collection);
+      listedCollection(state, namesOf(call).collection);
       return JSON.stringify(documentOf(state, namesOf(call)));
     },
   }),

@@ -1,5 +1,5 @@
 /** /server: is it there, is it well, what is it. */
-import { z } from 'zod';
+import { noQuery } from '../request/query.js';
 import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
 import { jsonAnswer, textAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
@@ -7,8 +7,6 @@ import { largeJsonAnswer } from '../answer/json-text.js';
 import { LIVE, LIVE_PATH } from '../liveness.js';
 import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
-
-const noQuery = z.strictObject({});
 
 export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route[] {
   const { release, databaseVersion } = config;

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { jsonAnswer, noContent, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
-import { count, metaMembers, pageLimit } from '../request/query.js';
+import { count, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { route, type Route } from '../route.js';
 
-const noQuery = z.strictObject({});
 const listQuery = z.strictObject({
   user: z.string().optional().describe('Only those of this user, by id'),
   offset: count.default(0).describe('How many items to skip'),

@@ -8,7 +8,7 @@ import { change } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, invalidQuery } from '../errors.js';
 import { createCollectionTexts } from '../documents/collection-texts.js';
-import { count, flag, metaMembers, pageLimit } from '../request/query.js';
+import { count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { restore } from '../change/restore.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { type Call, type Route, route } from '../route.js';
@@ -16,7 +16,6 @@ import { type Call, type Route, route } from '../route.js';
 const PATH = '/trash';
 const ONE = '/trash/:position';
 
-const noQuery = z.strictObject({});
 const listQuery = z.strictObject({
   offset: count.default(0).describe('How many items to skip'),
   limit: pageLimit,

@@ -7,10 +7,9 @@ import type { HttpDeps } from '../deps.js';
 import { listQueryOf } from '../documents/list.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { membersOf, pick, USER_MEMBERS } from '../documents/shown-members.js';
-import { pageLimit } from '../request/query.js';
+import { pageLimit, noQuery } from '../request/query.js';
 import { type Call, route, type Route } from '../route.js';
 
-const noQuery = z.strictObject({});
 const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
 

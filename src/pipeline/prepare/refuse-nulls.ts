@@ -1,4 +1,5 @@
 /** A field that comes back as NOT NULL: rows that have no value for it are in the way. */
+import { notNullNameOf } from '../../schema/model/constraint-names.js';
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
 import { COPY, countValues } from '../../projector/ddl/trash/values.js';
@@ -7,7 +8,6 @@ import type { ColumnSchema } from '../../schema/model/model.js';
 import { type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { keyChange } from '../../schema/transition/fitting-trash.js';
-import { notNullName } from '../../schema/transition/not-null-name.js';
 
 export interface Counting {
   options: { schema: string };
@@ -25,7 +25,7 @@ export async function refuseNulls(client: pg.ClientBase, counting: Counting): Pr
   const { collection } = counting.now.collection;
   const schema = node.fields.get(name)?.schema;
   if (!schema || schema.is_nullable) return;
-  const key = notNullName({ collection, field: as, schema });
+  const key = notNullNameOf({ collection, field: as, schema });
   if (without.includes(key)) return;
   const nulls = empty ? await countEmpty(client, counting, schema) : await countNulls(client, counting);
   if (nulls <= 0) return;

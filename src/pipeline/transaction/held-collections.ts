@@ -1,8 +1,8 @@
 /** What is being prepared is changed by nothing else meanwhile: neither its rows' shape nor its name. */
+import { isAdopted } from '../../schema/model/events.js';
 import type { Held } from '../../projector/change-requests/rows.js';
 import { indexTargets } from '../../projector/indexes/targets.js';
 import { type Problem, MAX_PROBLEMS } from '../../kernel/problem.js';
-import type { LogEvent } from '../../schema/model/events.js';
 import type { RevisedBatch } from '../types.js';
 
 /** Why a batch can't be carried out now: one problem for each table. */
@@ -33,8 +33,6 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
   }
   return tables;
 }
-
-const isAdopted = ({ data }: LogEvent): boolean => 'adopted' in data && data.adopted === true;
 
 /** Why the tables can't be had for a request, where others have them. */
 export const heldFrom = (held: readonly Held[], { id, collections }: Held): Problem[] =>

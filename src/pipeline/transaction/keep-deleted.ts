@@ -2,6 +2,7 @@
  * What a batch deletes goes to the trash. Deciding knows no clock, and nothing of what stands in the database beside the
  * schema; so the events are told here, in the command's transaction, until when what they delete is kept.
  */
+import { isAdopted } from '../../schema/model/events.js';
 import type pg from 'pg';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -69,7 +70,7 @@ const isPrepared = ({ revise, unprepared, foresee }: Keeping['request']): boolea
 
 /** The table of a collection, where the event deletes it. */
 function tableDeletedBy({ collections }: State, event: LogEvent): [string, CollectionNode][] {
-  if (event.type !== 'collection.deleted' || event.data.adopted === true) return [];
+  if (event.type !== 'collection.deleted' || isAdopted(event)) return [];
   const node = collections.get(event.collection);
   return node === undefined || isFolder(node) ? [] : [[event.collection, node]];
 }

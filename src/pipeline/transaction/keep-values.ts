@@ -12,7 +12,7 @@ import { planBatch } from '../../projector/ddl/plan.js';
 import { type Place, type ValuesFacts, readValuesFacts } from '../../projector/trash/values-facts.js';
 import { startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
-import { type LogEvent, takenFromTrash } from '../../schema/model/events.js';
+import { type LogEvent, takenFromTrash, isAdopted } from '../../schema/model/events.js';
 import { type CollectionNode, type State, getRelation } from '../../schema/model/state.js';
 import { type Projection, takeLocks } from './run-ddl.js';
 
@@ -32,7 +32,7 @@ export interface KeptValues {
 }
 
 /** Whether an event deletes a field, and what it held. */
-export const deletesField = (event: LogEvent): boolean => event.type === 'field.deleted' && event.data.adopted !== true;
+export const deletesField = (event: LogEvent): boolean => event.type === 'field.deleted' && !isAdopted(event);
 
 /** Or why the locks can't be had at all. */
 export async function keepValues(

@@ -1,5 +1,5 @@
 /** A column of the catalog as a field. */
-import { postgresName } from '../../schema/model/constraint-names.js';
+import { postgresName, notNullName } from '../../schema/model/constraint-names.js';
 import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/model/extras.js';
 import { checkExpression } from '../../schema/sql-text/expression.js';
 import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '../../schema/normal-form/index.js';
@@ -62,7 +62,7 @@ export function toField(
     ...(generated?.kind === 'virtual' ? { virtual: true } : {}),
     ...identitySequence(converting, column),
     ...parts.names,
-    ...notNullName(converting, column),
+    ...notNullExtras(converting, column),
   };
   // Written out, because spreads and rests are half of the time that a large database's columns take.
   const schema = {
@@ -160,13 +160,13 @@ function generationOf(
   return null;
 }
 
-function notNullName(converting: Converting, { name, notNull, nullable }: CatalogColumn) {
+function notNullExtras(converting: Converting, { name, notNull, nullable }: CatalogColumn) {
   if (nullable || notNull === null) return {};
   if (notNull.more !== null) {
     const message = `of constraint ${quoted(notNull.name)} a snapshot keeps that ${quoted(name)} is NOT NULL, and not that this is ${notNull.more}`;
     note(converting, { kind: 'constraint', name: notNull.name, code: 'CONSTRAINT_NOT_REPRESENTED', message });
   }
-  const isUsual = notNull.name === postgresName(converting.table.name, name, '_not_null');
+  const isUsual = notNull.name === notNullName(converting.table.name, name);
   return isUsual ? {} : { not_null_name: notNull.name };
 }
 

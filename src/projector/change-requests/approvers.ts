@@ -1,13 +1,12 @@
 /** Who of those that approved may still approve. */
+import { isUuid } from '../../kernel/uuid.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Those of the ids that are users who are active and admins now. */
 export async function activeAdmins(db: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> {
   // Who acts without an account has no uuid, and can't approve.
-  const asked = ids.filter((id) => UUID.test(id));
+  const asked = ids.filter(isUuid);
   if (asked.length === 0) return new Set();
   const { rows } = await db.query<{ id: string }>(
     `SELECT id FROM ${own.users} WHERE id = ANY ($1::uuid[]) AND role = 'admin' AND status = 'active'`,

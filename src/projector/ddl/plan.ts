@@ -1,6 +1,6 @@
 /** events → statements. Pure; a batch is planned against the state that each of its events meets. */
 import { changesSchema } from '../../schema/fold/event-schemas.js';
-import { type LogEvent, type NewEvent, takenFromTrash } from '../../schema/model/events.js';
+import { type LogEvent, type NewEvent, takenFromTrash, isAdopted } from '../../schema/model/events.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { State } from '../../schema/model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -49,7 +49,7 @@ export function* planBatch(
     yield;
     position += 1;
     // A state of its own for each of them would be a copy of all fields for each change of one.
-    if (!changesSchema(event) || isThere(event) || staysBeside(event, folding)) {
+    if (!changesSchema(event) || isAdopted(event) || staysBeside(event, folding)) {
       folding.add({ ...event, position });
       continue;
     }
@@ -92,9 +92,6 @@ function staysBeside(event: NewEvent, folding: Folding): boolean {
       return false;
   }
 }
-
-/** The database was so before the event said it. */
-const isThere = ({ data }: NewEvent): boolean => 'adopted' in data && data.adopted === true;
 
 /** Event by event, except that generated columns are recreated around the changes of their collection's fields. */
 function* planChanges(changes: readonly Change[], awaited: readonly DeferredForeignKey[] = []): Resumable<Statement[]> {

@@ -1,6 +1,6 @@
 /** Other names for a column's constraints and index, and the other kind of identity, where the parts themselves stay. */
 import { isIdentity } from '../../schema/model/extras.js';
-import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
+import { indexNameOf, notNullNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { Change } from './change.js';
 import { type Step, step } from './step.js';
@@ -56,10 +56,7 @@ export function nameNotNulls(change: Change, columns: readonly ColumnField[]): S
   const named = columns.filter(({ schema }) => !schema.is_nullable);
   const [first, ...more] = named;
   if (first === undefined) return [];
-  const names = named.map(({ collection, field, schema }) => {
-    const name = schema.extras?.not_null_name ?? postgresName(collection, field, '_not_null');
-    return sql`(${literal(field)}, ${literal(name)})`;
-  });
+  const names = named.map((column) => sql`(${literal(column.field)}, ${literal(notNullNameOf(column))})`);
   const table = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
   const body = sql`DECLARE t record; BEGIN
     FOR t IN SELECT c.conname AS found, w.name FROM (VALUES ${join(names, sql`, `)}) AS w (field, name)

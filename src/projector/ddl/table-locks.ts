@@ -149,3 +149,6 @@ export function readHolders(rows: readonly unknown[]): Holder[] {
   const holding = all.filter(({ granted }) => granted);
   return holding.length > 0 ? holding : all;
 }
+
+/** Tells holders apart: the same process may hold by another transaction later. */
+export const holderKey = ({ pid, transaction }: Holder): string => `${pid} ${transaction}`;

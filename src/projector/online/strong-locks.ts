@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLocked } from '../../postgres/errors.js';
 import type { LockedTable } from '../ddl/statement.js';
 import type { Sql } from '../ddl/sql.js';
-import { HOLDERS, type Holder, conflictsOf, lockTables, readHolders } from '../ddl/table-locks.js';
+import { HOLDERS, type Holder, conflictsOf, lockTables, readHolders, holderKey } from '../ddl/table-locks.js';
 import type { StepContext } from './types.js';
 
 export type Locking = Pick<StepContext, 'session' | 'schema' | 'signal'> & Partial<Pick<StepContext, 'progress'>>;
@@ -82,7 +82,7 @@ async function waitForHolders(context: Locking, locks: readonly LockedTable[], p
   for (;;) {
     const holders = await holdersOf(context, locks);
     progress?.({ waiting_for: holders });
-    const names = holders.map(nameOf);
+    const names = holders.map(holderKey);
     first ??= new Set(names);
     const isHeld = names.some((name) => first?.has(name));
     await sleep(isHeld ? PAUSES.look : pause * (0.5 + Math.random() / 2), undefined, { signal });
@@ -93,5 +93,3 @@ async function waitForHolders(context: Locking, locks: readonly LockedTable[], p
 async function holdersOf({ session, schema }: Locking, locks: readonly LockedTable[]): Promise<Holder[]> {
   return readHolders((await session.query(HOLDERS, conflictsOf(schema, locks))).rows);
 }
-
-const nameOf = ({ pid, transaction }: Holder): string => `${pid} ${transaction}`;

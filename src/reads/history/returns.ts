@@ -15,6 +15,7 @@ import {
   type RestoredCollection,
   type RestoredField,
   takenFromTrash,
+  isAdopted,
 } from '../../schema/model/events.js';
 import { type State, memberKey, primaryKeyOf } from '../../schema/model/state.js';
 import type { ComingAgain } from '../../schema/transition/coming-again.js';
@@ -103,7 +104,7 @@ type Creation = Extract<LogEvent, { type: 'collection.created' | 'field.created'
 /** What is computed comes back by itself. */
 function hasRows(event: LogEvent): event is Creation {
   if (event.type === 'collection.created') return event.data.collection.schema !== null;
-  if (event.type !== 'field.created' || event.data.adopted === true) return false;
+  if (event.type !== 'field.created' || isAdopted(event)) return false;
   return event.data.field.schema?.generation_expression === null;
 }
 

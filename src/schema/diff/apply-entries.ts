@@ -13,6 +13,7 @@ import {
   hasGap,
   isRenameEntry,
   isWhole,
+  isAddition,
 } from './entries.js';
 import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
@@ -102,8 +103,7 @@ const isFull = ({ problems, conflicts }: EntryFindings): boolean => problems.len
 function missingHolder(findings: EntryFindings, at: Path, { collection, diff }: FieldDiff | RelationDiff): void {
   const message = `there is no collection ${JSON.stringify(collection)}`;
   // Something new in a collection that isn't there is a diff that can't be right; a change means that it has gone.
-  if (diff[0]?.kind === 'N' && isWhole(diff[0]))
-    findings.problems.push({ ...invalid([...at, 'collection'], message), collection });
+  if (isAddition(diff)) findings.problems.push({ ...invalid([...at, 'collection'], message), collection });
   else findings.conflicts.push(conflict([...at, 'collection'], message));
 }
 

@@ -1,6 +1,6 @@
 /** Reading the body of an apply: the shape of a diff, before anything is compared with the schema. */
 import type { SchemaDiff } from './diff.js';
-import { type Entry, isRenameEntry, isWhole } from './entries.js';
+import { type Entry, isRenameEntry, isWhole, isAddition, isRemoval } from './entries.js';
 import { originProblems, sharedIdentities } from './origins.js';
 import { isObject } from '../../kernel/json.js';
 import {
@@ -79,19 +79,16 @@ function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
     const id = PARTS[part].map((member: 'collection' | 'field') => item[member]).join('\0');
     const first = seen.get(id);
     seen.set(id, first === undefined ? item : null);
-    if (first === undefined || (first !== null && isWholeOf('D', first) && isComing(item, part))) return [];
+    if (first === undefined || (first !== null && isRemoval(first.diff) && isComing(item, part))) return [];
     const name = JSON.stringify(id.replace('\0', '.'));
     return [invalid(['diff', part, index], `${name} stands in ${part} twice; put its entries into one diff`)];
   });
 }
 
 const isComing = (item: Item, part: Part): boolean =>
-  isWholeOf('N', item) || item.diff.some((entry) => isRenameEntry(entry, RENAMED_BY[part]));
+  isAddition(item.diff) || item.diff.some((entry) => isRenameEntry(entry, RENAMED_BY[part]));
 
 const RENAMED_BY = { collections: 'collection', fields: 'field', relations: undefined } as const;
-
-const isWholeOf = (kind: 'N' | 'D', { diff: [entry] }: Item): boolean =>
-  entry !== undefined && entry.kind === kind && isWhole(entry);
 
 function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
   if (!isObject(item)) return [invalid(at, 'an object is expected')];

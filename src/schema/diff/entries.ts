@@ -155,8 +155,11 @@ function valueAt(document: Json, path: Path): Json | undefined {
 export const isWhole = (entry: Entry<unknown>): boolean =>
   (entry.kind === 'N' || entry.kind === 'D') && !('path' in entry);
 
-export const isRemovalOf = ([first]: readonly Entry<unknown>[]): boolean =>
-  first !== undefined && first.kind === 'D' && isWhole(first);
+/** An item's entries say that its thing is new, whole. */
+export const isAddition = ([first]: readonly Entry<unknown>[]): boolean => first?.kind === 'N' && isWhole(first);
+
+/** An item's entries say that its thing goes, whole. */
+export const isRemoval = ([first]: readonly Entry<unknown>[]): boolean => first?.kind === 'D' && isWhole(first);
 
 export type NameMember = 'collection' | 'field';
 

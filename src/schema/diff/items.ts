@@ -1,6 +1,6 @@
 /** The items of a diff, in the order in which they are carried out. */
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from './diff.js';
-import { isRemovalOf } from './entries.js';
+import { isRemoval } from './entries.js';
 
 /** An item of a diff, with its place there. */
 export type DiffItem =
@@ -12,7 +12,7 @@ export type DiffItem =
 export function itemsInOrder({ collections, fields, relations }: SchemaDiff): DiffItem[] {
   const ofFields = fields.map((item, index) => ({ part: 'fields' as const, index, item }));
   const ofRelations = relations.map((item, index) => ({ part: 'relations' as const, index, item }));
-  const goes = ({ item }: DiffItem): boolean => isRemovalOf(item.diff);
+  const goes = ({ item }: DiffItem): boolean => isRemoval(item.diff);
   const comes = (each: DiffItem): boolean => !goes(each);
   return [
     ...ofRelations.filter(goes),

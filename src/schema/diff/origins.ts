@@ -7,7 +7,7 @@ import { type Identity, memberKey } from '../model/state.js';
 import type { ComingAgain } from '../transition/coming-again.js';
 import type { InTrash } from '../transition/restoring-transition.js';
 import type { SchemaDiff } from './diff.js';
-import { type Entry, type Origin, isWhole } from './entries.js';
+import { type Entry, type Origin, isAddition } from './entries.js';
 
 /** The diff, with the origin of each new thing that has one. */
 export function withOrigins(diff: SchemaDiff, again: ComingAgain, found: readonly InTrash[]): SchemaDiff {
@@ -15,7 +15,7 @@ export function withOrigins(diff: SchemaDiff, again: ComingAgain, found: readonl
   const kept = found.filter(({ empty }) => empty !== true);
   const positions = new Map(kept.map(({ identity, position }) => [identity, position]));
   const originOf = (key: string, entries: readonly Entry<unknown>[]): Origin => {
-    const identity = isComing(entries) ? again.get(key) : undefined;
+    const identity = isAddition(entries) ? again.get(key) : undefined;
     if (identity === undefined) return {};
     const restores = positions.get(identity);
     return { identity, ...(restores !== undefined && { restores }) };
@@ -26,9 +26,6 @@ export function withOrigins(diff: SchemaDiff, again: ComingAgain, found: readonl
     fields: diff.fields.map((item) => ({ ...item, ...originOf(memberKey(item.collection, item.field), item.diff) })),
   };
 }
-
-const isComing = ([entry]: readonly Entry<unknown>[]): boolean =>
-  entry !== undefined && entry.kind === 'N' && isWhole(entry);
 
 /** The other way: what a diff that was sent says of them, by name. */
 export function originsIn({ collections, fields }: SchemaDiff): ComingAgain {
@@ -49,7 +46,7 @@ export function originProblems(item: { [member: string]: unknown }, at: Path): P
     problems.push(invalid([...at, 'identity'], 'identity is what /history/diff said'));
   if (restores !== undefined && !(Number.isSafeInteger(restores) && (restores as number) > 0))
     problems.push(invalid([...at, 'restores'], 'restores is the position of a deletion'));
-  if (!Array.isArray(diff) || !isComing(diff as Entry<unknown>[]))
+  if (!Array.isArray(diff) || !isAddition(diff as Entry<unknown>[]))
     problems.push(invalid([...at, 'identity'], 'only what is new has an identity here'));
   return problems;
 }

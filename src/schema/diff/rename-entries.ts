@@ -9,7 +9,7 @@ import { applyItems } from './apply-entries.js';
 import { type DiffItem, itemsInOrder } from './items.js';
 import { checkName } from '../normal-form/names.js';
 import type { CollectionDiff, FieldDiff, SchemaDiff } from './diff.js';
-import { type EntryFindings, type NameMember, conflict, isRemovalOf, isRenameEntry, isWrong } from './entries.js';
+import { type EntryFindings, type NameMember, conflict, isRemoval, isRenameEntry, isWrong } from './entries.js';
 
 interface Named {
   /** By the names that all other entries use. */
@@ -44,18 +44,18 @@ export function* byNewNames(state: State, diff: SchemaDiff, findings: EntryFindi
 function isTableInTheWay(collections: Names): (item: DiffItem) => boolean {
   const taken = new Set(collections.values());
   return ({ part, item: { collection, diff } }) =>
-    part === 'collections' && isRemovalOf(diff) && taken.has(collection) && !collections.has(collection);
+    part === 'collections' && isRemoval(diff) && taken.has(collection) && !collections.has(collection);
 }
 
 function isColumnInTheWay(fields: Renames['fields']): (item: DiffItem) => boolean {
   const taken = new Map([...fields].map(([collection, names]) => [collection, new Set(names.values())]));
   return ({ part, item }) =>
-    part === 'fields' && isRemovalOf(item.diff) && taken.get(item.collection)?.has(item.field) === true;
+    part === 'fields' && isRemoval(item.diff) && taken.get(item.collection)?.has(item.field) === true;
 }
 
 /** The new names that a diff gives. Those of fields are read by the new names of collections, where those are in order. */
 function renamesIn(state: State, { collections: items, fields }: SchemaDiff, findings: EntryFindings): Renames {
-  const gone = new Set(items.filter(({ diff }) => isRemovalOf(diff)).map(({ collection }) => collection));
+  const gone = new Set(items.filter(({ diff }) => isRemoval(diff)).map(({ collection }) => collection));
   const isThere = (name: string) => state.collections.has(name);
   const reading: Reading = { member: 'collection', part: 'collections', isThere, gone };
   const collections = namesOf(new Map(items.entries()), reading, findings);
@@ -83,7 +83,7 @@ function fieldRenames(
   const found = new Map<string, Names>();
   for (const [collection, items] of byCollection(fields)) {
     const node = nodeOf(collection);
-    const gone = new Set([...items.values()].flatMap((item) => (isRemovalOf(item.diff) ? [item.field] : [])));
+    const gone = new Set([...items.values()].flatMap((item) => (isRemoval(item.diff) ? [item.field] : [])));
     const isThere = (name: string) => node?.fields.has(name) === true;
     const names = namesOf(items, { member: 'field', part: 'fields', isThere, gone }, findings);
     if (names.size > 0) found.set(collection, names);

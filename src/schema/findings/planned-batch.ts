@@ -1,7 +1,7 @@
 /** A planned batch as rules see it: each event with its statements, and the collection before and after. */
 import { changesSchema } from '../fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../fold/former-names.js';
-import { type LogEvent, type NewEvent, takenFromTrash } from '../model/events.js';
+import { type LogEvent, type NewEvent, takenFromTrash, isAdopted } from '../model/events.js';
 import type { State } from '../model/state.js';
 import type { Policy } from '../policy/index.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -49,10 +49,8 @@ export interface Questions {
   altered: string[];
 }
 
-const isThere = ({ data }: NewEvent): boolean => 'adopted' in data && data.adopted === true;
-
 /** The database was so before, and nothing is done to it. */
-const isFound = (event: NewEvent): boolean => event.type === 'collection.adopted' || isThere(event);
+const isFound = (event: NewEvent): boolean => event.type === 'collection.adopted' || isAdopted(event);
 
 const isJudged = (event: LogEvent, adopted: boolean): event is NewEvent =>
   changesSchema(event) && (adopted || !isFound(event));

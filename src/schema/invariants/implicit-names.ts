@@ -2,7 +2,7 @@
  * Names that PostgreSQL gives by itself, and evades where they are taken: the sequence of an identity column, and a NOT
  * NULL. Made elsewhere in another order, what has such a name would meet it.
  */
-import { postgresName } from '../model/constraint-names.js';
+import { postgresName, NOT_NULL_SUFFIX, notNullName } from '../model/constraint-names.js';
 import { isIdentity } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import { type Problem, type Subject, about, problemsOfEach } from '../../kernel/problem.js';
@@ -48,11 +48,11 @@ function sequenceProblems(state: State, node: CollectionNode): Resumable<Problem
   });
 }
 
-const NOT_NULL = '_not_null';
-
 function notNullProblems(node: CollectionNode): Problem[] {
   const { collection } = node.collection;
-  const suspects = [...node.relations.values()].filter(({ schema }) => schema?.constraint_name?.endsWith(NOT_NULL));
+  const suspects = [...node.relations.values()].filter(({ schema }) =>
+    schema?.constraint_name?.endsWith(NOT_NULL_SUFFIX),
+  );
   if (suspects.length === 0) return [];
   const names = new Map([...node.fields.values()].flatMap(notNullOf));
   return suspects.flatMap(({ many_field: field, schema }) => {
@@ -67,5 +67,5 @@ function notNullProblems(node: CollectionNode): Problem[] {
 
 function notNullOf({ collection, field, schema }: Field): [string, string][] {
   if (schema === null || schema.is_nullable || schema.extras?.not_null_name !== undefined) return [];
-  return [[postgresName(collection, field, NOT_NULL), field]];
+  return [[notNullName(collection, field), field]];
 }

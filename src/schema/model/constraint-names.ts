@@ -50,6 +50,18 @@ export function indexNameOf({ collection, field, schema }: Column): string {
   return schema.extras?.index_name ?? indexName(collection, field);
 }
 
+/** What every name of `notNullName` ends with. */
+export const NOT_NULL_SUFFIX = '_not_null';
+
+/** As PostgreSQL calls a NOT NULL from 18 on; before, it has no name of its own. */
+export const notNullName = (collection: string, field: string): string =>
+  postgresName(collection, field, NOT_NULL_SUFFIX);
+
+/** PostgreSQL's name, unless the field was adopted with another. */
+export function notNullNameOf({ collection, field, schema }: Column): string {
+  return schema.extras?.not_null_name ?? notNullName(collection, field);
+}
+
 /**
  * The name PostgreSQL itself gives to a NOT NULL or an identity sequence: of table and column it shortens the longer one
  * until the whole fits, byte by byte, and leaves out a character that it cut through.

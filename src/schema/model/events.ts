@@ -202,3 +202,6 @@ export function newEvent<T extends EventType>(
 ): NewEvent {
   return { type, version: 1, collection, field, data } as NewEvent;
 }
+
+/** The database was so before the event said it: nothing is done to it. Not of `collection.adopted`, which never does anything. */
+export const isAdopted = ({ data }: Pick<LogEvent, 'data'>): boolean => 'adopted' in data && data.adopted === true;

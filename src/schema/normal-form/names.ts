@@ -1,3 +1,4 @@
+import { surrogateFault } from '../../kernel/text.js';
 import { fits, MAX_NAME_BYTES } from '../model/name-length.js';
 import { invalid, type Path, type Problem } from '../../kernel/problem.js';
 import { isSystemCollection } from '../model/system-collections.js';
@@ -7,13 +8,13 @@ export const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'xmin', 'xma
 
 const ORDINARY = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 const CONTROL = /\p{Cc}/u;
-const LONE_SURROGATE = /\p{Cs}/u;
 
 /** Why PostgreSQL could not keep this identifier as it is; null when it can. */
 export function identifierFault(name: string): string | null {
   if (ORDINARY.test(name)) return null;
   if (name === '') return 'must not be empty';
-  if (LONE_SURROGATE.test(name)) return 'must be well-formed Unicode (it holds half a surrogate pair)';
+  const broken = surrogateFault(name);
+  if (broken !== null) return broken;
   if (CONTROL.test(name)) return 'must not hold control characters';
   if (name.trim() !== name) return 'must not start or end with a space';
   return fits(name) ? null : `must be at most ${MAX_NAME_BYTES} bytes in UTF-8: PostgreSQL would cut it off`;

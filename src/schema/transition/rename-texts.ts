@@ -3,7 +3,7 @@
  * that were made from it. Whatever decides does this, and the event says it.
  */
 import { type Names, type Renaming, replaceNodes } from '../fold/renaming.js';
-import { postgresName } from '../model/constraint-names.js';
+import { notNullName } from '../model/constraint-names.js';
 import { foreignKeyName } from '../model/name-length.js';
 import { tablesAbove, withPartitions } from '../model/order.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
@@ -196,16 +196,14 @@ function formerFieldIn(renaming: Renaming, { collection }: CollectionNode): (nam
   return lookUp(new Map([...renaming.fields].map(([old, now]) => [now, old])));
 }
 
-const NOT_NULL = '_not_null';
-
 /** A NOT NULL of a partition has the name of its table's: that is made from the table's name, and follows it. */
 function withInheritedNames(node: CollectionNode, renaming: Renaming, above: readonly string[]): CollectionNode {
   if (above.length === 0) return node;
   const tableName = 'collections' in renaming ? lookUp(renaming.collections) : same;
   const formerField = formerFieldIn(renaming, node);
   const follow = (given: string, field: string): string => {
-    const table = above.find((each) => postgresName(each, formerField(field), NOT_NULL) === given);
-    return table === undefined ? given : postgresName(tableName(table), field, NOT_NULL);
+    const table = above.find((each) => notNullName(each, formerField(field)) === given);
+    return table === undefined ? given : notNullName(tableName(table), field);
   };
   const fields = new Map([...node.fields].map(([name, field]) => [name, withNotNullName(field, follow)]));
   return [...fields].every(([name, field]) => node.fields.get(name) === field) ? node : { ...node, fields };

@@ -7,9 +7,8 @@ import type { Field, NewRelation, Relation, TableSchema } from '../model/model.j
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import { relationBody } from './context.js';
-import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
+import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
 import type { Draft } from './draft.js';
-import { notNullName } from './not-null-name.js';
 import { withExtras } from './table-extras.js';
 
 /** Something that went with the field and doesn't come back, as half a sentence: `the relation articles.author: … is gone`. */
@@ -61,7 +60,7 @@ function asAsked(field: Field, { isLeft }: PutBack): Field {
     ...field,
     schema: {
       ...schema,
-      is_nullable: schema.is_nullable || isLeft(notNullName(column)),
+      is_nullable: schema.is_nullable || isLeft(notNullNameOf(column)),
       is_unique: schema.is_unique && !isLeft(uniqueNameOf(column)),
       is_indexed: schema.is_indexed && !isLeft(indexNameOf(column)),
     },

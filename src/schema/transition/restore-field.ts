@@ -1,14 +1,13 @@
 /** A field comes back from the trash: what it was, by the names that things have now, with what went along with it. */
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
 import { type Resumable, takingTurns } from '../../kernel/resumable.js';
-import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
+import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
 import type { Field } from '../model/model.js';
 import { type CollectionNode, type Identity, type State, extrasOf } from '../model/state.js';
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import type { Restores } from './context.js';
 import { Draft } from './draft.js';
 import { keyChange } from './fitting-trash.js';
-import { notNullName } from './not-null-name.js';
 import { type StaysAway, putBackField } from './restore-dependents.js';
 import { renamesBetween, withRenames } from './renames.js';
 
@@ -131,7 +130,7 @@ function ownKeys({ collection, field, schema }: Field): string[] {
   if (schema === null) return [];
   const column = { collection, field, schema };
   return [
-    ...(schema.is_nullable ? [] : [notNullName(column)]),
+    ...(schema.is_nullable ? [] : [notNullNameOf(column)]),
     ...(schema.is_unique ? [uniqueNameOf(column)] : []),
     ...(schema.is_indexed ? [indexNameOf(column)] : []),
   ];

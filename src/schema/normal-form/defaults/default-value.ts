@@ -1,4 +1,5 @@
 /** The normal form of `default_value`, by the type of the column. Normalising a normal form changes nothing. */
+import { UUID } from '../../../kernel/uuid.js';
 import type { ColumnSchema } from '../../model/model.js';
 import { characterCount, Wrong } from '../checks.js';
 import { jsonDefault } from './default-json.js';
@@ -28,7 +29,6 @@ const NOT_BINARY = new Wrong('must be bytes in hexadecimal, as "\\\\x00ff"');
 const NOT_CSV = new Wrong('must be a string, or an array of strings without commas');
 const NONE_POSSIBLE = new Wrong('must be null: a geometry has no default');
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const BYTES = /^\\x(?:[0-9a-f]{2})*$/i;
 
 function text(value: unknown, { max_length }: ColumnType, lenient: boolean): string | Wrong {
