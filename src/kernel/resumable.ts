@@ -15,8 +15,8 @@ export function runToEnd<T>(steps: Resumable<T>): T {
 const NO_PAUSE: readonly void[] = [];
 const PAUSE: readonly void[] = [undefined];
 
-/** `yield* turn()` after each of many quick steps: pauses after every `count` of them. */
-export function takingTurns(count: number): () => Iterable<void> {
+/** `yield* pause()` after each of many quick steps: pauses after every `count` of them. */
+export function pausingEvery(count: number): () => Iterable<void> {
   let left = count;
   return () => {
     left -= 1;

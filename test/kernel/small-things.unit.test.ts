@@ -6,7 +6,7 @@ import { createTimeSlice, mapYielding, runYielding } from '../../src/kernel/even
 import { NotInTimeError, inTime } from '../../src/kernel/in-time.js';
 import { jsonTokens } from '../../src/kernel/json-tokens.js';
 import { copyJson, isObject, jsonEqual } from '../../src/kernel/json.js';
-import { type Resumable, runToEnd, stepsTo, takingTurns } from '../../src/kernel/resumable.js';
+import { type Resumable, runToEnd, stepsTo, pausingEvery } from '../../src/kernel/resumable.js';
 import { shareNext } from '../../src/kernel/share-next.js';
 import { textFault } from '../../src/kernel/text.js';
 import { isStorableTime } from '../../src/kernel/time.js';
@@ -156,8 +156,8 @@ describe('work in steps', () => {
   });
 
   it('pauses after every so many of what takes turns', () => {
-    const turn = takingTurns(3);
-    const pauses = Array.from({ length: 7 }, () => [...turn()].length);
+    const pause = pausingEvery(3);
+    const pauses = Array.from({ length: 7 }, () => [...pause()].length);
     expect(pauses).to.deep.equal([0, 0, 1, 0, 0, 1, 0]);
   });
 

@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { LostConnectionError } from '../errors.js';
 import type { Logger } from '../../postgres/logger.js';
 import { type DatabaseAddress, type Host, parseAddress, spelled } from './address.js';
-import { type Found, type Probed, fits, isRefusal, probe } from './probe.js';
+import { type ProbedServer, type Probed, fits, isRefusal, probe } from './probe.js';
 
 export interface Hosts {
   /** What the service works on now; undefined before the first choice. */
@@ -143,14 +143,15 @@ async function askAll(
 
 /** Of those that fit: the newest history, then what is wanted first, then the one in use, then the order of the address. */
 function best({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>, current?: Host): Host | undefined {
-  const fitting: { host: Host; found: Found }[] = [];
+  const fitting: { host: Host; found: ProbedServer }[] = [];
   for (const host of hosts) {
     const answer = answers.get(host);
     if (answer !== undefined && 'found' in answer && fits(answer.found, attrs))
       fitting.push({ host, found: answer.found });
   }
   const newest = Math.max(...fitting.map(({ found }) => found.timeline ?? 0));
-  const isCandidate = ({ found }: { found: Found }): boolean => found.timeline === null || found.timeline === newest;
+  const isCandidate = ({ found }: { found: ProbedServer }): boolean =>
+    found.timeline === null || found.timeline === newest;
   const candidates = fitting.filter(isCandidate);
   const preferred = candidates.filter(({ found }) => attrs === 'prefer-standby' && found.standby);
   const last = preferred.length > 0 ? preferred : candidates;

@@ -5,7 +5,7 @@ import type { SessionAttrs } from './address.js';
 import { TIMELINE } from './timeline.js';
 
 /** What a server says of itself. */
-export interface Found {
+export interface ProbedServer {
   /** In recovery: it takes no writes. */
   standby: boolean;
   /** A new session's transactions take no writes. */
@@ -14,7 +14,7 @@ export interface Found {
   timeline: number | null;
 }
 
-export type Probed = { found: Found } | { error: Error };
+export type Probed = { found: ProbedServer } | { error: Error };
 
 /** Milliseconds that a server has to answer. One that is stopped accepts connections, and says nothing. */
 const LIMIT = 1_500;
@@ -35,8 +35,8 @@ export async function probe(connectionString: string): Promise<Probed> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<Found>(QUESTION);
-    return { found: rows[0] as Found };
+    const { rows } = await client.query<ProbedServer>(QUESTION);
+    return { found: rows[0] as ProbedServer };
   } catch (error) {
     return { error: error as Error };
   } finally {
@@ -45,7 +45,7 @@ export async function probe(connectionString: string): Promise<Probed> {
 }
 
 /** Whether a server is what `target_session_attrs` asks for. `prefer-standby` takes anything, a standby first. */
-export function fits({ standby, readOnly }: Found, attrs: SessionAttrs): boolean {
+export function fits({ standby, readOnly }: ProbedServer, attrs: SessionAttrs): boolean {
   switch (attrs) {
     case 'read-write':
       return !readOnly;

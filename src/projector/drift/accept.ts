@@ -3,7 +3,7 @@ import { isFolder, extrasOf, type CollectionNode, byName, partitionsOf } from '.
 import { runYielding } from '../../kernel/event-loop.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import type { AcceptRequest } from '../../schema/operations/accept-request.js';
-import { type FoundDrift, type FoundTable, acceptedState } from '../../schema/operations/accepted-state.js';
+import { type FoundDrift, type DriftedTable, acceptedState } from '../../schema/operations/accepted-state.js';
 import { needLabel } from '../../schema/model/needs.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import { type Converted, convertTable, refusalOf } from '../adopt/convert.js';
@@ -107,7 +107,7 @@ function withNeedsAsFound(sight: LockedDrift, { node, table, differences }: Refu
   if (typeof converted === 'string') return null;
   const now = new Map((extrasOf(converted).needs ?? []).map((need) => [needLabel(need), need]));
   const asFound = needs.map((need) => (changed.has(needLabel(need)) ? (now.get(needLabel(need)) ?? need) : need));
-  const known: FoundTable = {
+  const known: DriftedTable = {
     collection: { ...node.collection, schema: withExtras(schema, { ...schema.extras, needs: asFound }) },
     fields: [...node.fields.values()],
     relations: [...node.relations.values()],
@@ -191,7 +191,7 @@ function convert(
 }
 
 /** As the collection says it where that is no difference; what new or changed columns use comes along with them. */
-function said(converted: Converted, node: CollectionNode, differences: readonly Difference[]): FoundTable {
+function said(converted: Converted, node: CollectionNode, differences: readonly Difference[]): DriftedTable {
   const known = alignSpelling(converted, node, differences);
   const { schema } = known.collection;
   const before = extrasOf(known).needs ?? [];

@@ -11,7 +11,7 @@ import { repairKey } from './composite-key.js';
 import type { PlannedRepair, Repair, RepairPlan } from './model.js';
 import { runToEnd } from '../../kernel/resumable.js';
 
-export interface FoundTable {
+export interface TableToRepair {
   /** As the table is there, in normal form. */
   all: Converted;
   /** Without what goes before anything else, and what takes it away. */
@@ -20,7 +20,7 @@ export interface FoundTable {
 }
 
 /** A table that is there and differs. */
-export function planForDifferent(state: State, node: CollectionNode, found: FoundTable, schema: string): RepairPlan {
+export function planForDifferent(state: State, node: CollectionNode, found: TableToRepair, schema: string): RepairPlan {
   const { collection } = node.collection;
   const there = nodeOf(node, found.rest);
   const key = repairKey(node, there, schema);

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../../kernel/json.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
-import { type Resumable, takingTurns } from '../../kernel/resumable.js';
+import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Names } from '../fold/renaming.js';
 import type { State } from '../model/state.js';
@@ -44,9 +44,9 @@ interface Said {
 
 function* said(part: unknown, name: 'collections' | 'fields'): Resumable<Said[]> {
   const found: Said[] = [];
-  const turn = takingTurns(STEP);
+  const pause = pausingEvery(STEP);
   for (const [index, document] of Array.isArray(part) ? part.entries() : []) {
-    yield* turn();
+    yield* pause();
     if (isObject(document) && Object.hasOwn(document, MEMBER)) found.push({ at: [name, index], document });
   }
   return found;
@@ -58,9 +58,9 @@ function* without(body: { [member: string]: unknown }): Resumable<{ [member: str
     const documents = body[part];
     if (!Array.isArray(documents)) continue;
     const cleaned: unknown[] = [];
-    const turn = takingTurns(STEP);
+    const pause = pausingEvery(STEP);
     for (const document of documents) {
-      yield* turn();
+      yield* pause();
       cleaned.push(withoutMember(document));
     }
     others[part] = cleaned;
@@ -146,9 +146,9 @@ function* sentNames(
   nameOf: (document: { [member: string]: unknown }) => unknown,
 ): Resumable<ReadonlySet<unknown>> {
   const names = new Set<unknown>();
-  const turn = takingTurns(STEP);
+  const pause = pausingEvery(STEP);
   for (const document of Array.isArray(documents) ? documents : []) {
-    yield* turn();
+    yield* pause();
     if (isObject(document)) names.add(nameOf(document));
   }
   return names;

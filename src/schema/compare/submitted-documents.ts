@@ -3,7 +3,7 @@ import { isObject } from '../../kernel/json.js';
 import { relationEnds } from '../normal-form/index.js';
 import type { Place, Places } from '../../kernel/locate.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
-import { type Resumable, takingTurns } from '../../kernel/resumable.js';
+import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
 /** The parts of a snapshot; an absent part says nothing. */
@@ -70,10 +70,10 @@ function* collect(
 ): Resumable<Documents> {
   const { parts, problems } = reading;
   const documents: Documents = new Map();
-  const turn = takingTurns(STEP);
+  const pause = pausingEvery(STEP);
   for (const [index, input] of (parts[part] ?? []).entries()) {
     if (problems.length >= MAX_PROBLEMS) break;
-    yield* turn();
+    yield* pause();
     const at = [part, index];
     const names = isObject(input) ? namesOf(input, at) : invalid(at, 'an object is expected');
     if (!Array.isArray(names)) {

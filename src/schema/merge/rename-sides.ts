@@ -1,6 +1,6 @@
 /** The three states by the same names: then what is called alike is the same thing, or two additions of one name. */
 import { jsonEqual } from '../../kernel/json.js';
-import { type Resumable, takingTurns } from '../../kernel/resumable.js';
+import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import type { Names } from '../fold/renaming.js';
 import { type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
@@ -78,10 +78,10 @@ const isUnknown = (identity: Identity | undefined, known: ReadonlySet<Identity>)
 
 function* tablesByIdentity({ collections }: State): Resumable<ReadonlyMap<Identity, string>> {
   const found = new Map<Identity, string>();
-  const turn = takingTurns(500);
+  const pause = pausingEvery(500);
   for (const [name, { identities }] of collections) {
     if (identities.collection !== UNMADE) found.set(identities.collection, name);
-    yield* turn();
+    yield* pause();
   }
   return found;
 }

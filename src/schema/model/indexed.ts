@@ -1,7 +1,7 @@
 /** What the values of a map are found by beside their keys: looked up once, and carried along where a few change. */
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
 import { createAttachment } from '../../kernel/attachment.js';
-import { type Resumable, runToEnd, takingTurns } from '../../kernel/resumable.js';
+import { type Resumable, runToEnd, pausingEvery } from '../../kernel/resumable.js';
 
 type Index = PersistentMap<string, PersistentSet<string>>;
 type WordsOf<V> = (value: V) => Iterable<string>;
@@ -34,10 +34,10 @@ const AT_ONCE = 500;
 
 function* build<V>(map: PersistentMap<string, V>, wordsOf: WordsOf<V>): Resumable<Index> {
   const index = PersistentMap<string, PersistentSet<string>>().asMutable();
-  const turn = takingTurns(AT_ONCE);
+  const pause = pausingEvery(AT_ONCE);
   for (const [key, value] of map) {
     for (const word of wordsOf(value)) add(index, word, key);
-    yield* turn();
+    yield* pause();
   }
   const made = index.asImmutable();
   const there = known.get(map as PersistentMap<string, never>) ?? new Map<WordsOf<never>, Index>();

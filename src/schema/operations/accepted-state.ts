@@ -9,7 +9,7 @@ import { type AcceptRequest, requestAfter } from './accept-request.js';
 import { type Renames, withRenames } from '../transition/renames.js';
 
 /** A table as the catalog has it, in normal form, with the metadata that the log knows. */
-export interface FoundTable {
+export interface DriftedTable {
   collection: Collection;
   fields: Field[];
   relations: NewRelation[];
@@ -18,7 +18,7 @@ export interface FoundTable {
 export interface FoundDrift {
   renames: Renames;
   /** That are otherwise than the log says, by the names that they have now. */
-  tables: FoundTable[];
+  tables: DriftedTable[];
   /** Collections whose table was dropped. */
   gone: string[];
   /** Fields that were named, and are neither in the log nor in the database. */
@@ -47,7 +47,7 @@ export function* acceptedState(state: State, found: FoundDrift, request: AcceptR
   return { desired: yield* draft.toState(), touched: new Set([...touched, ...draft.touched]) };
 }
 
-function acceptTable(draft: Draft, state: State, found: FoundTable, request: AcceptRequest): void {
+function acceptTable(draft: Draft, state: State, found: DriftedTable, request: AcceptRequest): void {
   const name = found.collection.collection;
   const known = state.collections.get(name) as CollectionNode;
   const takes = (field: string) => request.takes(name, field);
@@ -66,7 +66,7 @@ function acceptTable(draft: Draft, state: State, found: FoundTable, request: Acc
 
 interface Taking {
   known: CollectionNode;
-  found: FoundTable;
+  found: DriftedTable;
   takes: (field: string) => boolean;
 }
 

@@ -1,6 +1,6 @@
 /** apply-diff: carries out the entries of a diff, checked against the schema as strictly as any other command. */
 import type { SchemaDiff } from '../diff/diff.js';
-import { identified, lostSince } from '../diff/identified.js';
+import { identifyFromTrash, lostSince } from '../diff/from-trash.js';
 import { Draft } from '../transition/draft.js';
 import { diffPlaces } from '../diff/places.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
@@ -42,7 +42,7 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
     const draft = yield* drafted(state, diff, findings);
     if (hash !== current || findings.conflicts.length > 0) return changed(hash !== current, current, findings);
     if (findings.problems.length > 0) return refuse(...findings.problems);
-    const found = yield* identified(state, draft, { diff, kept });
+    const found = yield* identifyFromTrash(state, draft, { diff, kept });
     const lost = lostSince(diff, found);
     if (lost.length > 0) return refuse(...lost);
     return yield* decideDraft(state, draft, { found }, diffPlaces(diff));

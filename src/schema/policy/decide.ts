@@ -5,7 +5,7 @@ import type { NamesBefore } from '../fold/former-names.js';
 import { fitting } from './pattern.js';
 
 /** Of a finding, what a policy looks at. */
-export interface Found {
+export interface FindingFacts {
   code: string;
   level: 'note' | 'warn' | 'danger';
   collection?: string | undefined;
@@ -13,7 +13,7 @@ export interface Found {
 }
 
 /** What the policy does about it; never `off`: that is not shown. */
-export type Judged<F extends Found> = F & { action: Exclude<Action, 'off'> };
+export type Judged<F extends FindingFacts> = F & { action: Exclude<Action, 'off'> };
 
 /** A finding that somebody knows of, and wants the change for all that. */
 export interface Acknowledgement {
@@ -58,7 +58,11 @@ const NOT_RENAMED: NamesBefore = () => NONE;
  * With what the policy does about it; undefined: it is not shown. A collection that gets another name is what it was: what
  * the policy says of the old name holds too, and the stricter counts.
  */
-export function judged<F extends Found>(policy: Policy, finding: F, before = NOT_RENAMED): Judged<F> | undefined {
+export function judged<F extends FindingFacts>(
+  policy: Policy,
+  finding: F,
+  before = NOT_RENAMED,
+): Judged<F> | undefined {
   const { code, collection, level } = finding;
   const names = collection === undefined ? [undefined] : [collection, ...before(collection)];
   const actions = names.map((name) => actionOf(policy, code, name) ?? usual(code, level));
@@ -67,13 +71,13 @@ export function judged<F extends Found>(policy: Policy, finding: F, before = NOT
 }
 
 /** What is found because the policy asks for it is refused unless it says otherwise. */
-function usual(code: string, level: Found['level']): Action {
+function usual(code: string, level: FindingFacts['level']): Action {
   if (code === NOT_ONLINE) return 'refuse';
   return level === 'note' ? 'note' : 'warn';
 }
 
 /** What is shown of the findings, with what is done about them. */
-export function* judgedAll<F extends Found>(
+export function* judgedAll<F extends FindingFacts>(
   policy: Policy,
   findings: readonly F[],
   before = NOT_RENAMED,
@@ -88,13 +92,13 @@ export function* judgedAll<F extends Found>(
 }
 
 /** A `note` is one whatever it is about; what is warned of, or more, is no note. */
-function levelFor(action: Action, level: Found['level']): Found['level'] {
+function levelFor(action: Action, level: FindingFacts['level']): FindingFacts['level'] {
   if (action === 'note') return 'note';
   return level === 'note' ? 'warn' : level;
 }
 
 /** As acknowledgements and errors name it: `articles.title`. */
-export const placeOf = ({ collection, field }: Pick<Found, 'collection' | 'field'>): string =>
+export const placeOf = ({ collection, field }: Pick<FindingFacts, 'collection' | 'field'>): string =>
   [collection, field].filter((name) => name !== undefined).join('.');
 
 /** An acknowledgement as one text: `LOSES_DATA:articles.title`. */

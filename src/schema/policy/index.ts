@@ -21,6 +21,6 @@ export {
   keyOf,
   placeOf,
   type Acknowledgement,
-  type Found,
+  type FindingFacts,
   type Judged,
 } from './decide.js';

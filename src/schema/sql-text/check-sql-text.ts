@@ -5,7 +5,7 @@
  */
 import { type Node, checkExpression, list, member, parseStatement, stringOf } from './expression.js';
 import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './definitions.js';
-import { constantFault } from './constants.js';
+import { boundsFault } from './partition-bounds.js';
 import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-functions.js';
 import { MAX_SIZE, sizeOf } from './result-size.js';
 import { guardedCallFault, isGuarded, isGuardedWhole } from './guarded-calls.js';
@@ -45,7 +45,7 @@ export function checkSqlText(kind: TextKind, text: string, around: TextContext):
   if (shape !== null) return shape;
   const statement = parseText(kind, text);
   if (typeof statement === 'string') return statement;
-  return kind === 'partition bound' ? constantFault(statement) : treeFault(statement, around);
+  return kind === 'partition bound' ? boundsFault(statement) : treeFault(statement, around);
 }
 
 /** Far below what PostgreSQL's own stack takes, and far above what is ever written. */

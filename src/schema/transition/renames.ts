@@ -3,7 +3,7 @@
  * are given up before they are taken: what goes gives up its name, and those that change places take turns by a name
  * for a moment.
  */
-import { type Resumable, takingTurns } from '../../kernel/resumable.js';
+import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import type { Names } from '../fold/renaming.js';
 import type { NewEvent } from '../model/events.js';
@@ -63,10 +63,10 @@ function* fieldsRenamed(
   const renamed = new Map<string, string>();
   if (before.fields === after.fields) return renamed;
   const others: [string, Identity][] = [];
-  const turn = takingTurns(AT_ONCE);
+  const pause = pausingEvery(AT_ONCE);
   for (const [name, identity] of after.fields) {
     if (identity !== UNMADE && before.fields.get(name) !== identity) others.push([name, identity]);
-    yield* turn();
+    yield* pause();
   }
   const names = others.length === 0 ? new Map<Identity, string>() : yield* fieldsByIdentity(before);
   for (const [name, identity] of others) {
@@ -78,10 +78,10 @@ function* fieldsRenamed(
 
 function* fieldsByIdentity({ fields }: Identities): Resumable<ReadonlyMap<Identity, string>> {
   const names = new Map<Identity, string>();
-  const turn = takingTurns(AT_ONCE);
+  const pause = pausingEvery(AT_ONCE);
   for (const [name, identity] of fields) {
     names.set(identity, name);
-    yield* turn();
+    yield* pause();
   }
   return names;
 }

@@ -3,7 +3,7 @@
  * what went in the same batch because of it, where its other side is still there and its name is free.
  */
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
-import { type Resumable, takingTurns } from '../../kernel/resumable.js';
+import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import {
   type CollectionNode,
   type Identity,
@@ -136,10 +136,10 @@ function* byNamesOfNow(
 ): Resumable<{ past: State; unwritten: UnwrittenText[] }> {
   const names = concerned(past, name);
   const identities = new Set([...names].map((each) => past.collections.get(each)?.identities.collection));
-  const turn = takingTurns(AT_ONCE);
+  const pause = pausingEvery(AT_ONCE);
   for (const [each, node] of state.collections) {
     if (identities.has(node.identities.collection)) names.add(each);
-    yield* turn();
+    yield* pause();
   }
   const { collections, fields } = yield* renamesBetween(past, state, names);
   const renames: Renames = { fields, collections: new Map(collections) };

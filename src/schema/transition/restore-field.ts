@@ -1,6 +1,6 @@
 /** A field comes back from the trash: what it was, by the names that things have now, with what went along with it. */
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
-import { type Resumable, takingTurns } from '../../kernel/resumable.js';
+import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
 import type { Field } from '../model/model.js';
 import { type CollectionNode, type Identity, type State, extrasOf } from '../model/state.js';
@@ -71,10 +71,10 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
 }
 
 function* nameOf({ collections }: State, identity: Identity): Resumable<string | undefined> {
-  const turn = takingTurns(500);
+  const pause = pausingEvery(500);
   for (const [name, node] of collections) {
     if (node.identities.collection === identity) return name;
-    yield* turn();
+    yield* pause();
   }
   return undefined;
 }

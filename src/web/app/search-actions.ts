@@ -3,7 +3,7 @@ import type { NavigateOptions } from '@tanstack/react-router';
 import type { EditName } from '../editing/edit-names.js';
 import type { ListedCollection } from '../service/types.js';
 import { best } from './rank-names.js';
-import type { Found, Searched } from './search-model.js';
+import type { SearchHit, Searched } from './search-model.js';
 
 const MAKING: readonly { label: string; to: NavigateOptions }[] = [
   { label: 'New collection', to: { to: '/new' } },
@@ -22,7 +22,7 @@ const DOING: readonly { words: string; label: (name: string) => string; edit: Ed
 /** So many of one kind. */
 const MOST_ACTIONS = 6;
 
-export function actionsFor(wanted: string, { collections, here }: Pick<Searched, 'collections' | 'here'>): Found[] {
+export function actionsFor(wanted: string, { collections, here }: Pick<Searched, 'collections' | 'here'>): SearchHit[] {
   const made = MAKING.filter(({ label }) => label.toLowerCase().includes(wanted)).map(({ label, to }) =>
     actionFound(label, to),
   );
@@ -51,7 +51,7 @@ function namesFor({ wanted, words, here }: Wanted, collections: readonly ListedC
   return [...new Set([...first, ...best(collections, name, ({ collection }) => collection)])].slice(0, MOST_ACTIONS);
 }
 
-const actionFound = (label: string, to: NavigateOptions): Found => ({
+const actionFound = (label: string, to: NavigateOptions): SearchHit => ({
   kind: 'action',
   key: `action ${label}`,
   label,

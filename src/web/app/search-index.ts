@@ -4,29 +4,29 @@ import { brief } from '../shared/brief.js';
 import { best } from './rank-names.js';
 import { actionsFor } from './search-actions.js';
 import type { PageEntry } from './pages.js';
-import type { Found, Searched } from './search-model.js';
+import type { SearchHit, Searched } from './search-model.js';
 import type { Heading } from 'docs:headings';
 
 /** More than anybody reads. */
 const MOST = 30;
 
 /** @param needle what was typed; empty: the pages, and the first collections */
-export function findFor(needle: string, searched: Searched): Found[] {
+export function findFor(needle: string, searched: Searched): SearchHit[] {
   const { pages, parts, headings, collections, fields, mayEdit } = searched;
   const wanted = needle.toLowerCase();
   const ranked = [
     ...(mayEdit && wanted !== '' ? actionsFor(wanted, searched) : []),
-    ...best(pages, wanted, ({ label }) => label).map(pageFound),
-    ...(wanted === '' ? [] : best(parts, wanted, ({ label }) => label).map(partFound)),
-    ...best(collections, wanted, ({ collection }) => collection).map(collectionFound),
-    ...(wanted === '' ? [] : best(fields, wanted, (field) => nameFor(wanted, field)).map(fieldFound)),
-    ...(wanted === '' ? [] : best(headings, wanted, ({ text }) => text).map(headingFound)),
+    ...best(pages, wanted, ({ label }) => label).map(pageHit),
+    ...(wanted === '' ? [] : best(parts, wanted, ({ label }) => label).map(partHit)),
+    ...best(collections, wanted, ({ collection }) => collection).map(collectionHit),
+    ...(wanted === '' ? [] : best(fields, wanted, (field) => nameFor(wanted, field)).map(fieldHit)),
+    ...(wanted === '' ? [] : best(headings, wanted, ({ text }) => text).map(headingHit)),
   ];
-  return [...ranked.slice(0, MOST), ...(searched.mayReadHistory && wanted !== '' ? [historyFound(needle)] : [])];
+  return [...ranked.slice(0, MOST), ...(searched.mayReadHistory && wanted !== '' ? [historyHit(needle)] : [])];
 }
 
 /** The log has more words than names: who did what, and why. */
-const historyFound = (needle: string): Found => ({
+const historyHit = (needle: string): SearchHit => ({
   kind: 'history',
   key: 'history',
   label: `Changes with “${needle}”`,
@@ -42,7 +42,7 @@ const LONGEST = 200;
 const nameFor = (wanted: string, { collection, field }: Searched['fields'][number]): string =>
   wanted.includes('.') ? `${collection}.${field}` : field;
 
-const pageFound = ({ to, label, search }: PageEntry): Found => ({
+const pageHit = ({ to, label, search }: PageEntry): SearchHit => ({
   kind: 'page',
   key: `page ${to} ${label}`,
   label,
@@ -51,7 +51,7 @@ const pageFound = ({ to, label, search }: PageEntry): Found => ({
   to: { to, ...(search && { search }) },
 });
 
-const partFound = ({ to, label, of }: Searched['parts'][number]): Found => ({
+const partHit = ({ to, label, of }: Searched['parts'][number]): SearchHit => ({
   kind: 'page',
   key: `part ${to}`,
   label,
@@ -60,7 +60,7 @@ const partFound = ({ to, label, of }: Searched['parts'][number]): Found => ({
   to: { to: to as '/' },
 });
 
-const headingFound = ({ page, title, text, anchor }: Heading): Found => ({
+const headingHit = ({ page, title, text, anchor }: Heading): SearchHit => ({
   kind: 'guide',
   key: `guide ${page} ${anchor}`,
   label: text,
@@ -69,7 +69,7 @@ const headingFound = ({ page, title, text, anchor }: Heading): Found => ({
   to: { to: '/docs/$page', params: { page }, hash: anchor },
 });
 
-const collectionFound = ({ collection, meta, schema }: ListedCollection): Found => ({
+const collectionHit = ({ collection, meta, schema }: ListedCollection): SearchHit => ({
   kind: 'collection',
   key: `collection ${collection}`,
   label: collection,
@@ -78,7 +78,7 @@ const collectionFound = ({ collection, meta, schema }: ListedCollection): Found 
   to: { to: '/collections/$name', params: { name: collection } },
 });
 
-const fieldFound = ({ collection, field, type }: Searched['fields'][number]): Found => ({
+const fieldHit = ({ collection, field, type }: Searched['fields'][number]): SearchHit => ({
   kind: 'field',
   key: `field ${collection} ${field}`,
   label: `${collection}.${field}`,

@@ -4,7 +4,7 @@ import type { FieldDocument, ListedCollection } from '../service/types.js';
 import type { PARTS, PageEntry } from './pages.js';
 import type { Heading } from 'docs:headings';
 
-export interface Found {
+export interface SearchHit {
   kind: 'page' | 'collection' | 'field' | 'guide' | 'action' | 'history';
   key: string;
   label: string;

@@ -11,8 +11,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useRef, useState } from 'react';
 import { Glyph } from '../shared/glyph.js';
 import { MaterialIcon } from '../shared/material-icon.js';
-import type { Found } from './search-model.js';
-import { useFound } from './use-found.js';
+import type { SearchHit } from './search-model.js';
+import { useSearchHits } from './use-search-hits.js';
 import { useSearchKeys } from './use-search-keys.js';
 
 const [store, spotlight] = createSpotlight();
@@ -23,9 +23,9 @@ export function Search() {
   const [query, setQuery] = useState('');
   const [asked, setAsked] = useState(false);
   const navigate = useNavigate();
-  const { found, isReading, isFinal } = useFound(query, asked);
+  const { found, isReading, isFinal } = useSearchHits(query, asked);
   const choose = useCallback(
-    ({ to }: Found) => {
+    ({ to }: SearchHit) => {
       spotlight.close();
       void navigate(to);
     },
@@ -84,7 +84,7 @@ export function Search() {
 
 const ICONS = { field: fieldIcon, page: pageIcon, guide: guideIcon, action: actionIcon, history: historyIcon } as const;
 
-function Icon({ of }: { of: Found }) {
+function Icon({ of }: { of: SearchHit }) {
   if (of.kind === 'collection') return <MaterialIcon name={of.icon} otherwise={tableIcon} />;
   return <Glyph path={ICONS[of.kind]} />;
 }

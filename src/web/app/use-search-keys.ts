@@ -8,16 +8,16 @@ import {
   useLayoutEffect,
   useState,
 } from 'react';
-import type { Found } from './search-model.js';
+import type { SearchHit } from './search-model.js';
 
 interface Options {
   store: SpotlightStore;
   input: RefObject<HTMLInputElement | null>;
-  found: readonly Found[];
+  found: readonly SearchHit[];
   /** Of what was typed, the first one that was found stays the first one. */
   isFinal: boolean;
   setQuery: (change: (query: string) => string) => void;
-  choose: (found: Found) => void;
+  choose: (found: SearchHit) => void;
 }
 
 /** @returns what the input does with a key before the kit does */

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type Found, type Probed, probe } from '../../../src/postgres/hosts/probe.js';
+import { type ProbedServer, type Probed, probe } from '../../../src/postgres/hosts/probe.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
 
-const foundBy = (probed: Probed): Found | undefined => ('found' in probed ? probed.found : undefined);
+const foundBy = (probed: Probed): ProbedServer | undefined => ('found' in probed ? probed.found : undefined);
 
 describe('asking a server what it is', () => {
   let database: TestDatabase;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { withoutNoOps } from '../../../src/projector/drift/no-ops.js';
 import type { PlannedRepair } from '../../../src/projector/drift/model.js';
 import {
-  type FoundTable,
+  type TableToRepair,
   planForDifferent,
   planForMissing,
   repairOf,
@@ -29,12 +29,12 @@ const [id] = [...nodeOf(state).fields.values()] as [Field];
 const { id: _, ...relation } = nodeOf(state).relations.get('a') ?? { id: 0 };
 
 /** The table as it is there, with these fields and relations. */
-function there(fields: Field[], relations: unknown[] = []): FoundTable {
+function there(fields: Field[], relations: unknown[] = []): TableToRepair {
   const all = { collection: nodeOf(state).collection, fields, relations: relations as NewRelation[] };
   return { all, rest: all, statements: [] };
 }
 
-const planned = (found: FoundTable) => {
+const planned = (found: TableToRepair) => {
   const { statements, events } = planForDifferent(state, nodeOf(state), found, 'public');
   return {
     statements: statements.map(({ sql, drops, field }) => [sql, drops, field]),
@@ -82,7 +82,7 @@ describe('the repair of a table that differs', () => {
 });
 
 describe('what of a repair goes away', () => {
-  const dropsOf = (found: FoundTable) =>
+  const dropsOf = (found: TableToRepair) =>
     planForDifferent(state, nodeOf(state), found, 'public').statements.map(({ summary, drops }) => [summary, drops]);
   const unique = column('t.a', 'integer', { is_unique: true });
 

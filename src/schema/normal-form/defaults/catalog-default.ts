@@ -1,5 +1,5 @@
 /** The way back: from the catalog's text of a default to the normal form it came from, or could have come from. */
-import { type Constant, parseConstant } from '../../sql-text/constant.js';
+import { type Constant, parseConstant } from '../../sql-text/catalog-constant.js';
 import { type ParsedType, parseTypeText } from '../../sql-text/expression.js';
 import { characterCount, Wrong } from '../checks.js';
 import { isFunctionDefault, readDefault } from './default-value.js';

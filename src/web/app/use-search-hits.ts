@@ -9,7 +9,7 @@ import { may } from '../service/abilities.js';
 import { useRole } from '../service/use-session.js';
 import { ACTIONS, PAGES, PARTS } from './pages.js';
 import { findFor } from './search-index.js';
-import type { Found } from './search-model.js';
+import type { SearchHit } from './search-model.js';
 
 /** Loaded when somebody searches for the first time. */
 const headingsQuery = queryOptions({
@@ -19,7 +19,7 @@ const headingsQuery = queryOptions({
 });
 
 interface Finding {
-  found: readonly Found[];
+  found: readonly SearchHit[];
   /** What is found of the names of fields isn't known yet. */
   isReading: boolean;
   /** The first one that was found stays the first one, unless more is typed. */
@@ -27,7 +27,7 @@ interface Finding {
 }
 
 /** @param isAsked the search was opened */
-export function useFound(query: string, isAsked: boolean): Finding {
+export function useSearchHits(query: string, isAsked: boolean): Finding {
   const typed = query.trim();
   const needle = useDeferredValue(typed);
   const role = useRole();
@@ -60,7 +60,7 @@ export function useFound(query: string, isAsked: boolean): Finding {
 }
 
 /** Fields, guides and the timeline stand behind all others: they are waited for only where nothing else is found. */
-function awaitedFor(first: Found | undefined): readonly ('listed' | 'names' | 'guides')[] {
+function awaitedFor(first: SearchHit | undefined): readonly ('listed' | 'names' | 'guides')[] {
   if (first === undefined || first.kind === 'history') return ['listed', 'names', 'guides'];
   return first.kind === 'guide' ? ['listed', 'names'] : ['listed'];
 }

@@ -10,7 +10,7 @@ import type { CollectionDiff, FieldDiff, SchemaDiff } from './diff.js';
 import { originsIn } from './origins.js';
 
 /** What comes back from the trash with the diff; in the draft it has its identity. */
-export function* identified(
+export function* identifyFromTrash(
   state: State,
   draft: Draft,
   { diff, kept }: { diff: SchemaDiff; kept: readonly InTrash[] },

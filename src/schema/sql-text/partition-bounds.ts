@@ -4,7 +4,7 @@ import { sizeOf } from './result-size.js';
 import { OWN_TYPES, typeFault } from './types.js';
 
 /** @param statement ALTER TABLE … ATTACH PARTITION, parsed */
-export function constantFault(statement: Node): string | null {
+export function boundsFault(statement: Node): string | null {
   const command = member(only(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
   const bound = member(member(member(command, 'def'), 'PartitionCmd'), 'bound');
   const values = [bound?.['listdatums'], bound?.['lowerdatums'], bound?.['upperdatums']].flatMap(list);
