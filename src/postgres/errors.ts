@@ -55,10 +55,13 @@ export class ExchangeError extends Error {
   override readonly name = 'ExchangeError';
   /** Of the statements that finished before; so their number is the index of the one that met the error. */
   readonly results: readonly Finished[];
+  /** The name of the one that met it, where they were sent by names. */
+  readonly at: string | undefined;
 
-  constructor(cause: unknown, results: readonly Finished[]) {
+  constructor(cause: unknown, results: readonly Finished[], at?: string) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.results = results;
+    this.at = at;
   }
 }
 

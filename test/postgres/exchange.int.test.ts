@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type pg from 'pg';
 import { ExchangeError, SQLSTATE, isConnectionLoss, sqlState } from '../../src/postgres/errors.js';
 import { sendBatch, sendReads } from '../../src/postgres/exchange.js';
+import { sendNamed } from '../../src/postgres/named-batch.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import { runScript } from '../../src/postgres/script.js';
 import { silent } from '../support/instance.js';
@@ -46,6 +47,19 @@ describe('several statements at once', () => {
       [],
       [{ g: 1 }, { g: 2 }, { g: 3 }],
     ]);
+  });
+
+  it('answer by their names, those that were not sent with no rows, and a failure names its statement', async () => {
+    await withClient(pool, async (client) => {
+      const asked = {
+        one: { text: 'SELECT 1 AS n' },
+        none: undefined,
+        two: { text: 'SELECT $1::int AS n', values: [2] },
+      };
+      expect(await sendNamed(client, asked)).to.deep.equal({ one: [{ n: 1 }], none: [], two: [{ n: 2 }] });
+      const error = await failureOf(sendNamed(client, { ...asked, wrong: { text: 'SELECT 1 / 0' }, last: asked.one }));
+      expect([error.at, sqlState(error), error.results.length]).to.deep.equal(['wrong', '22012', 2]);
+    });
   });
 
   it('do not reach a COMMIT that stands behind a failure, and leave the client usable', async () => {

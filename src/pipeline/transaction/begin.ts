@@ -15,7 +15,8 @@ import {
   isLocked,
   sqlState,
 } from '../../postgres/errors.js';
-import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
+import type { Parameterised } from '../../postgres/exchange.js';
+import { sendNamed } from '../../postgres/named-batch.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
 import { writeLimits } from '../../postgres/write-limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../../log/fold.js';
@@ -67,8 +68,6 @@ export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'
 /** The name of the savepoint that `Begin.savepoint` sets. */
 export const SAVEPOINT = 'command';
 
-const NOTHING: Parameterised = { text: 'SELECT WHERE false' };
-
 /**
  * BEGIN, limits, the log's lock, the events we lack and the caller's question, in one flight. Each statement sees what
  * is committed when it runs, so what comes after the lock sees everything that was written under it.
@@ -77,15 +76,14 @@ const NOTHING: Parameterised = { text: 'SELECT WHERE false' };
 export async function begin(client: pg.ClientBase, options: PipelineOptions, how: Begin): Promise<Begun> {
   const { store } = options;
   const from = store.point();
-  const results = await sendBatch(client, firstFlight(from, options, how)).catch(notBegun);
-  const [, , , limited, , checked, events, held, policy, found, glanced] = results.map(({ rows }) => rows);
-  const backend = backendOf(client, limited?.[0]);
+  const answered = await sendNamed(client, firstFlight(from, options, how)).catch(notBegun);
+  const backend = backendOf(client, answered.tableLimits[0]);
   how.attendance.began(backend);
-  const check = checked?.[0] as unknown as CheckRow;
+  const check = answered.check[0] as unknown as CheckRow;
   admit(check, options);
   if (how.evenDiverged === true) await lookInto(check, { options, from });
   else refuseDiverged(check, from);
-  const rows = (events ?? []) as unknown as EventRow[];
+  const rows = answered.events as unknown as EventRow[];
   const point = await catchUp(client, store, { from, rows, head: toHead(check) }).catch((error: unknown) => {
     throw error instanceof LogDivergedError ? new DivergedError(from) : error;
   });
@@ -94,34 +92,35 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     base: from,
     backend,
     timeline: check.timeline,
-    held: (held ?? []) as unknown as Held[],
-    policy: toPolicy((policy ?? []) as unknown as EventRow[]).policy,
-    found: found ?? [],
-    glance: { tables: how.keeps ?? [], rows: glanced ?? [] },
+    held: answered.held as unknown as Held[],
+    policy: toPolicy(answered.policy as unknown as EventRow[]).policy,
+    found: answered.question,
+    glance: { tables: how.keeps ?? [], rows: answered.glance },
   };
 }
 
-function firstFlight(from: Point, options: PipelineOptions, how: Begin): Parameterised[] {
-  const { keeps = [] } = how;
-  return [
-    { text: `BEGIN ISOLATION LEVEL ${how.unlocked === true ? 'REPEATABLE READ' : 'READ COMMITTED'}` },
-    writeLimits({ lock: how.lockWait, statement: options.statementTimeout }),
-    how.unlocked === true
-      ? NOTHING
+function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
+  const { keeps = [], unlocked = false } = how;
+  const statement = options.statementTimeout;
+  return {
+    begin: { text: `BEGIN ISOLATION LEVEL ${unlocked ? 'REPEATABLE READ' : 'READ COMMITTED'}` },
+    logLimits: writeLimits({ lock: how.lockWait, statement }),
+    logLock: unlocked
+      ? undefined
       : { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
-    writeLimits({ lock: how.tableWait, statement: options.statementTimeout }),
-    REFUSE_OLDER_RELEASE,
-    { text: CHECK_QUERY },
-    {
+    tableLimits: writeLimits({ lock: how.tableWait, statement }),
+    release: REFUSE_OLDER_RELEASE,
+    check: { text: CHECK_QUERY },
+    events: {
       text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
       values: [from.head.position],
     },
-    { text: HELD },
-    { text: POLICY_QUERY },
-    how.question ?? NOTHING,
-    ...(keeps.length > 0 ? [glanceAt(options.place.schema, keeps)] : []),
-    ...(how.savepoint === true ? [{ text: `SAVEPOINT ${SAVEPOINT}` }] : []),
-  ];
+    held: { text: HELD },
+    policy: { text: POLICY_QUERY },
+    question: how.question,
+    glance: keeps.length > 0 ? glanceAt(options.place.schema, keeps) : undefined,
+    savepoint: how.savepoint === true ? { text: `SAVEPOINT ${SAVEPOINT}` } : undefined,
+  } satisfies Record<string, Parameterised | undefined>;
 }
 
 /**
@@ -151,8 +150,7 @@ export function notCommitted(error: unknown): never {
 }
 
 function notBegun(error: unknown): never {
-  // BEGIN and the limits are done: it was the log's lock.
-  if (error instanceof ExchangeError && error.results.length === 2 && isLocked(error)) throw new LogBusyError();
+  if (error instanceof ExchangeError && error.at === 'logLock' && isLocked(error)) throw new LogBusyError();
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was gone', { cause: error });
   // It was the primary when the connection was made.
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction)
