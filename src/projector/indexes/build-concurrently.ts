@@ -1,5 +1,5 @@
 /** Makes one index be what the state wants it to be: there and valid, or not there. */
-import { extrasOf, type State, getField } from '../../schema/model/state.js';
+import { extrasOf, type State, getField, isIndexed } from '../../schema/model/state.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
@@ -52,7 +52,7 @@ export async function reconcileIndex(reconciling: Reconciling, target: PlacedTar
 /** Whether a field, whatever it is called in the state, is to have an index. */
 export async function isDesired(db: Queryable, state: State, target: PlacedTarget): Promise<boolean> {
   const { collection, field } = await targetIn(db, state, target);
-  return getField(state, collection, field)?.schema?.is_indexed === true;
+  return isIndexed(getField(state, collection, field));
 }
 
 /** By the names of the state, which is at the event of the target or later. */

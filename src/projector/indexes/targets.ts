@@ -1,4 +1,5 @@
 /** Which indexes an event may have left to be built, or to be dropped, after its commit. Pure. */
+import { isIndexed } from '../../schema/model/state.js';
 import type { LogEvent, NewEvent } from '../../schema/model/events.js';
 
 export interface IndexTarget {
@@ -14,9 +15,7 @@ export function indexTargets(event: LogEvent): IndexTarget[] {
   switch (event.type) {
     case 'collection.created':
       if (event.data.concurrent_indexes !== true) return [];
-      return event.data.fields
-        .filter((field) => field.schema?.is_indexed === true)
-        .map(({ field }) => ({ collection: event.collection, field }));
+      return event.data.fields.filter(isIndexed).map(({ field }) => ({ collection: event.collection, field }));
     case 'field.created':
       return event.data.concurrent_indexes === true ? targetOf(event) : [];
     case 'field.updated':

@@ -2,6 +2,7 @@
  * `renamed_from` of a submitted snapshot: what a collection or a field was called before. It says what to do, and is
  * never kept: read first, it is not in the documents that are compared.
  */
+import { inverse } from '../../kernel/inverse.js';
 import { isObject } from '../../kernel/json.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
@@ -122,7 +123,7 @@ function* fieldRenames(
   { documents, said: all, collections }: Documents & { collections: Names },
   found: RenamedFrom,
 ): Resumable<Renames['fields']> {
-  const former = new Map([...collections].map(([old, now]) => [now, old]));
+  const former = inverse(collections);
   const fields = new Map<string, Map<string, string>>();
   const sent = yield* sentNames(documents, ({ collection, field }) => `${String(collection)}\0${String(field)}`);
   for (const { at, document } of all) {

@@ -1,4 +1,5 @@
 /** diff: what to change, as the interface's document of entries `N`, `D`, `E`, `A`. */
+import { inverse } from '../../kernel/inverse.js';
 import { relationBody } from '../transition/context.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
@@ -74,7 +75,7 @@ interface States {
 }
 
 function* entriesOf(states: States, touched: Iterable<string>, diff: SchemaDiff): Resumable<void> {
-  const former = new Map([...states.renames.collections].map(([old, now]) => [now, old]));
+  const former = inverse(states.renames.collections);
   for (const name of yield* sortedInSteps(touched, byName)) {
     yield;
     yield* addEntries(states, { name, old: former.get(name) }, diff);
@@ -123,7 +124,7 @@ function* fieldDiffs(
 ): Resumable<FieldDiff[]> {
   const { collection } = after.collection;
   const names: Names = states.renames.fields.get(collection) ?? new Map();
-  const former = new Map([...names].map(([old, now]) => [now, old]));
+  const former = inverse(names);
   const diffs: FieldDiff[] = fieldsGivingWay(states, collection, names);
   for (const field of before === undefined ? [] : fieldsInOrder(before)) {
     yield;

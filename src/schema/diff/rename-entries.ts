@@ -1,4 +1,5 @@
 /** The entries of a diff that give something another name: carried out before all others, which use the new names. */
+import { inverse } from '../../kernel/inverse.js';
 import { type Problem, invalid, type Path } from '../../kernel/problem.js';
 import type { Names } from '../fold/renaming.js';
 import type { CollectionNode, State } from '../model/state.js';
@@ -67,7 +68,7 @@ type NodeByName = (name: string) => CollectionNode | undefined;
 
 /** A collection by the name that it gets. */
 function nodesByNewNames(state: State, collections: Names): NodeByName {
-  const former = new Map([...collections].map(([old, now]) => [now, old]));
+  const former = inverse(collections);
   return (name) => {
     const old = former.get(name) ?? (collections.has(name) ? undefined : name);
     return old === undefined ? undefined : state.collections.get(old);

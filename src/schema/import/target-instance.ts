@@ -1,4 +1,5 @@
 /** What the file and the instance that it is meant for say together. */
+import { isPrimary } from '../model/state.js';
 import { mergeField } from '../normal-form/field.js';
 import { ALIAS_TYPE } from '../normal-form/types/field-types.js';
 import type { FieldDocument, Import, RelationDocument } from './context.js';
@@ -25,7 +26,7 @@ export function isKey({ collection, field, schema }: FieldDocument, { instance }
   const said = schema?.['is_primary_key'];
   if (typeof said === 'boolean') return said;
   const existing = instance.columnOf(collection, field);
-  return existing === undefined ? undefined : existing.schema?.is_primary_key === true;
+  return existing === undefined ? undefined : isPrimary(existing);
 }
 
 /** The collection that the relation's foreign key points at; null where there is no foreign key. */

@@ -73,9 +73,15 @@ export function memberKey(collection: string, field: string): string {
   return `${collection}\0${field}`;
 }
 
+/** The column is of the primary key. */
+export const isPrimary = (field: Field | undefined): boolean => field?.schema?.is_primary_key === true;
+
+/** The column is to have an index of its own. */
+export const isIndexed = (field: Field | undefined): boolean => field?.schema?.is_indexed === true;
+
 /** The primary key fields of a node, in creation order. Usually one; none or several only in adopted tables. */
 export function primaryKeyOf(node: CollectionNode): Field[] {
-  return [...node.fields.values()].filter((field) => field.schema?.is_primary_key === true);
+  return [...node.fields.values()].filter(isPrimary);
 }
 
 /** Whether a relation points at `collection`. */

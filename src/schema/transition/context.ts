@@ -2,7 +2,7 @@
 
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type Removals, isReplacedCollection } from './removed-objects.js';
-import { type CollectionNode, type Identity, type State, getField } from '../model/state.js';
+import { type CollectionNode, type Identity, type State, getField, isIndexed } from '../model/state.js';
 import type { NewEvent } from '../model/events.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
@@ -78,10 +78,6 @@ export function relationBody(relation: Relation): NewRelation {
   const { id: _id, ...body } = relation;
   return body;
 }
-
-export const isPrimary = (field: Field): boolean => field.schema?.is_primary_key === true;
-
-export const isIndexed = (field: Field): boolean => field.schema?.is_indexed === true;
 
 /** Whether a field's column has another type or key in the other state: foreign keys on it must be dropped first. */
 export function columnChanges(from: State, to: State, collection: string, field: string): boolean {

@@ -1,10 +1,11 @@
 /** What comes: new collections and fields, and those that come back from the trash. */
+import { isIndexed } from '../model/state.js';
 import { newEvent, trashSubject } from '../model/events.js';
 import type { NewEvent, RestoredCollection, RestoredField } from '../model/events.js';
 import type { Field } from '../model/model.js';
 import { groupsFirst, neededFirst, parentOf } from '../model/order.js';
 import type { CollectionNode, Identity, State } from '../model/state.js';
-import { type EventSteps, type Restores, type TransitionContext, concurrently, isIndexed } from './context.js';
+import { type EventSteps, type Restores, type TransitionContext, concurrently } from './context.js';
 
 export function* createCollections({ from, to, names, removals, options }: TransitionContext): EventSteps {
   const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);

@@ -3,14 +3,13 @@
  * junction_field, one_allowed_collections, and foreign keys on columns that change their type. What the desired state
  * says instead is set by the later updates.
  */
-import { memberKey, byName, getRelation, primaryKeyOf, relationsTo } from '../model/state.js';
+import { memberKey, byName, getRelation, primaryKeyOf, relationsTo, isPrimary } from '../model/state.js';
 import {
   type Detached,
   type EventSteps,
   type TransitionContext,
   addEvents,
   columnChanges,
-  isPrimary,
   relationBody,
 } from './context.js';
 import type { Resumable } from '../../kernel/resumable.js';

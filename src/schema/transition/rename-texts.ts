@@ -2,6 +2,7 @@
  * What the fold doesn't do when something gets another name: SQL texts and templates that mention the old one, and names
  * that were made from it. Whatever decides does this, and the event says it.
  */
+import { inverse } from '../../kernel/inverse.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/renaming.js';
 import { notNullName } from '../model/constraint-names.js';
 import { foreignKeyName } from '../model/name-length.js';
@@ -193,7 +194,7 @@ function withKeyNames(node: CollectionNode, renaming: Renaming, was: CollectionN
 
 function formerFieldIn(renaming: Renaming, { collection }: CollectionNode): (name: string) => string {
   if ('collections' in renaming || renaming.collection !== collection.collection) return same;
-  return lookUp(new Map([...renaming.fields].map(([old, now]) => [now, old])));
+  return lookUp(inverse(renaming.fields));
 }
 
 /** A NOT NULL of a partition has the name of its table's: that is made from the table's name, and follows it. */

@@ -3,6 +3,7 @@
  * are given up before they are taken: what goes gives up its name, and those that change places take turns by a name
  * for a moment.
  */
+import { inverse } from '../../kernel/inverse.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import type { Names } from '../fold/renaming.js';
@@ -146,7 +147,7 @@ export function withoutInTheWay(from: State, { collections, fields }: Renames): 
   const draft = new Draft(from);
   const gone = inTheWay(collections, (each) => from.collections.has(each));
   for (const name of gone) dropCollection(draft, from, name);
-  const former = new Map([...collections].map(([old, now]) => [now, old]));
+  const former = inverse(collections);
   for (const [now, names] of fields) {
     const name = former.get(now) ?? now;
     const node = draft.get(name);

@@ -1,11 +1,12 @@
 /** A draft as what POST /schema/apply takes, on the head as it is now, and what somebody else changed underneath. */
+import { inverse } from '../../kernel/inverse.js';
 import { type Json, jsonEqual } from '../../kernel/json.js';
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { type Difference, merged, overlaid } from './merge.js';
 import { type Documents, type Draft, type Edit, type Part, PARTS, formerName, keyOf } from './model.js';
-import { type Names, renamer } from './rename.js';
+import { renamer } from './rename.js';
 
 /** The collections that a draft is about as they are now, with their fields and the relations they hold. */
 export interface Head {
@@ -113,8 +114,6 @@ export function byDraftNames(draft: Draft, head: Pick<Head, Part>): HeadByKey {
     );
   return { collections: keyed('collections'), fields: keyed('fields'), relations: keyed('relations') };
 }
-
-const inverse = (names: Names): Names => new Map([...names].map(([to, from]) => [from, to]));
 
 function renamedKeys({ names }: Draft, part: Part): string[] {
   if (part === 'collections') return [...names.collections.keys()];

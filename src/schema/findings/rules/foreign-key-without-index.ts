@@ -21,7 +21,7 @@ export const foreignKeyWithoutIndex: Rule = {
     const { after } = planned;
     if (now.schema === null || old?.schema != null || after === undefined) return undefined;
     const { many_collection: table, many_field: field } = now;
-    if (after.collection.meta.singleton || isIndexed(after, field)) return undefined;
+    if (after.collection.meta.singleton || hasIndex(after, field)) return undefined;
     return {
       message: `point ${table}.${field} at ${now.one_collection}: the field has no index`,
       field,
@@ -44,7 +44,7 @@ function saferWay(node: CollectionNode, { many_collection: table, many_field: fi
   };
 }
 
-function isIndexed(node: CollectionNode, field: string): boolean {
+function hasIndex(node: CollectionNode, field: string): boolean {
   const schema = node.fields.get(field)?.schema;
   if (schema == null || schema.is_indexed || schema.is_unique) return true;
   const [first] = extrasOf(node).primary_key?.columns ?? primaryKeyOf(node).map((key) => key.field);

@@ -17,13 +17,13 @@ export const indexedTypeChange: Rule = {
     const { old, now } = columns;
     const [from, to] = [columnType(old.schema), columnType(now.schema)];
     // PostgreSQL keeps the index of a text that only becomes roomier.
-    if (from === to || !isIndexed(old) || isRoomier(old, now)) return undefined;
+    if (from === to || !isInIndex(old) || isRoomier(old, now)) return undefined;
     const message = `alter column ${labelOf(now)}: from ${from} to ${to} its indexes are built again`;
     return { message, field: now.field, ...sized(planned, now.collection) };
   },
 };
 
-const isIndexed = ({ schema }: Column): boolean => schema.is_indexed || schema.is_unique || schema.is_primary_key;
+const isInIndex = ({ schema }: Column): boolean => schema.is_indexed || schema.is_unique || schema.is_primary_key;
 
 const isRoomier = ({ schema: old }: Column, { schema: now }: Column): boolean =>
   old.data_type === 'character varying' &&
