@@ -49,7 +49,7 @@ export async function writeLog(client: pg.ClientBase, log: GeneratedLog): Promis
 }
 
 /** First the collections, then their history: mostly changes of fields, some of collections, fields that come and go. */
-export function* generateEvents({ events, collections, fields }: GeneratedLog): Generator<NewEvent> {
+function* generateEvents({ events, collections, fields }: GeneratedLog): Generator<NewEvent> {
   const random = generator(events);
   const extra = new Set<number>();
   for (let number = 0; number < collections; number += 1) yield creation(number, fields);

@@ -22,7 +22,7 @@ async function primary(layout: Layout): Promise<NodePlace> {
 }
 
 /** Everything of a node at once, as when its machine is gone; it comes back some seconds later. */
-export async function killPrimary({ layout }: Pick<Place, 'layout'>, away = 3_000): Promise<void> {
+async function killPrimary({ layout }: Pick<Place, 'layout'>, away = 3_000): Promise<void> {
   const node = await primary(layout);
   signal(processesOf(layout, node), 'SIGKILL');
   await sleep(away);
