@@ -1,7 +1,7 @@
 import { positionOf } from '../../../src/log/exported-chain.js';
 import { expect } from 'chai';
 import type pg from 'pg';
-import { writeLog } from '../../../scripts/bench-history/generated-log.js';
+import { writeLog } from '../../../scripts/bench/history/generated-log.js';
 import { type History, createHistory } from '../../../src/reads/history/index.js';
 import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
 import { type Store, createStore } from '../../../src/reads/state-store.js';

@@ -2,8 +2,7 @@
 const COLOR = /^#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i;
 
 /** What isn't plainly a colour is none; undefined lets the surroundings decide. */
-const colorOf = (color: string | null): string | undefined =>
-  color !== null && COLOR.test(color) ? color : undefined;
+const colorOf = (color: string | null): string | undefined => (color !== null && COLOR.test(color) ? color : undefined);
 
 /** The same for what is drawn in it: dark enough on a light page, light enough on a dark one. White would be nothing. */
 export function inkOf(color: string | null): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * `node --import tsx scripts/bench-history.ts`: folding, starting and time travel on long logs, in one run with COPY of
+ * `node --import tsx scripts/bench/history/main.ts`: folding, starting and time travel on long logs, in one run with COPY of
  * the same rows.
  *
  * Sizes: BENCH_EVENTS (20000) lengths of the logs, with commas; BENCH_TRAVELS (200) random positions; BENCH_WIDE (0)
@@ -9,13 +9,13 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { readDatabase } from '../src/postgres/database.js';
-import { migrate } from '../src/postgres/migrate.js';
-import { createPool } from '../src/postgres/pool.js';
-import { type GeneratedLog, writeLog } from './bench-history/generated-log.js';
-import { startServer } from './bench/servers.js';
+import { readDatabase } from '../../../src/postgres/database.js';
+import { migrate } from '../../../src/postgres/migrate.js';
+import { createPool } from '../../../src/postgres/pool.js';
+import { type GeneratedLog, writeLog } from './generated-log.js';
+import { startServer } from '../servers.js';
 
-const CHILD = fileURLToPath(new URL('./bench-history/child.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const run = promisify(execFile);
 

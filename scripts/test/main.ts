@@ -1,5 +1,5 @@
 /**
- * `npm test`, `node --import tsx scripts/test.ts [files and patterns] [--ignore file]`: test files in a few processes,
+ * `npm test`, `node --import tsx scripts/test/main.ts [files and patterns] [--ignore file]`: test files in a few processes,
  * all on one PostgreSQL server and with the program built once; then, two at a time, those that measure time or memory.
  * Without files: what takes minutes (`takesLong`); `--all` (`npm run test:all`): every file. `--pooler`: their services
  * reach the databases through PgBouncer. Unit tests and those of the corpus alone take no server.
@@ -14,11 +14,11 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ensureBuilt } from '../test/support/built.js';
-import type { StartedServer } from '../test/support/server.js';
-import { bundle } from './test-bundle.js';
+import { ensureBuilt } from '../../test/support/built.js';
+import type { StartedServer } from '../../test/support/server.js';
+import { bundle } from './bundle.js';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What they measure would be the neighbours' doing; and what takes every lock slot of the server would be felt by them. */
 const ALONE = [
@@ -138,13 +138,13 @@ try {
 /** Loaded where there is need of it: it takes a while. */
 async function start(): Promise<StartedServer> {
   ensureBuilt();
-  const { startTestServer } = await import('../test/support/server.js');
+  const { startTestServer } = await import('../../test/support/server.js');
   return startTestServer();
 }
 
 async function throughPooler(): Promise<void> {
   process.env['TEST_POOLER'] = 'transaction';
-  const { INSTALL_PGBOUNCER, pgbouncerProgram } = await import('../test/support/pgbouncer.js');
+  const { INSTALL_PGBOUNCER, pgbouncerProgram } = await import('../../test/support/pgbouncer.js');
   if (pgbouncerProgram() !== null) return;
   console.log(INSTALL_PGBOUNCER);
   process.exit(0);

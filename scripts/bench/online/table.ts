@@ -1,6 +1,6 @@
 /** The table that is changed: filled before, and held against what was written after. */
 import type pg from 'pg';
-import type { Service } from '../bench/servers.js';
+import type { Service } from '../servers.js';
 import type { Ledger } from './load.js';
 
 export interface Bench {

@@ -1,9 +1,9 @@
 /** Changes as large as they may be, and what is refused of that size. */
-import { writeYaml } from '../../src/http/formats/yaml.js';
-import type { Work } from './event-loop.js';
-import { apply, diffTo, filled, list, makeSo, MIB, of, OTHER_BODY, send, type Sent } from './event-loop-requests.js';
-import { emptySnapshot, snapshotOf, wideSnapshot } from './schemas.js';
-import type { Service } from './servers.js';
+import { writeYaml } from '../../../src/http/formats/yaml.js';
+import type { Work } from './stops.js';
+import { apply, diffTo, filled, list, makeSo, MIB, of, OTHER_BODY, send, type Sent } from './requests.js';
+import { emptySnapshot, snapshotOf, wideSnapshot } from '../schemas.js';
+import type { Service } from '../servers.js';
 
 /** Bodies as large as are taken: real ones, and those that hold as much as is allowed in as little as possible. */
 export function documents(release: string): Work[] {

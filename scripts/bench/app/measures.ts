@@ -1,6 +1,6 @@
 /** What is measured in the browser, by its own clock. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { median } from '../bench/measure.js';
+import { median } from '../measure.js';
 
 type NewContext = () => Promise<BrowserContext>;
 

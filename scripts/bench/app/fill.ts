@@ -1,9 +1,9 @@
 /** Schemas to be looked at. */
-import { ServiceClient } from '../../src/postgres/client.js';
-import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
-import { fillLog } from '../bench/long-log.js';
-import { type Service, startService } from '../bench/servers.js';
-import { snapshotOf } from '../bench/schemas.js';
+import { ServiceClient } from '../../../src/postgres/client.js';
+import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';
+import { fillLog } from '../long-log.js';
+import { type Service, startService } from '../servers.js';
+import { snapshotOf } from '../schemas.js';
 
 async function release(service: Service): Promise<string> {
   return (await service.call<{ data: { release: string } }>('GET', '/server/info')).data.release;

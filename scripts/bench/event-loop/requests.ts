@@ -1,6 +1,6 @@
 /** Requests whose stops of the event loop are measured, and what they are made of. */
-import type { Work } from './event-loop.js';
-import type { Service } from './servers.js';
+import type { Work } from './stops.js';
+import type { Service } from '../servers.js';
 
 export const MIB = 1024 ** 2;
 

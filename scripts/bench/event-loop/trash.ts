@@ -1,8 +1,8 @@
 /** The trash and online changes, of one of 10,000 collections whose table is there. */
-import type { Work } from './event-loop.js';
-import { got, send } from './event-loop-requests.js';
-import { runScript } from './measure.js';
-import type { Service } from './servers.js';
+import type { Work } from './stops.js';
+import { got, send } from './requests.js';
+import { runScript } from '../measure.js';
+import type { Service } from '../servers.js';
 
 const NAME = 'collection_005000';
 const COLLECTION = `/collections/${NAME}`;

@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { RELEASES, withServerAt } from './postgres/servers.js';
+import { RELEASES, withServerAt } from '../postgres/servers.js';
 
-const RUNNER = fileURLToPath(new URL('./test.ts', import.meta.url));
+const RUNNER = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 /** Those with a server of their own are the same whatever the others run on. */
 const OWN_SERVER = ['test/postgres/embedded/embedded.int.test.ts', 'test/cli/packed.e2e.test.ts'];

@@ -8,12 +8,12 @@
  */
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readRelease } from '../src/release.js';
-import { startCluster } from '../test/support/standby.js';
-import { milliseconds, percentile, throughput } from './bench/measure.js';
-import { NO_BUDGET, type Row, printTable, show } from './bench/report.js';
-import { snapshotOf } from './bench/schemas.js';
-import { type Service, startService } from './bench/servers.js';
+import { readRelease } from '../../src/release.js';
+import { startCluster } from '../../test/support/standby.js';
+import { milliseconds, percentile, throughput } from './measure.js';
+import { NO_BUDGET, type Row, printTable, show } from './report.js';
+import { snapshotOf } from './schemas.js';
+import { type Service, startService } from './servers.js';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5);
 const WRITES = Number(process.env['BENCH_WRITES'] ?? 300);

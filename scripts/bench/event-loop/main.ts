@@ -6,10 +6,10 @@
  * BENCH_PROFILE=1: where the time of the longest turns went (which makes them longer); BENCH_VERBOSE=1: what was answered;
  * BENCH_FIRST=1: the service before whatever else the machine does (Linux, root); BENCH_DATABASE_URL: a server of yours.
  */
-import { readRelease } from '../src/release.js';
-import { printStops } from './bench/event-loop.js';
-import { longestStops } from './bench/event-loop-works.js';
-import { startServer } from './bench/servers.js';
+import { readRelease } from '../../../src/release.js';
+import { printStops } from './stops.js';
+import { longestStops } from './works.js';
+import { startServer } from '../servers.js';
 
 const release = readRelease();
 const server = await startServer();

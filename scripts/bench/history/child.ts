@@ -1,11 +1,11 @@
 /** One measurement in a process of its own, as a start of the service would meet it: nothing compiled, nothing cached. */
 import type pg from 'pg';
-import { createPool } from '../../src/postgres/pool.js';
-import { createStore } from '../../src/reads/state-store.js';
-import { createStoredFolds } from '../../src/reads/stored-folds/index.js';
-import { createTimeTravel } from '../../src/reads/history/time-travel.js';
-import { verifyLog } from '../../src/log/verify-log.js';
-import { emptyHead } from '../../src/log/head.js';
+import { createPool } from '../../../src/postgres/pool.js';
+import { createStore } from '../../../src/reads/state-store.js';
+import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
+import { verifyLog } from '../../../src/log/verify-log.js';
+import { emptyHead } from '../../../src/log/head.js';
 import { generator } from './generated-log.js';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

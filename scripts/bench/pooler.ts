@@ -3,12 +3,12 @@
  * server, one through it and one past it, taken in turns. The last row is the same process past it twice: what a ratio
  * says by chance. BENCH_RUNS: changes of each kind (100); BENCH_SECONDS: of each measurement of reads (5).
  */
-import { readRelease } from '../src/release.js';
-import { INSTALL_PGBOUNCER, pgbouncerProgram, startPgbouncer } from '../test/support/pgbouncer.js';
-import { median, milliseconds, throughput } from './bench/measure.js';
-import { NO_BUDGET, type Row, printTable, show } from './bench/report.js';
-import { createBody, emptySnapshot, snapshotOf } from './bench/schemas.js';
-import { type Service, startServer, startService } from './bench/servers.js';
+import { readRelease } from '../../src/release.js';
+import { INSTALL_PGBOUNCER, pgbouncerProgram, startPgbouncer } from '../../test/support/pgbouncer.js';
+import { median, milliseconds, throughput } from './measure.js';
+import { NO_BUDGET, type Row, printTable, show } from './report.js';
+import { createBody, emptySnapshot, snapshotOf } from './schemas.js';
+import { type Service, startServer, startService } from './servers.js';
 
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 100);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5);

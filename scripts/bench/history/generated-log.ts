@@ -1,12 +1,12 @@
 /** A long log, made up: the same events for the same size, in a chain like any other. */
 import type pg from 'pg';
-import { prepareEvents } from '../../src/log/append.js';
-import { type LogHead, emptyHead } from '../../src/log/head.js';
-import { sendBatch } from '../../src/postgres/exchange.js';
-import { type Cause, type NewEvent, newEvent } from '../../src/schema/model/events.js';
-import type { Collection, Field } from '../../src/schema/model/model.js';
-import { defaultPrimaryKey, readNewCollection, readNewField } from '../../src/schema/normal-form/index.js';
-import type { Result } from '../../src/kernel/problem.js';
+import { prepareEvents } from '../../../src/log/append.js';
+import { type LogHead, emptyHead } from '../../../src/log/head.js';
+import { sendBatch } from '../../../src/postgres/exchange.js';
+import { type Cause, type NewEvent, newEvent } from '../../../src/schema/model/events.js';
+import type { Collection, Field } from '../../../src/schema/model/model.js';
+import { defaultPrimaryKey, readNewCollection, readNewField } from '../../../src/schema/normal-form/index.js';
+import type { Result } from '../../../src/kernel/problem.js';
 
 const CAUSE: Cause = {
   actor: { id: '7f4cbd86-9a3f-4d0b-9f0a-3f1ff5d6b1c2', name: 'Ada Lovelace' },

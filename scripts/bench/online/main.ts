@@ -14,11 +14,11 @@ import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { readRelease } from '../src/release.js';
-import { type Service, startServer, startService } from './bench/servers.js';
-import { type Applications, type Beside, startApplications } from './bench-online/applications.js';
-import { CHANGES, type Change, type Request, type Way, deletion } from './bench-online/changes.js';
-import { type Bench, fill, hold, leftBehind, verified } from './bench-online/table.js';
+import { readRelease } from '../../../src/release.js';
+import { type Service, startServer, startService } from '../servers.js';
+import { type Applications, type Beside, startApplications } from './applications.js';
+import { CHANGES, type Change, type Request, type Way, deletion } from './changes.js';
+import { type Bench, fill, hold, leftBehind, verified } from './table.js';
 
 const { values: given } = parseArgs({
   options: {

@@ -1,10 +1,10 @@
 /** What is read or looked through as a whole: the schema, its history, its tables. */
-import { NEEDS, tables } from './adopt.js';
-import type { Work } from './event-loop.js';
-import { askedFor, got, makeSo } from './event-loop-requests.js';
-import { runScript } from './measure.js';
-import { emptySnapshot } from './schemas.js';
-import type { Service } from './servers.js';
+import { NEEDS, tables } from '../adopt.js';
+import type { Work } from './stops.js';
+import { askedFor, got, makeSo } from './requests.js';
+import { runScript } from '../measure.js';
+import { emptySnapshot } from '../schemas.js';
+import type { Service } from '../servers.js';
 
 /** Of 1,000 tables that are not managed, in the database that the service is on. */
 export function adoptions(release: string, count: number, databaseUrl: string): Work[] {

@@ -6,8 +6,8 @@
  * BENCH_ROWS (5000000), BENCH_ROUNDS (20).
  */
 import pg from 'pg';
-import { median, milliseconds, percentile } from './bench/measure.js';
-import { type Service, startServer, startService } from './bench/servers.js';
+import { median, milliseconds, percentile } from './measure.js';
+import { type Service, startServer, startService } from './servers.js';
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 5_000_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 20);

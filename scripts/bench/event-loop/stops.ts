@@ -1,13 +1,13 @@
 /** The longest turns of the event loop while one request is worked on: what another request would have to wait for. */
 import { once } from 'node:events';
-import { type Service, startService } from './servers.js';
+import { type Service, startService } from '../servers.js';
 
 /** Milliseconds that no request may hold up the others. */
 const BUDGET = 50;
 
 const RUNS = 3;
 
-const METER = new URL('./event-loop-meter.mjs', import.meta.url);
+const METER = new URL('./meter.mjs', import.meta.url);
 
 /** A request, or several that belong together. */
 export interface Work {

@@ -6,7 +6,7 @@ import { openSync, readSync } from 'node:fs';
 import { constants, performance, PerformanceObserver } from 'node:perf_hooks';
 import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { startProfile } from './event-loop-profile.mjs';
+import { startProfile } from './profile.mjs';
 
 /**
  * @typedef {object} Turn all in milliseconds

@@ -1,21 +1,21 @@
 /**
- * `npx tsx scripts/bench-operators.ts` (after `npm run build`): what operators wait for, against what PostgreSQL needs
+ * `npx tsx scripts/bench/operators.ts` (after `npm run build`): what operators wait for, against what PostgreSQL needs
  * to hand out the same rows (COPY … TO STDOUT), in one run.
  *
  * Sizes: BENCH_EVENTS (100000; also 1000000) events of the log, BENCH_COLLECTIONS (10000) collections of 20 fields.
  */
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { readDatabase } from '../src/postgres/database.js';
-import { sendScript } from '../src/postgres/exchange.js';
-import { migrate } from '../src/postgres/migrate.js';
-import { createPool, withClient } from '../src/postgres/pool.js';
-import { type RebuiltMetadata, rebuildMetadataRows } from '../src/projector/metadata/rebuild.js';
-import { foldLog, startPoint } from '../src/log/fold.js';
-import { readRelease } from '../src/release.js';
-import { fillLog, wideHistory } from './bench/long-log.js';
-import { median, milliseconds } from './bench/measure.js';
-import { type Server, startServer, startService } from './bench/servers.js';
+import { readDatabase } from '../../src/postgres/database.js';
+import { sendScript } from '../../src/postgres/exchange.js';
+import { migrate } from '../../src/postgres/migrate.js';
+import { createPool, withClient } from '../../src/postgres/pool.js';
+import { type RebuiltMetadata, rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
+import { foldLog, startPoint } from '../../src/log/fold.js';
+import { readRelease } from '../../src/release.js';
+import { fillLog, wideHistory } from './long-log.js';
+import { median, milliseconds } from './measure.js';
+import { type Server, startServer, startService } from './servers.js';
 
 const RUNS = 3;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

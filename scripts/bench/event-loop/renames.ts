@@ -1,8 +1,8 @@
 /** Renames among many collections, and what only looks like them. */
-import type { Work } from './event-loop.js';
-import { apply, diffTo, makeSo, send } from './event-loop-requests.js';
-import { emptySnapshot, snapshotOf } from './schemas.js';
-import type { Service } from './servers.js';
+import type { Work } from './stops.js';
+import { apply, diffTo, makeSo, send } from './requests.js';
+import { emptySnapshot, snapshotOf } from '../schemas.js';
+import type { Service } from '../servers.js';
 
 const COUNT = 3_000;
 

@@ -17,14 +17,13 @@ export async function startProfile() {
   return async () => {
     const { profile } = await session.post('Profiler.stop');
     session.disconnect();
-    return (/** @type {import('./event-loop-meter.mjs').Turn[]} */ turns) =>
-      turns.flatMap((turn) => linesOf(profile, turn));
+    return (/** @type {import('./meter.mjs').Turn[]} */ turns) => turns.flatMap((turn) => linesOf(profile, turn));
   };
 }
 
 /**
  * @param {import('node:inspector').Profiler.Profile} profile
- * @param {import('./event-loop-meter.mjs').Turn} turn
+ * @param {import('./meter.mjs').Turn} turn
  */
 function linesOf(profile, turn) {
   const stackOf = createStacks(profile);

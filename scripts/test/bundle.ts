@@ -7,7 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Plugin, build } from 'esbuild';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** In node_modules, so that packages are found from there; a folder for each run, as several may go on at once. */
 const BUNDLES = join(ROOT, 'node_modules/.tests');
 const STARTED_FILE = /new URL\('(\.\/[^']+)\.js', import\.meta\.url\)/g;

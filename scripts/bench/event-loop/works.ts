@@ -1,15 +1,15 @@
 /** What is measured for how long it stops the event loop: every route that takes or answers much, with as much as it may. */
-import { stopsAtFirst, stopsWhenWarm, type StopRow } from './event-loop.js';
-import { applies, documents, lists } from './event-loop-changes.js';
-import { adoptions, readsOfMany, readsOfTables } from './event-loop-reads.js';
-import { renames } from './event-loop-renames.js';
-import { trashOfMany } from './event-loop-trash.js';
-import { makeSo } from './event-loop-requests.js';
-import { ServiceClient } from '../../src/postgres/client.js';
-import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
-import { fillLog, wideHistory } from './long-log.js';
-import { snapshotOf } from './schemas.js';
-import { type Server, startService } from './servers.js';
+import { stopsAtFirst, stopsWhenWarm, type StopRow } from './stops.js';
+import { applies, documents, lists } from './changes.js';
+import { adoptions, readsOfMany, readsOfTables } from './reads.js';
+import { renames } from './renames.js';
+import { trashOfMany } from './trash.js';
+import { makeSo } from './requests.js';
+import { ServiceClient } from '../../../src/postgres/client.js';
+import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';
+import { fillLog, wideHistory } from '../long-log.js';
+import { snapshotOf } from '../schemas.js';
+import { type Server, startService } from '../servers.js';
 
 const GROUPS: Record<string, (server: Server, release: string) => Promise<StopRow[]>> = {
   documents: async (server, release) => stopsWhenWarm(await server.createDatabase(), documents(release)),

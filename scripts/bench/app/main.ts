@@ -6,12 +6,12 @@
  * BENCH_COLLECTIONS (90,1000,10000), BENCH_ROUNDS (5). Frames are bounded by the screen that Chromium pretends to have, 60 a
  * second.
  */
-import { browser, chromiumProgram, INSTALL_CHROMIUM } from '../test/support/browser.js';
-import { stopAll } from '../test/support/at-end.js';
-import { type Server, type Service, startServer, startService } from './bench/servers.js';
-import { fill, fillHistory, fillLongLog, fillTree } from './bench-app/fill.js';
-import { firstLoad, firstPaint, panning, sealing, stepping } from './bench-app/measures.js';
-import { signedIn } from './bench-app/signed-in.js';
+import { browser, chromiumProgram, INSTALL_CHROMIUM } from '../../../test/support/browser.js';
+import { stopAll } from '../../../test/support/at-end.js';
+import { type Server, type Service, startServer, startService } from '../servers.js';
+import { fill, fillHistory, fillLongLog, fillTree } from './fill.js';
+import { firstLoad, firstPaint, panning, sealing, stepping } from './measures.js';
+import { signedIn } from './signed-in.js';
 
 const SIZES = (process.env['BENCH_COLLECTIONS'] ?? '90,1000,10000').split(',').map(Number);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);

@@ -1,6 +1,6 @@
 /** A browser that nobody has used, with the cookie that signing in leaves. */
 import type { BrowserContext } from 'playwright-core';
-import { browser } from '../../test/support/browser.js';
+import { browser } from '../../../test/support/browser.js';
 
 const EMAIL = 'admin@example.com';
 
