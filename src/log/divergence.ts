@@ -65,11 +65,13 @@ export type CheckRow = Omit<HeadCheck, 'head'> & {
   occurred_at: Date | null;
 };
 
+/** An empty log's head is position 0 with the hash that the first event follows. */
 export function toHeadCheck(row: CheckRow): HeadCheck {
   const { position, hash, forgotten, pending, acknowledged, timeline } = row;
   return { head: { position: position ?? 0, hash: hash ?? GENESIS_HASH }, forgotten, pending, acknowledged, timeline };
 }
 
+/** In one round trip. It only looks: what is found is told and written down by the watch. */
 export async function checkHead(db: Queryable): Promise<HeadCheck> {
   const { rows } = await db.query<CheckRow>(CHECK_QUERY);
   return toHeadCheck(rows[0] as CheckRow);

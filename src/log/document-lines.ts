@@ -19,7 +19,9 @@ export function documentFault(
   return changed(hash);
 }
 
+/** Why, so that a sentence can go on with it. */
 export const missing = (hash: string): string => `its document ${hash} is missing`;
+/** Why, so that a sentence can go on with it. */
 export const changed = (hash: string): string => `its document ${hash} is not what its hash says: it was changed`;
 
 /** A document as a line of an exported log: behind the event that names it. */

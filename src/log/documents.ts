@@ -10,6 +10,10 @@ import { own } from '../postgres/own-tables.js';
 import type { Queryable } from '../postgres/pool.js';
 import { type Document, changed, documentLine, missing } from './document-lines.js';
 
+/**
+ * With the hash of its canonical JSON. It is not kept yet: `keepDocuments` does that. Large values let others run
+ * meanwhile.
+ */
 export async function toDocument(value: object): Promise<Document & { content: string }> {
   const pieces = await runYielding(canonicalPieces(value, createCanonicalWriter()));
   const digest = createHash('sha256');

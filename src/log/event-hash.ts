@@ -39,6 +39,7 @@ export interface Chain {
   head(): LogHead;
 }
 
+/** Begins before the first event: events come from position 1 on, without a gap. */
 export function chainWith(sha256: Sha256): Chain {
   let head = emptyHead();
   const write = createCanonicalWriter();

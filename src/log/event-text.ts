@@ -26,6 +26,7 @@ export interface Selection {
   limit: number;
 }
 
+/** In the order asked for; empty where none fits. */
 export async function selectEventTexts(db: Queryable, selection: Selection): Promise<EventText[]> {
   const { where, values, order, limit } = selection;
   const { rows } = await db.query<UnparsedRow>({

@@ -11,6 +11,7 @@ export interface LogHead {
 
 export const GENESIS_HASH = '0'.repeat(64);
 
+/** Of a log without events: position 0, and the hash that the first event follows. */
 export function emptyHead(): LogHead {
   return { position: 0, hash: GENESIS_HASH, occurred_at: null };
 }

@@ -44,6 +44,7 @@ const PAUSE = { retry: 100, maximum: 10_000 };
 /** Milliseconds a server has to end the connection in good order. */
 const FAREWELL = 500;
 
+/** Connects to nothing before `start`. It never gives up: what fails is logged and tried again. */
 export function createListener(options: ListenerOptions): Listener {
   const closing = new AbortController();
   const backoff = options.backoff ?? ((attempt) => growingPause(attempt, PAUSE));

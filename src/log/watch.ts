@@ -56,6 +56,7 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 /** The database took no row, a standby for one: it is a divergence of this process alone. */
 const UNWRITTEN = 0;
 
+/** Asks nothing by itself: whoever reads the head of the log hands it to `examine`. */
 export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatchOptions): LogWatch {
   const known = new Set<number>();
   /** Written down, and not seen acknowledged yet: a row that is deleted is written again. */

@@ -27,6 +27,7 @@ export const KEY_NAME = 'data-platform-service';
  */
 export const originOf = (hash: string): string => `${KEY_NAME}/${hash}`;
 
+/** The text that is signed: four lines, each with its newline. */
 export function checkpointText({ origin, position, hash, time }: Checkpoint): string {
   return `${origin}\n${position}\n${Buffer.from(hash, 'hex').toString('base64')}\ntime ${time}\n`;
 }

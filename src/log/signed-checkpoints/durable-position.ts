@@ -53,6 +53,7 @@ SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
   LEFT JOIN LATERAL (SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true
   LEFT JOIN LATERAL ${beginningAt('h.position')} b ON true`;
 
+/** In one query, so that all of it is of one moment. It tells nothing of standbys: `isKept` does. */
 export async function lookAtEnd(db: Queryable): Promise<Look> {
   const { rows } = await db.query<LookRow>(LOOK, [originOf('')]);
   const row = rows[0] as LookRow;

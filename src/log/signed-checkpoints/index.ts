@@ -53,6 +53,7 @@ export interface CheckpointOptions {
 const PATIENCE = 2_000;
 const LOOK_EVERY = 50;
 
+/** The newest place that may be signed is remembered by the process; nothing runs by itself. */
 export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   const { pool, keys, standbys, clock = () => new Date() } = options;
   /** The newest place that standbys are known to have, and one that is looked at again as they come on. */

@@ -56,6 +56,7 @@ const WARNING =
   'checkpoints are signed with a key that is kept in the database: who can rewrite the log there can sign what was ' +
   'rewritten, so they prove little. Give the service a key of its own: CHECKPOINT_KEY_FILE';
 
+/** Makes no key before one is asked for. Warns once where the key is kept in the database. */
 export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys {
   let ready: Signer | undefined;
   let warned = false;

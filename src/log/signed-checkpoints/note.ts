@@ -41,6 +41,7 @@ const NAME = /^[^\p{White_Space}\p{C}+]+$/u;
 const MAX_BYTES = 64 * 1024;
 const MAX_SIGNATURES = 100;
 
+/** With the id that signatures name it by: 8 hex digits. @param publicKey the 32 bytes of it */
 export function noteKey(name: string, publicKey: Buffer): NoteKey {
   const hashed = createHash('sha256').update(`${name}\n`).update(Buffer.of(ED25519)).update(publicKey).digest('hex');
   return { name, id: hashed.slice(0, 8), publicKey };

@@ -29,6 +29,7 @@ export const KEPT_BEGINNING = `
   SELECT (k.value ->> 'position'::text)::bigint AS position, k.value ->> 'hash'::text AS hash
     FROM ${own.settings} k WHERE k.key = '${KEY}'`;
 
+/** Changes nothing where the log has no such event. */
 export const keepBeginning = ({ position, hash }: LogPlace): Parameterised => ({
   text: `INSERT INTO ${own.settings} (key, value)
          SELECT '${KEY}', pg_catalog.jsonb_build_object('position', e.position, 'hash', e.hash)

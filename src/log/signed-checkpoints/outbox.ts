@@ -50,6 +50,10 @@ export async function isDue(db: Queryable, { target, end, every }: Due): Promise
   return events > 0 && (events >= every.events || isOld);
 }
 
+/**
+ * Writes down what is to be delivered. What is there already stays as it is, so that all processes deliver the same
+ * bytes.
+ */
 export async function insert(
   db: Queryable,
   target: string,

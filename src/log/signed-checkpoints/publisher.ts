@@ -51,6 +51,9 @@ interface Pauses {
 
 const PAUSES: Pauses = { gather: 100, look: 30_000, retry: 1_000, maximum: 300_000 };
 
+/**
+ * Looks by itself from the beginning on, and when it is woken. What fails is logged and tried again, and never thrown.
+ */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { pool, target, logger, every } = options;
   const pauses = { ...PAUSES, look: Math.min(PAUSES.look, every.time), ...options.pauses };

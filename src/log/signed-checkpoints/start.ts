@@ -34,6 +34,7 @@ export interface StartOptions extends Pick<CheckpointOptions, 'seen' | 'examine'
   logger: Logger;
 }
 
+/** Without a place for them (`to`) the publisher does nothing; checkpoints are signed for whoever asks all the same. */
 export function startCheckpoints(options: StartOptions): Started {
   const { settings } = options;
   const keys = createKeys(options);
