@@ -102,6 +102,7 @@ export interface Changes {
   find(id: string): Promise<ChangeRequest | undefined>;
 }
 
+/** Read from the database each time. Ids have to be uuids: PostgreSQL refuses others. */
 export function createChanges(pool: Queryable): Changes {
   return {
     async list(filter, page) {
@@ -116,6 +117,7 @@ export function createChanges(pool: Queryable): Changes {
   };
 }
 
+/** From the events alone: nothing of how far the work is. */
 export function summaryOf(request: ChangeRequest): ChangeSummary {
   const { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result, online } =
     request;

@@ -45,6 +45,7 @@ export interface Judging {
 
 export const NOBODY: Judging = { policy: DEFAULT_POLICY, admins: new Set() };
 
+/** The policy as it is now, and which of those who approved are active admins now; `NOBODY` for what is no proposal. */
 export async function judgingOf(db: Queryable, { proposal }: ChangeRequest): Promise<Judging> {
   if (proposal === null) return NOBODY;
   const [{ policy }, admins] = await Promise.all([
@@ -57,6 +58,7 @@ export async function judgingOf(db: Queryable, { proposal }: ChangeRequest): Pro
   return { policy, admins };
 }
 
+/** Null for what is no proposal. @param documents those of `textsOf`; what is missing there is shown as erased */
 export function showProposal(
   request: ChangeRequest,
   documents: ReadonlyMap<string, Document>,

@@ -70,6 +70,10 @@ async function soon(ended: Promise<unknown>): Promise<void> {
  */
 const LOOK_AGAIN = 2_000;
 
+/**
+ * Empty until `load`: before that the state is asked for in vain. @throws Error from `point` and `atHead` where it
+ * isn't loaded
+ */
 export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): Store {
   let point: Point | undefined;
   let failure: { error: UnreadableEventError; again: number } | undefined;

@@ -25,6 +25,7 @@ export interface DocumentChanges {
   relations: DocumentChange<RelationDocument>[];
 }
 
+/** Documents in all, of the three kinds. */
 export const countOf = ({ collections, fields, relations }: DocumentChanges): number =>
   collections.length + fields.length + relations.length;
 

@@ -45,6 +45,7 @@ export interface Moments {
   isFromNow: boolean;
 }
 
+/** With the costs and the warnings that an apply of it would have. Takes no lock and changes nothing. */
 export async function differenceBetween(
   db: Queryable,
   { from, to, isFromNow }: Moments,

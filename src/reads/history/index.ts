@@ -89,6 +89,7 @@ export class FutureMomentError extends Error {
 /** Events of one query of an export: some hundred kilobytes. */
 const EXPORT_PAGE = 200;
 
+/** Concurrent calls of `verify` share one look at the log. */
 export function createHistory(options: HistoryOptions): History {
   const { pool, schema, serviceSchema } = options;
   const travel = createTimeTravel(options);

@@ -71,6 +71,7 @@ export interface Made {
   table: { name: string; key: { name: string; identity: string }[] } | undefined;
 }
 
+/** A text for maps: the same for what has the same names. */
 export const keyOf = ({ collection, field }: Pick<Made, 'collection' | 'field'>): string =>
   field === null ? collection : memberKey(collection, field);
 

@@ -36,6 +36,10 @@ interface Page {
   loading?: Promise<void>;
 }
 
+/**
+ * Follows the store for as long as that is there. Pages are kept for the next readers, and thrown away with a log that
+ * is replaced.
+ */
 export function createTail({ pool, store }: TailOptions): Tail {
   const pages = createPages(pool);
   let closing = new AbortController();

@@ -22,6 +22,7 @@ const KEPT = { points: 8, collections: 10_000 } as const;
 /** Folds at once: each holds a state, and works as hard as the process can. */
 const AT_ONCE = 2;
 
+/** Of several who ask for one position at once, one folds; folds of different positions wait for one of two places. */
 export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): TimeTravel {
   const kept = new Map<number, Point>();
   const running = new Map<number, Promise<Point>>();

@@ -44,6 +44,7 @@ const MAX_WAITING = 4;
 /** Collections of a state that is stored while the process waits to end, and events that make it worth it. */
 const AT_THE_END = { collections: 2_000, events: 1_000 } as const;
 
+/** What can't be stored is logged and passed over; a fold that is wrong is logged and thrown away. */
 export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
   const { pool, logger, secret, readOnly = () => false, interval = INTERVAL } = options;
   const waiting: Point[] = [];

@@ -72,6 +72,7 @@ export async function insertFold(db: Queryable, { state, head }: Point, secret: 
   );
 }
 
+/** Nothing happens where there is none. */
 export async function deleteFold(db: Queryable, position: number): Promise<void> {
   await db.query(`DELETE FROM ${own.folds} WHERE position = $1`, [position]);
 }
