@@ -42,6 +42,10 @@ interface Row {
   expires_at: Date | null;
 }
 
+/**
+ * What is remembered is of this process, and forgotten with the first look-up under another `epoch`. A token beyond
+ * `capacity` is looked up each time; one that is unknown is never remembered.
+ */
 export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
   let known = new Map<string, Known>();
   let knownEpoch = -1;

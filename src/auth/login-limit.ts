@@ -35,6 +35,7 @@ export function networkOf(address: string): string {
   return ipKeyGenerator(address);
 }
 
+/** Failures are counted in memory, each for 15 minutes from its first one. @param limits for tests */
 export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> = FAILURES): LoginLimit {
   const stores = { pair: newStore(), address: newStore(), email: newStore() };
 

@@ -11,6 +11,7 @@ export interface Passwords {
   matches(password: string, stored: string | null): Promise<boolean>;
 }
 
+/** A password is hashed in normal form (NFKC): however its characters are composed, it is the same one. */
 export function createPasswords(): Passwords {
   let decoy: Promise<string> | undefined;
   // The same characters can be typed as different code points; NFKC makes them one password.

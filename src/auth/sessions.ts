@@ -68,6 +68,7 @@ interface RefreshToken {
   secret: string;
 }
 
+/** On a migrated database; of its secrets it keeps hashes alone. A login takes the user's expired sessions away. */
 export function createSessions({ pool, passwords, accessTokens, secret: key, clock }: SessionsDeps): Sessions {
   const expiry = () => new Date(clock() + SESSION_LIFETIME);
 

@@ -41,6 +41,7 @@ interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
 
 const COLUMNS = 'id, name, created_at, expires_at';
 
+/** Refuses with NOT_FOUND for a user or token that isn't there, an id that is no uuid included. */
 export function createTokens({ pool }: { pool: Pool }): Tokens {
   return {
     async list(userId) {

@@ -22,6 +22,7 @@ export const PASSWORD_LENGTH = { min: 12, max: 256 } as const;
 
 export const USER_COLUMNS = 'id, email, name, role, status, created_at';
 
+/** The time as ISO 8601, UTC. */
 export function toUser(row: UserRow): User {
   const { id, email, name, role, status, created_at } = row;
   return { id, email, name, role, status, created_at: created_at.toISOString() };

@@ -34,6 +34,10 @@ export interface Users {
   remove(id: string): Promise<Result<null>>;
 }
 
+/**
+ * Refuses with NOT_FOUND, ALREADY_EXISTS for an e-mail address that is taken in any case, and IN_USE for what would
+ * leave no active admin.
+ */
 export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwords }): Users {
   const hashOf = (password: string | null | undefined) => (password == null ? null : passwords.hash(password));
 
@@ -148,6 +152,7 @@ async function refusingTakenEmail<T>(email: string, work: () => Promise<Result<T
   }
 }
 
+/** NOT_FOUND, with the id as it was sent. */
 export function unknownUser(id: string): Problem {
   return { code: 'NOT_FOUND', message: `There is no user ${JSON.stringify(id)}.` };
 }

@@ -32,6 +32,7 @@ export async function tablesWithRows(
   return rows;
 }
 
+/** The managed tables by name: every collection but folders, which have none. */
 export const tablesOf = (state: State): string[] =>
   [...state.collections.values()]
     .filter(({ collection }) => collection.schema !== null)
@@ -45,6 +46,7 @@ WHERE n.nspname = $1 AND c.relkind = 'S'
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 ORDER BY c.relname COLLATE "C"`;
 
+/** All in a schema, by name, without those that belong to extensions. */
 export async function sequenceNames(client: pg.ClientBase, schema: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(SEQUENCES, [schema]);
   return rows.map(({ name }) => name);

@@ -26,6 +26,10 @@ export interface RestoredBackup {
   fill(client: pg.ClientBase, schema: string): Promise<void>;
 }
 
+/**
+ * Reads nothing yet. `pages` comes first and to its end, then `fill`, once each: the file is read through once.
+ * @throws OperatorError from `pages`, `fill` or both, where the backup is damaged or its sections are others
+ */
 export function restoreFrom(backup: OpenedBackup): RestoredBackup {
   const sections = backup.sections();
   const documents = gatherDocuments();

@@ -13,6 +13,8 @@ const place = (schema: string | null, { table, columns }: TableRows): string => 
   return `${schema === null ? ownTable(name) : `${pg.escapeIdentifier(schema)}.${name}`}${list}`;
 };
 
+/** The statement that reads the rows. @param schema null: the service's own */
 export const copyOut = (schema: string | null, rows: TableRows): string => `COPY ${place(schema, rows)} TO STDOUT`;
 
+/** The statement that writes what `copyOut` has read. @param schema null: the service's own */
 export const copyIn = (schema: string | null, rows: TableRows): string => `COPY ${place(schema, rows)} FROM STDIN`;

@@ -147,6 +147,7 @@ export interface Finding {
   fix: string;
 }
 
+/** With the severity and the fix that belong to its code. */
 export function finding(code: FindingCode, message: string): Finding {
   return { code, ...FINDINGS[code], message };
 }

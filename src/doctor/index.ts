@@ -44,6 +44,10 @@ const CHECKS: readonly Check[] = [
   lag,
 ];
 
+/**
+ * One result a check, in their order; it never throws. A check that fails is an error of its own (`CHECK_FAILED`);
+ * after a decisive one the rest is `skipped`, as is on a standby what needs a primary.
+ */
 export async function examine(context: DoctorContext): Promise<Examined[]> {
   const examined: Examined[] = [];
   let stopped = false;

@@ -15,6 +15,7 @@ class Itself {
   }
 }
 
+/** A new one sees nothing of the others. A key may be frozen. */
 export function createAttachment<K extends object, V>(): Attachment<K, V> {
   class Attached extends Itself {
     #value: V;

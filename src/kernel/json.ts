@@ -24,6 +24,10 @@ function objectsEqual(a: Record<string, unknown>, b: Record<string, unknown>): b
   return true;
 }
 
+/**
+ * Whether a value of JSON is an object: neither null nor an array. Of other values it is true for dates, maps and the
+ * like.
+ */
 export function isObject(value: unknown): value is { [member: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -50,8 +50,10 @@ export interface Problem {
 
 export type Result<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
+/** The outcome of what was not refused. */
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 
+/** The outcome of what was refused, with at least one problem where it is answered to somebody. */
 export const refuse = (...problems: Problem[]): { ok: false; problems: Problem[] } => ({ ok: false, problems });
 
 /** Enough to read. Beyond it looking for more ends, so that a body of millions of faults is soon answered. */

@@ -29,6 +29,7 @@ interface Waiter {
   enter(): void;
 }
 
+/** Who asks for more units than there are waits until the timeout, and all behind it do. */
 export function createSemaphore(units = 1): Semaphore {
   const waiting: Waiter[] = [];
   let free = units;

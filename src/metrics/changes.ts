@@ -11,6 +11,7 @@ const KINDS = ['add', 'validate', 'index', 'copy'] as const;
 /** Seconds: from a table that is small to one of terabytes. */
 const BUCKETS = [0.1, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
+/** Steps by kind, in seconds. @throws when the registry has one of the name already */
 export function createChangeMetrics(registry: Registry): ChangeMetrics {
   const seconds = new Histogram({
     name: 'dps_change_step_duration_seconds',

@@ -20,6 +20,10 @@ const REFUSED = new Set<ProblemCode>([
   'UNAVAILABLE',
 ]);
 
+/**
+ * Commands by outcome and code, their events, and their time in seconds. What is thrown is counted as INTERNAL and
+ * thrown on.
+ */
 export function createCommandMetrics(registry: Registry): CommandMetrics {
   const total = new Counter({
     name: 'dps_commands_total',

@@ -31,6 +31,7 @@ function processMetrics(): Registry {
   return ofProcess;
 }
 
+/** With a registry of its own for the service; what is measured of the process is shared by all that are made. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const ours = processMetrics();

@@ -157,6 +157,7 @@ export function readOnly(primaryUrl: string | null): Problem {
   };
 }
 
+/** UNAVAILABLE: the request was right, and may succeed when it is sent again. */
 export function unavailable(message: string): Problem {
   return { code: 'UNAVAILABLE', message };
 }

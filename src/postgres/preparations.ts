@@ -18,6 +18,7 @@ export function prepareNothingOn(connection: object): void {
   preparations.set(connection, { names: new Map(), given: PREPARED_AT_MOST });
 }
 
+/** What is to be added to as statements are prepared; empty for a connection that is met for the first time. */
 export function preparationsOn(connection: pg.Connection): Preparations {
   let known = preparations.get(connection);
   if (known === undefined) preparations.set(connection, (known = { names: new Map(), given: 0 }));

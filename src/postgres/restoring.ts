@@ -5,6 +5,7 @@ import type { Queryable } from './pool.js';
 
 const KEY = 'restoring';
 
+/** Sets the mark, or its time anew where it is there. */
 export async function markRestoring(db: Queryable): Promise<void> {
   await db.query(
     `INSERT INTO ${own.settings} (key, value) VALUES ($1, pg_catalog.jsonb_build_object('since', now()))
@@ -13,10 +14,12 @@ export async function markRestoring(db: Queryable): Promise<void> {
   );
 }
 
+/** Nothing happens where there is no mark. */
 export async function unmarkRestoring(db: Queryable): Promise<void> {
   await db.query(`DELETE FROM ${own.settings} WHERE key = $1`, [KEY]);
 }
 
+/** Whether a restore has begun and not ended; one that was broken off counts. */
 export async function isRestoring(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query(`SELECT FROM ${own.settings} WHERE key = $1`, [KEY]);
   return rowCount === 1;

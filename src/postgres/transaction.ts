@@ -88,6 +88,7 @@ async function look(client: pg.ClientBase, { transaction, backend, timeline }: T
   return status;
 }
 
+/** UNAVAILABLE, for a connection that was lost where it is certain that nothing was written. */
 export const notCommitted = () =>
   unavailable('The connection to the database was lost before the change was committed; nothing was written.');
 

@@ -31,6 +31,10 @@ export interface NewCluster {
 /** Text sorts by code point on every machine; `lower()` and the like know all of Unicode. */
 const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
+/**
+ * Leaves nothing half done in `home`: it is there whole, or as it was before. Drafts of earlier tries go.
+ * @throws OperatorError
+ */
 export async function initialise(cluster: NewCluster): Promise<void> {
   const { account, home } = cluster;
   const draft = `${home}${DRAFT}${randomBytes(4).toString('hex')}`;

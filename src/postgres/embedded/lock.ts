@@ -52,6 +52,7 @@ export async function takeLock(dataDir: string): Promise<DataLock | LockHolder> 
   });
 }
 
+/** Whether the lock was taken; otherwise somebody else has it. */
 export function isLock(result: DataLock | LockHolder): result is DataLock {
   return 'release' in result;
 }

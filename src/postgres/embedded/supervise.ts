@@ -41,6 +41,7 @@ export interface ServerProcess {
   release(): void;
 }
 
+/** Comes back at once, before the server takes connections. A start that fails shows in `ended`. */
 export function spawnServer(command: ServerCommand): ServerProcess {
   const settings = Object.entries(command.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = [program(command.programs, 'postgres'), '-D', command.home, '-p', String(command.port), ...settings];
