@@ -2,6 +2,7 @@
 import type { Service } from './app.js';
 import type { Config } from './config.js';
 
+/** Lines that end with a newline. It holds a password or a token only if this start has generated it. */
 export function greeting({ url, admin }: Pick<Service, 'url' | 'admin'>, config: Config): string {
   const { passwordGenerated, tokenGenerated } = admin;
   const app = config.app ? [`Open ${url}/app in a browser`] : [];

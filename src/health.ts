@@ -17,6 +17,7 @@ export interface HealthDeps {
 
 const LIMIT_MS = 3_000;
 
+/** What it gives never throws: what fails, or takes longer than 3 s, is a check that is not `ok`. */
 export function createHealth({ freshness, store, pool, watch }: HealthDeps): () => Promise<HealthReport> {
   return async () => {
     const head = freshness.check().then((fresh) => fresh.head);

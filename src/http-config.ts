@@ -3,6 +3,7 @@ import type { Config } from './config.js';
 import type { HttpDeps } from './http/deps.js';
 import type { ConnectionOptions } from './postgres/pool.js';
 
+/** Reads are logged at the level `debug` alone. */
 export function httpConfig(
   options: Config & Pick<ConnectionOptions, 'serviceSchema'>,
   about: Pick<HttpDeps['config'], 'databaseVersion' | 'release'>,

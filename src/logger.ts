@@ -101,6 +101,7 @@ function plain(value: unknown): string {
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
 }
 
+/** Writes to stderr unless told otherwise. Secrets shorter than `MIN_SECRET` characters are not looked for. */
 export function createLogger(options: LoggerOptions): winston.Logger {
   const stream = options.stream ?? process.stderr;
   return winston.createLogger({

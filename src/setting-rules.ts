@@ -42,6 +42,7 @@ export function directUrlOf(given: Given): string | null {
 /** An embedded server has no other way to it: what is set for one must not be passed over. */
 const WAYS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'] as const;
 
+/** @throws OperatorError where one of `WAYS` is set and DATABASE_URL isn't */
 export function requireAddress(given: Given): void {
   if (given.DATABASE_URL !== undefined) return;
   const name = WAYS.find((way) => given[way] !== undefined);

@@ -8,6 +8,7 @@ export const KIB = 1024;
 const SIZE_UNITS: Readonly<Record<string, number>> = { b: 1, kb: KIB, mb: KIB ** 2, gb: KIB ** 3 };
 const TIME_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000 };
 
+/** A setting of digits alone, both ends included, as a number. @param what for the message: "a port" */
 export const wholeNumber = (what: string, min: number, max: number) =>
   z
     .string()

@@ -9,6 +9,7 @@ export interface Shutdown {
   begun(): boolean;
 }
 
+/** Nothing is closed by itself: whoever starts the process calls `run`, once or more often. */
 export function createShutdown(logger: Logger): Shutdown {
   const steps: { name: string; close: () => Promise<unknown> | void }[] = [];
   let running: Promise<void> | undefined;

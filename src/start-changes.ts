@@ -21,6 +21,7 @@ interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'on
   shutdown: Shutdown;
 }
 
+/** Runs until `shutdown`. Work that an earlier process has left is taken up at once, unless the server is a standby. */
 export function startChanges(options: Starting): ChangeRequests & Proposals & Changes {
   const { pool, pipeline, store, role, metrics, shutdown } = options;
   const engine = createPreparationEngine(options);
