@@ -27,6 +27,10 @@ import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, Request
 
 export type * from './types.js';
 
+/**
+ * Commands of this process take turns; plans that lock nothing do so apart, a few at once. Other processes are waited
+ * for by the log's lock.
+ */
 export function createPipeline(given: PipelineOptions): Pipeline {
   const options = { ...given, watch: given.watch ?? createLogWatch(given) };
   const writer = { options, semaphore: createSemaphore(), commitsInDoubt: createCommitsInDoubt(options) };

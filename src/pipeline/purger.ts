@@ -40,6 +40,10 @@ const PAUSES = { gather: 1_000, longest: 60_000, failure: 30_000 };
 /** Milliseconds that what could not be purged is left alone. */
 const LEFT_ALONE = 3_600_000;
 
+/**
+ * Begins at once, and runs until it is stopped. What can't be purged is logged, and left alone for an hour where
+ * something needs it.
+ */
 export function createPurger(options: PurgerOptions): Purger {
   const { pool, logger, readOnly } = options;
   /** Until when (`performance.now`), by position. */

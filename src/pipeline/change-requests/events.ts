@@ -3,6 +3,7 @@ import type { Cause, LogEvent, OtherEventData } from '../../schema/model/events.
 import type { ChangeEvent, ChangeRequest } from '../../schema/change-requests/model.js';
 import { CHANGE } from '../../schema/change-requests/model.js';
 
+/** An event of a change request, as decided: without position, batch and actor, which come when it is appended. */
 export function changeEvent<T extends ChangeEvent['type']>(type: T, id: string, data: OtherEventData[T]): LogEvent {
   return { type, version: 1, collection: null, field: null, subject: { kind: CHANGE, id }, data } as LogEvent;
 }

@@ -32,6 +32,7 @@ export interface ChangeRequests {
   withdraw(id: string, request: RequestContext): Promise<Outcome>;
 }
 
+/** `opening` gives the request its id, and writes nothing: that is for the pipeline to do. */
 export function createChangeRequests(
   engine: Pick<PreparationEngine, 'planPreparation'>,
   pipeline: Pick<Pipeline, 'record'>,

@@ -124,6 +124,7 @@ function asPlanned({ events, statements, after }: PlannedBatch): RevisedBatch {
   return { kind: 'revised', events, statements, after, also: [], online: true };
 }
 
+/** With why it can't be prepared. */
 export const refusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({
   kind: 'refused',
   problems,

@@ -70,6 +70,10 @@ interface Failed {
   until: number;
 }
 
+/**
+ * Looks at nothing before the first `wake`, then also by itself while something is left to do. It never throws: what
+ * fails is logged and tried again.
+ */
 export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   const { pool, logger, readOnly = () => false } = options;
   const pauses = { ...PAUSES, ...options.pauses };

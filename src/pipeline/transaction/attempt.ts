@@ -92,6 +92,7 @@ async function carryOut(client: pg.ClientBase, deciding: Omit<Preparing, 'change
   return finishDone(client, options, batch);
 }
 
+/** With the pool and the schema that the pipeline works on. */
 export function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {
   return { ...batch, pool, schema: place.schema };
 }

@@ -126,6 +126,7 @@ export interface CommitsInDoubt {
   resolve(deadline: number): Promise<Problem | null>;
 }
 
+/** They are known to this process alone, and forgotten when it ends. */
 export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
   const { logger } = options;
   const left = new Set<Unanswered>();
@@ -160,6 +161,7 @@ function earlierUnknown(): Problem {
   );
 }
 
+/** UNAVAILABLE. @param hasKey whether the request had an Idempotency-Key, so that it may safely be sent again */
 export function outcomeUnknown(hasKey: boolean): Problem {
   const advice = hasKey
     ? 'Send the request again with the same Idempotency-Key: it is done once at most.'

@@ -41,6 +41,10 @@ export type Admission = { kind: 'admitted'; acknowledged: Acknowledgement[] } | 
 
 const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
 
+/**
+ * Refuses what the policy stops, and what was said to be known and isn't found in the batch; 100 problems at most. A
+ * batch that changes no schema, now or later, has nothing to stop.
+ */
 export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
   const { planned, revised, acknowledges, warnings } = enforcing;
   const { policy, schema, before } = planned;

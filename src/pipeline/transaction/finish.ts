@@ -36,6 +36,7 @@ export class CommitInDoubt extends Error {
   }
 }
 
+/** Commits, and then publishes the new state, which readers wait for from now on. @throws CommitInDoubt */
 export function finishDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
   const ended = commitAndPublish(client, options, batch);
   options.store.expect(batch.point, ended);
@@ -58,6 +59,7 @@ interface Unchanged {
   point: Point;
 }
 
+/** Rolls back, or commits the answer alone where there is an Idempotency-Key. */
 export async function finishUnchanged(client: pg.ClientBase, options: PipelineOptions, at: Unchanged): Promise<Done> {
   const { state, head } = at.point;
   const done: Done = { kind: 'done', before: state, state, events: [], position: head.position };
@@ -74,6 +76,7 @@ interface Refused {
   failed?: boolean;
 }
 
+/** Rolls back; where there is an Idempotency-Key and the refusal would be the same again, commits the answer alone. */
 export async function finishRefused(
   client: pg.ClientBase,
   options: PipelineOptions,

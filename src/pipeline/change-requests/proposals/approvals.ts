@@ -21,6 +21,7 @@ import { allowed } from './asked-for.js';
 /** Comments of one request: its row is read and written as one. */
 const MOST_COMMENTS = 1_000;
 
+/** Refuses with INVALID_STATE where there are 1,000 comments already, and what `allowed` refuses. */
 export const commentingOf =
   (id: string, comment: Document): Revise =>
   async (client, batch) => {
@@ -39,6 +40,7 @@ export const commentingOf =
     return instead(batch, { events, also: keepDocuments([comment]) });
   };
 
+/** Refuses what `allowed` refuses. @param comment absent: without a word */
 export const rejectingOf =
   (id: string, comment?: Document): Revise =>
   async (client, batch) => {

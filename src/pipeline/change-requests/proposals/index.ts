@@ -61,6 +61,7 @@ export type ProposalOptions = Pick<CarryingOut, 'engine'> &
 /** Characters of what a proposal asks for: it is parsed in one go, each time that somebody looks at it. */
 const MOST = 4 * 1024 ** 2;
 
+/** What people write and ask for is kept as documents, in the transaction of the event that names them. */
 export function createProposals(options: ProposalOptions): Proposals {
   const { pipeline } = options;
   const rebasing: Rebasing = {

@@ -65,6 +65,7 @@ export async function mergedOntoCurrent(
 /** Enough to see what it is about. */
 const MOST_CONFLICTS = 100;
 
+/** MERGE_CONFLICT; the place and its three values stand in `details`. */
 export const problemOf = ({ message, ...details }: MergeConflict): Problem => ({
   code: 'MERGE_CONFLICT',
   message: `${describePlace(details.place)}: ${message}`,

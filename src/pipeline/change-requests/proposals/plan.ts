@@ -6,5 +6,9 @@ import type { NamedCommand } from '../command.js';
 
 export type How = Pick<NamedCommand, 'purge' | 'acknowledges'>;
 
+/**
+ * The hash of all that the batch would do, hex; the same for the same change of the same schema, asked for in the same
+ * way.
+ */
 export const planOf = ({ before, after, events }: PlannedBatch, { purge, acknowledges }: How): Promise<string> =>
   runYielding(planHash({ before: before.state, after, events, purge, acknowledge: acknowledges?.findings }));

@@ -2,6 +2,7 @@
 import type { Problem } from '../../../kernel/problem.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 
+/** What is asked for was replaced between two looks at it. PLAN_CHANGED. */
 export const updatedMeanwhile = (id: string): Problem => ({
   code: 'PLAN_CHANGED',
   message: `The change request ${id} was updated at this moment: look at it again.`,
@@ -14,6 +15,7 @@ export const stale = ({ id, proposal }: ChangeRequest, plan: string): Problem =>
   details: { plan: proposal?.plan, plan_now: plan },
 });
 
+/** @param plan the hash that was sent */
 export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Problem => ({
   code: 'PLAN_CHANGED',
   message: `The plan of the change request ${id} is not the one that was looked at: look at it again.`,
@@ -21,28 +23,33 @@ export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Proble
   details: { plan: proposal?.plan, looked_at: plan },
 });
 
+/** INVALID_PAYLOAD, about the body of a request. */
 export const changesNothing = (): Problem => ({
   code: 'INVALID_PAYLOAD',
   message: 'This changes nothing: the schema is so already.',
   path: 'diff',
 });
 
+/** FORBIDDEN, where the policy lets no author approve. */
 export const ownApproval = ({ id }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',
   message: `The policy asks for approval by somebody else than the author of the change request ${id}.`,
 });
 
+/** INVALID_STATE: what was asked for has become true otherwise. */
 export const nothingLeft = (): Problem => ({
   code: 'INVALID_STATE',
   message: 'Nothing is left to do: the schema is so already.',
 });
 
+/** INVALID_STATE. @param other the request that reverts it */
 export const beingReverted = (id: string, other: string): Problem => ({
   code: 'INVALID_STATE',
   message: `The change request ${other} reverts ${id} already: apply that one, or withdraw it first.`,
   details: { change: other },
 });
 
+/** @param at as it was sent @param why goes on after "at": "has passed" */
 export const badTime = (at: string, why: string): Problem => ({
   code: 'INVALID_PAYLOAD',
   message: `at ${why} by the clock of the database: ${at}.`,
@@ -55,11 +62,13 @@ export const notYetDue = ({ id, schedule }: ChangeRequest): Problem => ({
   message: `The change request ${id} is scheduled for ${schedule?.at}.`,
 });
 
+/** FORBIDDEN, at the time that was set: nobody stands for it any more. */
 export const schedulerLost = ({ id, applicant }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',
   message: `The change request ${id} was scheduled by ${applicant?.name}, who is no active admin any more.`,
 });
 
+/** INVALID_STATE, where its preparation was asked for. */
 export const nothingToPrepare = ({ id }: ChangeRequest): Problem => ({
   code: 'INVALID_STATE',
   message: `Nothing of the change request ${id} takes long: it is applied without being prepared.`,

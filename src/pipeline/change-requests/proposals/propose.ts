@@ -17,6 +17,7 @@ export interface Proposed extends How {
   online: boolean;
 }
 
+/** Refuses with INVALID_PAYLOAD what changes nothing. @param reverts the request that it takes back */
 export const proposingOf =
   (id: string, { title, document, online, reverts, ...how }: Proposed & { title: string; reverts?: string }): Revise =>
   async (_, batch) => {
