@@ -47,6 +47,10 @@ interface Typed {
   precision?: number;
 }
 
+/**
+ * Says the column as `like` does, where it can be said in several ways. What can't be said is noted, and added to
+ * `unmanaged`. Refuses what a request with this field would be refused with.
+ */
 export function toField(
   converting: Converting,
   { column, sort, parts }: PlacedColumn,

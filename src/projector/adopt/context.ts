@@ -18,8 +18,10 @@ export interface Converting {
   notes: Note[];
 }
 
+/** Adds to the notes of the conversion, under the table's name. */
 export function note({ table, notes }: Converting, found: Omit<Note, 'table'>): void {
   notes.push({ table: table.name, ...found });
 }
 
+/** In double quotes, for messages; no SQL. */
 export const quoted = (name: string): string => JSON.stringify(name);

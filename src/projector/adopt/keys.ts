@@ -41,6 +41,7 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
 
 const isKey = ({ kind }: CatalogConstraint): boolean => kind === 'primary key';
 
+/** For `sort`, by UTF-16 units; never 0: names have to differ. */
 export const byNames = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 /** Of several on the same column, the one that is named as the service would name it is the field's. */
@@ -172,6 +173,7 @@ function leaveUnmanaged({ extras }: Building, converting: Converting, left: Unre
   noteUnrepresented(converting, left);
 }
 
+/** `CONSTRAINT_NOT_REPRESENTED` or `INDEX_NOT_REPRESENTED`. @param fault goes on after the name: "is invalid" */
 export function noteUnrepresented(converting: Converting, { kind, name, fault }: Unrepresented): void {
   const message = `${kind} ${quoted(name)} ${fault}: it stays as it is, and is part of no snapshot`;
   note(converting, { kind, name, code: `${kind.toUpperCase()}_NOT_REPRESENTED`, message });

@@ -54,4 +54,5 @@ export function keepNeeds(converting: Converting, needs: readonly Need[]): TextC
   return around;
 }
 
+/** What texts of the table may name; without its needs, where `keepNeeds` has not been told of them. */
 export const aroundOf = (converting: Converting): TextContext => known.get(converting) ?? keepNeeds(converting, []);

@@ -19,6 +19,7 @@ export type TableRow = [
   extension: string | null,
 ];
 
+/** Without columns, constraints and indexes, which come in rows of their own. */
 export function toTable([
   ,
   name,
@@ -79,6 +80,7 @@ function notNullOf(
   return requestOf(name) === null ? { nullable: !notNull, notNull: { name, more } } : { nullable: true, notNull: null };
 }
 
+/** A NOT NULL that is being prepared online doesn't count yet. */
 export function toColumn(row: ColumnRow): CatalogColumn {
   const [, , name, type, dimensions, typeKind, builtIn, notNull, identity, generated, expression] = row;
   const [, , , , , , , , , , , collation, comment, sequenceSchema, sequence, inherited, notNullName, more] = row;

@@ -34,6 +34,7 @@ export function keepSteps(request: string, steps: readonly PreparationStep[]): P
   ];
 }
 
+/** In the order they are done in; empty where nothing is prepared for the request, or nothing any more. */
 export async function readSteps(db: Queryable, request: string): Promise<KeptStep[]> {
   const text = `SELECT number, step, checkpoint, progress, started_at, milliseconds
                   FROM ${own.preparations} WHERE request = $1 ORDER BY number`;
@@ -51,6 +52,7 @@ export async function keepProgress(
   await db.query(text, [request, number, JSON.stringify(progress)]);
 }
 
+/** One that was begun before keeps its time, so that it tells of all that the step has taken. */
 export async function beginStep(db: Queryable, request: string, number: number): Promise<void> {
   const text = `UPDATE ${own.preparations} SET started_at = coalesce(started_at, now()) WHERE request = $1 AND number = $2`;
   await db.query(text, [request, number]);

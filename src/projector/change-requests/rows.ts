@@ -8,6 +8,7 @@ import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { StepProgress } from '../online/types.js';
 import { IS_DUE } from './due.js';
 
+/** Undefined: there is none. PostgreSQL refuses an id that is no uuid. */
 export async function readChange(db: Queryable, id: string): Promise<ChangeRequest | undefined> {
   return (await readChanges(db, [id])).get(id);
 }
@@ -49,6 +50,7 @@ export function changesAfter(
   return after;
 }
 
+/** One statement that puts them in the place of their rows, or none where there are none. */
 export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[] {
   if (requests.length === 0) return [];
   const rows = requests.map((request) => {

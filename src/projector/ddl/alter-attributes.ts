@@ -15,6 +15,7 @@ import { type Sql, ident, join, sql } from './sql.js';
 import { conversion } from './type-change.js';
 import { typeChangeCosts } from './type-change-costs.js';
 
+/** One statement, or none where type, nullability and default stay. */
 export function alterAttributes(change: Change, old: ColumnField, now: ColumnField): Step[] {
   const actions = attributeActions(old, now);
   if (actions.length === 0) return [];

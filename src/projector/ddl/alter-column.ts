@@ -37,6 +37,7 @@ const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
 /** Or of one that comes back from the trash, plain at first. */
 type FieldUpdate = Change<'field.created' | 'field.updated'>;
 
+/** Empty where nothing of the column changes. Its name stays: renames have an event of their own. */
 export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   return [
     ...dropParts(change, old, now),

@@ -8,6 +8,7 @@ const PROVIDERS: Record<Collation['provider'], Sql> = {
   builtin: sql`PROVIDER = builtin`,
 };
 
+/** Fails where there is one of the name. @param name qualified */
 export function createCollation(name: Sql, collation: Collation): Sql {
   const { provider, locale, lc_collate, lc_ctype, deterministic, rules } = collation;
   const parts = [

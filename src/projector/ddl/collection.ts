@@ -15,6 +15,7 @@ import { moveToTrash, restoreTable } from './trash/table.js';
 import { columnComment } from './parts.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 
+/** Empty for a folder. Comes from the trash, with its rows, where the event says so and there is a trash. */
 export function planCollectionCreated(change: Change<'collection.created'>): Step[] {
   const { event, after } = change;
   const node = after.collections.get(event.collection) as CollectionNode;
@@ -42,6 +43,7 @@ function makeTable(change: Change<'collection.created'>, node: CollectionNode, t
 /** The table is there, with all dependent objects. */
 export const planCollectionAdopted = (): Step[] => [];
 
+/** Comment, constraints, indexes and what the table needs. Fields have events of their own. */
 export function planCollectionUpdated(change: Change<'collection.updated'>): Step[] {
   const { event, before, after } = change;
   const old = before.collections.get(event.collection)?.collection.schema;

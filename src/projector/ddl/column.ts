@@ -9,6 +9,7 @@ import { type Sql, collationName, expression, ident, sql, typeName } from './sql
 /** A field that has a column. */
 export type ColumnField = Field & { schema: ColumnSchema };
 
+/** Whether there is a field with a column; an alias has none. */
 export function hasColumn(field: Field | undefined): field is ColumnField {
   return field !== undefined && field.schema !== null;
 }

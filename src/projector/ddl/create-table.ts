@@ -10,6 +10,7 @@ import { type Sql, constraintDefinition, ident, join, partitionKey, qualified, s
 /** A relation that has a foreign key. */
 export type ForeignKeyRelation = Relation & { schema: ForeignKey; one_collection: string };
 
+/** Whether there is a relation that PostgreSQL keeps; others are rows of metadata alone. */
 export function hasForeignKey(relation: Relation | undefined): relation is ForeignKeyRelation {
   return relation !== undefined && relation.schema !== null && relation.one_collection !== null;
 }

@@ -81,6 +81,7 @@ export function isInherited({ event, before }: Change, { references, definition 
 const isAmong = (constraints: readonly Constraint[], definition: string): boolean =>
   constraints.some((each) => isSameText('constraint', each.definition, definition));
 
+/** Fails on existing rows that don't fit. @throws UnsafeSqlError where the definition is something else */
 export function addConstraint(change: Change, { name, definition, references }: Constraint): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
   const lock = references === undefined ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
@@ -101,6 +102,7 @@ export function dropConstraint(change: Change, { name, references }: Constraint)
   return step(text, `drop constraint ${name} of ${change.event.collection}`, costs);
 }
 
+/** May fail on existing rows. @throws UnsafeSqlError where the definition is something else */
 export function createIndex(change: Change, { name, unique, definition }: Index): Step {
   const kind = unique === true ? sql`CREATE UNIQUE INDEX` : sql`CREATE INDEX`;
   const text = sql`${kind} ${ident(name)} ON ${tableOf(change)} ${indexDefinition(definition)}`;
@@ -110,10 +112,12 @@ export function createIndex(change: Change, { name, unique, definition }: Index)
   return step(text, `create index ${name} on ${change.event.collection}`, costs);
 }
 
+/** See `dropOwnIndex`. */
 export function dropIndex(change: Change, { name }: Index): Step {
   return dropOwnIndex(change, name, `drop index ${name} of ${change.event.collection}`);
 }
 
+/** Of a table that is there already. @throws UnsafeSqlError where the bounds are something else */
 export function attachPartition(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Step {
   const parent = qualified(change.schema, table);
   const text = sql`ALTER TABLE ${parent} ATTACH PARTITION ${tableOf(change)} ${partitionBound(bound)}`;

@@ -8,6 +8,7 @@ import { dropKeptColumn, restoreColumn } from './trash/column.js';
 import type { Step } from './step.js';
 import { hasColumn } from './column.js';
 
+/** Empty for an alias. Comes from the trash, with its values, where the event says so and there is a trash. */
 export function planFieldCreated(change: Change<'field.created'>): Step[] {
   const field = getField(change.after, change.event.collection, fieldNameOf(change.event));
   if (!hasColumn(field)) return [];
@@ -15,6 +16,10 @@ export function planFieldCreated(change: Change<'field.created'>): Step[] {
   return restored !== undefined && change.hasTrash ? restoreColumn(change, field, restored) : addColumn(change, field);
 }
 
+/**
+ * Empty for an alias. The values are kept where the event says until when and there is a trash; otherwise they are
+ * lost.
+ */
 export function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
   const field = getField(change.before, change.event.collection, fieldNameOf(change.event));
   if (!hasColumn(field)) return [];
@@ -23,6 +28,10 @@ export function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
   return dropKeptColumn(change, field, kept_until);
 }
 
+/**
+ * Empty where the column stays. An alias that becomes a column is added, a column that becomes an alias dropped with
+ * its values.
+ */
 export function planFieldUpdated(change: Change<'field.updated'>): Step[] {
   const { event, before, after } = change;
   const old = getField(before, event.collection, fieldNameOf(event));

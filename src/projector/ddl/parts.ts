@@ -18,10 +18,12 @@ export const DROPPED_KEY_ENTRIES = 7;
 /** `articles.title`, for summaries. */
 export const label = (field: { collection: string; field: string }): string => `${field.collection}.${field.field}`;
 
+/** The table of the event's collection, qualified. */
 export const tableOf = (change: Change): Sql => qualified(change.schema, change.event.collection);
 
 const constraint = (change: Change, name: string) => partOf(change.event.collection, 'constraint', name);
 
+/** Blocks writes while it is built. May fail where a value of the column can be too long for an index. */
 export function createIndex(change: Change, field: ColumnField): Step {
   const { field: name } = field;
   const definition = columnList([name]);
@@ -47,6 +49,7 @@ function canOutgrowIndex({ data_type, max_length, numeric_precision }: ColumnSch
 
 const FIXED_SIZE: ReadonlySet<Kind> = new Set<Kind>(['number', 'boolean', 'temporal']);
 
+/** See `dropOwnIndex`. */
 export function dropIndex(change: Change, field: ColumnField): Step {
   return dropOwnIndex(change, indexNameOf(field), `drop index on ${label(field)}`);
 }
@@ -70,6 +73,7 @@ export function becomeUnique(change: Change, field: ColumnField): Step[] {
   ];
 }
 
+/** Fails on rows that repeat a value; nulls don't. */
 export function addUnique(change: Change, field: ColumnField): Step {
   const unique = sql`CONSTRAINT ${ident(uniqueNameOf(field))} UNIQUE (${ident(field.field)})`;
   return step(sql`ALTER TABLE ${tableOf(change)} ADD ${unique}`, `make ${label(field)} unique`, {
@@ -80,6 +84,7 @@ export function addUnique(change: Change, field: ColumnField): Step {
   });
 }
 
+/** IF EXISTS: it may have been dropped by hand. */
 export function dropUnique(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(field))}`;
   const summary = `let values of ${label(field)} repeat`;
@@ -99,6 +104,10 @@ export function addPrimaryKey(change: Change, node: CollectionNode): Step[] {
   return [step(text, summary, { ...costs, ...(preparable && { preparable }) })];
 }
 
+/**
+ * Empty where the node has none, or where the key is recreated with a generated column. IF EXISTS: it may have been
+ * dropped by hand.
+ */
 export function dropPrimaryKey(change: Change, node: CollectionNode): Step[] {
   if (primaryKeyColumns(node).length === 0 || change.recreatesKey === true) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(primaryKeyNameOf(node))}`;
@@ -117,6 +126,7 @@ export function changePrimaryKey(change: Change, from: CollectionNode, to: Colle
     : renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
+/** Empty where the names are the same. */
 export function renamePrimaryKey(change: Change, from: string, to: string): Step[] {
   if (from === to) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${ident(from)} TO ${ident(to)}`;
@@ -124,6 +134,7 @@ export function renamePrimaryKey(change: Change, from: string, to: string): Step
   return [step(text, `rename the primary key of ${change.event.collection}`, costs)];
 }
 
+/** Takes the comment away where the field has none. */
 export function columnComment(change: Change, field: ColumnField): Step {
   const text = field.schema.comment === null ? sql`NULL` : literal(field.schema.comment);
   const column = sql`${tableOf(change)}.${ident(field.field)}`;

@@ -16,6 +16,7 @@ import { ident, qualified, sql } from './sql.js';
 
 type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation.deleted'>;
 
+/** Empty where no foreign key comes, goes or changes, and on a partition whose table has it too. */
 export function planRelation(change: RelationChange): Step[] {
   const { event, before, after } = change;
   const name = fieldNameOf(event);
@@ -75,6 +76,7 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
   return step(text, summary, { ...dropping(constraint(relation)), ...costs, also });
 }
 
+/** On the table of `now`, whatever it was called before. */
 export function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step {
   const table = qualified(change.schema, now.many_collection);
   const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;

@@ -10,6 +10,7 @@ import { renameOwnIndex } from './own-index.js';
 import { label, renamePrimaryKey, tableOf } from './parts.js';
 import { ident, join, literal, sql } from './sql.js';
 
+/** Empty where the names are the same. Parts that come or go are no matter of this. */
 export function renameParts(change: Change, old: ColumnField, now: ColumnField): Step[] {
   return [
     ...renameMarkedKey(change, old, now),
@@ -30,6 +31,7 @@ function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): St
   return renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
+/** Empty where one of the two has none. */
 export function renameUnique(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!needsUnique(old) || !needsUnique(now) || uniqueNameOf(old) === uniqueNameOf(now)) return [];
   const names = sql`${ident(uniqueNameOf(old))} TO ${ident(uniqueNameOf(now))}`;
@@ -37,6 +39,7 @@ export function renameUnique(change: Change, old: ColumnField, now: ColumnField)
   return [step(text, `rename the constraint of ${label(now)}`, costs)];
 }
 
+/** Empty where one of the two has none. */
 export function renameIndex(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!old.schema.is_indexed || !now.schema.is_indexed || indexNameOf(old) === indexNameOf(now)) return [];
   return [renameOwnIndex(change, [indexNameOf(old), indexNameOf(now)], `rename the index of ${label(now)}`)];

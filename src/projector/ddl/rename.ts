@@ -16,6 +16,7 @@ import { nameNotNulls, renameIndex, renameUnique } from './rename-parts.js';
 import { type Step, step, tableObject } from './step.js';
 import { ident, qualified, sql } from './sql.js';
 
+/** Empty for a folder. Foreign keys of other tables follow by themselves. */
 export function planCollectionRenamed(change: Change<'collection.renamed'>): Step[] {
   const { event, before, after, schema } = change;
   const { to } = event.data;
@@ -42,6 +43,7 @@ export function planCollectionRenamed(change: Change<'collection.renamed'>): Ste
   ];
 }
 
+/** Empty for an alias. On a partition the column follows its table's, and its parts alone are renamed. */
 export function planFieldRenamed(change: Change<'field.renamed'>): Step[] {
   const { event, before, after } = change;
   const { collection, data } = event;

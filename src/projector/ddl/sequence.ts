@@ -9,6 +9,7 @@ const TYPES: Record<SequenceType, Sql> = {
   bigint: sql`AS bigint`,
 };
 
+/** Only those that are given, in an order that PostgreSQL takes; empty text where there are none. */
 export function sequenceOptions(options: SequenceOptions & { name?: string }): Sql {
   const { name, type, start, increment, min, max, cache, cycle } = options;
   const parts = [

@@ -93,6 +93,7 @@ export function literal(text: string): Sql {
 
 /** SQL as JSON, which can't hold the mark of our own schema; and back. Only for what is kept in our own tables. */
 export const storedSql = (text: Sql): string[] => text.split(ownTable(''));
+/** What `storedSql` made, and nothing else: it isn't parsed again. */
 export const fromStoredSql = (parts: readonly string[]): Sql => parts.join(ownTable('')) as Sql;
 
 /** A block of statements, as DO takes it. */
@@ -154,6 +155,7 @@ export function sql(words: TemplateStringsArray, ...parts: Sql[]): Sql {
   return text as Sql;
 }
 
+/** Empty text where there are no parts. */
 export function join(parts: readonly Sql[], separator: Sql): Sql {
   return parts.join(separator) as Sql;
 }

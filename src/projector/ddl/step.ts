@@ -35,6 +35,7 @@ export interface Step {
   costs: Costs;
 }
 
+/** @param summary one phrase for people: `create table articles` */
 export const step = (text: Sql, summary: string, costs: Costs): Step => ({ text, summary, costs });
 
 /** The steps as statements of an event. */
@@ -83,8 +84,10 @@ function objectOf({ event, about }: Change): DatabaseObject {
   return field === null ? tableObject(event.collection) : partOf(event.collection, 'column', field);
 }
 
+/** A table in the managed schema. */
 export const tableObject = (name: string): DatabaseObject => ({ kind: 'table', name, table: null });
 
+/** A part of a table in the managed schema; two may have one name if their kinds differ. */
 export const partOf = (table: string, kind: 'column' | 'constraint' | 'index', name: string): DatabaseObject => ({
   kind,
   name,

@@ -27,6 +27,7 @@ const KINDS = new Map<string, Kind>([
   ['jsonb', 'json'],
 ]);
 
+/** `other`: a type of its own kind, such as an enum, an array or uuid. */
 export const kindOf = ({ data_type }: Pick<ColumnSchema, 'data_type'>): Kind => KINDS.get(data_type) ?? 'other';
 
 /** Pairs of temporal types without a cast. */

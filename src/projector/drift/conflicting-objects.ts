@@ -21,6 +21,7 @@ interface Part {
 
 const MEMBER = /^(constraint|index) (.*)$/s;
 
+/** The constraint or index that a difference is about; null where it is about something else. */
 export function partOf({ member }: Pick<Difference, 'member'>): Part | null {
   const [, kind, name] = MEMBER.exec(member) ?? [];
   return kind === undefined || name === undefined ? null : { kind: kind as Part['kind'], name };

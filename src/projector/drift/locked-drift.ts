@@ -76,6 +76,7 @@ function fieldNames(node: CollectionNode, table: CatalogTable, takes: (field: st
   return names;
 }
 
+/** Whether the log or the catalog says that it has partitions or is one. */
 export const isPartitioned = (node: CollectionNode, table: CatalogTable | undefined): boolean =>
   extrasOf(node).partition_by !== undefined ||
   extrasOf(node).partition_of !== undefined ||

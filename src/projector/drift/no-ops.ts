@@ -4,6 +4,7 @@ import type { CatalogObjects } from '../catalog/objects.js';
 import { type CollectionNode, extrasOfTable } from '../../schema/model/state.js';
 import type { PlannedRepair, RepairPlan } from './model.js';
 
+/** The plan without the statements on what `beside` shows to be there. The given one stays as it is. */
 export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
   plan: S,
   { collection }: CollectionNode,

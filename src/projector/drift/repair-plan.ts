@@ -79,6 +79,7 @@ export function repairOf(plan: RepairPlan, field: string | undefined, others: re
   });
 }
 
+/** As people are shown it. */
 export function repairOfAll({ statements, events }: RepairPlan): Repair {
   return {
     database: statements.map(({ sql, summary, drops }) => ({ sql, summary, drops })),

@@ -48,6 +48,7 @@ export async function advanceCheckpoint(db: Queryable, from: number, to: number)
 const FAIL = sql`
 UPDATE ${own.projections} SET status = 'failed', last_error = $2, updated_at = now() WHERE name = $1`;
 
+/** Stays until the checkpoint is advanced. */
 export async function recordFailure(db: Queryable, failure: IndexFailure): Promise<void> {
   await db.query(FAIL, [INDEX_PROJECTION, JSON.stringify(failure)]);
 }

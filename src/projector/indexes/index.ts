@@ -60,6 +60,10 @@ interface Pauses {
 
 const PAUSES: Pauses = { gather: 100, busy: 1_000, retry: 1_000, maximum: 300_000 };
 
+/**
+ * Looks at nothing before the first `wake` or `retry`. It never throws: what fails is logged, shown by `status`, and
+ * tried again.
+ */
 export function createIndexProjection(options: IndexProjectionOptions): IndexProjection {
   const { pool, logger, readOnly = () => false } = options;
   const pauses = { ...PAUSES, ...options.pauses };

@@ -12,6 +12,7 @@ const TIMES = 5;
 /** Goes of `NOTES_AT_ONCE` between looks at what is left, and looks that find no less than those before, until it is hopeless. */
 const LOOKS = { every: 20, vain: 5 };
 
+/** Counts the goes of one copy, from its first batch of notes on; it asks the table for nothing. */
 export class Pursuit {
   private whole = 0;
   /** Goes of `NOTES_AT_ONCE` since the last look. */

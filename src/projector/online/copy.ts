@@ -22,6 +22,7 @@ export interface Copying {
   name: string;
 }
 
+/** @param id of the change request @param table its name alone; its schema is `schema` */
 export function copyingOf(
   { id, schema }: { id: string; schema: string },
   { table, key: name, what }: { table: string; key: string; what: Pick<Copying, 'column' | 'key'> },
@@ -31,6 +32,7 @@ export function copyingOf(
 
 const inRoom = (name: string): Sql => sql`${ROOM}.${ident(name)}`;
 
+/** Where the values are, by the identities of their columns. */
 export const copyTable = ({ name }: Copying): Sql => inRoom(name);
 /** Keys of rows that were written, as they come. */
 export const notedTable = ({ name }: Copying): Sql => inRoom(`${name}_noted`);
@@ -93,6 +95,7 @@ const EVENTS = [
   { suffix: '_t', on: sql`TRUNCATE`, rows: sql`` },
 ] as const;
 
+/** One for each kind of statement that writes, TRUNCATE too. */
 export const triggerNames = ({ name }: Pick<Copying, 'name'>): string[] =>
   EVENTS.map(({ suffix }) => `${name}${suffix}`);
 
@@ -109,6 +112,7 @@ export function createTriggers(copying: Copying): Sql[] {
   });
 }
 
+/** IF EXISTS: some may never have been made. */
 export const dropTriggers = ({ table, name }: Pick<Copying, 'table' | 'name'>): Sql[] =>
   EVENTS.map(({ suffix }) => sql`DROP TRIGGER IF EXISTS ${ident(`${name}${suffix}`)} ON ${table}`);
 

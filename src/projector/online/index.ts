@@ -35,6 +35,7 @@ const SMALL_TABLE = 8 * 1024 ** 2;
 /** Milliseconds. */
 const MAX_LAG = 10_000;
 
+/** It keeps nothing: all that it has to know again stands in the steps and in the database. */
 export function createPreparationEngine(options: EngineOptions): PreparationEngine {
   const { lockWait, smallTable = SMALL_TABLE } = options;
   const pace: Pace = { rate: null, maxLag: MAX_LAG, ...options.pace };

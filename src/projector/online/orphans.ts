@@ -49,6 +49,7 @@ UNION ALL
 SELECT 'table', relname::text, NULL FROM pg_catalog.pg_class
  WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relkind = 'r' AND relname ~ $2::text`;
 
+/** In the order in which they can be dropped. @param schema the one that is managed */
 export async function findOrphans(db: Queryable, schema: string): Promise<Orphan[]> {
   const living = await requestsInPreparation(db);
   const { rows } = await db.query<Found>(FOUND, [schema, PREPARED_NAME]);

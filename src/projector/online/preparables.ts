@@ -51,6 +51,7 @@ export function toStored(what: Preparable): Json {
   } as unknown as Json;
 }
 
+/** What `toStored` made. */
 export function fromStored(stored: Json): Preparable {
   const { definition, after, ...rest } = stored as Record<string, string[]>;
   return {

@@ -17,6 +17,7 @@ export interface Using {
   notNullBy: EngineStep['notNullBy'];
 }
 
+/** None of them reads rows but those of a copy that have been noted. They fail where what was prepared isn't there. */
 export function inItsPlace(using: Using): Statement[] {
   const { prepared, statement, schema, id } = using;
   const { what } = prepared;

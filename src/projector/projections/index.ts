@@ -69,10 +69,12 @@ export interface ProjectionsOptions {
   logger: Logger;
 }
 
+/** Names are those of `PROJECTION_NAMES`, in lower case. */
 export function isProjectionName(name: string): name is ProjectionName {
   return PROJECTION_NAMES.some((known) => known === name);
 }
 
+/** A rebuild is shown by `list` in the process that does it. Concurrent calls of `verify` share one comparison. */
 export function createProjections(options: ProjectionsOptions): Projections {
   const rebuilders: Record<ProjectionName, (onProgress: Progress) => Promise<Omit<Rebuilt, 'name'>>> = {
     metadata: async (onProgress) => ({

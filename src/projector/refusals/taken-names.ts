@@ -12,6 +12,7 @@ const TAKEN: ReadonlySet<unknown> = new Set([
   SQLSTATE.duplicate_column,
 ]);
 
+/** Whether PostgreSQL refused because there is a table, a column or another object of the name. */
 export const isNameTaken = (sqlstate: unknown): boolean => TAKEN.has(sqlstate);
 
 export interface Taken {
@@ -90,4 +91,5 @@ export function withTaken(problem: Problem, rows: readonly Taken[]): Problem {
   return { ...problem, message, details: { ...problem.details, taken: [...taken.values()] } };
 }
 
+/** "a table", "an index". */
 export const articled = (kind: string): string => `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;

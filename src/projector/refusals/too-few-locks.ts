@@ -16,6 +16,7 @@ export interface LockSettings {
   max_prepared_transactions: number;
 }
 
+/** As the server has them now: they change with a restart alone. */
 export async function readLockSettings(client: pg.ClientBase | pg.Pool): Promise<LockSettings> {
   const { rows } = await client.query<LockSettings>(
     `SELECT pg_catalog.current_setting('max_locks_per_transaction')::int AS max_locks_per_transaction,

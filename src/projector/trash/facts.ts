@@ -80,6 +80,7 @@ interface Asked {
   glance: TrashGlance;
 }
 
+/** Without the tables that aren't there. `now` is by the database's clock, at the first look. */
 export async function readTrashFacts(client: pg.ClientBase, asked: Asked): Promise<TrashFacts> {
   const rows = (await glanceRows(client, asked)) as [Row, ...Row[]];
   const details = await readDetails(

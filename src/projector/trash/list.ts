@@ -50,11 +50,13 @@ export async function readTrash(db: Queryable, { offset, limit }: Page): Promise
   return (await db.query<TrashEntry>(page, [limit, offset])).rows;
 }
 
+/** Tables and columns together, also those whose time is over and that are not purged yet. */
 export async function countTrash(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${own.trash}`);
   return rows[0]?.count ?? 0;
 }
 
+/** @param position of the deletion @returns undefined: nothing, or nothing any more */
 export async function findInTrash(db: Queryable, position: number): Promise<TrashEntry | undefined> {
   return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = $1`, [position])).rows[0];
 }

@@ -14,6 +14,7 @@ export interface Return {
   kept_until: string | null;
 }
 
+/** In the order of the events; empty where they take nothing out. */
 export async function returningBy(db: Queryable, events: readonly LogEvent[]): Promise<Return[]> {
   const taken = events.flatMap((event) => {
     if (event.type !== 'collection.created' && event.type !== 'field.created') return [];

@@ -17,6 +17,7 @@ interface How {
   isUnmanaged: (kind: 'default' | 'generated') => boolean;
 }
 
+/** Members that differ, each once; empty: they are the same. Indexes and constraints are compared with the table's. */
 export function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isUnmanaged }: How): Member[] {
   const { schema } = field;
   const members: [string, Json, Json][] = [

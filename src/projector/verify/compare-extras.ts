@@ -17,6 +17,7 @@ interface Context {
   objects: CatalogObjects;
 }
 
+/** Members that differ; empty: they are the same. What other tables need too is compared for each of them. */
 export function compareExtras(node: CollectionNode, table: CatalogTable, context: Context): Member[] {
   const extras = extrasOf(node);
   const parent = table.partitionOf && { table: table.partitionOf.table, bound: table.partitionOf.bound };

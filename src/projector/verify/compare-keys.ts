@@ -18,6 +18,7 @@ interface Named {
 
 type KeyDifference = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;
 
+/** What is missing is `found: null`, what is too much `expected: null`. */
 export function compareNamed(expected: readonly Named[], there: readonly Named[]): KeyDifference[] {
   const found = new Map(there.map((each) => [each.name, each]));
   const differences: KeyDifference[] = [];
@@ -34,6 +35,10 @@ function difference({ kind, name, field }: Named, expected: Json, found: Json): 
   return { ...(field === undefined ? {} : { field }), member: `${kind} ${name}`, expected, found };
 }
 
+/**
+ * Those of fields and relations, and those that are kept in PostgreSQL's words, which take the place of the others by
+ * name.
+ */
 export function expectedConstraints(node: CollectionNode, context: { state: State; schema: string }): Named[] {
   const expected = [...ownConstraints(node)];
   for (const relation of node.relations.values()) {
@@ -116,6 +121,7 @@ export function toConstraintShape(found: CatalogConstraint, defined: ReadonlyMap
 
 const PLAIN_INDEX = { method: 'btree', unique: false, valid: true } as const;
 
+/** Without those of constraints. Those of fields come first. */
 export function expectedIndexes(node: CollectionNode): Named[] {
   const plain = [...node.fields.values()].filter(hasColumn).filter((field) => field.schema.is_indexed);
   const kept = extrasOf(node).indexes ?? [];

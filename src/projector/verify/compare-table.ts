@@ -31,6 +31,10 @@ export interface Comparison {
   objects: CatalogObjects;
 }
 
+/**
+ * Differences of the catalog; rows of metadata are compared elsewhere. What is unmanaged is passed over, as is an index
+ * that is still to be built.
+ */
 export function compareTable(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
   const { collection, schema } = node.collection;
   const here = { where: 'catalog', collection } as const;

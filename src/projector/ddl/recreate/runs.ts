@@ -27,6 +27,7 @@ export interface FieldRun {
   recreated: ReadonlySet<string>;
 }
 
+/** Whether there is a field whose column PostgreSQL computes; identity is not that. */
 export function isGenerated(field: Field | undefined): field is ColumnField {
   return hasColumn(field) && field.schema.generation_expression !== null;
 }
