@@ -36,6 +36,7 @@ type Moving = Pick<ChangeRequest, 'state' | 'proposal' | 'online' | 'applicant'>
 /** What can be done with it now, in the words of the routes; not by whom. */
 export const allowedIn = (request: Moving): ChangeAction[] => CHANGE_ACTIONS.filter((action) => mayDo(request, action));
 
+/** Whether its state lets anybody do it now. What is scheduled may be applied: it is at once then. */
 export function mayDo(request: Moving, action: ChangeAction): boolean {
   const { event, in: states } = ACTIONS[action];
   if ((event !== undefined && !mayFollow(request, event)) || (states !== undefined && !states.includes(request.state)))

@@ -33,5 +33,6 @@ export function judgeApprovals(
   }));
 }
 
+/** People who approve exactly this plan: each has one approval at most. */
 export const countApprovals = (judged: readonly JudgedApproval[]): number =>
   judged.filter(({ whyNot }) => whyNot === null).length;

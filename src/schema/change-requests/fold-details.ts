@@ -1,6 +1,7 @@
 /** What events say of a request, beside its state. */
 import type { ChangeEventOf as Of, ChangeRequest, Said } from './model.js';
 
+/** Members that nobody has said anything of yet are null. */
 export function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
   const { position, occurred_at, actor, reason } = event;
   const { proposal, reverts = null, ...asked } = event.data;
@@ -27,6 +28,10 @@ export const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeReq
   (before.state === 'approved' || before.schedule?.approved === true) &&
   (data.plan === undefined || data.plan === before.proposal?.plan);
 
+/**
+ * Takes back the rejection, the preparation, the applicant and the failure; approvals stay, and count where the plan is
+ * the same.
+ */
 export function updated({ data }: Of<'change.updated'>, { proposal: before }: ChangeRequest): Partial<ChangeRequest> {
   const { title, plan, base, ...asked } = data;
   const proposal = before && {
@@ -39,10 +44,12 @@ export function updated({ data }: Of<'change.updated'>, { proposal: before }: Ch
   return { ...asked, proposal, preparation: null, applicant: null, failure: null };
 }
 
+/** The newest comment stands last. */
 export function commented(event: Of<'change.commented'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
   return { proposal: proposal && { ...proposal, comments: [...proposal.comments, saidBy(event)] } };
 }
 
+/** Takes the place of an earlier approval by the same person. Nothing changes for what is no proposal. */
 export function approved(event: Of<'change.approved'>, before: ChangeRequest): Partial<ChangeRequest> {
   const { proposal, schedule } = before;
   if (proposal === null) return {};
@@ -77,11 +84,13 @@ export function scheduled(
   };
 }
 
+/** Takes the place of what was prepared before. With `apply` its actor is who applies it. */
 export function preparing({ data, actor }: Of<'change.preparing'>): Partial<ChangeRequest> {
   const { apply, ...preparation } = data;
   return { preparation, failure: null, ...(apply === true && { applicant: actor }) };
 }
 
+/** Of steps that aren't among `times` nothing is said. Null stays null. */
 export function withTimes(
   preparation: ChangeRequest['preparation'],
   times: readonly { key: string; milliseconds: number }[],

@@ -115,11 +115,13 @@ export type ChangeEventOf<T extends ChangeEvent['type']> = Extract<StoredChangeE
 /** Nobody works on it, and nothing of it may be left in the database. */
 const AT_REST: ReadonlySet<ChangeState> = new Set(['open', 'approved', 'rejected', 'applied', 'failed', 'withdrawn']);
 
+/** Whether nobody works on it now; one that waits for its time, unprepared, is at rest too. */
 export const isAtRest = ({ state, preparation }: Pick<ChangeRequest, 'state' | 'preparation'>): boolean =>
   AT_REST.has(state) || (state === 'scheduled' && preparation === null);
 
 const ENDED: ReadonlySet<ChangeState> = new Set(['applied', 'failed', 'withdrawn']);
 
+/** Whether no work on it is left. One that failed may be taken up again by people. */
 export const isEnded = ({ state }: Pick<ChangeRequest, 'state'>): boolean => ENDED.has(state);
 
 /** Collections whose tables it keeps others from changing. */

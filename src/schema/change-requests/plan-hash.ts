@@ -64,6 +64,7 @@ export function* planHash(change: DecidedChange): Resumable<string> {
   return digest.digest('hex');
 }
 
+/** What is hashed, before it is canonical. Objects stand in the diff's order, by name. */
 export function* planDocument(change: DecidedChange): Resumable<PlanDocument> {
   const { before, after, events, purge = false, acknowledge = [] } = change;
   const diff = yield* diffStates(before, after, collectionsChanged(events));

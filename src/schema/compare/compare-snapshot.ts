@@ -45,6 +45,7 @@ export interface Desired {
   warnings: Warning[];
 }
 
+/** Changes nothing, and asks nobody: PostgreSQL may still refuse what the diff leads to. */
 export function* compareSnapshot(state: State, body: unknown, options: CompareOptions): Resumable<Result<Comparison>> {
   const read = yield* desiredBy(state, body, options);
   if (!read.ok) return read;

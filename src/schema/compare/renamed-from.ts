@@ -27,6 +27,7 @@ const MEMBER = 'renamed_from';
 /** Documents looked at in one step. */
 const STEP = 1_000;
 
+/** What can't be read stands in `problems`; the rest of the answer is of no use then. */
 export function* readRenamedFrom(state: State, body: { [member: string]: unknown }): Resumable<RenamedFrom> {
   const tables = yield* said(body['collections'], 'collections');
   const columns = yield* said(body['fields'], 'fields');

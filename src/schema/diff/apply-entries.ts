@@ -27,6 +27,7 @@ export interface ApplyContext {
   findings: EntryFindings;
 }
 
+/** What is wrong goes to the findings, and the draft without it; ends early when they are full. */
 export function* applyItems(context: ApplyContext, items: Iterable<DiffItem>): Resumable<void> {
   for (const item of items) {
     if (isFull(context.findings)) return;

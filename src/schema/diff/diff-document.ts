@@ -39,6 +39,7 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['A', new Set(['kind', 'path', 'index', 'item'])],
 ]);
 
+/** Parts that are left out are empty. Entries are checked for their shape alone, not for what stands in them. */
 export function* readDiffDocument(body: unknown): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
   if (!isObject(body))
     return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));

@@ -43,6 +43,7 @@ export interface SchemaDiff {
   relations: RelationDiff[];
 }
 
+/** Whether it changes nothing. */
 export const isEmptyDiff = (diff: SchemaDiff): boolean =>
   diff.collections.length + diff.fields.length + diff.relations.length === 0;
 

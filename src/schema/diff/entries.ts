@@ -173,6 +173,7 @@ export interface EntryFindings {
   conflicts: Problem[];
 }
 
+/** Whether anything was found, of either kind. */
 export const isWrong = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length > 0;
 
 /** An entry that doesn't fit the schema any more. */

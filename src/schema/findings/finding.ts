@@ -5,6 +5,7 @@ import { RULES } from './rules/index.js';
 
 const BY_CODE: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.code, rule]));
 
+/** Undefined: no rule has the code, as of a release that had one more. */
 export const ruleOf = (code: string): Rule | undefined => BY_CODE.get(code);
 
 const aliasesOf = ({ aliases = {} }: Rule): string[] =>

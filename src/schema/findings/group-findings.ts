@@ -27,6 +27,10 @@ interface Note {
 /** Notes that are said once of all new things, by what they have in common; undefined: each is said. */
 export type GroupOf = (code: string, place: Place) => string | undefined;
 
+/**
+ * Findings come out in the order they went in. What is said again of a thing that was there before is passed over.
+ * @param groupOf without it, the notes of one rule about new things are one
+ */
 export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   const found: Finding[] = [];
   /** Of things that were there before: a new one is judged once. */

@@ -15,6 +15,7 @@ export { ImpossibleEventError };
 /** An event with its place in the log. */
 export type PlacedEvent = LogEvent & { position: number };
 
+/** One event. `fold` costs less for several. @throws ImpossibleEventError */
 export function evolve(state: State, event: PlacedEvent): State {
   return fold([event], state);
 }

@@ -11,6 +11,7 @@ export interface FormerNames {
   field(collection: string, name: string): string;
 }
 
+/** A name that nothing was renamed to is its own former name. */
 export function formerNames(): FormerNames {
   const collections = new Map<string, string>();
   /** By the collection's former name and the field's present one. */
@@ -42,6 +43,7 @@ export type NamesBefore = (collection: string) => ReadonlySet<string>;
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** For the whole batch: a name may have been several collections' in it. */
 export function* namesBefore(events: readonly LogEvent[]): Resumable<NamesBefore> {
   const former = formerNames();
   const found = new Map<string, Set<string>>();

@@ -23,6 +23,7 @@ export interface OwnIdentities {
   share(): void;
 }
 
+/** For one fold: copies the identities of a node once until they are shared. */
 export function ownIdentities(): OwnIdentities {
   let own = new WeakSet<ReadonlyMap<string, Identity>>();
   return {

@@ -6,6 +6,7 @@ import { replaceNodes, withCollectionNames, withFieldNames } from './renaming.js
 
 export type RenameEvent = Extract<SchemaChange, { type: `${string}.renamed` }>;
 
+/** Of a collection or of a field; relations have no names of their own. */
 export const isRename = (event: SchemaChange): event is RenameEvent =>
   event.type === 'collection.renamed' || event.type === 'field.renamed';
 

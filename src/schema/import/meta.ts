@@ -36,6 +36,7 @@ export function readMeta(
   return meta;
 }
 
+/** VALUE_LEFT_OUT, for each document that has such a value. */
 export function warnOfValue(into: Import, place: Place, member: string, { message }: Wrong): void {
   const owner = quoted(...[place.collection, place.field].filter((name) => name !== undefined));
   warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was left out: it ${message}.`);

@@ -4,6 +4,7 @@ import { invalid, MAX_PROBLEMS } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, isSystemCollection } from '../model/system-collections.js';
 import type { Import, Place } from './context.js';
 
+/** What was left out, in the order it was met. @param code of a rule in `rules/imported.ts` */
 export function warn({ warnings }: Import, code: string, place: Place, message: string): void {
   warnings.push({ code, ...place, message });
 }
@@ -56,10 +57,12 @@ export function requiredName(member: string, { input, at }: Entry, into: Import)
   return undefined;
 }
 
+/** True of any name where the snapshot says nothing of collections: those that are here stay. */
 export function hasCollection(name: string, { collections, instance, parts }: Import): boolean {
   return collections.has(name) || instance.exists(name) || !parts.has('collections');
 }
 
+/** True of any name where the snapshot says nothing of fields: those that are here stay. */
 export function hasField(collection: string, field: string, { fields, instance, parts }: Import): boolean {
   return fields.get(collection)?.has(field) === true || instance.exists(collection, field) || !parts.has('fields');
 }

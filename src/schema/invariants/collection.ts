@@ -4,6 +4,10 @@ import { quoted } from './quoted.js';
 import { extrasProblems } from './extras.js';
 import { type CollectionNode, type State, primaryKeyOf, extrasOf } from '../model/state.js';
 
+/**
+ * Of the collection as a whole: its group, the fields that meta names, keys and extras. Not of its fields and
+ * relations.
+ */
 export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
   const { collection, meta, schema } = node.collection;
   const problem = (member: string[], message: string): Problem =>

@@ -12,6 +12,7 @@ export const INCOMPARABLE = new Map([
 const VIRTUAL =
   'a virtual generated column is computed when it is read, so it is neither unique nor indexed; a stored one (extras.virtual left out) can be';
 
+/** One at most: the first member that can't be, by its key, its uniqueness and its index. */
 export function columnFaults(schema: ColumnSchema): Fault[] {
   const message = INCOMPARABLE.get(schema.data_type) ?? (schema.extras?.virtual === true ? VIRTUAL : undefined);
   if (message === undefined) return [];

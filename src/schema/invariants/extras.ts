@@ -11,6 +11,7 @@ type Key = NonNullable<TableExtras['primary_key']>;
 /** `name`: of the index or constraint that is meant. */
 type Fault = [member: keyof TableExtras, message: string, name?: string];
 
+/** Whether what they name is there and fits; the SQL in them is checked when they are read. */
 export function extrasProblems(state: State, node: CollectionNode): Problem[] {
   const extras = node.collection.schema?.extras;
   if (extras === undefined) return [];

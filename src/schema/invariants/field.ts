@@ -7,6 +7,7 @@ import { type Fault, columnFaults } from './column.js';
 import { type Grouping, groupFault } from './group.js';
 import { quoted } from './quoted.js';
 
+/** Of all fields of a collection, `MAX_PROBLEMS` or a few more. */
 export function fieldProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
   const { collection } = node.collection;
   const groups = groupsIn(node);

@@ -10,6 +10,10 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { quoted } from './quoted.js';
 
+/**
+ * A sequence that would be called like a table of the schema, and a foreign key that is called like a NOT NULL of its
+ * table.
+ */
 export function* implicitNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
   return [...(yield* sequenceProblems(state, node)), ...notNullProblems(node)];
 }

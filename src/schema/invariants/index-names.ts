@@ -15,6 +15,10 @@ interface Part {
   kind: Kind;
 }
 
+/**
+ * ALREADY_EXISTS, with what has the name in `details.taken`: within the table, and among tables and indexes that may
+ * not be built yet.
+ */
 export function* indexNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
   const parts: Part[] = [];
   for (const field of node.fields.values()) {

@@ -10,6 +10,10 @@ import { quoted } from './quoted.js';
 
 type Fault = Pick<Problem, 'message' | 'details'> & { path: Path; code?: ProblemCode };
 
+/**
+ * Where its own end is wrong, nothing is said of the other. @param from the state before the change: it tells which of
+ * two is told
+ */
 export function relationProblems(state: State, relation: Relation, from: State): Problem[] {
   const faults = manyFaults(state, relation);
   if (faults.length === 0) {

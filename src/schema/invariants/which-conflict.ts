@@ -12,6 +12,7 @@ export function isConflicting(relation: Relation, other: Relation, from: State):
   return age === others ? byName(nameOf(relation), nameOf(other)) > 0 : age > others;
 }
 
+/** `articles.author`, as messages name a relation. */
 export const nameOf = ({ many_collection, many_field }: Relation): string => `${many_collection}.${many_field}`;
 
 function isChanged(relation: Relation, from: State): boolean {

@@ -41,6 +41,7 @@ export function* mergeSnapshot(
   });
 }
 
+/** @param index of the resolution in the body */
 export const nothingToDecide = (index: number): Problem =>
   invalid(['resolve', index, 'place'], 'there is nothing to decide at this place: take it as a conflict named it');
 

@@ -59,6 +59,7 @@ function holdersOf({ part, collection, field, path }: MergePlace): MergePlace[] 
   return path === undefined ? (field === undefined ? [] : [whole]) : [whole, ...document];
 }
 
+/** Of several about one place the last one counts. */
 export function* decisionsOf(resolutions: readonly Resolution[]): Resumable<Decisions> {
   const takes = new Map<string, Side>();
   for (const { place, take } of resolutions) {

@@ -24,6 +24,10 @@ export interface Renamed {
 
 type States = Record<'base' | Side, State>;
 
+/**
+ * Where both sides gave names that can't be had together, the conflicts go to `merging`, and columns are left as they
+ * are.
+ */
 export function* renameSides(states: States, merging: Merging): Resumable<Renamed> {
   if (yield* areNamedAlike(states)) return { ...states, renames: NO_RENAMES, touched: new Set(), unwritten: [] };
   const tables = yield* byTables(states, merging);

@@ -3,6 +3,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import type { CollectionNode } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
 
+/** Fields and relations may stand in any order; identities aren't looked at. */
 export function isSameNode(a: CollectionNode, b: CollectionNode): boolean {
   if (a === b) return true;
   if (a.fields.size !== b.fields.size || a.relations.size !== b.relations.size) return false;

@@ -3,6 +3,7 @@ import type { ColumnExtras } from './extras.js';
 import { MAX_NAME_BYTES, cut, fitted, withHash } from './name-length.js';
 import { type CollectionNode, primaryKeyOf, extrasOf } from './state.js';
 
+/** The name that PostgreSQL would give; 63 bytes at most. */
 export function primaryKeyName(collection: string): string {
   return fitted(collection, '_pkey', collection);
 }
@@ -15,10 +16,12 @@ export function primaryKeyNameOf(node: CollectionNode): string {
   return extrasOf(node).primary_key?.name ?? own ?? primaryKeyName(collection);
 }
 
+/** The service's name; 63 bytes at most. See `uniqueNameOf` for that of a field that was adopted. */
 export function uniqueName(collection: string, field: string): string {
   return ownedByBoth(collection, field, '_unique');
 }
 
+/** The service's name; 63 bytes at most. See `indexNameOf` for that of a field that was adopted. */
 export function indexName(collection: string, field: string): string {
   return ownedByBoth(collection, field, '_index');
 }

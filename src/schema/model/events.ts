@@ -194,6 +194,7 @@ export type StoredEvent = LogEvent &
     hash: string;
   };
 
+/** Of version 1, as all that are decided now. @param field null: it is about the collection */
 export function newEvent<T extends EventType>(
   type: T,
   collection: string,

@@ -80,10 +80,12 @@ export function fieldsInOrder(node: CollectionNode): Field[] {
   return [...node.fields.values()].sort((a, b) => compareSort(a.meta.sort, b.meta.sort) || byName(a.field, b.field));
 }
 
+/** Relations in document order: by the name of their field. */
 export function relationsInOrder(node: CollectionNode): Relation[] {
   return [...node.relations.values()].sort((a, b) => byName(a.many_field, b.many_field));
 }
 
+/** Collections in document order: by name, folders among them. */
 export function* collectionsInOrder({ collections }: State): Resumable<CollectionNode[]> {
   return yield* sortedInSteps(collections.values(), (a, b) => byName(a.collection.collection, b.collection.collection));
 }

@@ -40,14 +40,17 @@ export interface State {
   readonly indexNames: PersistentMap<string, string>;
 }
 
+/** The state of an empty log. */
 export function initialState(): State {
   return { position: 0, collections: PersistentMap(), referencedBy: PersistentMap(), indexNames: PersistentMap() };
 }
 
+/** Undefined: there is no such field, or no such collection. */
 export function getField(state: State, collection: string, field: string): Field | undefined {
   return state.collections.get(collection)?.fields.get(field);
 }
 
+/** The relation that a field is the many side of; undefined: it is of none, or isn't there. */
 export function getRelation(state: State, collection: string, field: string): Relation | undefined {
   return state.collections.get(collection)?.relations.get(field);
 }
@@ -59,6 +62,7 @@ export function extrasOf(node: Pick<CollectionNode, 'collection'> | undefined): 
   return extrasOfTable(node?.collection.schema);
 }
 
+/** An empty object where there are none; it is frozen. */
 export function extrasOfTable(schema: TableSchema | null | undefined): TableExtras {
   return schema?.extras ?? NO_EXTRAS;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { invalid, MAX_PROBLEMS, type Path, type Problem } from '../../kernel/problem.js';
 import type { Json } from '../../kernel/json.js';
 
+/** @param message goes on after the member's name: "must be a boolean" */
 export class Wrong {
   readonly message: string;
   constructor(message: string) {

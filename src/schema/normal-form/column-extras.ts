@@ -20,6 +20,9 @@ interface Column extends ColumnType {
   value: Json;
 }
 
+/**
+ * Undefined where none are left. What is wrong goes to `faults`. @returns the very ones it has, where they say the same
+ */
 export function readExtras(change: ColumnChange, column: Column, faults: Fault[]): ColumnExtras | undefined {
   const report = collector(['extras'], faults);
   const given = change.given['extras'];

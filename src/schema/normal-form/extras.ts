@@ -46,6 +46,7 @@ export function readTableExtras(given: unknown, report: Report): TableExtras | u
   return withoutEmpty(needs === undefined ? extras : { ...extras, needs });
 }
 
+/** What `given` says; undefined for nothing at all, or where it has another shape. What is wrong is reported. */
 export function readColumnExtras(given: unknown, report: Report): ColumnExtras | undefined {
   const extras = shaped(columnExtrasV1, given, report);
   if (extras === undefined) return undefined;

@@ -12,6 +12,7 @@ type Ends = Omit<NewRelation, 'schema'>;
 /** `was`: the collection that the relation pointed at before. The derived members of that may come back with a change. */
 export type KeyedEnds = Ends & { was?: string | null };
 
+/** Those of a foreign key of which nothing is said. */
 export function foreignKeyDefaults({ many_collection, many_field }: Ends): ForeignKey {
   return {
     constraint_name: foreignKeyName(many_collection, many_field),

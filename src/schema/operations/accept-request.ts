@@ -12,6 +12,7 @@ export interface AcceptRequest {
 
 export type Named = Map<string, Set<string> | null>;
 
+/** `takes` without a field asks for what is of the table as a whole: only a collection that is taken whole has that. */
 export function requestOf(only: AcceptRequest['only']): AcceptRequest {
   return {
     only,

@@ -73,6 +73,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
   },
 };
 
+/** ALREADY_EXISTS, also for a folder of the name. */
 export function takenName({ collection }: Collection): Problem {
   const message = `collection ${JSON.stringify(collection)} exists already`;
   return about({ kind: 'collection', collection, member: ['collection'] }, message, { code: 'ALREADY_EXISTS' });

@@ -7,6 +7,7 @@ import { type CollectionNode, type State, relationsTo, extrasOf } from '../model
 /** Why the field is needed, and by which fields. */
 type Need = [message: string, by: string[]];
 
+/** IN_USE, with the fields that need it in `details.needed_by`; empty where it can go. */
 export function neededBy(state: State, node: CollectionNode, { collection, field, schema }: Field): Problem[] {
   const needs = [
     ...(schema?.is_primary_key === true ? [asKey(state, collection, field)] : []),

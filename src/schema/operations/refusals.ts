@@ -2,10 +2,12 @@
 import type { Problem } from '../../kernel/problem.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
+/** NOT_FOUND, with the name as it was sent. */
 export function missingCollection(collection: string): Problem {
   return { code: 'NOT_FOUND', message: `there is no collection ${JSON.stringify(collection)}`, collection };
 }
 
+/** FORBIDDEN; undefined where the name is none of the service's. */
 export function systemCollection(collection: string): Problem | undefined {
   if (!isSystemCollection(collection)) return undefined;
   const message = `${JSON.stringify(collection)} is a system collection; it can't be changed through the API`;
@@ -19,6 +21,7 @@ export function noFieldsListed(collection: string): Problem {
   return { code: 'NOT_FOUND', message, collection };
 }
 
+/** NOT_FOUND, in a collection that is there. */
 export function missingField(collection: string, field: string): Problem {
   const message = `there is no field ${JSON.stringify(field)} in ${JSON.stringify(collection)}`;
   return { code: 'NOT_FOUND', message, collection, field };

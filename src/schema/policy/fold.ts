@@ -9,6 +9,7 @@ export function foldPolicy(events: Iterable<LogEvent>, from: Policy = DEFAULT_PO
   return policy;
 }
 
+/** The whole policy: it takes the place of the one before. */
 export const policyUpdated = (policy: Policy): LogEvent => ({
   type: 'policy.updated',
   version: 1,

@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<ValueKind, readonly string[] | null>> = {
   anything: null,
 };
 
+/** The document in pieces, one line a field. @param hash of the snapshot */
 export function* jsonSchemaOf(outline: Outline, hash: string): Texts {
   yield `{ "$comment": ${textLiteral(`Schema ${hash}`)},\n"$schema": "https://json-schema.org/draft/2020-12/schema",\n"$defs": {`;
   let before = '\n';

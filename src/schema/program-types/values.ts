@@ -23,10 +23,12 @@ const KINDS: Readonly<Record<string, ValueKind>> = {
   json: 'json',
 };
 
+/** `anything` for types that the service doesn't know. */
 export function valueKind({ type }: Pick<Field, 'type'>): ValueKind {
   if (Object.hasOwn(KINDS, type)) return KINDS[type] as ValueKind;
   return type.startsWith('geometry') ? 'json' : 'anything';
 }
 
+/** Whether its value may be null when an item is read, as that of an alias may. */
 export const isNullable = ({ schema }: Field): boolean =>
   schema === null || (schema.is_nullable && !schema.is_primary_key);

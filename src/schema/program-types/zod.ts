@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<ValueKind, string>> = {
   anything: 'z.unknown()',
 };
 
+/** The module in pieces, with its imports; for zod 4. @param hash of the snapshot */
 export function* zodOf(outline: Outline, hash: string): Texts {
   yield `// Schema ${hash}\n// Written by the service. Changes are made there.\nimport { z } from 'zod';\n\n`;
   yield 'export const schemas = {\n';

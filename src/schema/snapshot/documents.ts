@@ -43,6 +43,7 @@ export interface FieldDocument {
   schema: ColumnDocument | null;
 }
 
+/** Null as `schema`: a folder. Its fields and relations are documents of their own. */
 export function collectionDocument({ collection, meta, schema }: Collection): CollectionDocument {
   return {
     collection,

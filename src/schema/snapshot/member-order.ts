@@ -47,8 +47,11 @@ const RELATION: Order = {
   inner: { schema: { first: ['constraint_name', 'on_update', 'on_delete'] } },
 };
 
+/** A copy; members that aren't known come last, by name. */
 export const orderCollectionMembers = <T>(document: T): T => arrange(document, COLLECTION);
+/** A copy; members that aren't known come last, by name. */
 export const orderFieldMembers = <T>(document: T): T => arrange(document, FIELD);
+/** A copy; members that aren't known come last, by name. */
 export const orderRelationMembers = <T>(document: T): T => arrange(document, RELATION);
 
 function arrange<T>(value: T, order: Order): T {

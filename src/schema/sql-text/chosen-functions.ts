@@ -120,4 +120,5 @@ export const REFUSED_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   ['hstore', group('it serves the extension itself', 'hstore_version_diag')],
 ]);
 
+/** In the groups' order; not made unique. */
 export const namesOf = (groups: readonly Group[]): string[] => groups.flatMap(({ names }) => names);

@@ -4,6 +4,7 @@ import { list, member, only, parseStatement, stringOf } from './expression.js';
 /** Those that an expression reads: of `articles.title` the last part; none of a text that doesn't parse. */
 export const expressionColumns = (text: string): ReadonlySet<string> => namesIn(parseStatement(`SELECT (${text})`));
 
+/** Those in its expressions, INCLUDE and WHERE are among them; none of a text that doesn't parse. */
 export const indexColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`CREATE INDEX i ON t ${definition}`));
 

@@ -92,6 +92,7 @@ export function parseDataType(text: string): WrittenType | null {
   return { name: SPELLINGS.get(name) ?? name, parameters };
 }
 
+/** @param name as format_type writes it, without parameters @returns undefined: none that the service knows */
 export function dataType(name: string): DataType | undefined {
   return DATA_TYPES.get(name);
 }
@@ -105,6 +106,7 @@ const KEY_FAMILIES: ReadonlyMap<string, string> = new Map([
   ['character', 'text'],
 ]);
 
+/** Two columns can be compared by a foreign key where this is the same. Types without a family are their own. */
 export function keyFamily(name: string): string {
   return KEY_FAMILIES.get(name) ?? name;
 }

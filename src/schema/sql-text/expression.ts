@@ -171,6 +171,7 @@ export const parseTypeText = memoize((text): Readonly<ParsedType> | null => {
   return member(cast, 'arg')?.['A_Const'] === undefined ? null : readTypeName(member(cast, 'typeName'));
 });
 
+/** Null for SETOF and for what isn't there. A parameter that is no integer is NaN. */
 export function readTypeName(typeName: Node | undefined): ParsedType | null {
   if (typeName === undefined || typeName['setof'] !== undefined) return null;
   const names = list(typeName['names']).map(stringOf);
@@ -184,10 +185,12 @@ export function readTypeName(typeName: Node | undefined): ParsedType | null {
   };
 }
 
+/** Of a node's member: empty where it isn't there. */
 export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Undefined for a node that is no String. */
 export function stringOf(node: unknown): string | undefined {
   const text = member(node, 'String')?.['sval'];
   return typeof text === 'string' ? text : undefined;

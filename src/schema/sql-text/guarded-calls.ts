@@ -6,11 +6,13 @@ import { literalText } from './types.js';
 
 const GUARDED: ReadonlySet<string> = new Set(namesOf(GUARDED_FUNCTIONS));
 
+/** @param name without a schema, in lower case */
 export const isGuarded = (name: string): boolean => GUARDED.has(name);
 
 /** Whether all of its arguments are checked here. */
 export const isGuardedWhole = (name: string): boolean => name === 'nextval' || name === 'current_setting';
 
+/** Why a call of such a function is refused, or null. @param args nodes of the parser */
 export function guardedCallFault(name: string, args: readonly unknown[], around: TextContext): string | null {
   if (name === 'nextval') return sequenceFault(args, around);
   if (name === 'current_setting') return settingFault(args);

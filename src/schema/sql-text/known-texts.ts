@@ -7,6 +7,7 @@ import { needLabel } from '../model/needs.js';
 import type { TextKind } from './check-sql-text.js';
 import { isSameText } from './same-text.js';
 
+/** A copy of `given`. What is compared is found by its name. */
 export function withKnownTexts(given: TableExtras, known: TableExtras): TableExtras {
   const { constraints, indexes, needs } = given;
   return {
@@ -26,6 +27,7 @@ function knownPartition({ partition_by: by, partition_of: of }: TableExtras, kno
   };
 }
 
+/** As given, where it says no default or another one. */
 export function withKnownDefault(given: ColumnExtras, known: ColumnExtras | undefined): ColumnExtras {
   if (given.default === undefined) return given;
   return { ...given, default: knownOrGiven('expression', given.default, known?.default) };

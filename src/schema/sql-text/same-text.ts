@@ -8,6 +8,7 @@ import { type Node } from './expression.js';
 import { memoize } from '../../kernel/memoize.js';
 import { type TextKind, parseText } from './check-sql-text.js';
 
+/** False where either of them doesn't parse, unless they are equal. */
 export function isSameText(kind: TextKind, a: string, b: string): boolean {
   if (a === b) return true;
   const [first, second] = [a, b].map((text) => FINGERPRINTS[kind](text));

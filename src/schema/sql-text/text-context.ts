@@ -23,6 +23,7 @@ export interface Table {
 
 export const NOTHING_AROUND = textContextOfTable({ columns: [], needs: [] });
 
+/** Of a collection that is known; aliases are no columns. */
 export function textContextOf({ collection, fields }: Pick<CollectionNode, 'collection' | 'fields'>): TextContext {
   const columns = [...fields.values()].flatMap(({ field, schema }) =>
     schema === null ? [] : [{ name: field, type: schema.data_type }],
@@ -34,6 +35,7 @@ export function textContextOf({ collection, fields }: Pick<CollectionNode, 'coll
   });
 }
 
+/** @param columns types as format_type writes them, with parameters */
 export function textContextOfTable({ collection, columns, needs }: Table): TextContext {
   const named = (...kinds: Need['kind'][]) => needs.flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
   return {

@@ -11,6 +11,7 @@ export interface SqlText {
   path: Path;
 }
 
+/** Empty where there are none. Those of fields are `textsOfField`'s. */
 export function textsOfTable(extras: TableExtras | undefined): SqlText[] {
   if (extras === undefined) return [];
   const { constraints = [], indexes = [], primary_key: key, partition_by: by, partition_of: of, needs = [] } = extras;
@@ -32,6 +33,7 @@ export function textsOfDomain({ default: value, checks = [] }: Domain, path: Pat
   ];
 }
 
+/** Its generation expression and its default, where they are SQL; empty for an alias. */
 export function textsOfField({ schema }: Field): SqlText[] {
   if (schema === null) return [];
   return [

@@ -14,6 +14,7 @@ export interface TypeUse {
 /** Only PostgreSQL's own. */
 export const OWN_TYPES: TypeUse = { needed: new Set(), ofColumns: new Set(), ofExtension: () => false };
 
+/** Why SQL may not cast to the type, or null. */
 export function typeFault(type: Node | undefined, use: TypeUse): string | null {
   if (type?.['pct_type'] !== undefined || type?.['setof'] !== undefined) return 'must name types as they are called';
   const parts = partsOf(type);

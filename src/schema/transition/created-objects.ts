@@ -7,6 +7,7 @@ import { groupsFirst, neededFirst, parentOf } from '../model/order.js';
 import type { CollectionNode, Identity, State } from '../model/state.js';
 import { type EventSteps, type Restores, type TransitionContext, concurrently } from './context.js';
 
+/** With their fields, and without relations. What others stand in or refer to comes first. */
 export function* createCollections({ from, to, names, removals, options }: TransitionContext): EventSteps {
   const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
   const created: string[] = [];
@@ -31,6 +32,7 @@ export function* createCollections({ from, to, names, removals, options }: Trans
   }
 }
 
+/** Of collections that stay, groups before what stands in them. */
 export function* createFields(change: TransitionContext): EventSteps {
   for (const { name, before, after } of change.surviving) {
     yield;

@@ -21,6 +21,7 @@ import { patchBetween } from '../fold/patch.js';
 import { isReplacedRelation } from './removed-objects.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
 
+/** `held`: what is different now from the state that the change is from, by the detaching events. */
 export function* detach(change: TransitionContext): Resumable<{ events: NewEvent[]; held: Detached }> {
   const held: Detached = { collections: new Map(), fields: new Map(), relations: new Map() };
   const events: NewEvent[] = [];

@@ -12,6 +12,7 @@ interface OpenNode {
   relations: Map<string, Relation>;
 }
 
+/** It copies a collection when that is first changed; the base stays as it is. */
 export class Draft {
   readonly #base: State;
   /** Collections opened for editing; undefined: removed. */

@@ -10,6 +10,10 @@ export interface Removals {
   fields: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
+/**
+ * What becomes another kind of thing goes too, and comes again. @param names the collections that may differ, by the
+ * names of both states
+ */
 export function* removalsBetween(from: State, to: State, names: readonly string[]): Resumable<Removals> {
   const collections = new Set<string>();
   const fields = new Map<string, Set<string>>();

@@ -24,6 +24,7 @@ export interface Renames {
 
 export const NO_RENAMES: Renames = { collections: new Map(), fields: new Map() };
 
+/** Whether nothing is called otherwise. */
 export const isNone = ({ collections, fields }: Renames): boolean => collections.size === 0 && fields.size === 0;
 
 /** @param touched the collections that may differ, by the names of both states */

@@ -5,6 +5,7 @@ import { byName, extrasOf, extrasOfTable, referencesTo } from '../model/state.js
 import { AS_ASKED, type Restoring, noCollection } from './restore-context.js';
 import { withExtras, withoutConstraints } from './table-extras.js';
 
+/** What can't come back as it was stays away, and is told in `left`. */
 export function restoreConstraints(restoring: Restoring): void {
   const { past, name, isThere, left } = restoring;
   keepOwn(restoring);

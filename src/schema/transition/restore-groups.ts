@@ -2,6 +2,7 @@
 import { type CollectionNode, type State, groupedIn } from '../model/state.js';
 import { type Restoring, noCollection } from './restore-context.js';
 
+/** What has been moved to another group meanwhile stays there, and is told in `left`. */
 export function restoreGroups(restoring: Restoring): void {
   const { state, past, draft, name, node, isThere, left } = restoring;
   const above = nearestGroup(restoring);

@@ -6,6 +6,7 @@ import { isSystemCollection } from '../model/system-collections.js';
 import { dropAlias } from './cascade.js';
 import { AS_ASKED, type Restoring, noCollection } from './restore-context.js';
 
+/** What can't come back as it was stays away, and is told in `left`. */
 export function* restoreRelations(restoring: Restoring): Resumable<void> {
   const { past, name, node } = restoring;
   const others = relationsTo(past, name).filter(({ many_collection }) => many_collection !== name);

@@ -53,6 +53,7 @@ export function withNeeds(schema: TableSchema, desired: TableSchema): TableSchem
   return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
 }
 
+/** In place of those it has. The comment stays. */
 export function withExtras({ comment }: TableSchema, extras: TableExtras): TableSchema {
   const said = Object.entries(extras).filter(
     ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),

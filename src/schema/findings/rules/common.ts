@@ -6,6 +6,7 @@ import type { Field, FieldChange, Level, Observed, PlannedEvent, TableStatistics
 
 export type Column = Field & { schema: NonNullable<Field['schema']> };
 
+/** Whether there is a field with a column; an alias has none. */
 export const hasColumn = (field: Field | undefined): field is Column => field?.schema != null;
 
 /** `articles.title` */
@@ -25,6 +26,7 @@ export const fieldAfter = (
   { field }: { field: string | null },
 ): Field | undefined => (field === null ? undefined : after?.fields.get(field));
 
+/** Whether PostgreSQL gives the values of new rows from a sequence. */
 export const counts = ({ schema }: Column): boolean => schema.has_auto_increment || isSerial(schema);
 
 /** Whether a column of a new row has a value where none is said. */
@@ -45,6 +47,9 @@ export function sized(planned: PlannedEvent, table: string, most?: Level): Pick<
   return { level: most !== undefined && level === 'danger' ? most : level, statistics: statistics ?? null };
 }
 
+/**
+ * The definition in PostgreSQL's words; undefined where the table has none of the name, or a field or relation says it.
+ */
 export const extraConstraint = (node: CollectionNode | undefined, name: string): string | undefined =>
   extrasOf(node).constraints?.find((each) => each.name === name)?.definition;
 
@@ -61,5 +66,6 @@ export function added<K extends 'constraints' | 'indexes' | 'needs'>(
   return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !known.has(name));
 }
 
+/** Whether there is a collection that is no folder. */
 export const hasTable = ({ collections }: State, name: string): boolean =>
   collections.get(name)?.collection.schema != null;

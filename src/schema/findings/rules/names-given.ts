@@ -9,6 +9,7 @@ export interface GivenName {
   place: Pick<Observed, 'collection' | 'field'>;
 }
 
+/** Empty for folders and aliases, and for all other events. */
 export function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
   const { collection } = event;
   switch (event.type) {

@@ -11,6 +11,7 @@ import type { Json } from '../../../kernel/json.js';
 const NOT_JSON = new Wrong('must be JSON: an object, an array, a number, a boolean, or a string that holds JSON text');
 const LOSES_DIGITS = new Wrong('holds a number with more digits than JSON readers keep exactly');
 
+/** The value in normal form, or what is wrong with it. JSON text of an object or array becomes that. */
 export function jsonDefault(value: unknown): Json | Wrong {
   if (typeof value !== 'string') return value === undefined ? NOT_JSON : (value as Json);
   let parsed: Json;

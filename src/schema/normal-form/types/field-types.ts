@@ -35,6 +35,7 @@ export const ALIAS_TYPE = 'alias';
 
 export const FIELD_TYPES: readonly string[] = [...COLUMNS.keys(), ALIAS_TYPE, UNKNOWN_TYPE];
 
+/** Whether it is one of `FIELD_TYPES`, in their spelling. */
 export function isFieldType(type: unknown): type is string {
   return typeof type === 'string' && (COLUMNS.has(type) || type === ALIAS_TYPE || type === UNKNOWN_TYPE);
 }
@@ -50,6 +51,7 @@ const TYPE_OF_COLUMN: ReadonlyMap<string, string> = new Map(
   [...COLUMNS].reverse().flatMap(([type, dataTypes]) => dataTypes.map((name) => [name, type] as const)),
 );
 
+/** Undefined for a data type that no field type has: its fields are `unknown`. */
 export function typeOfDataType(dataType: string): string | undefined {
   return TYPE_OF_COLUMN.get(dataType);
 }
