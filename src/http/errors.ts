@@ -80,6 +80,7 @@ export function refused(code: ErrorCode, message: string, more: Omit<EdgeProblem
   return new Refused([{ code, message, ...more }]);
 }
 
+/** INVALID_QUERY, for the caller to throw. @param message goes without the parameter's name, which is its `path` */
 export function invalidQuery(parameter: string, message: string): Refused {
   return refused('INVALID_QUERY', message, { path: parameter });
 }
@@ -88,6 +89,7 @@ export interface ErrorBody {
   errors: { message: string; extensions: { code: ErrorCode } & Record<string, unknown> }[];
 }
 
+/** One entry a problem, in their order; members that say nothing are absent. */
 export function errorBody(problems: readonly EdgeProblem[]): ErrorBody {
   return {
     errors: problems.map(({ code, message, subject, path, collection, field, details }) => ({

@@ -35,4 +35,5 @@ const overHttps = helmet(common);
 /** Browsers pass over these without https, and complain in their console. */
 const overHttp = helmet({ ...common, crossOriginOpenerPolicy: false, originAgentCluster: false });
 
+/** `trust proxy` has to be set before: whether the browser came by https is what the request says. */
 export const securityHeaders: RequestHandler = (req, res, next) => (req.secure ? overHttps : overHttp)(req, res, next);

@@ -18,6 +18,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** Only what a reader asks for again is worth keeping: everything that `representation` doesn't make. */
 const NOT_STORED = ['Cache-Control', 'no-store'] as const;
 
+/** Written in one go: for what is small. Nobody keeps it (`no-store`). */
 export function jsonAnswer(status: number, value: unknown, headers: readonly string[] = []): Answer {
   return textAnswer(status, JSON.stringify(value), ['Content-Type', JSON_TYPE, ...headers]);
 }
@@ -43,6 +44,7 @@ export function streamAnswer(
   return { status: 200, headers: ['Content-Type', type, ...headers, ...NOT_STORED], body: null, stream };
 }
 
+/** 204. @param position of the schema that it reflects, where there is one to say */
 export function noContent(position?: number): Answer {
   return { status: 204, headers: NOT_STORED, body: null, ...(position !== undefined && { position }) };
 }

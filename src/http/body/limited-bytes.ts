@@ -13,6 +13,7 @@ export class ClientGone extends Error {
 /** Milliseconds that a client may send nothing before it is given up. */
 const STALL = 20_000;
 
+/** As its headers say: one that comes in chunks counts, empty or not. */
 export function hasBody(req: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
   return encoding !== undefined || (length !== undefined && length !== '0');

@@ -28,6 +28,7 @@ export interface MediaType {
   charset: string | null;
 }
 
+/** Of several charsets the first. What is no media type comes out as it is. */
 export function mediaType(header: string | undefined): MediaType {
   const [type = '', ...parameters] = (header ?? '').split(';');
   const charset = parameters.map((text) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/i.exec(text)?.[1]).find(Boolean);

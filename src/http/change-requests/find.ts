@@ -7,6 +7,7 @@ import type { Call } from '../route.js';
 
 export const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
 
+/** NOT_FOUND. Returned, for the caller to throw. */
 export const noSuchChange = (id: string) => refused('NOT_FOUND', `There is no change request ${JSON.stringify(id)}.`);
 
 /** @throws Refused NOT_FOUND */

@@ -20,6 +20,7 @@ interface Beside {
   online?: boolean;
 }
 
+/** 200, also where PostgreSQL refuses: then `accepted` is false and `errors` says why. */
 export async function planAnswer(
   { pool, config: { schema } }: Pick<HttpDeps, 'pool' | 'config'>,
   run: Plan,

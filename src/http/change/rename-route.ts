@@ -27,6 +27,7 @@ interface RenameRoute<N extends Name, Query> {
   shows(state: State, command: CommandOf<N>, call: Call<Query>): string;
 }
 
+/** For admins. `warnings` is absent where the old name is said nowhere. */
 export function renameRoute<N extends Name, Query>(
   deps: Pick<HttpDeps, 'pipeline' | 'changes'>,
   { path, query, name, input, shows }: RenameRoute<N, Query>,

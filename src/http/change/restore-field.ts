@@ -20,6 +20,7 @@ import type { Call } from '../route.js';
 export type RestoreDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'history' | 'config'>;
 export type RestoreCall = Call<{ dry_run: boolean }>;
 
+/** The field as it is now, with a warning for each thing that stayed away; a plan where `dry_run` is asked for. */
 export async function restoreField(
   deps: RestoreDeps,
   call: RestoreCall,

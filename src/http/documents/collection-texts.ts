@@ -30,6 +30,7 @@ interface Known {
 /** The schemas that SQL names. */
 export type SqlPlace = Pick<HttpDeps['config'], 'schema' | 'serviceSchema'>;
 
+/** Texts go with their collections: nothing has to be thrown away. */
 export function createCollectionTexts(
   place: SqlPlace,
   systemCollections: readonly CollectionDocument[],

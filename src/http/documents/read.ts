@@ -9,6 +9,7 @@ import type { Call } from '../route.js';
 /** Answers `call` with the JSON that `render` makes of the state; `key` names the answer among all of that state. */
 export type Read = (call: Call<unknown>, key: string, render: (state: State) => Texts) => Promise<Answer>;
 
+/** With an ETag by what is answered: 304 where the caller has it already. */
 export function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
   return async (call, key, render) => {
     const state = await store.atHead(call.head);

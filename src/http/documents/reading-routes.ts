@@ -22,6 +22,7 @@ interface ListRoute<Query> extends Reading<Query> {
   texts: (state: State, call: Call<Query>) => Texts;
 }
 
+/** For readers. The page is cut from the texts, so that `texts` need not know of it. */
 export function listRoute<Query extends ListQuery>(deps: Deps, { key, texts, ...spec }: ListRoute<Query>): Route {
   const read = createRead(deps);
   return route({
@@ -38,6 +39,7 @@ interface DocumentRoute<Query> extends Reading<Query> {
   text: (state: State, call: Call<Query>) => string;
 }
 
+/** For readers. `fields` picks members of what `text` gives. */
 export function documentRoute<Query extends { fields?: readonly string[] | undefined }>(
   deps: Deps,
   { key, text, ...spec }: DocumentRoute<Query>,

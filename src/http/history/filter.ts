@@ -44,6 +44,7 @@ export const beyond = (filter: EventFilter, order: Order, place: number | undefi
     ? { ...filter, after: Math.max(place ?? 0, filter.after ?? 0) }
     : { ...filter, before: lower(place, filter.before) };
 
+/** Undefined: none was named. @throws Refused where the log holds no such event */
 export async function positionOf(place: Cursor | undefined, history: HttpDeps['history']): Promise<number | undefined> {
   if (place !== undefined) await requireInLog(place, history);
   return place?.position;

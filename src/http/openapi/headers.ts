@@ -55,6 +55,7 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   ETag: { description: 'A strong validator of the answer', schema: text },
 };
 
+/** Of answers that are no refusals, as references to the components. */
 export function answerHeaders({ access, needsPrimary }: Route, { changes, validated }: OperationDoc): JsonSchema {
   const names = [
     'X-Request-Id',
@@ -66,6 +67,7 @@ export function answerHeaders({ access, needsPrimary }: Route, { changes, valida
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
+/** None is required. Authorization is not among them: it is a security scheme. */
 export function headerParameters({ access }: Route, { changes, validated }: OperationDoc): JsonSchema[] {
   const headers = {
     ...(access !== 'anyone' && POSITION_PARAMETERS),

@@ -13,6 +13,7 @@ export interface Components {
   schemas(): Record<string, JsonSchema>;
 }
 
+/** One for each document: what it has been asked for is what stands in the document. */
 export function createComponents(): Components {
   const known = new Map<string, JsonSchema>();
   return {

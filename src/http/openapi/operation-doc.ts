@@ -44,4 +44,5 @@ const counts = z.strictObject({ total_count: z.int().optional(), filter_count: z
 /** A page of a list, with the counts that were asked for. */
 export const page = (shape: z.ZodType): z.ZodType => z.strictObject({ data: z.array(shape), meta: counts.optional() });
 
+/** A body that is an object or a list of such. */
 export const oneOrMany = (shape: z.ZodType): z.ZodType => z.union([shape, z.array(shape)]);

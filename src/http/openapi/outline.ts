@@ -33,6 +33,7 @@ export interface Outline {
   shapes: { name: string; description: string; members: Member[]; type: string }[];
 }
 
+/** Tags, operations and shapes in the order that the document has them. */
 export function outlineOf(document: OpenApiDocument): Outline {
   const { paths, components } = document;
   const all = Object.entries(paths).flatMap(([path, methods]) =>

@@ -31,6 +31,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** HTML as text. What comes from the document is escaped. */
 export function pageOf(document: OpenApiDocument): string {
   const { tags, shapes } = outlineOf(document);
   const { title, description } = document['info'] as { title: string; description: string };

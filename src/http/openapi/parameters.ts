@@ -11,6 +11,7 @@ const PATH_PARTS: Readonly<Record<string, string>> = {
   token: 'The id of a token',
 };
 
+/** In the order of the path, `:name` for each. */
 export function pathParameters(path: string): JsonSchema[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
@@ -21,6 +22,7 @@ export function pathParameters(path: string): JsonSchema[] {
   }));
 }
 
+/** Empty for a route that takes none. None is required. */
 export function queryParameters(query: z.ZodType, components: Components): JsonSchema[] {
   if (!(query instanceof z.ZodObject)) return [];
   return Object.entries(query.shape as Record<string, z.ZodType>).map(([name, shape]) => {

@@ -11,6 +11,7 @@ import { data, type OperationDoc } from './operation-doc.js';
 
 type Responses = Record<string, JsonSchema>;
 
+/** By status, each with its description and its shape. */
 export function responsesOf(route: Route, doc: OperationDoc, components: Components): Responses {
   const also = Object.entries(doc.also ?? {}).map(([status, shape]) => [
     status,

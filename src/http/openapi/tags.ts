@@ -19,6 +19,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   docs: 'This description, for people',
 };
 
+/** `collections` of `/collections/:collection`; empty for the root. */
 export const tagOf = (path: string): string => path.split('/')[1] ?? '';
 
 /** In the order of the routes. */

@@ -44,6 +44,7 @@ type TestCall = Call<{ online: boolean; force: boolean; mode: 'mirror' | 'merge'
 
 const MEMBERS = new Set(['diff', 'snapshot', 'policy']);
 
+/** What it gives throws Refused for a body that can't be read, and for a change that the schema doesn't take. */
 export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'history' | 'config'>) {
   const { pool, store, history, config } = deps;
   const { release, schema, keepDeleted } = config;

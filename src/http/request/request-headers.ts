@@ -49,6 +49,7 @@ export function atLeastOf(req: IncomingMessage): Cursor | undefined {
   });
 }
 
+/** Null: there is none. @throws Refused INVALID_PAYLOAD */
 export function idempotencyKeyOf(req: IncomingMessage): string | null {
   const key = req.headers['idempotency-key'];
   if (key === undefined) return null;
@@ -91,6 +92,7 @@ export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefin
   });
 }
 
+/** Cut to `MAX_USER_AGENT` code points; null where it is empty or absent. It is never refused. */
 export function userAgentOf(req: IncomingMessage): string | null {
   const text = headerText(req, 'user-agent') ?? '';
   // By code points: half a surrogate pair is no text for PostgreSQL.

@@ -10,6 +10,7 @@ import { type Route, route } from '../route.js';
 
 const query = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
 
+/** For admins. Nothing is kept of a dry run. */
 export function adoptRoutes(deps: HttpDeps): Route[] {
   const {
     config: { schema },

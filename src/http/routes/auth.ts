@@ -19,6 +19,7 @@ interface Presented {
   byCookie: boolean;
 }
 
+/** For anyone. An attempt to log in is counted before the password is looked at. */
 export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps): Route[] {
   const login = async (req: Request, body: unknown): Promise<Answer> => {
     const given = readShape(credentials, body);

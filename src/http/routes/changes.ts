@@ -26,6 +26,7 @@ const listQuery = z.strictObject({
   meta: metaMembers.optional(),
 });
 
+/** What else people do with them is in `proposalRoutes` and `changeRebaseRoutes`. */
 export function changesRoutes(deps: HttpDeps): Route[] {
   return [listRoute(deps), oneRoute(deps), withdrawRoute(deps)];
 }

@@ -35,6 +35,7 @@ const deleteQuery = changeQuery.pick({ id: true, online: true }).extend({ purge 
 type OneQuery = z.output<typeof oneQuery>;
 type CreateQuery = z.output<typeof createQuery>;
 
+/** For readers; changes are for admins, the table as PostgreSQL has it for auditors. */
 export function collectionRoutes(deps: HttpDeps): Route[] {
   const texts = createCollectionTexts(deps.config, deps.systemCollections);
   return [...readingRoutes(deps, texts), ...changingRoutes(deps, texts)];

@@ -14,6 +14,7 @@ import { type Route, route } from '../route.js';
 
 const acceptQuery = z.strictObject({ dry_run: flag });
 
+/** The look holds the log's lock: changes wait for it. */
 export function driftRoutes(deps: HttpDeps): Route[] {
   const {
     pipeline,

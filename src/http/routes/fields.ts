@@ -33,6 +33,7 @@ const changeQuery = z.strictObject({
 const renameQuery = oneQuery.extend(onlineQuery);
 const deleteQuery = z.strictObject({ purge, ...onlineQuery });
 
+/** For readers; changes are for admins. A collection's fields are written once for all routes. */
 export function fieldRoutes(deps: HttpDeps): Route[] {
   const textsOf = createFieldTexts();
   return [...readingRoutes(deps, textsOf), ...changingRoutes(deps)];

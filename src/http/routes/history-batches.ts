@@ -39,6 +39,7 @@ const changesQuery = z.strictObject({
     .describe('How many batches at most'),
 });
 
+/** For auditors. Pages are named by where the last one ended. */
 export const historyBatchRoutes = (deps: HttpDeps): Route[] => [batchesRoute(deps), changesRoute(deps)];
 
 function batchesRoute({ history }: HttpDeps): Route {

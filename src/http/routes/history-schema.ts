@@ -28,6 +28,7 @@ const snapshotQuery = z.strictObject({
 });
 const diffQuery = z.strictObject({ from: moment.default(NOW), to: moment.default(NOW) });
 
+/** For authors and auditors. Moments are positions or times. */
 export function historySchemaRoutes(deps: HttpDeps): Route[] {
   const pointAt = createPointAt(deps);
   return [snapshotRoute(deps, pointAt), diffRoute(deps, pointAt), documentsRoute(pointAt)];

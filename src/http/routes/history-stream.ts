@@ -19,6 +19,7 @@ const streamQuery = z.strictObject({ after: cursor.optional(), subject });
 
 const isAboutChanges = (given: string | undefined): boolean => subjectFilter(given).subjectKind === CHANGE;
 
+/** Who may read is looked at again while it goes on: it ends with the token. */
 export function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps): Route {
   /** Also hears of a head that no notification told of. */
   const allowed = async (req: IncomingMessage, access: Access): Promise<boolean> => {

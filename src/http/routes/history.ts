@@ -31,6 +31,7 @@ const eventsQuery = z.strictObject({
 
 const collectionHistoryQuery = z.strictObject({ after: cursor.default({ position: 0 }), limit: pageSize });
 
+/** All below /history, those of the files beside this one too. */
 export function historyRoutes(deps: HttpDeps): Route[] {
   return [
     eventsRoute(deps),

@@ -23,6 +23,7 @@ import { trashRoutes } from './trash.js';
 import { typesRoutes } from './types.js';
 import { userRoutes } from './users.js';
 
+/** In the order in which they are matched; the OpenAPI document, which comes last, describes all the others. */
 export function createRoutes(deps: HttpDeps): Route[] {
   const described = [
     ...collectionRoutes(deps),

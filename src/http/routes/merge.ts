@@ -19,6 +19,7 @@ const MEMBERS = new Set(['base', 'ours', 'theirs', 'resolve']);
 
 type Asked = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
 
+/** For authors. Nothing is changed: it answers a diff, or the conflicts. */
 export function mergeRoutes(deps: HttpDeps): Route[] {
   const { store, config } = deps;
   const { release, schema } = config;

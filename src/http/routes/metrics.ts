@@ -4,6 +4,7 @@ import { textAnswer } from '../answer/answer.js';
 import type { MetricsSource } from '../deps.js';
 import { route, type Route } from '../route.js';
 
+/** Answered while the database is away too. */
 export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] {
   return [
     route({

@@ -24,6 +24,7 @@ const readQuery = z.strictObject({ at: moment.optional().describe('A moment; now
 
 const testQuery = diffQuery.extend({ online: flag.describe('As if it were asked for online') });
 
+/** A policy is replaced as a whole, by an event of the log. */
 export function policyRoutes(deps: HttpDeps): Route[] {
   const { pool, pipeline } = deps;
   const pointAt = createPointAt(deps);

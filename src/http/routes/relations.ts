@@ -24,6 +24,7 @@ const oneQuery = z.strictObject({ fields: membersOf(RELATION_MEMBERS).optional()
 const changeQuery = oneQuery.extend(onlineQuery);
 const deleteQuery = z.strictObject(onlineQuery);
 
+/** For readers; changes are for admins. */
 export function relationRoutes(deps: HttpDeps): Route[] {
   return [...readingRoutes(deps), ...changingRoutes(deps)];
 }

@@ -47,6 +47,7 @@ const applyQuery = z.strictObject({
 
 type SnapshotQuery = z.output<typeof snapshotQuery>;
 
+/** For authors; what is applied without `explain` for admins. */
 export function schemaRoutes(deps: HttpDeps): Route[] {
   return [snapshotRoute(deps), diffRoute(deps), applyRoute(deps)];
 }

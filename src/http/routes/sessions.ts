@@ -13,6 +13,7 @@ const listQuery = z.strictObject({
   meta: metaMembers.optional(),
 });
 
+/** For admins, of any user. A session that is ended takes its access tokens along. */
 export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
   return [
     route({

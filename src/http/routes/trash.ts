@@ -23,6 +23,7 @@ const listQuery = z.strictObject({
 });
 const restoreQuery = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
 
+/** What is in it is named by the position of its deletion. */
 export function trashRoutes(deps: HttpDeps): Route[] {
   const { pool } = deps;
   const texts = createCollectionTexts(deps.config, deps.systemCollections);

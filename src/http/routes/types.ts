@@ -22,6 +22,7 @@ const MEDIA_TYPES: Readonly<Record<Language, string>> = {
   'json-schema': 'application/schema+json; charset=utf-8',
 };
 
+/** For admins. Rendered once for each language and state of the schema. */
 export function typesRoutes(deps: HttpDeps): Route[] {
   const { rendered, config } = deps;
   const pointAt = createPointAt(deps);

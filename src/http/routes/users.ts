@@ -13,6 +13,7 @@ import { type Call, route, type Route } from '../route.js';
 const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
 
+/** For admins, but for one's own at /users/me. */
 export function userRoutes(deps: HttpDeps): Route[] {
   // `me` is no id: its path is asked first.
   return [...allUsers(deps), ownUser(deps), ...oneUser(deps), ...tokensOfUser(deps)];
