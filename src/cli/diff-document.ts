@@ -34,6 +34,7 @@ export interface DiffDocument {
   warnings?: Warning[];
 }
 
+/** Whether it changes nothing; it may hold warnings all the same. */
 export function isEmpty({ diff }: DiffDocument): boolean {
   return diff.collections.length + diff.fields.length + diff.relations.length === 0;
 }
@@ -55,6 +56,7 @@ export function describeDiff(document: DiffDocument): string {
 export const describeWarnings = (warnings: readonly Warning[] = []): string[] =>
   warnings.map((warning) => `! ${describeWarning(warning)}`);
 
+/** One line: code, place, and what the policy does about it where it does anything. */
 export function describeWarning(warning: Warning): string {
   const { code, collection, field, message } = warning;
   const place = [collection, field].filter((name) => name !== undefined).join('.');

@@ -9,6 +9,7 @@ export interface DocumentBody {
   content: Buffer;
 }
 
+/** Not parsed: its type is told by how it begins. @throws OperatorError where the file can't be read */
 export async function readDocument(invocation: Invocation, file: string): Promise<DocumentBody> {
   const content = file === '-' ? Buffer.from(await invocation.terminal.read()) : await readNamed(file);
   // Every JSON document is YAML too, but JSON is read faster and more strictly.

@@ -61,6 +61,7 @@ const ENDS = ['applied', 'failed', 'withdrawn'];
 /** Milliseconds between two looks. */
 const LOOK = 500;
 
+/** @throws OperatorError where the service refuses, as for an id that nobody has */
 export const readChange = async (invocation: Invocation, id: string): Promise<ShownChange> =>
   (JSON.parse(await ask(invocation, `/changes/${encodeURIComponent(id)}`)) as { data: ShownChange }).data;
 

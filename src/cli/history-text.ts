@@ -44,6 +44,7 @@ const colour =
   (text: string): string =>
     `\u001B[${code}m${text}\u001B[0m`;
 
+/** By the colours of ANSI, which a terminal shows in its own way; without colours the text stays as it is. */
 export function createPaint(colours: boolean): Paint {
   if (!colours) return { position: plain, time: plain, actor: plain, added: plain, removed: plain };
   return { position: colour(33), time: colour(2), actor: colour(36), added: colour(32), removed: colour(31) };

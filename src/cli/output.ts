@@ -13,6 +13,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return all.map((row) => line(row).trimEnd()).join('\n');
 }
 
+/** Indented by two blanks, without a newline at the end. */
 export function json(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }

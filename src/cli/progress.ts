@@ -12,6 +12,7 @@ const WIDTH = 30;
 const REDRAW = 100;
 const LINE = 5_000;
 
+/** Says nothing before the work takes a while. @param now milliseconds */
 export function createProgress(
   terminal: Terminal,
   label: string,
@@ -39,6 +40,7 @@ export function createProgress(
   };
 }
 
+/** Without figures, in brackets. Full where there is nothing to do. */
 export function bar(done: number, total: number): string {
   const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.floor((done / total) * WIDTH));
   return `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}]`;

@@ -13,6 +13,10 @@ export interface OpenTerminal {
   finish(code: ExitCode): Promise<ExitCode>;
 }
 
+/**
+ * What would move the cursor of a terminal is written in another way there. `print` throws an OperatorError once
+ * results can't be written.
+ */
 export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTerminal {
   let printed = false;
   let broken: NodeJS.ErrnoException | null = null;

@@ -9,6 +9,10 @@ import { accepted, json, oneLine } from '../output.js';
 import { withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';
 
+/**
+ * 1 where a table stays unmanaged, 3 where the policy would stop a dry run. @throws OperatorError where the service
+ * refuses
+ */
 export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const { request: tables } = accepted(
@@ -32,6 +36,7 @@ function requestOf({ positionals, values }: Invocation): object {
   return isSet(values, 'all') ? { all: true } : { tables: positionals };
 }
 
+/** A line a table, the count, then what wasn't adopted and why. */
 export function describeAdoption({
   adopted,
   relations,

@@ -34,6 +34,10 @@ export interface Applied {
   statements: number;
 }
 
+/**
+ * 2 where PostgreSQL refuses it or whoever is asked says no, 3 where the policy stops it.
+ * @throws OperatorError where data would be lost, and there is nobody to ask
+ */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   changeHeaders(invocation);
   const body = await readDiff(invocation);
@@ -97,6 +101,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
   return { type: 'application/json', content: Buffer.from(answer) };
 }
 
+/** Says so. @returns 0 */
 export function nothingToDo({ values, terminal }: Invocation): ExitCode {
   terminal.print(
     isSet(values, 'json') ? json({ applied: false, events: 0 }) : 'Nothing to do: the schema is so already.',
@@ -128,6 +133,7 @@ function lossesOf({ statements }: Plan): string[] {
   return [...new Set(names)];
 }
 
+/** @param lost collections, or fields as `articles.title` */
 export function lossRefused(lost: readonly string[]): string {
   const options = lost.map((name) => `--allow-drop ${/^[\w.-]+$/.test(name) ? name : quote(name)}`);
   return `Nothing was changed: the data of ${lost.join(', ')} would be lost. To allow it: ${options.join(' ')}`;
@@ -145,10 +151,12 @@ function appliedBy(answer: Answered, plan: Plan): Applied {
   };
 }
 
+/** One line. */
 export function describeApplied({ batch, position, events, statements }: Applied): string {
   return `Applied: ${counted(events, 'event')}, ${counted(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
 }
 
+/** A line a statement, then what is to know of it, and whether PostgreSQL takes it. */
 export function describePlan({ events, statements, warnings = [], accepted, errors = [], online }: Plan): string {
   const lines = statements.map(({ summary }) => summary);
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);

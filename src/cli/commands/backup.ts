@@ -15,6 +15,10 @@ import { json } from '../output.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';
 import { createProgress } from '../progress.js';
 
+/**
+ * Writers wait only until the moment of the backup has begun. @throws OperatorError; what was in the file's place stays
+ * then
+ */
 export function backup(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   return withPipeline(invocation, (place) =>

@@ -7,6 +7,7 @@ import { ask, askForAll, reasonHeader } from '../connections/service.js';
 
 const LIMIT = 20;
 
+/** Newest first, 20 unless told otherwise. @throws UsageError for a --limit that is no number */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const limit = text(values, 'limit') ?? String(LIMIT);
@@ -23,6 +24,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** With --wait 2 where it was not applied. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const change = await readChange(invocation, idOf(invocation));
@@ -31,6 +33,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** 0 at once, also while what was prepared is still taken away. */
 export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const id = idOf(invocation);
   const headers = reasonHeader(invocation);
@@ -58,6 +61,7 @@ function describe({ id, state, title, operation, collections, author, opened_at,
   return reason === null ? line.join('  ') : `${line.join('  ')}\n  why: ${oneLine(reason)}`;
 }
 
+/** Lines: what it is, what people said, each step, and what became of it. */
 export function describeWhole(change: ShownChange): string {
   const { steps, warnings, errors, result, state } = change;
   const marks = { done: 'x', running: '>', waiting: ' ' };

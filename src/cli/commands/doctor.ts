@@ -12,6 +12,7 @@ import { json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { openProjectionTools } from '../connections/projections.js';
 
+/** 1 where a check finds an error; warnings alone are 0. */
 export async function doctor(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const examined = await visit(invocation);
@@ -59,6 +60,7 @@ async function examineOn(invocation: Invocation, addresses: Addresses): Promise<
 
 const alone = (found: Finding): Examined => ({ name: 'database', result: 'error', findings: [found] });
 
+/** A line a check, below it what it found, and at the end how much. */
 export function describeExamined(examined: readonly Examined[]): string {
   const lines = examined.flatMap(({ name, result, findings }) => [
     `${result.padEnd(8)} ${name}`,

@@ -12,6 +12,10 @@ import { accepted, json, oneLine } from '../output.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';
 
+/**
+ * 1 where there is drift, or is some left, 3 where the policy would stop a dry run. @throws UsageError for options that
+ * don't go together
+ */
 export async function drift(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   if (isSet(values, 'allowDrop') && !isSet(values, 'repair')) throw new UsageError('--allow-drop goes with --repair.');
@@ -61,6 +65,7 @@ function bodyOf(given: readonly string[], managed: ReadonlySet<string>): object 
   return { ...(collections.length > 0 && { collections }), ...(fields.length > 0 && { fields }) };
 }
 
+/** A line a table, the count, then what stays different and why. */
 export function describeAcceptance(
   { changed, deleted, renamed, renamed_fields: fields, not_accepted: left, ...more }: AcceptanceReport,
   isDry: boolean,
@@ -82,12 +87,14 @@ export function describeAcceptance(
   return lines.join('\n');
 }
 
+/** What was done, what was left and why, and the drift there is afterwards. */
 export function describeRepair({ made, left, drift: found }: Repaired): string {
   const lines = made.map(({ sql }) => `done: ${sql}`);
   for (const { sql, reason } of left) lines.push(`left: ${sql}\n      (${reason})`);
   return [...lines, describeDrift(found)].join('\n');
 }
 
+/** The differences of each table, then the tables that aren't managed. */
 export function describeDrift({ ok, tables, unmanaged }: Drift): string {
   const lines = ok ? ['The database is as the log says.'] : tables.flatMap(describeTable);
   if (unmanaged.length > 0) lines.push(`Not managed: ${unmanaged.map(oneLine).join(', ')}.`);

@@ -7,6 +7,7 @@ import { ask } from '../connections/service.js';
 /** Of one request. */
 const PAGE = 1_000;
 
+/** Prints batches as they come; with --json all at the end. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const paint = createPaint(terminal.colours === true);
@@ -47,6 +48,7 @@ function readLimit(given: string | undefined): number | undefined {
   return Number(given);
 }
 
+/** One event, with what it changed. @throws UsageError where the position is no number */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const [position = ''] = invocation.positionals;
   if (!/^[1-9]\d{0,14}$/.test(position)) throw new UsageError('POSITION is a number from 1.');
@@ -61,6 +63,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** 1 where the two moments differ. */
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const [from = '', to] = invocation.positionals;
@@ -71,6 +74,7 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
   return isEmpty(document) ? 0 : 1;
 }
 
+/** Without a moment: the schema as it is. */
 export async function sql(invocation: Invocation): Promise<ExitCode> {
   const [at] = invocation.positionals;
   const script = await ask(invocation, '/history/snapshot', { query: { at, export: 'sql' } });

@@ -14,6 +14,7 @@ import { withDatabase } from '../connections/database.js';
 import { show, table } from '../output.js';
 import { silentLogger } from '../connections/silent-logger.js';
 
+/** In the order they came; only their public halves. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const found = await withKeys(invocation, (keys) => keys.list());
   const rows = found.map(({ key, from_position, created_at, kept }) => [String(from_position), created_at, kept, key]);
@@ -29,6 +30,7 @@ export async function showPublic(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** Checkpoints that were signed before stay valid: the old key's public half is kept. */
 export async function rotate(invocation: Invocation): Promise<ExitCode> {
   const { made, all } = await withKeys(invocation, async (keys) => ({
     made: await keys.rotate(),

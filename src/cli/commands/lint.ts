@@ -14,6 +14,7 @@ interface Found {
   source: Source;
 }
 
+/** 3 where the policy stops the change, 1 where a finding is of --level or worse (`warn` unless told otherwise). */
 export async function lint(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const level = oneOf<Level>(text(values, 'level') ?? 'warn', LEVELS);

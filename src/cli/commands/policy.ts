@@ -9,12 +9,14 @@ import { ask, reasonHeader } from '../connections/service.js';
 
 const PATH = '/policy';
 
+/** As it is now; as JSON in the form that `set` takes. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const { data } = JSON.parse(await ask(invocation, PATH)) as { data: Policy };
   print(invocation, data, () => describePolicy(data));
   return 0;
 }
 
+/** As a whole: what the document leaves out is as by default. */
 export async function set(invocation: Invocation): Promise<ExitCode> {
   const headers = reasonHeader(invocation);
   const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? '', 'a policy'));
@@ -29,6 +31,7 @@ interface Tested {
   findings: Warning[];
 }
 
+/** 3 where it isn't simply allowed. Nothing is changed. */
 export async function test(invocation: Invocation): Promise<ExitCode> {
   const { values, positionals } = invocation;
   const change = await documentOf(invocation, positionals[0] ?? '');
@@ -54,6 +57,7 @@ const documentOf = async (invocation: Invocation, file: string, wanted?: 'a poli
 
 const bodyOf = (value: object) => ({ type: 'application/json', content: Buffer.from(json(value)) });
 
+/** A line a rule, those of collections last, then online changes and approvals. */
 export function describePolicy({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
   const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
   for (const rule of collections)
@@ -65,6 +69,7 @@ export function describePolicy({ findings, collections, online_above_rows: rows,
   return lines.join('\n');
 }
 
+/** A line a finding, and the outcome. */
 export function describeTest({ outcome, approvals, findings }: Tested): string {
   const lines = findings.map((finding) => `! ${describeWarning(finding)}`);
   const needed = approvals === null || outcome !== 'approve' ? '' : ` (${approvals})`;

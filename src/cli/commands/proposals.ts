@@ -8,6 +8,7 @@ import { type Answered, askFully, changeHeaders } from '../connections/service.j
 import { nothingToDo, readDiff } from './apply.js';
 import { describeWhole } from './changes.js';
 
+/** 0 without a request where there is nothing to do. @throws UsageError without a --title */
 export async function open(invocation: Invocation): Promise<ExitCode> {
   titleOf(invocation);
   const body = await readDiff(invocation);
@@ -38,6 +39,7 @@ function titleOf({ values }: Invocation): string {
   throw new UsageError('--title is needed: what the change request is called.');
 }
 
+/** The text is kept beside the log, so that it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
   const [, said = ''] = invocation.positionals;
   return act(invocation, 'comment', { body: { comment: said }, told: 'Said.' });
@@ -70,6 +72,7 @@ async function planLookedAt(invocation: Invocation): Promise<string | undefined>
   return /^y(es)?$/i.test(answer.trim()) ? (change.plan ?? undefined) : undefined;
 }
 
+/** With or without a --comment. */
 export async function reject(invocation: Invocation): Promise<ExitCode> {
   const said = text(invocation.values, 'comment');
   return act(invocation, 'reject', { body: said === undefined ? {} : { comment: said }, told: 'Rejected.' });
@@ -88,6 +91,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** Conflicts can't be decided here: they are told, and nothing is changed. */
 export async function rebase(invocation: Invocation): Promise<ExitCode> {
   return act(invocation, 'rebase', { body: {}, told: 'It is for the schema as it is now.' });
 }

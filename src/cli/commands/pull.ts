@@ -7,6 +7,7 @@ import { presentFiles, withLock } from '../schema-files/present-files.js';
 import { readLockIn } from '../schema-files/read-folder.js';
 import { type FolderChange, changeOf, updateFolder } from '../schema-files/write-folder.js';
 
+/** With --check nothing is written: 1 where the files are not what the service has. */
 export async function pull(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   return isSet(invocation.values, 'check') ? check(invocation, directory) : write(invocation, directory);

@@ -20,6 +20,7 @@ import { type ProjectionTools, withProjections } from '../connections/projection
 import { replayInto, showReplayed } from '../connections/replay.js';
 import { ProblemError } from '../../kernel/problem.js';
 
+/** 1 where differences are left. @throws UsageError for a projection that isn't there */
 export async function rebuild(invocation: Invocation): Promise<ExitCode> {
   const [name = ''] = invocation.positionals;
   if (!isProjectionName(name)) throw new UsageError(`The projection must be one of ${PROJECTION_NAMES.join(', ')}.`);
@@ -52,6 +53,7 @@ function explain(error: unknown): never {
   });
 }
 
+/** One line of figures, then what was done, what wasn't and why, and the differences. */
 export function describeRebuilt({ name, position, made = [], left = [], differences = [], ...rest }: Rebuilt): string {
   const { milliseconds, locked_milliseconds: locked, ...counts } = rest;
   const facts = Object.entries(counts).map(([key, value]) => `, ${value} ${key.replaceAll('_', ' ')}`);

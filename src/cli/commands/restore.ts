@@ -14,6 +14,10 @@ import { withServer, withServerAt } from '../connections/database.js';
 import { type Progress, createProgress } from '../progress.js';
 import { replayInto, showReplayed } from '../connections/replay.js';
 
+/**
+ * 1 where the log is damaged, or the database is not what it says. A backup is read to its end before anything is
+ * written.
+ */
 export async function restore(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const [file, backup, into] = [text(values, 'file'), text(values, 'backup'), text(values, 'into')];

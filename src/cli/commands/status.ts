@@ -8,6 +8,7 @@ import { withDatabase } from '../connections/database.js';
 import { own } from '../../postgres/own-tables.js';
 import { json, oneLine, table } from '../output.js';
 
+/** 1 where a projection has failed. */
 export async function status(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const config = invocation.config();
@@ -53,6 +54,7 @@ async function readStatus(pool: pg.Pool, schema: string): Promise<Status> {
 
 const seconds = (lag: number): string => String(Math.ceil(lag * 1000) / 1000);
 
+/** The service, the log and the rows, then a table of projections, and what stopped one. */
 export function describeStatus({ release, database, log, rows, projections }: Status): string {
   const change =
     log.occurred_at === null ? 'no change yet' : `last change ${log.occurred_at} by ${oneLine(log.actor ?? 'unknown')}`;

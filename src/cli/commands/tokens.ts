@@ -5,6 +5,7 @@ import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { accepted, show, table } from '../output.js';
 
+/** Of one user, oldest first; never the tokens themselves. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const found = await withAccounts(invocation, async (accounts) => {
@@ -16,6 +17,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** Prints the token: the only time it can be seen. Without --expires it never does. */
 export async function add(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const expiry = text(invocation.values, 'expires');
@@ -31,6 +33,7 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** @throws OperatorError where the user has no such token */
 export async function revoke(invocation: Invocation): Promise<ExitCode> {
   const [named = '', given = ''] = invocation.positionals;
   const revoked = await withAccounts(invocation, async (accounts) => {

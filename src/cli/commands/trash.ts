@@ -14,6 +14,7 @@ interface Entry {
   deleted_by: { name: string } | null;
 }
 
+/** Newest first. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const data = await askForAll<Entry>(invocation, '/trash');
@@ -23,6 +24,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** Of a table of them; a question mark stands for what isn't known. */
 export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
   String(position),
   nameOf(entry),
@@ -72,6 +74,7 @@ function show({ print, note }: Invocation['terminal'], { data, statements = [], 
 /** Where the database was made from its log, and so has no trash of before. */
 const isEmpty = (warnings: readonly Warning[]): boolean => warnings.some(({ code }) => code === 'DATA_NOT_RESTORED');
 
+/** 2 where whoever is asked says no. Nobody is asked where there is no terminal. */
 export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;
   const position = positionIn(invocation);

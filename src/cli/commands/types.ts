@@ -4,6 +4,7 @@ import { type ExitCode, type Invocation, UsageError, isSet, text } from '../comm
 import { deliver } from '../output.js';
 import { ask } from '../connections/service.js';
 
+/** With --check nothing is written: 1 where the file of --output is not what the schema says, or isn't there. */
 export async function types(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const query = { lang: text(values, 'lang'), at: text(values, 'at') };

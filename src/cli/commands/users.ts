@@ -7,6 +7,7 @@ import { findUser, withAccounts } from '../connections/accounts.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { accepted, show, table } from '../output.js';
 
+/** All of them, by e-mail address. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const found = await withAccounts(invocation, ({ users }) => allOf(users));
   show(invocation, found, () =>
@@ -29,6 +30,7 @@ async function allOf(users: Users): Promise<User[]> {
   }
 }
 
+/** A password that is made here is printed once. */
 export async function add(invocation: Invocation): Promise<ExitCode> {
   const [email = ''] = invocation.positionals;
   // The declaration asks for it, and knows which there are.
@@ -42,6 +44,7 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** @throws UsageError where nothing is to change, OperatorError where it would leave no active admin */
 export async function set(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const email = text(invocation.values, 'email');
@@ -62,6 +65,7 @@ export async function set(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+/** With its tokens and sessions; what it did stays in the log. @throws OperatorError for the last active admin */
 export async function remove(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const user = await withAccounts(invocation, async (accounts) => {

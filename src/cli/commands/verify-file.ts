@@ -116,12 +116,14 @@ async function firstDifference(
   }
 }
 
+/** One line. @param what begins the sentence where it is broken: "The log" */
 export function describeChain({ ok, head, broken }: ExportedLog, what: string): string {
   if (ok) return `The hash chain holds: ${head.position} events, head ${head.hash}.`;
   const before = head.position === 0 ? '' : ` The ${head.position} events before it hold.`;
   return `${what} is broken at position ${broken?.position}: ${broken?.reason}.${before}`;
 }
 
+/** One line: whether the service has the same log. */
 export function describeAgainst({ url, ok, head, position, reason }: Against): string {
   if (ok) return `The service at ${url} says the same, event by event; its log ends at position ${head}.`;
   return `The service at ${url} differs at position ${position}: ${reason}.`;

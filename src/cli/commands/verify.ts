@@ -12,6 +12,7 @@ import { createProgress } from '../progress.js';
 import { type ProjectionTools, withProjections } from '../connections/projections.js';
 import { verifyFile } from './verify-file.js';
 
+/** 1 where anything differs. With --file or --against no database is needed. */
 export async function verify(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
@@ -58,6 +59,7 @@ async function compare({ load, projections }: ProjectionTools): Promise<Result['
   }
 }
 
+/** The chain, the projections with each difference, and the checkpoints. */
 export function describeVerified({ chain, projections, checkpoints = [] }: Result): string {
   const lines = [describeChain(chain), ...chain.unprotected, ...chain.divergences.map(describeDivergence)];
   if ('error' in projections) lines.push(projections.error);

@@ -12,6 +12,7 @@ export interface Accounts {
   tokens: Tokens;
 }
 
+/** Waits for `work`, and ends the connections then. It doesn't see whether the service runs. */
 export function withAccounts<T>(invocation: Invocation, work: (accounts: Accounts) => Promise<T>): Promise<T> {
   return withDatabase(invocation.config(), (pool) =>
     work({ users: createUsers({ pool, passwords: createPasswords() }), tokens: createTokens({ pool }) }),

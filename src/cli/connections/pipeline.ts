@@ -18,6 +18,7 @@ export interface Workplace {
   schema: string;
 }
 
+/** Folds the whole log first. Waits for `work`, and ends the connections then. */
 export function withPipeline<T>(invocation: Invocation, work: (place: Workplace) => Promise<T>): Promise<T> {
   const config = invocation.config();
   const { schema } = config;

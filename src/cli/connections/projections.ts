@@ -19,6 +19,7 @@ export interface ProjectionTools {
   close(): Promise<void>;
 }
 
+/** Waits for `work`, and closes everything then. */
 export function withProjections<T>(invocation: Invocation, work: (tools: ProjectionTools) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) => {

@@ -29,6 +29,7 @@ export async function replayInto({
   }
 }
 
+/** 1 where the result is not what the log says, or the log is damaged. */
 export function showReplayed({ values, terminal }: Invocation, replayed: Replayed): ExitCode {
   const { head, collections, statements, verification, damaged } = replayed;
   const { differences } = verification;

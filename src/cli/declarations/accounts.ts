@@ -5,6 +5,7 @@ import { type Does, onDatabase, oneOf } from './options.js';
 
 const USER = 'an e-mail address or an id';
 
+/** Nothing of a command is loaded before it runs. */
 export function declareAccounts(program: Command, does: Does): void {
   program.commandsGroup('Accounts:');
   declareUsers(program, does);

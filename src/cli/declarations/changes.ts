@@ -8,6 +8,7 @@ const AUTHORS = 'an admin or author';
 
 const ID = 'as "dps changes" shows it';
 
+/** Nothing of a command is loaded before it runs. */
 export function declareChanges(program: Command, does: Does): void {
   const changes = program
     .command('changes')

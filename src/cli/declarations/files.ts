@@ -6,6 +6,7 @@ const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 
 const DIRECTORY = 'a folder of such files';
 
+/** Nothing of a command is loaded before it runs. */
 export function declareFiles(program: Command, does: Does): void {
   const pull = program
     .command('pull')

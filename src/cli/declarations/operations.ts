@@ -5,6 +5,7 @@ import { type Does, acknowledge, onDatabase, reason, repeatable } from './option
 const PLACE =
   "On the service's database (DATABASE_URL, or the embedded server of DATA_DIR), while the service runs or not.";
 
+/** Nothing of a command is loaded before it runs. */
 export function declareOperations(program: Command, does: Does): void {
   program.commandsGroup('Running it:');
   const start = program

@@ -29,12 +29,14 @@ export function onService(command: Command, role = 'an admin'): Command {
 
 export const FORCE = 'accept the snapshot of another release, another database or another vendor';
 
+/** A new one each time: an option belongs to one command. */
 export const reason = (): Option => new Option('--reason <text>', 'why, kept with the events');
 
 /** Findings that the policy wants acknowledged. */
 export const acknowledge = (): Option =>
   repeatable('--acknowledge <code:place>', 'a finding that you know of (LOSES_DATA:posts.title); repeatable');
 
+/** @param what it says in the help */
 export const output = (what = 'write there instead of stdout'): Option => new Option('-o, --output <file>', what);
 
 /** @param choices all values there are */

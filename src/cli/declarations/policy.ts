@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type Does, FORCE, acknowledge, onService, reason } from './options.js';
 
+/** Nothing of a command is loaded before it runs. */
 export function declarePolicy(program: Command, does: Does): void {
   const policy = program
     .command('policy')

@@ -8,6 +8,7 @@ import { type Shown, type Source, placeOf, requestOf } from './model.js';
 
 const COMMANDS: Readonly<Record<string, string>> = { danger: 'error', warn: 'warning', note: 'notice' };
 
+/** A line a finding; empty text where there are none. What the policy stops is an error. */
 export function githubAnnotations(findings: readonly Shown[], source: Source): string {
   const locate = locatorOf(source);
   const lines = findings.map((finding) => {

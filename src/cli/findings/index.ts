@@ -9,6 +9,7 @@ import { findingsMarkdown, findingsText } from './text.js';
 export const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'] as const;
 export type FindingFormat = (typeof FINDING_FORMATS)[number];
 
+/** @param source the document that they are about, for formats that point into it */
 export function printFindings(findings: readonly Shown[], format: FindingFormat, source: Source): string {
   switch (format) {
     case 'text':

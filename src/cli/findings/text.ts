@@ -32,6 +32,7 @@ function countText(findings: readonly Shown[]): string {
 
 const MARKS: Readonly<Record<string, string>> = { danger: '🛑', warn: '⚠️', note: 'ℹ️' };
 
+/** A table under a count, or the count alone where there are none. */
 export function findingsMarkdown(findings: readonly Shown[]): string {
   if (findings.length === 0) return `${countText(findings)}\n`;
   const rows = findings.map((finding) => {

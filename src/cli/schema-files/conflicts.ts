@@ -8,6 +8,7 @@ export interface ConflictAnswer {
   extensions: { kind: string; place: MergePlace; base?: unknown; ours?: unknown; theirs?: unknown };
 }
 
+/** A line or more a conflict, with the places in the files, and what can be done. */
 export function describeConflicts(conflicts: readonly ConflictAnswer[], files: SchemaFiles): string {
   const lines = conflicts.map((conflict) => describe(conflict, files));
   const count = counted(conflicts.length, 'conflict');

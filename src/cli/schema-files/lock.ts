@@ -15,6 +15,7 @@ export interface Lock {
 
 const REMARK = '# Written by "dps pull": what these files were made from. It belongs to them.\n';
 
+/** The text of the file, with a remark for whoever opens it. */
 export const writeLock = ({ hash, position, release }: Lock): string => REMARK + writeYaml({ hash, position, release });
 
 /** @throws OperatorError when it is none */

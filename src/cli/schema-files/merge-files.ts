@@ -31,6 +31,7 @@ export interface MergedFiles {
   files: SchemaFiles;
 }
 
+/** Changes nothing. @throws OperatorError for files that are wrong, and for conflicts that --take doesn't decide */
 export async function mergeFiles(invocation: Invocation, directory: string): Promise<MergedFiles> {
   const files = await readSchemaFiles(directory);
   const release = files.lock?.release ?? (await releaseOf(invocation));

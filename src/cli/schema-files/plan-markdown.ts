@@ -5,6 +5,7 @@ import { type DiffDocument, type Entry, describeWarning, isEmpty } from '../diff
 /** Longer comments are refused where they are posted: 65,536 characters. */
 const MAX_LENGTH = 60_000;
 
+/** Cut where it would be too long for a comment. */
 export function planMarkdown(document: DiffDocument): string {
   if (isEmpty(document)) return '### Schema plan\n\nNothing to do: the schema is so already.';
   const { collections, fields, relations } = document.diff;

@@ -13,6 +13,7 @@ export interface PresentFiles {
   lock: Lock;
 }
 
+/** @throws OperatorError where the answer lacks its hash or its position */
 export async function presentFiles(invocation: Invocation): Promise<PresentFiles> {
   const { text, headers } = await askFully(invocation, '/schema/snapshot');
   const snapshot = JSON.parse(text) as SnapshotParts & { service: string };
@@ -28,6 +29,7 @@ export async function presentFiles(invocation: Invocation): Promise<PresentFiles
   return { files, lock: { hash, position: await placeOf(invocation, position), release: snapshot.service } };
 }
 
+/** All that belongs in the directory, by path. */
 export const withLock = ({ files, lock }: PresentFiles): Map<string, string> =>
   new Map([...files, [LOCK, writeLock(lock)]]);
 

@@ -64,6 +64,7 @@ export async function readLockIn(directory: string): Promise<Lock | null> {
   }
 }
 
+/** Whether an error of the file system says that there is nothing of the name. */
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** The text of a regular file in the directory, or one that a link inside it leads to. @throws OperatorError */

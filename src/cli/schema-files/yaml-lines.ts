@@ -20,6 +20,7 @@ export function aliasLine(text: string): number | null {
   return alias === undefined ? null : lineAt(text, alias.anchorStart);
 }
 
+/** From 1. @param offset in UTF-16 units */
 export const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
 
 interface Reader {
