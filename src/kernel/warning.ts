@@ -1,4 +1,4 @@
-/** What a change would lose, rewrite or lock, or what was left out of a imported snapshot; never a reason to refuse. */
+/** What a change would lose, rewrite or lock, or what was left out of an imported snapshot; never a reason to refuse. */
 export interface Warning {
   /** Stable, for machines: `SYSTEM_COLLECTION_LEFT_OUT`. */
   code: string;

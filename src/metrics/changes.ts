@@ -1,7 +1,7 @@
 import { Histogram, type Registry } from 'prom-client';
 
 export interface ChangeMetrics {
-  /** A step of a preparation is done. @param kind `check`, `validate`, `index` … */
+  /** A step of a preparation is done. @param kind `add`, `validate`, `index` … */
   step(kind: string, milliseconds: number): void;
 }
 

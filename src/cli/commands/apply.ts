@@ -94,7 +94,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
   const query = { mode, force: isSet(values, 'force') };
   const answer = await ask(invocation, '/schema/diff', { method: 'POST', query, body });
   const document = JSON.parse(answer) as DiffDocument;
-  // What was left out of a imported snapshot is no part of the plan.
+  // What was left out of an imported snapshot is no part of the plan.
   const remarks = (document.warnings ?? []).filter(({ code }) => /LEFT_OUT|IGNORED/.test(code));
   for (const remark of remarks) invocation.terminal.note(`! ${describeWarning(remark)}`);
   if (isEmpty(document)) return null;

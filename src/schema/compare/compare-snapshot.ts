@@ -30,7 +30,7 @@ export interface Comparison {
   /** Of the current snapshot: what the diff starts from. */
   hash: string;
   diff: SchemaDiff;
-  /** What was left out of a imported snapshot. */
+  /** What was left out of an imported snapshot. */
   warnings: Warning[];
   desired: DesiredState;
 }
