@@ -12,7 +12,7 @@ const WIDTH = 30;
 const REDRAW = 100;
 const LINE = 5_000;
 
-/** Says nothing before the work takes a while. @param now milliseconds */
+/** Says nothing until the work takes a while or is done. @param now milliseconds */
 export function createProgress(
   terminal: Terminal,
   label: string,

@@ -27,7 +27,7 @@ export interface Sources {
   checkpoints(): { position: number; failures: number };
 }
 
-/** Nothing is read before a scrape, and then again with each. */
+/** What may change is read at each scrape; the releases are those of now. */
 export function addGauges(registry: Registry, sources: Sources): void {
   const gauge = (name: string, help: string, read: () => number): void => {
     void new Gauge({

@@ -15,7 +15,7 @@ export interface IndexedBy<V> {
   inSteps(map: PersistentMap<string, V>): Resumable<void>;
 }
 
-/** Each call makes an index of its own: keep what it gives. No word, no keys: the set is empty then. */
+/** Each `wordsOf` has an index of its own, so make it once. The set of a word that nothing says is empty. */
 export function indexed<V>(wordsOf: WordsOf<V>): IndexedBy<V> {
   const indexOf = function* (map: PersistentMap<string, V>): Resumable<Index> {
     const there = known.get(map as PersistentMap<string, never>)?.get(wordsOf);
