@@ -5,6 +5,7 @@ import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { refused } from '../errors.js';
 import type { Call } from '../route.js';
 
+/** In lower case, as PostgreSQL writes it. It need not be a uuid. */
 export const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
 
 /** NOT_FOUND. Returned, for the caller to throw. */

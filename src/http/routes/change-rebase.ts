@@ -12,6 +12,7 @@ import type { HttpDeps } from '../deps.js';
 import { acted, withReason } from '../change-requests/act.js';
 import { route, type Route } from '../route.js';
 
+/** For authors; a request of somebody else's is rebased by admins alone. */
 export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
   return [
     route({

@@ -4,6 +4,7 @@ import { jsonAnswer, textAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { type Route, route } from '../route.js';
 
+/** A checkpoint is signed for each auditor who asks; admins replace the key. */
 export function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route[] {
   return [
     route({

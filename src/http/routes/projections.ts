@@ -6,6 +6,7 @@ import { refused } from '../errors.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { route, type Route } from '../route.js';
 
+/** A rebuild is answered when it is done. */
 export function projectionRoutes({ projections }: { projections: Projections }): Route[] {
   return [
     route({

@@ -15,6 +15,7 @@ import { createProposedChange } from '../change-requests/proposed-change.js';
 import { acknowledgeOf } from '../request/request-headers.js';
 import { type Call, route, type Route } from '../route.js';
 
+/** What can't be done in the state that a request is in is refused with INVALID_STATE. */
 export function proposalRoutes(deps: HttpDeps): Route[] {
   return [openRoute(deps), updateRoute(deps), commentRoute(deps), ...judgingRoutes(deps), ...carryingOutRoutes(deps)];
 }

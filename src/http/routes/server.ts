@@ -8,6 +8,7 @@ import { LIVE, LIVE_PATH } from '../liveness.js';
 import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 
+/** Ping, live, ready and health are for anyone; the doctor is for auditors. */
 export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route[] {
   const { release, databaseVersion } = config;
   return [

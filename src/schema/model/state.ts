@@ -77,10 +77,10 @@ export function memberKey(collection: string, field: string): string {
   return `${collection}\0${field}`;
 }
 
-/** The column is of the primary key. */
+/** It is part of the primary key; an alias is not. */
 export const isPrimary = (field: Field | undefined): boolean => field?.schema?.is_primary_key === true;
 
-/** The column is to have an index of its own. */
+/** It asks for an index of its own; those of keys, unique constraints and extras don't count. */
 export const isIndexed = (field: Field | undefined): boolean => field?.schema?.is_indexed === true;
 
 /** The primary key fields of a node, in creation order. Usually one; none or several only in adopted tables. */
