@@ -1,4 +1,5 @@
 /** A column of the catalog as a field. */
+import { quoted } from '../../kernel/quoted.js';
 import { postgresName, notNullName } from '../../schema/model/constraint-names.js';
 import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/model/extras.js';
 import { checkExpression } from '../../schema/sql-text/expression.js';
@@ -6,7 +7,7 @@ import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '..
 import type { Field } from '../../schema/model/model.js';
 import type { Result } from '../../kernel/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
-import { type Converting, note, quoted } from './context.js';
+import { type Converting, note } from './context.js';
 import { listFault } from './unsendable-sql.js';
 import { unmanagedUse, sequenceOptions } from './needs.js';
 import { isUsualDefault } from './usual-default.js';

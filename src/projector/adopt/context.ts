@@ -22,6 +22,3 @@ export interface Converting {
 export function note({ table, notes }: Converting, found: Omit<Note, 'table'>): void {
   notes.push({ table: table.name, ...found });
 }
-
-/** In double quotes, for messages; no SQL. */
-export const quoted = (name: string): string => JSON.stringify(name);

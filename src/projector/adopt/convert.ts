@@ -1,4 +1,5 @@
 /** A table of the catalog in normal form. */
+import { quoted } from '../../kernel/quoted.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
@@ -8,7 +9,7 @@ import { type Result, allOf, ok } from '../../kernel/problem.js';
 import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import { type Unmanaged, noParts, toField } from './column.js';
-import { type Converting, note, quoted } from './context.js';
+import { type Converting, note } from './context.js';
 import { keysOf } from './keys.js';
 import { aroundOf } from './unsendable-sql.js';
 import { needsOf } from './needs.js';

@@ -1,4 +1,5 @@
 /** Constraints and indexes: what fields say of them, and what goes into the extras of the table. */
+import { quoted } from '../../kernel/quoted.js';
 import { extrasOf } from '../../schema/model/state.js';
 import { indexName, primaryKeyName, uniqueName } from '../../schema/model/constraint-names.js';
 import { keyDefinition } from '../../schema/sql-text/columns.js';
@@ -6,7 +7,7 @@ import type { TableExtras } from '../../schema/model/extras.js';
 import { checkIndexDefinition, parseConstraint } from '../../schema/sql-text/definitions.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import { type ColumnParts, noParts } from './column.js';
-import { type Converting, note, quoted } from './context.js';
+import { type Converting, note } from './context.js';
 import { isSaid, listFault } from './unsendable-sql.js';
 import { unmanagedUse } from './needs.js';
 

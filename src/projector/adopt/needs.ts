@@ -1,4 +1,5 @@
 /** What a table uses beside itself: what of it a snapshot can make, and what has to be there. */
+import { quoted } from '../../kernel/quoted.js';
 import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/model/extras.js';
 import { needLabel, needsOfNode } from '../../schema/model/needs.js';
 import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
@@ -7,7 +8,7 @@ import { textsOfDomain } from '../../schema/sql-text/texts.js';
 import { type SequenceType, unusualOptions } from '../../schema/model/sequence-options.js';
 import { byName } from '../../schema/model/state.js';
 import type { CatalogSequence, Use, UsedType } from '../catalog/objects.js';
-import { type Converting, note, quoted } from './context.js';
+import { type Converting, note } from './context.js';
 import { keepNeeds } from './unsendable-sql.js';
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];

@@ -1,4 +1,5 @@
 /** Looks at the tables that are to be adopted, and says what adopting them means. */
+import { quoted } from '../../kernel/quoted.js';
 import { extrasOf, type State } from '../../schema/model/state.js';
 import type pg from 'pg';
 import type { CatalogFindings, FoundTable, AdoptRequest } from '../../schema/operations/adopt-tables.js';
@@ -9,7 +10,6 @@ import type { CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, objectsReading } from '../catalog/objects.js';
 import { catalogReading } from '../catalog/read.js';
 import { type Reading, readTogether } from '../catalog/reading.js';
-import { quoted } from './context.js';
 import { convertTable, refusalOf } from './convert.js';
 import { completeKeys, waitingTables } from './managed-keys.js';
 import { completeNeeds } from './managed-needs.js';

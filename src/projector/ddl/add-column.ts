@@ -1,8 +1,8 @@
 /** ADD COLUMN, the dependent objects of a new column, and DROP COLUMN. */
-import type { CollectionNode } from '../../schema/model/state.js';
+import type { ColumnField, CollectionNode } from '../../schema/model/state.js';
 import type { Change } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
-import { type ColumnField, columnDefinition, needsUnique } from './column.js';
+import { columnDefinition, needsUnique } from './column.js';
 import { isVolatileDefault } from './default-clause.js';
 import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';

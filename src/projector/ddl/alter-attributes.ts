@@ -6,9 +6,10 @@
  * every step runs under the lock that its first step took, and the rows are read once either way. Where it was prepared
  * online (src/projector/online), the column is NOT NULL before this statement runs.
  */
+import type { ColumnField } from '../../schema/model/state.js';
 import type { Change } from './change.js';
 import { type Costs, type Step, step } from './step.js';
-import { type ColumnField, columnTypeSql } from './column.js';
+import { columnTypeSql } from './column.js';
 import { defaultExpression } from './default-clause.js';
 import { label, tableOf } from './parts.js';
 import { type Sql, ident, join, sql } from './sql.js';

@@ -9,12 +9,12 @@
  * 5. what now holds is added: primary key, unique, index; the comment
  */
 import { isIdentity } from '../../schema/model/extras.js';
-import type { CollectionNode } from '../../schema/model/state.js';
+import type { ColumnField, CollectionNode } from '../../schema/model/state.js';
 import { addIndex } from './add-column.js';
 import { alterAttributes } from './alter-attributes.js';
 import type { Change } from './change.js';
 import { type Step, step } from './step.js';
-import { type ColumnField, identity, needsUnique } from './column.js';
+import { identity, needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import { changeIdentitySequence, fitIdentitySequence, typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';

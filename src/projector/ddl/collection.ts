@@ -1,11 +1,11 @@
 /** Tables: CREATE TABLE, its comment, DROP TABLE. */
 import { takenFromTrash } from '../../schema/model/events.js';
 import type { TableSchema } from '../../schema/model/model.js';
-import { isFolder, type CollectionNode } from '../../schema/model/state.js';
+import { hasColumn, isFolder, type CollectionNode } from '../../schema/model/state.js';
 import { parentOf } from '../../schema/model/order.js';
 import type { Change } from './change.js';
 import { type Step, dropping, step, tableObject } from './step.js';
-import { hasColumn, needsUnique } from './column.js';
+import { needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';
 import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
 import { typeIdentitySequence } from './identity-sequence.js';

@@ -1,18 +1,11 @@
 /** One column, as it stands in CREATE TABLE and ADD COLUMN. */
 import { isIdentity } from '../../schema/model/extras.js';
-import type { ColumnSchema, Field } from '../../schema/model/model.js';
+import type { ColumnSchema } from '../../schema/model/model.js';
+import type { ColumnField } from '../../schema/model/state.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { defaultExpression } from './default-clause.js';
 import { sequenceOptions } from './sequence.js';
 import { type Sql, collationName, expression, ident, sql, typeName } from './sql.js';
-
-/** A field that has a column. */
-export type ColumnField = Field & { schema: ColumnSchema };
-
-/** Whether there is a field with a column; an alias has none. */
-export function hasColumn(field: Field | undefined): field is ColumnField {
-  return field !== undefined && field.schema !== null;
-}
 
 /** A primary key is unique by itself: only other columns need a constraint for it. */
 export function needsUnique({ schema }: ColumnField): boolean {

@@ -1,8 +1,15 @@
 /** CREATE TABLE, for the database and for people: the same words, with foreign keys or without. */
-import { extrasOf, type CollectionNode, type State, primaryKeyOf } from '../../schema/model/state.js';
+import {
+  type ColumnField,
+  hasColumn,
+  extrasOf,
+  type CollectionNode,
+  type State,
+  primaryKeyOf,
+} from '../../schema/model/state.js';
 import type { Deferrable, ForeignKey, Relation } from '../../schema/model/model.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
-import { type ColumnField, columnDefinition, hasColumn, needsUnique } from './column.js';
+import { columnDefinition, needsUnique } from './column.js';
 import { columnList } from './names.js';
 import { primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import { type Sql, constraintDefinition, ident, join, partitionKey, qualified, sql, targetTable } from './sql.js';

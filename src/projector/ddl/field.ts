@@ -1,12 +1,11 @@
 /** Fields: which way a new, changed or removed one takes to its column. */
 import { takenFromTrash } from '../../schema/model/events.js';
-import { getField } from '../../schema/model/state.js';
+import { hasColumn, getField } from '../../schema/model/state.js';
 import { addColumn, dropColumn } from './add-column.js';
 import { alterColumn } from './alter-column.js';
 import { type Change, fieldNameOf } from './change.js';
 import { dropKeptColumn, restoreColumn } from './trash/column.js';
 import type { Step } from './step.js';
-import { hasColumn } from './column.js';
 
 /** Empty for an alias. Comes from the trash, with its values, where the event says so and there is a trash. */
 export function planFieldCreated(change: Change<'field.created'>): Step[] {

@@ -1,10 +1,10 @@
 /** The sequence of an identity column that stays one: its options and its name. */
+import type { ColumnField } from '../../schema/model/state.js';
 import { postgresName } from '../../schema/model/constraint-names.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import type { Change } from './change.js';
 import { type Costs, type Step, step } from './step.js';
-import type { ColumnField } from './column.js';
 import { label, tableOf } from './parts.js';
 import { alterSequence, everyOption, withSequence } from './sequence.js';
 import { type Sql, literal, qualified, sql } from './sql.js';

@@ -1,8 +1,8 @@
 /** The names of a table's own constraints and indexes: the service's, unless they were adopted with others. */
-import { extrasOf, type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
+import { type ColumnField, hasColumn, extrasOf, type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
-import { type ColumnField, hasColumn, needsUnique } from './column.js';
+import { needsUnique } from './column.js';
 
 /** Of all constraints, indexes and sequences that the table has. */
 export function objectNames(node: CollectionNode): ReadonlySet<string> {

@@ -2,10 +2,10 @@
  * Statements that look at what bears an index's name before they rely on it: indexes share their names with all tables of
  * the schema, and by hand ours may have been dropped and another made. What isn't ours is passed over.
  */
+import type { ColumnField } from '../../schema/model/state.js';
 import { indexNameOf } from '../../schema/model/constraint-names.js';
 import type { Change } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
-import type { ColumnField } from './column.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 
 const costs = (change: Change, name: string) => ({ object: partOf(change.event.collection, 'index', name), ...LOCK });

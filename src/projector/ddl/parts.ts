@@ -1,10 +1,9 @@
 /** Statements on one column's indexes, constraints and comment, shared by the planners. */
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
-import type { CollectionNode } from '../../schema/model/state.js';
+import type { ColumnField, CollectionNode } from '../../schema/model/state.js';
 import { type Change, isNew } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
-import type { ColumnField } from './column.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
 import { columnList } from './names.js';
 import { dropOwnIndex } from './own-index.js';

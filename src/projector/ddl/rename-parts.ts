@@ -1,10 +1,11 @@
 /** Other names for a column's constraints and index, and the other kind of identity, where the parts themselves stay. */
+import type { ColumnField } from '../../schema/model/state.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { indexNameOf, notNullNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { Change } from './change.js';
 import { type Step, step } from './step.js';
-import { type ColumnField, needsUnique } from './column.js';
+import { needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
 import { renameOwnIndex } from './own-index.js';
 import { label, renamePrimaryKey, tableOf } from './parts.js';

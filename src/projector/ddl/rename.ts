@@ -5,9 +5,8 @@
 import { newEvent } from '../../schema/model/events.js';
 import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
 import { parentOf } from '../../schema/model/order.js';
-import { type CollectionNode, isFolder } from '../../schema/model/state.js';
+import { type ColumnField, hasColumn, type CollectionNode, isFolder } from '../../schema/model/state.js';
 import { type Change, fieldNameOf } from './change.js';
-import { type ColumnField, hasColumn } from './column.js';
 import { hasForeignKey, primaryKeyColumns } from './create-table.js';
 import { renameIdentitySequence } from './identity-sequence.js';
 import { renamePrimaryKey } from './parts.js';

@@ -1,12 +1,11 @@
 /** A table as it is there, said as its collection says it wherever the comparison found no difference. */
-import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
+import { type ColumnField, hasColumn, extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import type { ColumnExtras, Need, TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { needLabel } from '../../schema/model/needs.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 import type { Converted } from '../adopt/convert.js';
-import { type ColumnField, hasColumn } from '../ddl/column.js';
 import type { Difference } from '../verify/index.js';
 
 /** The same thing can be said in several ways; one without a difference is no drift. */

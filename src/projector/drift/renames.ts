@@ -1,9 +1,8 @@
 /** Tables and columns that are probably there under another name: what stands in their place looks like them. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { columnType } from '../../schema/normal-form/index.js';
-import { type CollectionNode, byName } from '../../schema/model/state.js';
+import { type ColumnField, hasColumn, type CollectionNode, byName } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
-import { type ColumnField, hasColumn } from '../ddl/column.js';
 import { objectNames } from '../ddl/object-names.js';
 
 /**

@@ -1,9 +1,9 @@
 /** Why a statement on a large table can't be prepared. */
 import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
-import type { CollectionNode } from '../../schema/model/state.js';
+import { hasColumn, type CollectionNode } from '../../schema/model/state.js';
 import type { Field } from '../../schema/model/model.js';
-import { columnTypeSql, hasColumn } from '../ddl/column.js';
+import { columnTypeSql } from '../ddl/column.js';
 import { primaryKeyColumns } from '../ddl/create-table.js';
 import { ident } from '../ddl/sql.js';
 import type { Statement } from '../ddl/statement.js';

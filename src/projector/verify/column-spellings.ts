@@ -3,10 +3,10 @@
  * → `"C"`), so our text can't be compared with the catalog's: PostgreSQL is asked to spell ours in a copy of the table
  * that is rolled back.
  */
-import { memberKey } from '../../schema/model/state.js';
+import { type ColumnField, memberKey } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
-import { type ColumnField, columnTypeSql } from '../ddl/column.js';
+import { columnTypeSql } from '../ddl/column.js';
 import { defaultExpression } from '../ddl/default-clause.js';
 import { type Sql, expression, ident, join, qualified, scratch, sql } from '../ddl/sql.js';
 

@@ -1,10 +1,10 @@
 /** One field of the fold against one column of the catalog. */
+import type { ColumnField } from '../../schema/model/state.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { columnType, defaultFromCatalog } from '../../schema/normal-form/index.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import type { CatalogColumn } from '../catalog/model.js';
-import type { ColumnField } from '../ddl/column.js';
 import type { Difference } from './difference.js';
 import type { SpelledColumn } from './column-spellings.js';
 

@@ -1,12 +1,11 @@
 /** Partitioning, and what tables use beside themselves: fold against catalog. */
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
-import { type CollectionNode, type State, extrasOf } from '../../schema/model/state.js';
+import { hasColumn, type CollectionNode, type State, extrasOf } from '../../schema/model/state.js';
 import { needLabel } from '../../schema/model/needs.js';
 import { needsOf, sequenceOptions } from '../adopt/needs.js';
 import type { CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
-import { hasColumn } from '../ddl/column.js';
 import type { Difference } from './difference.js';
 
 type Member = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;

@@ -1,9 +1,9 @@
 /** Constraints and indexes of the fold against those of the catalog: by name, as small documents. */
-import { extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
+import { hasColumn, extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
 import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
-import { hasColumn, needsUnique } from '../ddl/column.js';
+import { needsUnique } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns, referencedColumns } from '../ddl/create-table.js';
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { Difference } from './difference.js';

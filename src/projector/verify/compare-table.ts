@@ -1,5 +1,5 @@
 /** One collection of the fold against one table of the catalog. */
-import { memberKey, type CollectionNode, type State } from '../../schema/model/state.js';
+import { hasColumn, memberKey, type CollectionNode, type State } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
 import { type SpelledColumn } from './column-spellings.js';
@@ -14,7 +14,6 @@ import {
   toConstraintShape,
   toIndexShape,
 } from './compare-keys.js';
-import { hasColumn } from '../ddl/column.js';
 import type { Difference } from './difference.js';
 import type { Json } from '../../kernel/json.js';
 

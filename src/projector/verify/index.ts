@@ -2,13 +2,12 @@
 import type pg from 'pg';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
-import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
+import { type ColumnField, hasColumn, type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { readObjects } from '../catalog/objects.js';
 import { readCatalog } from '../catalog/read.js';
 import { mayBeSpelled } from './compare-column.js';
 import { compareTable } from './compare-table.js';
-import { type ColumnField, hasColumn } from '../ddl/column.js';
 import { verifyChanges } from './change-requests.js';
 import type { Difference } from './difference.js';
 import { spelledColumns } from './column-spellings.js';

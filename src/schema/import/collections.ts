@@ -5,7 +5,7 @@ import { Wrong } from '../normal-form/checks.js';
 import { ALIAS_TYPE } from '../normal-form/types/field-types.js';
 import { checkName } from '../normal-form/names.js';
 import type { CollectionDocument, Import } from './context.js';
-import { documentsOf, isSystem, quoted, requiredName, warn, warnOfMember } from './reading.js';
+import { documentsOf, isSystem, quotedPath, requiredName, warn, warnOfMember } from './reading.js';
 import { readMeta, warnOfValue } from './meta.js';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema']);
@@ -19,14 +19,14 @@ export function readCollections(body: Record<string, unknown>, into: Import): vo
       ...(isSystem(collection, into) ? [] : checkName('collection', collection, [...entry.at, 'collection'])),
     );
     if (isSystem(collection, into)) {
-      const message = `The system collection ${quoted(collection)} was left out: system collections are the service's own.`;
+      const message = `The system collection ${quotedPath(collection)} was left out: system collections are the service's own.`;
       warn(into, 'SYSTEM_COLLECTION_LEFT_OUT', { collection }, message);
     } else if (into.collections.has(collection)) {
       warn(
         into,
         'DUPLICATE_LEFT_OUT',
         { collection },
-        `The collection ${quoted(collection)} is in the file twice; the first was kept.`,
+        `The collection ${quotedPath(collection)} is in the file twice; the first was kept.`,
       );
     } else into.collections.set(collection, readCollection(collection, entry.input, into));
   }

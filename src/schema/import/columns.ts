@@ -16,7 +16,7 @@ import {
 } from '../normal-form/types/field-types.js';
 import { readVendorColumn, type VendorColumn } from '../normal-form/types/vendor-types.js';
 import type { FieldDocument, Import, Place } from './context.js';
-import { quoted, warn, warnOfMember } from './reading.js';
+import { quotedPath, warn, warnOfMember } from './reading.js';
 import { warnOfValue } from './meta.js';
 import { vendorFunction } from './vendor.js';
 import type { Json } from '../../kernel/json.js';
@@ -95,7 +95,7 @@ function typeOf({ type, schema }: ColumnInput, place: Required<Place>, into: Imp
   const ours = isValid ? column : { ...column, type: 'text', data_type: 'text' };
   const theirs = schema?.['data_type'] ?? type;
   if (typeof theirs === 'string' && isTypeGuessed(type, theirs, ours.type)) {
-    const message = `The type of ${quoted(place.collection, place.field)}, ${theirs}, is none of ours; it becomes ${ours.type}.`;
+    const message = `The type of ${quotedPath(place.collection, place.field)}, ${theirs}, is none of ours; it becomes ${ours.type}.`;
     warn(into, 'TYPE_CHANGED', place, message);
   }
   return ours;
@@ -127,7 +127,7 @@ function readExpression(given: unknown, place: Required<Place>, into: Import): s
   if (given === null || given === '') return null;
   const fault = into.vendor === 'postgres' ? expressionFault(given) : 'is in another dialect of SQL';
   if (fault === null) return given as string;
-  const message = `${quoted(place.collection, place.field)} becomes an ordinary column: its generation expression ${fault}.`;
+  const message = `${quotedPath(place.collection, place.field)} becomes an ordinary column: its generation expression ${fault}.`;
   warn(into, 'EXPRESSION_LEFT_OUT', place, message);
   return null;
 }
@@ -161,7 +161,7 @@ function readColumnDefault(
   if (result['has_auto_increment'] === true) return { default_value: null };
   const read = defaultOf(type, column, value);
   if (!(read instanceof Wrong)) return { default_value: read };
-  const message = `The default of ${quoted(place.collection, place.field)}, ${defaultText(value)}, was left out: it ${read.message}.`;
+  const message = `The default of ${quotedPath(place.collection, place.field)}, ${defaultText(value)}, was left out: it ${read.message}.`;
   warn(into, 'DEFAULT_LEFT_OUT', place, message);
   return { default_value: null };
 }

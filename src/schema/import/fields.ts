@@ -3,7 +3,7 @@ import { FIELD_META_TABLE } from '../normal-form/field-meta.js';
 import { checkName } from '../normal-form/names.js';
 import { readColumn } from './columns.js';
 import type { FieldDocument, Import } from './context.js';
-import { documentsOf, hasCollection, isSystem, quoted, requiredName, warn, warnOfMember } from './reading.js';
+import { documentsOf, hasCollection, isSystem, quotedPath, requiredName, warn, warnOfMember } from './reading.js';
 import { readMeta } from './meta.js';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'field', 'type', 'meta', 'schema']);
@@ -16,7 +16,7 @@ export function readFields(body: Record<string, unknown>, into: Import): void {
     if (collection === undefined || field === undefined) continue;
     const left = reasonToLeave(collection, field, into);
     if (left !== null) {
-      warn(into, left.code, { collection, field }, `The field ${quoted(collection, field)} ${left.reason}.`);
+      warn(into, left.code, { collection, field }, `The field ${quotedPath(collection, field)} ${left.reason}.`);
       continue;
     }
     into.problems.push(...checkName('field', field, [...entry.at, 'field']));
@@ -57,7 +57,7 @@ export function dropFieldsOfFolders(isFolder: (collection: string) => boolean, i
     if (!isFolder(collection)) continue;
     into.fields.delete(collection);
     for (const field of fields.keys()) {
-      const message = `The field ${quoted(collection, field)} was left out: its collection is a folder.`;
+      const message = `The field ${quotedPath(collection, field)} was left out: its collection is a folder.`;
       warn(into, 'FIELD_LEFT_OUT', { collection, field }, message);
     }
   }

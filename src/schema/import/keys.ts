@@ -7,7 +7,7 @@ import { dataTypesOf, typeOfDataType } from '../normal-form/types/field-types.js
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { defaultOf } from './columns.js';
 import type { FieldDocument, Import, RelationDocument } from './context.js';
-import { hasField, quoted, warn } from './reading.js';
+import { hasField, quotedPath, warn } from './reading.js';
 import { completedField, isKey, keyTarget } from './target-instance.js';
 
 /**
@@ -24,7 +24,7 @@ export function addPrimaryKeys(body: Record<string, unknown>, into: Import): voi
     if (fields.has(name) || [...fields.values()].some((field) => isKey(field, into) !== false)) continue;
     const key = primaryKey(collection, name, pointer, into);
     into.fields.set(collection, new Map([[name, key], ...fields]));
-    const message = `The file has no primary key for ${quoted(collection)}; ${quoted(name)} (${String(completedField(key, into).type)}) was added.`;
+    const message = `The file has no primary key for ${quotedPath(collection)}; ${quotedPath(name)} (${String(completedField(key, into).type)}) was added.`;
     warn(into, 'PRIMARY_KEY_ADDED', { collection, field: name }, message);
   }
 }
@@ -140,7 +140,7 @@ function fieldsOf(collection: string, into: Import): FieldDocument[] {
 
 function dropForeignKey(relation: RelationDocument, target: string, into: Import): void {
   const { many_collection: collection, many_field: field } = relation;
-  const message = `The relation of ${quoted(collection, field)} has no foreign key: ${quoted(target)} has no single primary key.`;
+  const message = `The relation of ${quotedPath(collection, field)} has no foreign key: ${quotedPath(target)} has no single primary key.`;
   warn(into, 'FOREIGN_KEY_LEFT_OUT', { collection, field }, message);
   relation.schema = null;
 }
@@ -151,7 +151,7 @@ function fit(field: FieldDocument, target: FieldDocument | 'unsaid', one: string
   const own = field.type === undefined ? undefined : dataTypeOf(completedField(field, into));
   if (own === undefined || keyFamily(own) === keyFamily(targetType)) return;
   const place = { collection: field.collection, field: field.field };
-  const message = `${quoted(field.collection, field.field)} becomes ${target.type}, the type of the primary key of ${quoted(one)} that it points at.`;
+  const message = `${quotedPath(field.collection, field.field)} becomes ${target.type}, the type of the primary key of ${quotedPath(one)} that it points at.`;
   warn(into, 'TYPE_CHANGED', place, message);
   const numbers = { max_length: null, numeric_precision: null, numeric_scale: null };
   const schema = { ...field.schema, ...numbers, ...typeMembers(target), data_type: targetType };

@@ -3,7 +3,7 @@ import { isObject } from '../../kernel/json.js';
 import { Wrong } from '../normal-form/checks.js';
 import type { CheckTable } from '../normal-form/overlay.js';
 import type { Import, Place } from './context.js';
-import { quoted, warn, warnOfMember } from './reading.js';
+import { quotedPath, warn, warnOfMember } from './reading.js';
 
 /** Members that repeat what stands elsewhere, or belong to the other instance only. */
 const REPEATED: ReadonlySet<string> = new Set(['id', 'collection', 'field', 'system']);
@@ -38,6 +38,6 @@ export function readMeta(
 
 /** VALUE_LEFT_OUT, for each document that has such a value. */
 export function warnOfValue(into: Import, place: Place, member: string, { message }: Wrong): void {
-  const owner = quoted(...[place.collection, place.field].filter((name) => name !== undefined));
+  const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
   warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was left out: it ${message}.`);
 }

@@ -19,7 +19,7 @@ export function warnOfMember(into: Import, part: string, member: string): void {
 }
 
 /** `a`.`b`, as warnings write it. */
-export function quoted(...names: string[]): string {
+export function quotedPath(...names: string[]): string {
   return names.map((name) => JSON.stringify(name)).join('.');
 }
 

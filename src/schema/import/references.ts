@@ -1,7 +1,7 @@
 /** Names in `meta` that point at nothing, or in a circle: the peer keeps such, we don't. They become null. */
 import { isFolder } from './collections.js';
 import type { Import, Place } from './context.js';
-import { hasCollection, hasField, isSystem, quoted, warn } from './reading.js';
+import { hasCollection, hasField, isSystem, quotedPath, warn } from './reading.js';
 import { isAlias } from './target-instance.js';
 
 /** Fixes `group`, `archive_field` and `sort_field` of collections and `group` of fields. */
@@ -37,11 +37,11 @@ function resolve({ meta, place }: Owner, member: string, into: Import, isThere: 
   const name = meta?.[member];
   if (meta === undefined || typeof name !== 'string' || isThere(name)) return;
   meta[member] = null;
-  warnOfReference(into, place, `meta.${member}`, `names ${quoted(name)}, which is not among those kept`);
+  warnOfReference(into, place, `meta.${member}`, `names ${quotedPath(name)}, which is not among those kept`);
 }
 
 function warnOfReference(into: Import, place: Place, member: string, reason: string): void {
-  const owner = quoted(...[place.collection, place.field].filter((name) => name !== undefined));
+  const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
   warn(into, 'REFERENCE_LEFT_OUT', place, `${member} of ${owner} ${reason}; it becomes null.`);
 }
 

@@ -8,7 +8,7 @@ import { identifierFault } from '../normal-form/names.js';
 import { isSystemCollection, SYSTEM_PREFIX } from '../model/system-collections.js';
 import { isFolder } from './collections.js';
 import type { Import, RelationDocument } from './context.js';
-import { documentsOf, hasCollection, hasField, isSystem, ourName, quoted, warn, warnOfMember } from './reading.js';
+import { documentsOf, hasCollection, hasField, isSystem, ourName, quotedPath, warn, warnOfMember } from './reading.js';
 import { isAlias } from './target-instance.js';
 
 /** Members in the flat shape, by what they are called in `meta`, at the top level, or in both. */
@@ -72,12 +72,12 @@ function withTarget(given: Given, { instance, prefix }: Import): Given {
 function leave(given: Given, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {
   const names = [given.many_collection, given.many_field].map((name) => (typeof name === 'string' ? name : '?'));
   const [collection = '', field = ''] = names;
-  const target = typeof given.one_collection === 'string' ? ` to ${quoted(given.one_collection)}` : '';
+  const target = typeof given.one_collection === 'string' ? ` to ${quotedPath(given.one_collection)}` : '';
   warn(
     into,
     code,
     { collection, field },
-    `The relation of ${quoted(collection, field)}${target} was left out: ${reason}.`,
+    `The relation of ${quotedPath(collection, field)}${target} was left out: ${reason}.`,
   );
   return null;
 }
@@ -98,10 +98,10 @@ function readEnds(given: Given, into: Import): RelationDocument | null {
 function manyFault(collection: string, field: string, into: Import): string | null {
   if (isSystem(collection, into)) return 'it is on a system collection';
   if (!into.collections.has(collection) && into.parts.has('collections'))
-    return `${quoted(collection)} is not in the file`;
-  if (!hasField(collection, field, into)) return `there is no field ${quoted(field)} in the file`;
+    return `${quotedPath(collection)} is not in the file`;
+  if (!hasField(collection, field, into)) return `there is no field ${quotedPath(field)} in the file`;
   const document = into.fields.get(collection)?.get(field);
-  return document !== undefined && isAlias(document, into) === true ? `${quoted(field)} has no column` : null;
+  return document !== undefined && isAlias(document, into) === true ? `${quotedPath(field)} has no column` : null;
 }
 
 /** Why nothing can point at a collection; null when it can. */
@@ -111,8 +111,8 @@ function oneFault(collection: string, into: Import): string | null {
     return 'this service has no such system collection. The column stays, without a foreign key';
   }
   if (!hasCollection(collection, into))
-    return `${quoted(collection)} is not in the file. The column stays, without a foreign key`;
-  return isFolder(collection, into) ? `${quoted(collection)} is a folder` : null;
+    return `${quotedPath(collection)} is not in the file. The column stays, without a foreign key`;
+  return isFolder(collection, into) ? `${quotedPath(collection)} is a folder` : null;
 }
 
 type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
@@ -138,7 +138,7 @@ function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
   const kept = names.filter((name) => oneFault(name, into) === null);
   for (const name of names.filter((other) => !kept.includes(other))) {
     const place = { collection: many.many_collection, field: many.many_field };
-    const message = `${quoted(name)} was taken out of the collections that ${quoted(place.collection, place.field)} may point at: it is not among those kept.`;
+    const message = `${quotedPath(name)} was taken out of the collections that ${quotedPath(place.collection, place.field)} may point at: it is not among those kept.`;
     warn(into, 'REFERENCE_LEFT_OUT', place, message);
   }
   return [...new Set(kept.map((name) => ourName(name, into)))];
@@ -156,7 +156,7 @@ function weakMembers(relation: RelationDocument, given: Given, into: Import): Pa
     const found = typeof name === 'string' && name !== '' && isThere(member, name, { ...relation, ...members }, into);
     members[member] = found ? name : null;
     if (found || name === null) continue;
-    const message = `${member} of the relation of ${quoted(place.collection, place.field)} names ${JSON.stringify(name)}, which is not a field of the file it could be; it becomes null.`;
+    const message = `${member} of the relation of ${quotedPath(place.collection, place.field)} names ${JSON.stringify(name)}, which is not a field of the file it could be; it becomes null.`;
     warn(into, 'REFERENCE_LEFT_OUT', place, message);
   }
   const action = given.one_deselect_action;

@@ -1,9 +1,9 @@
 /** An alias field shows the items of one relation: two would be two lists in one place. */
+import { quoted } from '../../kernel/quoted.js';
 import type { Relation } from '../model/model.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import { type State, relationsTo } from '../model/state.js';
 import { isConflicting, nameOf } from './which-conflict.js';
-import { quoted } from './quoted.js';
 
 /** @param relations those that the change touches: of two with the same alias, one of them is told */
 export function shownOnceProblems(state: State, relations: readonly Relation[], from: State): Problem[] {

@@ -1,6 +1,6 @@
+import { quoted } from '../../kernel/quoted.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import { type Grouping, groupFault } from './group.js';
-import { quoted } from './quoted.js';
 import { extrasProblems } from './extras.js';
 import { type CollectionNode, type State, primaryKeyOf, extrasOf } from '../model/state.js';
 

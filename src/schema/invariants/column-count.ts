@@ -1,7 +1,7 @@
 /** How wide a table can be. */
+import { quoted } from '../../kernel/quoted.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import type { CollectionNode } from '../model/state.js';
-import { quoted } from './quoted.js';
 
 /** MaxHeapAttributeNumber of PostgreSQL; what was dropped counts there too, and is PostgreSQL's to refuse. */
 const MAX_COLUMNS = 1_600;

@@ -1,10 +1,10 @@
 /** What extras say must fit the fields and the other tables. */
+import { quoted } from '../../kernel/quoted.js';
 import { SYSTEM_COLUMNS } from '../normal-form/names.js';
 import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/columns.js';
 import type { TableExtras } from '../model/extras.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 import { type Problem, type Subject, about } from '../../kernel/problem.js';
-import { quoted } from './quoted.js';
 
 type Key = NonNullable<TableExtras['primary_key']>;
 

@@ -1,3 +1,4 @@
+import { quoted } from '../../kernel/quoted.js';
 import { type Problem, about, problemsOfEach } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { EXTENSION_TYPES } from '../sql-text/data-types.js';
@@ -5,7 +6,6 @@ import type { CollectionNode, State } from '../model/state.js';
 import type { ColumnSchema } from '../model/model.js';
 import { type Fault, columnFaults } from './column.js';
 import { type Grouping, groupFault } from './group.js';
-import { quoted } from './quoted.js';
 
 /** Of all fields of a collection, `MAX_PROBLEMS` or a few more. */
 export function fieldProblems(state: State, node: CollectionNode): Resumable<Problem[]> {

@@ -1,5 +1,5 @@
 /** Groups: collections in collections, fields in fields. A chain of them ends, and stays among what can group. */
-import { quoted } from './quoted.js';
+import { quoted } from '../../kernel/quoted.js';
 
 /** One level of groups, as the chain of a name is walked. */
 export interface Grouping {

@@ -2,13 +2,13 @@
  * Names that PostgreSQL gives by itself, and evades where they are taken: the sequence of an identity column, and a NOT
  * NULL. Made elsewhere in another order, what has such a name would meet it.
  */
+import { quoted } from '../../kernel/quoted.js';
 import { postgresName, NOT_NULL_SUFFIX, notNullName } from '../model/constraint-names.js';
 import { isIdentity } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import { type Problem, type Subject, about, problemsOfEach } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import type { CollectionNode, State } from '../model/state.js';
-import { quoted } from './quoted.js';
+import { type CollectionNode, type State, hasTable } from '../model/state.js';
 
 /**
  * A sequence that would be called like a table of the schema, and a foreign key that is called like a NOT NULL of its
@@ -36,9 +36,6 @@ function sequenceOf({ collection, field, schema }: Field): string | null {
   if (schema === null || !isIdentity(schema) || schema.extras?.sequence?.name !== undefined) return null;
   return postgresName(collection, field, '_seq');
 }
-
-const hasTable = ({ collections }: State, name: string): boolean =>
-  (collections.get(name)?.collection.schema ?? null) !== null;
 
 /** The other way round PostgreSQL says so itself. */
 function sequenceProblems(state: State, node: CollectionNode): Resumable<Problem[]> {

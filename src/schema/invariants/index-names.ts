@@ -1,10 +1,10 @@
 /** What has an index has a name of its own: in its table, and beside the tables and other indexes of the schema. */
+import { quoted } from '../../kernel/quoted.js';
 import { isFolder, extrasOf, type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../model/constraint-names.js';
 import type { Field } from '../model/model.js';
 import { type Problem, type Subject, about } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { quoted } from './quoted.js';
 
 type Kind = 'index' | 'constraint';
 

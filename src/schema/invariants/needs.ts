@@ -1,9 +1,9 @@
 /** What several tables use is the same in each of them, and a sequence ends with one column. */
+import { quoted } from '../../kernel/quoted.js';
 import { type Need, isIdentity } from '../model/extras.js';
 import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/needs.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
-import { quoted } from './quoted.js';
 
 interface Known {
   need: Need;

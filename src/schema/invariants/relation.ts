@@ -1,3 +1,4 @@
+import { quoted } from '../../kernel/quoted.js';
 import { isFolder, type State, getField, primaryKeyOf } from '../model/state.js';
 import { holdsText, keyFamily } from '../sql-text/data-types.js';
 import { columnType } from '../normal-form/index.js';
@@ -6,7 +7,6 @@ import { type Path, type Problem, type ProblemCode, about } from '../../kernel/p
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
 import { isConflicting } from './which-conflict.js';
 import { INCOMPARABLE } from './column.js';
-import { quoted } from './quoted.js';
 
 type Fault = Pick<Problem, 'message' | 'details'> & { path: Path; code?: ProblemCode };
 

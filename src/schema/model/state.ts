@@ -2,7 +2,7 @@
 import { Map as PersistentMap, type Set as PersistentSet } from 'immutable';
 import { indexed } from './indexed.js';
 import type { TableExtras } from './extras.js';
-import type { Collection, Field, Relation, TableSchema } from './model.js';
+import type { ColumnSchema, Collection, Field, Relation, TableSchema } from './model.js';
 
 /**
  * What a collection or a field is called by where names don't do, because names change: the place of the event that made
@@ -76,6 +76,16 @@ export function isFolder({ collection }: Pick<CollectionNode, 'collection'>): bo
 export function memberKey(collection: string, field: string): string {
   return `${collection}\0${field}`;
 }
+
+/** A field that has a column. */
+export type ColumnField = Field & { schema: ColumnSchema };
+
+/** Whether there is a field with a column; an alias has none. */
+export const hasColumn = (field: Field | undefined): field is ColumnField => field?.schema != null;
+
+/** Whether there is a collection that is no folder. */
+export const hasTable = ({ collections }: State, name: string): boolean =>
+  collections.get(name)?.collection.schema != null;
 
 /** It is part of the primary key; an alias is not. */
 export const isPrimary = (field: Field | undefined): boolean => field?.schema?.is_primary_key === true;

@@ -1,6 +1,6 @@
 /** How PostgreSQL spells columns of ours, asked in a copy of their table. */
+import type { ColumnField } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
-import type { ColumnField } from '../../../src/projector/ddl/column.js';
 import { spelledColumns } from '../../../src/projector/verify/column-spellings.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 import { column } from '../columns.js';

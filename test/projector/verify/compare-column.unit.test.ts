@@ -1,8 +1,8 @@
 /** Columns of a table against the fields of its collection: what is costly to bring about on a server. */
+import type { ColumnField } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
 import { mayBeSpelled } from '../../../src/projector/verify/compare-column.js';
 import type { CatalogColumn } from '../../../src/projector/catalog/model.js';
-import type { ColumnField } from '../../../src/projector/ddl/column.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { catalogColumn, catalogSequence } from '../catalog-tables.js';
 import { column } from '../columns.js';

@@ -1,12 +1,11 @@
 /** The statements of a run in which generated columns are recreated (runs.ts says why). */
 import type { Resumable } from '../../../kernel/resumable.js';
-import { getRelation } from '../../../schema/model/state.js';
+import { type ColumnField, hasColumn, getRelation } from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
 import { addColumn, dropColumn } from '../add-column.js';
 import { alterColumn } from '../alter-column.js';
 import { type Change, fieldNameOf } from '../change.js';
 import { type Step, statementsOf, step } from '../step.js';
-import { type ColumnField, hasColumn } from '../column.js';
 import { hasForeignKey } from '../create-table.js';
 import { type FieldRun, fieldRuns, isGenerated } from './runs.js';
 import type { DeferredForeignKey } from '../deferred-foreign-keys.js';

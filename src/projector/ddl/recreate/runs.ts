@@ -6,11 +6,10 @@
  * so nothing is lost. (SET EXPRESSION would spare this only from PostgreSQL 17 on, and only for the expression.)
  */
 import type { Resumable } from '../../../kernel/resumable.js';
-import { extrasOf, type CollectionNode } from '../../../schema/model/state.js';
+import { type ColumnField, hasColumn, extrasOf, type CollectionNode } from '../../../schema/model/state.js';
 import { columnType } from '../../../schema/normal-form/index.js';
 import type { Field } from '../../../schema/model/model.js';
 import { type Change, fieldNameOf } from '../change.js';
-import { type ColumnField, hasColumn } from '../column.js';
 import { expressionColumns } from '../../../schema/sql-text/columns.js';
 
 type FieldChange = Change<'field.created' | 'field.updated' | 'field.deleted'>;

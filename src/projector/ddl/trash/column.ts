@@ -1,10 +1,9 @@
 /** A column on its way into the trash, and back: it is really dropped and made again, and its values are copied. */
 import type { RestoredField } from '../../../schema/model/events.js';
-import { type CollectionNode, extrasOf, primaryKeyOf } from '../../../schema/model/state.js';
+import { type ColumnField, type CollectionNode, extrasOf, primaryKeyOf } from '../../../schema/model/state.js';
 import { columnAddition, dropColumn } from '../add-column.js';
 import { alterColumn } from '../alter-column.js';
 import type { Change } from '../change.js';
-import type { ColumnField } from '../column.js';
 import { label, tableOf } from '../parts.js';
 import { ident, literal, qualified, sql, trash } from '../sql.js';
 import { type Step, partOf, step } from '../step.js';

@@ -5,11 +5,10 @@
  */
 import type { KeptTable, RestoredCollection } from '../../../schema/model/events.js';
 import { newEvent } from '../../../schema/model/events.js';
-import type { CollectionNode, State } from '../../../schema/model/state.js';
+import { type ColumnField, hasColumn, type CollectionNode, type State } from '../../../schema/model/state.js';
 import { extrasOf, initialState } from '../../../schema/model/state.js';
 import { defaultExpression } from '../default-clause.js';
 import type { Change } from '../change.js';
-import { type ColumnField, hasColumn } from '../column.js';
 import { attachPartition } from '../extras.js';
 import { createTrashSchema, dropTrashSchema } from './schema.js';
 import { createNeeds } from '../needs.js';

@@ -1,6 +1,6 @@
+import { hasColumn } from '../../model/state.js';
 import { levelByUse } from '../levels.js';
 import type { Observed, PlannedEvent, Rule, TableStatistics } from '../model.js';
-import { hasColumn } from './common.js';
 
 export const breaksClients: Rule = {
   code: 'BREAKS_CLIENTS',

@@ -1,13 +1,8 @@
 /** What rules ask of documents. */
 import { isSerial } from '../../model/extras.js';
-import { type CollectionNode, type State, extrasOf } from '../../model/state.js';
+import { type CollectionNode, type ColumnField, extrasOf, hasColumn } from '../../model/state.js';
 import { levelBySize } from '../levels.js';
 import type { Field, FieldChange, Level, Observed, PlannedEvent, TableStatistics } from '../model.js';
-
-export type Column = Field & { schema: NonNullable<Field['schema']> };
-
-/** Whether there is a field with a column; an alias has none. */
-export const hasColumn = (field: Field | undefined): field is Column => field?.schema != null;
 
 /** `articles.title` */
 export const labelOf = ({ collection, field }: Pick<Field, 'collection' | 'field'>): string => `${collection}.${field}`;
@@ -17,7 +12,7 @@ export const comes = ({ old, now }: FieldChange, member: 'data_type'): boolean =
   hasColumn(now) && (!hasColumn(old) || old.schema[member] !== now.schema[member]);
 
 /** Both columns, where a column stays one. */
-export const columnsOf = ({ old, now }: FieldChange): { old: Column; now: Column } | undefined =>
+export const columnsOf = ({ old, now }: FieldChange): { old: ColumnField; now: ColumnField } | undefined =>
   hasColumn(old) && hasColumn(now) ? { old, now } : undefined;
 
 /** The field that something is about, as it is afterwards. */
@@ -27,14 +22,14 @@ export const fieldAfter = (
 ): Field | undefined => (field === null ? undefined : after?.fields.get(field));
 
 /** Whether PostgreSQL gives the values of new rows from a sequence. */
-export const counts = ({ schema }: Column): boolean => schema.has_auto_increment || isSerial(schema);
+export const counts = ({ schema }: ColumnField): boolean => schema.has_auto_increment || isSerial(schema);
 
 /** Whether a column of a new row has a value where none is said. */
-export const hasDefault = (field: Column): boolean =>
+export const hasDefault = (field: ColumnField): boolean =>
   counts(field) || field.schema.default_value !== null || field.schema.extras?.default !== undefined;
 
 /** Whether a column has to be given a value by whoever inserts a row. */
-export const isRequired = (field: Column): boolean =>
+export const isRequired = (field: ColumnField): boolean =>
   !field.schema.is_nullable && field.schema.generation_expression === null && !hasDefault(field);
 
 /** Whether the event's table was there before, so that it may have rows. */
@@ -65,7 +60,3 @@ export function added<K extends 'constraints' | 'indexes' | 'needs'>(
   const known = new Set(((extrasOf(before)[part] ?? []) as Item[]).map(({ name }) => name));
   return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !known.has(name));
 }
-
-/** Whether there is a collection that is no folder. */
-export const hasTable = ({ collections }: State, name: string): boolean =>
-  collections.get(name)?.collection.schema != null;

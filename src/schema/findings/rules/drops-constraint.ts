@@ -1,7 +1,7 @@
 import { primaryKeyNameOf, uniqueNameOf } from '../../model/constraint-names.js';
-import { type CollectionNode, primaryKeyOf } from '../../model/state.js';
+import { hasColumn, hasTable, type CollectionNode, primaryKeyOf } from '../../model/state.js';
 import type { PlannedEvent, Rule } from '../model.js';
-import { extraConstraint, fieldAfter, hasColumn, hasTable } from './common.js';
+import { extraConstraint, fieldAfter } from './common.js';
 
 export const dropsConstraint: Rule = {
   code: 'DROPS_CONSTRAINT',

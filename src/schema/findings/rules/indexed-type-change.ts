@@ -1,6 +1,7 @@
+import type { ColumnField } from '../../model/state.js';
 import { columnType } from '../../sql-text/data-types.js';
 import type { Rule } from '../model.js';
-import { type Column, columnsOf, isOldTable, labelOf, sized } from './common.js';
+import { columnsOf, isOldTable, labelOf, sized } from './common.js';
 
 export const indexedTypeChange: Rule = {
   code: 'INDEXED_TYPE_CHANGE',
@@ -23,9 +24,9 @@ export const indexedTypeChange: Rule = {
   },
 };
 
-const isInIndex = ({ schema }: Column): boolean => schema.is_indexed || schema.is_unique || schema.is_primary_key;
+const isInIndex = ({ schema }: ColumnField): boolean => schema.is_indexed || schema.is_unique || schema.is_primary_key;
 
-const isRoomier = ({ schema: old }: Column, { schema: now }: Column): boolean =>
+const isRoomier = ({ schema: old }: ColumnField, { schema: now }: ColumnField): boolean =>
   old.data_type === 'character varying' &&
   (now.data_type === 'text' || now.data_type === old.data_type) &&
   (now.max_length ?? Infinity) >= (old.max_length ?? Infinity);

@@ -1,5 +1,6 @@
+import { type ColumnField, hasColumn } from '../../model/state.js';
 import type { Level, Rule, TableStatistics } from '../model.js';
-import { type Column, counts, hasColumn, labelOf } from './common.js';
+import { counts, labelOf } from './common.js';
 
 /** The largest value of a type. */
 const LARGEST: ReadonlyMap<string, number> = new Map([
@@ -36,7 +37,7 @@ export const keyMayOverflow: Rule = {
   },
 };
 
-const largestKey = (field: Column): number | undefined =>
+const largestKey = (field: ColumnField): number | undefined =>
   field.schema.is_primary_key && counts(field) ? LARGEST.get(field.schema.data_type) : undefined;
 
 function levelOf(statistics: TableStatistics | undefined, largest: number): Level {

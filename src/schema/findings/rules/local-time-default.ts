@@ -1,5 +1,6 @@
+import { type ColumnField, hasColumn } from '../../model/state.js';
 import type { Rule } from '../model.js';
-import { type Column, hasColumn, labelOf } from './common.js';
+import { labelOf } from './common.js';
 
 export const localTimeDefault: Rule = {
   code: 'LOCAL_TIME_DEFAULT',
@@ -21,5 +22,5 @@ export const localTimeDefault: Rule = {
 
 const NOW: ReadonlySet<unknown> = new Set(['now()', 'CURRENT_TIMESTAMP']);
 
-const isLocal = ({ schema }: Column): boolean =>
+const isLocal = ({ schema }: ColumnField): boolean =>
   schema.data_type === 'timestamp without time zone' && NOW.has(schema.default_value);

@@ -1,6 +1,7 @@
+import { hasColumn } from '../../model/state.js';
 import type { PlannedEvent, Rule } from '../model.js';
 import { type PlannedStatement, scansUnderLock } from '../planned-statement.js';
-import { fieldAfter, hasColumn, isRequired } from './common.js';
+import { fieldAfter, isRequired } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const longLock: Rule = {

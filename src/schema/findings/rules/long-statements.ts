@@ -1,11 +1,11 @@
 /** What is common to rules about statements that last as long as their table is large. */
-import { type CollectionNode, primaryKeyOf } from '../../model/state.js';
+import { hasColumn, type CollectionNode, primaryKeyOf } from '../../model/state.js';
 import { columnType } from '../../sql-text/data-types.js';
 import { levelBySize, sizeText } from '../levels.js';
 import type { Field, Observed, PlannedEvent, SaferWay } from '../model.js';
 import { onlineRequest } from '../safer-requests.js';
 import { type PlannedStatement, tableOfRows } from '../planned-statement.js';
-import { fieldAfter, hasColumn } from './common.js';
+import { fieldAfter } from './common.js';
 
 /** What is said of such a statement: with the size of its table, and the way online where there is one; nothing where it is taken. */
 export function lasting(statement: PlannedStatement, planned: PlannedEvent, sentence: string): Observed | undefined {

@@ -1,5 +1,6 @@
+import { hasColumn } from '../../model/state.js';
 import type { Observed, Rule } from '../model.js';
-import { hasColumn, labelOf } from './common.js';
+import { labelOf } from './common.js';
 import { namesGiven } from './names-given.js';
 
 /** What PostgreSQL reads as it is written, also without quotes. */

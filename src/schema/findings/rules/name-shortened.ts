@@ -1,6 +1,7 @@
+import { hasColumn } from '../../model/state.js';
 import { MAX_NAME_BYTES } from '../../model/name-length.js';
 import type { FieldChange, Rule } from '../model.js';
-import { hasColumn, labelOf } from './common.js';
+import { labelOf } from './common.js';
 
 export const nameShortened: Rule = {
   code: 'NAME_SHORTENED',

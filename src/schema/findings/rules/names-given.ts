@@ -1,5 +1,5 @@
 /** The names of tables and renamed columns that an event gives; those of new columns come with their fields. */
-import { hasColumn, hasTable } from './common.js';
+import { hasColumn, hasTable } from '../../model/state.js';
 import type { Observed, PlannedEvent } from '../model.js';
 
 export interface GivenName {

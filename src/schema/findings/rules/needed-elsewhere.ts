@@ -1,6 +1,7 @@
+import { hasColumn } from '../../model/state.js';
 import { columnType } from '../../sql-text/data-types.js';
 import type { Dependent, Observed, PlannedEvent, Rule } from '../model.js';
-import { fieldAfter, hasColumn } from './common.js';
+import { fieldAfter } from './common.js';
 
 export const neededElsewhere: Rule = {
   code: 'NEEDED_ELSEWHERE',

@@ -1,6 +1,7 @@
+import { hasColumn } from '../../model/state.js';
 import type { PlannedEvent, Rule } from '../model.js';
 import type { PlannedStatement } from '../planned-statement.js';
-import { fieldAfter, hasColumn } from './common.js';
+import { fieldAfter } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const notNullOverRows: Rule = {

@@ -1,5 +1,6 @@
+import { hasColumn } from '../../model/state.js';
 import type { Rule } from '../model.js';
-import { hasColumn, hasDefault } from './common.js';
+import { hasDefault } from './common.js';
 
 export const nullOnRequired: Rule = {
   code: 'NULL_ON_REQUIRED',

@@ -1,5 +1,6 @@
+import { hasColumn } from '../../model/state.js';
 import type { Level, Rule, TableStatistics } from '../model.js';
-import { hasColumn, isOldTable, isRequired, labelOf } from './common.js';
+import { isOldTable, isRequired, labelOf } from './common.js';
 
 export const requiredField: Rule = {
   code: 'REQUIRED_FIELD',

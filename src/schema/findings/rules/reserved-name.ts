@@ -1,5 +1,6 @@
+import { hasColumn } from '../../model/state.js';
 import type { Observed, PlannedEvent, Rule } from '../model.js';
-import { hasColumn, labelOf } from './common.js';
+import { labelOf } from './common.js';
 import { namesGiven } from './names-given.js';
 
 /** Reserved in PostgreSQL 14 to 18, also those that may be the name of a function or a type. */

@@ -1,6 +1,7 @@
+import { hasColumn } from '../../model/state.js';
 import { isSerial } from '../../model/extras.js';
 import type { Rule } from '../model.js';
-import { hasColumn, labelOf } from './common.js';
+import { labelOf } from './common.js';
 
 export const serialColumn: Rule = {
   code: 'SERIAL_COLUMN',

@@ -1,7 +1,8 @@
+import { hasColumn } from '../../model/state.js';
 import { uniqueNameOf } from '../../model/constraint-names.js';
 import type { PlannedEvent, Rule } from '../model.js';
 import type { PlannedStatement } from '../planned-statement.js';
-import { fieldAfter, hasColumn } from './common.js';
+import { fieldAfter } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const uniqueOverRows: Rule = {

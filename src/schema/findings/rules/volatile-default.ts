@@ -1,5 +1,6 @@
+import { hasColumn } from '../../model/state.js';
 import type { Rule } from '../model.js';
-import { fieldAfter, hasColumn } from './common.js';
+import { fieldAfter } from './common.js';
 import { lasting } from './long-statements.js';
 
 export const volatileDefault: Rule = {

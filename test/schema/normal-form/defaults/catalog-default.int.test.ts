@@ -1,8 +1,9 @@
 /** PostgreSQL says of every default what leads back to the same normal form. */
+import type { ColumnField } from '../../../../src/schema/model/state.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import pg from 'pg';
-import { columnDefinition, type ColumnField } from '../../../../src/projector/ddl/column.js';
+import { columnDefinition } from '../../../../src/projector/ddl/column.js';
 import { columnType, defaultFromCatalog, typeFromColumn } from '../../../../src/schema/normal-form/index.js';
 import { createDatabase, type TestDatabase } from '../../../support/postgres.js';
 import { type GivenColumn, givenColumn } from '../generate.js';
