@@ -6,7 +6,7 @@ export interface ChangeMetrics {
 }
 
 /** What there is to prepare. */
-const KINDS = ['add', 'validate', 'index', 'copy'] as const;
+const KINDS = ['add', 'validate', 'index', 'note', 'copy'] as const;
 
 /** Seconds: from a table that is small to one of terabytes. */
 const BUCKETS = [0.1, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];

@@ -13,6 +13,7 @@ interface Entry {
 
 interface Plan {
   accepted: boolean;
+  optional?: string[];
   warnings: { code: string; message: string }[];
   statements: { summary: string }[];
 }
@@ -249,6 +250,8 @@ describe('the trash of fields', function () {
     expect(message).to.equal(`3 rows were written since "a" was deleted, and have no value for it: ${advice}`);
     expect(extensions['without']).to.deep.equal(['t_a_not_null']);
     expect(extensions['offending']).to.deep.equal({ kind: 'null', count: 3, more: false });
+    const tried = await api.ok<Plan>('POST', `/trash/${position}/restore?dry_run`);
+    expect([tried.accepted, tried.optional]).to.deep.equal([false, ['t_a_not_null']]);
     await api.refused(
       { status: 400, code: 'INVALID_PAYLOAD', at: 'without[1]' },
       'POST',

@@ -188,6 +188,8 @@ describe('restoring tables', function () {
     const own = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', `/trash/${position}/restore`);
     expect(own.message).to.contain('2 rows point at nothing');
     expect(own.extensions['field']).to.equal('vendor');
+    const tried = await api.ok<{ accepted: boolean; optional: string[] }>('POST', `/trash/${position}/restore?dry_run`);
+    expect([tried.accepted, tried.optional]).to.deep.equal([false, ['offers_vendor_foreign', 'votes_offer_foreign']]);
     const without = ['offers_vendor_foreign'];
     const others = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', `/trash/${position}/restore`, {
       without,

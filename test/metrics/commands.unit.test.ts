@@ -186,7 +186,7 @@ describe('metrics of the service', () => {
     const kinds = lines.flatMap(
       (line) => /^dps_change_step_duration_seconds_count\{kind="(\w+)"\} 0$/.exec(line)?.[1] ?? [],
     );
-    expect(kinds).to.deep.equal(['add', 'validate', 'index', 'copy']);
+    expect(kinds).to.deep.equal(['add', 'validate', 'index', 'note', 'copy']);
     metrics.changes.step('index', 2_500);
     expect(await valueOf(metrics, 'dps_change_step_duration_seconds_sum{kind="index"}')).to.equal(2.5);
     metrics.request({ method: 'GET', route: '/', status: 200, started: performance.now() } as never);

@@ -1,12 +1,12 @@
 /** dps types: the schema as types of programs. */
 import { readFile } from 'node:fs/promises';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
-import { deliver } from '../output.js';
+import { deliver, show } from '../output.js';
 import { ask } from '../connections/service.js';
 
-/** With --check nothing is written: 1 where the file of --output is not what the schema says, or isn't there. */
+/** With --check nothing is written, and with --json `file` and `current` are printed: 1 where the file of --output is not what the schema says, or isn't there. */
 export async function types(invocation: Invocation): Promise<ExitCode> {
-  const { values, terminal } = invocation;
+  const { values } = invocation;
   const query = { lang: text(values, 'lang'), at: text(values, 'at') };
   const content = await ask(invocation, '/schema/types', { query });
   if (!isSet(values, 'check')) {
@@ -20,6 +20,7 @@ export async function types(invocation: Invocation): Promise<ExitCode> {
     throw error;
   });
   const isRight = there === content;
-  terminal.print(isRight ? `${file} is what the schema says.` : `${file} is not what the schema says.`);
+  const said = `${file} ${isRight ? 'is' : 'is not'} what the schema says.`;
+  show(invocation, { file, current: isRight }, () => said);
   return isRight ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 /** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
 import type { Plan } from '../../pipeline/types.js';
+import type { LogEvent } from '../../schema/model/events.js';
 import { judgedFindings } from '../../projector/findings/index.js';
 import type { Statement } from '../../projector/ddl/statement.js';
 import type { LockedTableFacts } from '../../projector/online/locked-tables.js';
@@ -12,40 +13,47 @@ import { largeJsonAnswer } from '../answer/json-text.js';
 interface Beside {
   /** What was noticed beside the rules. */
   further?: readonly Warning[];
-  /** What is locked, where its size was asked for. */
-  tables?: readonly LockedTableFacts[];
   /** Milliseconds that what is deleted would be kept, where that was not looked into. */
   keep?: number;
   /** It was asked for online. */
   online?: boolean;
+  /** Members that only some plans have. */
+  own?: {
+    /** What is locked, with its size. */
+    tables?: readonly LockedTableFacts[];
+    /** Of a restoration: what may stay away, by name. */
+    optional?: readonly string[];
+  };
 }
 
 /** 200, also where PostgreSQL refuses: then `accepted` is false and `errors` says why. */
 export async function planAnswer(
   { pool, config: { schema } }: Pick<HttpDeps, 'pool' | 'config'>,
   run: Plan,
-  { further = [], tables, keep = 0, online = false }: Beside = {},
+  { further = [], keep = 0, online = false, own }: Beside = {},
 ): Promise<Answer> {
   const { accepted, refusal: problem, events, statements, before, warnings, preparation } = run;
   const noticed = [...warnings, ...(preparation?.warnings ?? []), ...further];
   const plan = {
     accepted,
     ...(problem !== undefined && errorBody([problem])),
-    events: events.map(({ type, version, collection, field, data, subject }) => ({
-      type,
-      version,
-      collection,
-      field,
-      data,
-      ...(subject && { subject }),
-    })),
+    events: events.map(shownEvent),
     statements: statements.map(shownStatement),
     warnings: await judgedFindings(pool, schema, { plan: { ...run, keep, online }, noticed }),
-    ...(tables && { tables }),
+    ...own,
     ...(preparation && { online: preparedFirst(preparation) }),
   };
   return { ...(await largeJsonAnswer(plan)), position: before.position };
 }
+
+const shownEvent = ({ type, version, collection, field, data, subject }: LogEvent): object => ({
+  type,
+  version,
+  collection,
+  field,
+  data,
+  ...(subject && { subject }),
+});
 
 /** A statement as plans show it. */
 export function shownStatement(statement: Statement): object {

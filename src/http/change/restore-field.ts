@@ -33,7 +33,11 @@ export async function restoreField(
     const run = await dryRun(pipeline, call, { name: 'restore-field', command: prepare });
     if (run.kind === 'refused') return refusal(run.problems);
     const returns = await history.returns(run);
-    return planAnswer(deps, run, { further: [...returns, ...leftWarnings(await restoredIn(run.before, command()))] });
+    const restored = await restoredIn(run.before, command());
+    return planAnswer(deps, run, {
+      further: [...returns, ...leftWarnings(restored)],
+      own: { optional: restored.keys },
+    });
   }
   return change(deps, call, {
     name: 'restore-field',

@@ -9,7 +9,7 @@ import { readRestoreRequest } from '../../schema/operations/restore-collection.j
 import { findingOf } from '../../schema/findings/index.js';
 import type { State } from '../../schema/model/state.js';
 import type { LeftOut } from '../../schema/transition/restore-context.js';
-import { restoration } from '../../schema/transition/restore-collection.js';
+import { type Restoration, restoration } from '../../schema/transition/restore-collection.js';
 import { type Answer, jsonBytesAnswer, refusal, unwrap } from '../answer/answer.js';
 import { change, dryRun } from './change.js';
 import type { CollectionTexts } from '../documents/collection-texts.js';
@@ -30,14 +30,17 @@ export async function restore(deps: Deps, call: RestoreCall, position: number): 
     const run = await dryRun(deps.pipeline, call, { name: 'restore-collection', command: prepare });
     if (run.kind === 'refused') return refusal(run.problems);
     const returns = await deps.history.returns(run);
-    return planAnswer(deps, run, { further: [...returns, ...(await leftBehind(run.before, command(), entry))] });
+    const restored = await restoredIn(run.before, command());
+    const further = [...returns, ...leftBehind(restored, command(), entry)];
+    return planAnswer(deps, run, { further, own: { optional: restored.keys } });
   }
   return change(deps, call, {
     name: 'restore-collection',
     command: prepare,
     render: async ({ before, state, events, position: head }) => {
       const { as, name } = command();
-      const warnings = [...emptiedBy(events), ...(await leftBehind(before, command(), entry))].map(findingOf);
+      const restored = await restoredIn(before, command());
+      const warnings = [...emptiedBy(events), ...leftBehind(restored, command(), entry)].map(findingOf);
       const text = deps.texts.one(state, as ?? name) ?? 'null';
       const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
       return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${told}}`)), position: head };
@@ -45,12 +48,10 @@ export async function restore(deps: Deps, call: RestoreCall, position: number): 
   });
 }
 
-async function leftBehind(
-  before: State,
-  command: CommandOf<'restore-collection'>,
-  entry: TrashEntry,
-): Promise<Warning[]> {
-  const restored = unwrap(await runYielding(restoration(before, command)));
+const restoredIn = async (before: State, command: CommandOf<'restore-collection'>): Promise<Restoration> =>
+  unwrap(await runYielding(restoration(before, command)));
+
+function leftBehind(restored: Restoration, command: CommandOf<'restore-collection'>, entry: TrashEntry): Warning[] {
   const collection = command.as ?? command.name;
   const byHand = [
     ...entry.publications.map(

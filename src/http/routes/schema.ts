@@ -137,7 +137,7 @@ function applyRoute(deps: HttpDeps): Route {
     const touched = collectionsChanged(run.events);
     const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
     const further = [...(await history.returns({ ...run, again })), ...mentions];
-    return planAnswer(deps, run, { further, tables, keep, online: call.query.online });
+    return planAnswer(deps, run, { further, own: { tables }, keep, online: call.query.online });
   };
   return route({
     method: 'post',

@@ -34,6 +34,8 @@ export interface FieldRestoration {
   draft: Draft;
   restores: Map<Identity, Restores>;
   left: StaysAway[];
+  /** What `without` may name. */
+  keys: readonly string[];
   /** The names of now. */
   collection: string;
   field: string;
@@ -67,7 +69,7 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
     brings: (each) =>
       restores.set(each, { position, name: restore.collection, empty: empty === true && each === identity }),
   });
-  return ok({ draft, restores, left, collection, field });
+  return ok({ draft, restores, left, keys: known, collection, field });
 }
 
 function* nameOf({ collections }: State, identity: Identity): Resumable<string | undefined> {

@@ -198,6 +198,7 @@ export const plan = z
       )
       .optional()
       .describe('The tables that were there before and are locked; of an apply'),
+    optional: z.array(text).optional().describe('Constraints and indexes that `without` may name; of a restoration'),
     online: z
       .strictObject({
         collections: z.array(text).describe('Whose tables change in no other way meanwhile'),

@@ -12,7 +12,7 @@ import { Caution } from '../../shared/caution.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { ReasonInput } from '../../shared/reason-input.js';
 import { Waiting } from '../../shared/waiting.js';
-import { choicesIn, type RestoreOutlook, outlookOf } from './restore-outlook.js';
+import { type RestoreOutlook, outlookOf } from './restore-outlook.js';
 import { nameOf } from './trash-name.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 
@@ -74,7 +74,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => vo
         <TagsInput
           label="Without these keys"
           description="What no longer holds can stay away: choose it, or write its name."
-          data={choicesIn(plan.data)}
+          data={[...(plan.data?.optional ?? [])]}
           value={[...restoring.without]}
           error={at('without[0]')}
           onChange={(without) => change({ without })}
