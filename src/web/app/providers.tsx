@@ -8,6 +8,7 @@ import { queryClient } from '../service/query-client.js';
 import { router } from './router.js';
 import { cssVariables, theme } from './theme.js';
 
+/** Routes stand inside the session: who isn't signed in is asked to at every address, and no page is loaded before. */
 export function Providers() {
   return (
     <MantineProvider

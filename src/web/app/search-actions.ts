@@ -22,6 +22,10 @@ const DOING: readonly { words: string; label: (name: string) => string; edit: Ed
 /** So many of one kind. */
 const MOST_ACTIONS = 6;
 
+/**
+ * What can be made comes first, then at most six of each edit: of the open collection while no other one is named.
+ * @param wanted what was typed, in lower case
+ */
 export function actionsFor(wanted: string, { collections, here }: Pick<Searched, 'collections' | 'here'>): SearchHit[] {
   const made = MAKING.filter(({ label }) => label.toLowerCase().includes(wanted)).map(({ label, to }) =>
     actionFound(label, to),

@@ -17,8 +17,10 @@ import { useSearchKeys } from './use-search-keys.js';
 
 const [store, spotlight] = createSpotlight();
 
+/** Opens the one search there is, empty; nothing where `Search` isn't on the page. */
 export const openSearch = () => spotlight.open();
 
+/** Closed until ⌘K, ⌘P or `openSearch`. The names of fields and the headings of guides are asked for only then. */
 export function Search() {
   const [query, setQuery] = useState('');
   const [asked, setAsked] = useState(false);

@@ -18,6 +18,10 @@ import { TopBar } from './top-bar.js';
 import { UndoNotice } from './undo-notice.js';
 import classes from './shell.module.css';
 
+/**
+ * A page is shown once the draft was read, so that none is drawn without it. Entries that the role may not see aren't
+ * there.
+ */
 export function Shell() {
   const role = useRole();
   const pathname = useLocation({ select: (location) => location.pathname });

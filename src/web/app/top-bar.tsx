@@ -9,6 +9,11 @@ import { Search, openSearch } from './search.js';
 import { UserMenu } from './user-menu.js';
 import classes from './top-bar.module.css';
 
+/**
+ * Gives the tab its title as well.
+ * @param props.info undefined: not answered yet, and no head is shown
+ * @param props.isLost the service doesn't answer: said in place of the head
+ */
 export function TopBar({ info, isLost }: { info: Info | undefined; isLost: boolean }) {
   const title = usePageTitle();
   useDocumentTitle(title === '' ? 'Data Platform' : `${title} · Data Platform`);

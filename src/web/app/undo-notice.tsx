@@ -4,6 +4,9 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { noteApplied, useLastApplied } from '../shared/applied.js';
 import classes from './undo-notice.module.css';
 
+/**
+ * Nothing where this tab has applied nothing of late, where it was dismissed, and on the review, which says it itself.
+ */
 export function UndoNotice() {
   const applied = useLastApplied();
   // The review says it itself.

@@ -15,6 +15,7 @@ const SCHEMES = [
   { value: 'auto', label: 'As the device', icon: deviceIcon },
 ] as const;
 
+/** Nothing without a user. The look is kept by this browser, not by the account. */
 export function UserMenu() {
   const session = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
