@@ -33,6 +33,10 @@ export interface DraftDiff {
   conflicts: Conflict[];
 }
 
+/**
+ * Has no entry for what is so at the head already. A conflict leaves nothing out: the caller has to ask before it is
+ * sent.
+ */
 export function draftDiff(draft: Draft, head: Head): DraftDiff {
   const now = byDraftNames(draft, head);
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };

@@ -13,6 +13,7 @@ export function collectionOf({ collection, meta, schema }: CollectionDocument | 
 
 const DERIVED = new Set(['name', 'table', 'schema', 'is_generated', 'foreign_key_table', 'foreign_key_column']);
 
+/** A column loses what follows from its field and its relation: name, table, foreign key. */
 export function fieldOf({ collection, field, type, meta, schema }: FieldDocument): Field {
   const { collection: _, field: __, system: ___, ...own } = meta as typeof meta & { system?: boolean };
   if (schema === null) return { collection, field, type, meta: own, schema };

@@ -11,6 +11,7 @@ import { discardDraft, undoEdit } from './store.js';
 import { useDraft } from './use-draft.js';
 import classes from './draft-bar.module.css';
 
+/** Nothing while the draft is empty. Says so where the browser can't keep it. On the review there is no way to it. */
 export function DraftBar() {
   const { draft, isKept, canUndo } = useDraft();
   const isReviewed = useLocation({ select: ({ pathname }) => pathname === '/review' });

@@ -14,6 +14,7 @@ interface Kept {
   relations: Pairs<Edit<object>>;
 }
 
+/** JSON, for `readDraft`. */
 export function draftText({ position, names, collections, fields, relations }: Draft): string {
   const kept: Kept = {
     version: VERSION,

@@ -55,5 +55,6 @@ function shown<T extends object>(edit: Edit<T> | undefined, now: T): T {
   return merged({ was: edit.before, mine: edit.after, now }, NO_REPORT) as T;
 }
 
+/** By `keyOf`, in the order they come. */
 export const byKey = <P extends Part>(part: P, all: readonly Drafted<Documents[P]>[]) =>
   new Map(all.map((each) => [keyOf[part](each.document), each]));

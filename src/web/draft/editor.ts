@@ -14,6 +14,10 @@ export interface Source {
 
 type Known = { [P in Part]: ReadonlyMap<string, Drafted<Documents[P]>> };
 
+/**
+ * Sees the schema with the draft on top, and edits a copy: `draft` is what came of it. Its reading methods leave out
+ * what is removed. Nothing reaches the store before the caller puts it there.
+ */
 export class DraftEditor {
   draft: Draft;
   readonly #source: Source;

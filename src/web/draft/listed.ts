@@ -5,6 +5,7 @@ import { collectionOf } from './documents.js';
 import { drafted } from './drafted.js';
 import { type Draft, isEmpty } from './model.js';
 
+/** Only what lists have: of the schema no more than the name of the table; null for a folder. */
 export const listedOf = ({ collection, meta, schema }: Collection): ListedCollection => ({
   collection,
   meta: { collection, ...meta },

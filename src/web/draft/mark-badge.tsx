@@ -9,6 +9,7 @@ const LOOKS = {
   removed: { color: 'red', label: 'goes' },
 } as const;
 
+/** Nothing where the draft says nothing of it. */
 export function MarkBadge({ how }: { how: Mark | undefined }) {
   if (how === undefined) return null;
   const { color, label } = LOOKS[how];

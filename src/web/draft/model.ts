@@ -44,8 +44,10 @@ export const EMPTY: Draft = {
   relations: new Map(),
 };
 
+/** The key of a field, and of a relation by its many side: parted by a null character, which no name holds. */
 export const memberKey = (collection: string, field: string): string => `${collection}\0${field}`;
 
+/** Of a collection's key too: the key itself. */
 export const collectionOfKey = (key: string): string => key.split('\0', 1)[0] ?? '';
 
 /** What names the document of a part. */
@@ -55,6 +57,7 @@ export const keyOf: { [P in Part]: (document: Documents[P]) => string } = {
   relations: ({ many_collection, many_field }) => memberKey(many_collection, many_field),
 };
 
+/** Whether the draft changes nothing; its position doesn't count. */
 export function isEmpty({ names, collections, fields, relations }: Draft): boolean {
   return names.collections.size + names.fields.size + collections.size + fields.size + relations.size === 0;
 }

@@ -18,6 +18,7 @@ const ownOf =
   (name) =>
     (name === null ? name : (names?.get(name) ?? name)) as typeof name;
 
+/** One function a part, from a document to the same one with other names. It changes none that it is given. */
 export const renamer = (renaming: Renaming) => ({
   collections: (document: Collection): Collection => renamedCollection(document, renaming),
   fields: (document: Field): Field => renamedField(document, renaming),

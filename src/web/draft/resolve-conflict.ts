@@ -3,6 +3,7 @@ import { type Conflict, type Head, byDraftNames } from './diff.js';
 import { discard } from './edits.js';
 import { type Draft, type Edit, memberKey } from './model.js';
 
+/** A draft in which this conflict is none any more; the same draft where it says nothing of that any more. */
 export function settled(draft: Draft, head: Head, conflict: Conflict, choice: 'mine' | 'theirs'): Draft {
   const { part, collection, field, path } = conflict;
   const key = field === null ? collection : memberKey(collection, field);

@@ -28,8 +28,13 @@ const tabs = new BroadcastChannel('dps-draft');
 
 const nameOf = (id: string): string => `dps.draft.${id}`;
 
+/** The same object until something changes. */
 export const currentDraft = (): DraftState => state;
 
+/**
+ * @param listener called after every change, from other tabs too, with nothing
+ * @returns what ends it
+ */
 export function subscribeDraft(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -101,6 +106,7 @@ export function undoEdit(): void {
   void write(before);
 }
 
+/** Makes the draft empty. `undoEdit` brings it back. */
 export const discardDraft = (): void => editDraft(() => EMPTY);
 
 addEventListener('beforeunload', (event) => {

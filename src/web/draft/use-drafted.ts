@@ -17,6 +17,7 @@ export interface Answer<T> {
   refetch: UseQueryResult<unknown>['refetch'];
 }
 
+/** Undefined data: not read yet. What is at hand stays when reading again fails, without an error. */
 export function useDraftedCollections(): Answer<Drafted<Collection>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(collectionsQuery());
@@ -24,6 +25,7 @@ export function useDraftedCollections(): Answer<Drafted<Collection>[]> {
   return { data: all, error: data === undefined ? error : null, refetch };
 }
 
+/** As `useDraftedCollections`, of all relations of the schema. */
 export function useDraftedRelations(): Answer<Drafted<NewRelation>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(relationsQuery());
