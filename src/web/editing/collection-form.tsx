@@ -10,6 +10,10 @@ import { Sections } from './sections.js';
 import { useChoices } from './use-choices.js';
 import { type Edit, useKeep } from './use-keep.js';
 
+/**
+ * @param props.document as it is with the draft on top; without `schema` it is a folder
+ * @param props.onDone kept in the draft, or cancelled
+ */
 export function CollectionForm({ document, onDone }: { document: Collection; onDone: () => void }) {
   const { collection } = document;
   const form = useForm<FieldValues>({

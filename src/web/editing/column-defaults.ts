@@ -17,6 +17,10 @@ function typeMembers(
   };
 }
 
+/**
+ * @param said wins over what follows from the type
+ * @returns null for an alias, which has no column
+ */
 export function newColumn(type: string, said: Partial<ColumnSchema> = {}): ColumnSchema | null {
   if (type === ALIAS_TYPE) return null;
   const column = {
@@ -46,6 +50,7 @@ export function settledFlags(column: ColumnSchema): ColumnSchema {
   };
 }
 
+/** @param dataType as PostgreSQL calls it */
 export const canCountUp = (dataType: string): boolean => ['smallint', 'integer', 'bigint'].includes(dataType);
 
 /** The column as one of another type: what belongs to the type is reset, the rest stays. */
@@ -67,6 +72,7 @@ export interface NewField {
   schema?: Partial<ColumnSchema>;
 }
 
+/** What isn't given is as the service would make it; `schema` is null for an alias. */
 export const newField = ({ collection, field, type, meta, schema }: NewField): Field => ({
   collection,
   field,
@@ -75,6 +81,7 @@ export const newField = ({ collection, field, type, meta, schema }: NewField): F
   schema: newColumn(type, schema),
 });
 
+/** Without fields: a table's key is put into the draft beside it. */
 export const newCollection = (
   collection: string,
   isFolder: boolean,
@@ -98,6 +105,7 @@ const INTERFACES: Readonly<Record<string, string>> = {
   hash: 'input-hash',
 };
 
+/** @returns the name of an interface; `input` where none fits better */
 export const interfaceOf = (type: string): string =>
   INTERFACES[type] ?? (type.startsWith('geometry') ? 'map' : 'input');
 
@@ -110,6 +118,7 @@ const SPECIALS: Readonly<Record<string, string>> = {
   hash: 'hash',
 };
 
+/** What is done with values of the type; null: nothing. */
 export const specialOf = (type: string): string[] | null => {
   const special = SPECIALS[type];
   return special === undefined ? null : [special];

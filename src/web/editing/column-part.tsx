@@ -16,6 +16,11 @@ const PRECISION: Member = { path: 'schema.numeric_precision', label: 'Digits', k
 const SCALE: Member = { path: 'schema.numeric_scale', label: 'Of them behind the point', kind: 'number' };
 const OTHER_TYPE: Member = { path: 'schema.data_type', label: 'Type in PostgreSQL', kind: 'code' };
 
+/**
+ * For a form of a field. Another type resets what belongs to the type; back to the first one, and the column is as it
+ * was.
+ * @param props.before null: a new field, which gets the interface that fits as well
+ */
 export function ColumnPart({ before, choices }: { before: Field | null; choices: Choices }) {
   const { setValue, getValues } = useFormContext();
   const type = useWatch({ name: 'type' }) as string;

@@ -15,6 +15,10 @@ const CALLS: Readonly<Record<string, string[]>> = {
 
 const NUMBERS = new Set(['integer', 'bigInteger', 'float', 'decimal']);
 
+/**
+ * For a form of a field with a column. Empty is null: no default. Not to be filled in where the column makes its values
+ * itself.
+ */
 export function DefaultInput() {
   const type = useWatch({ name: 'type' }) as string;
   const column = useWatch({ name: 'schema' }) as ColumnSchema | null;

@@ -12,6 +12,10 @@ export function mentioning({ constraints = [], indexes = [] }: TableExtras, colu
     .map(({ name }) => name);
 }
 
+/**
+ * Takes constraints and indexes out of a table, by their names; nothing where it is a folder. `extras` are those of the
+ * table as they are: lists don't have them.
+ */
 export function dropDefinitions(
   editor: DraftEditor,
   { collection, extras, definitions }: { collection: string; extras: TableExtras; definitions: readonly string[] },

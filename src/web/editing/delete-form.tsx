@@ -30,6 +30,7 @@ const nameOf = ({ part, document }: Doomed): string => {
   return `${document.many_collection}.${document.many_field}`;
 };
 
+/** A field and a relation with their collections: `Delete articles.title`. */
 export const deleteTitle = (doomed: Doomed): string =>
   doomed.part === 'relations' ? `Delete the relation ${nameOf(doomed)}` : `Delete ${nameOf(doomed)}`;
 
@@ -42,6 +43,11 @@ interface Props {
   onCancel: () => void;
 }
 
+/**
+ * Of columns, the constraints and indexes that mention them can be taken along; where those can't be read, none are
+ * offered.
+ * @param props.onDone the delete is in the draft
+ */
 export function DeleteForm({ doomed, onDone, onCancel }: Props) {
   const client = useQueryClient();
   const { draft } = useDraft();

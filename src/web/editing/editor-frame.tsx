@@ -21,6 +21,7 @@ interface DrawerProps {
   children: ReactNode;
 }
 
+/** A click beside it doesn't close it: what is typed would be out of sight. The keyboard goes back to where it was. */
 export function EditorDrawer({ name, title, onClose, children }: DrawerProps) {
   useFocusBack();
   return (
@@ -54,6 +55,10 @@ interface FormProps<Values extends FieldValues> {
   children: ReactNode;
 }
 
+/**
+ * Says what the service would refuse, and offers to keep it all the same. Cancelling gives up what is being checked,
+ * and forgets what was typed. Without `form` there are no inputs whose text is kept or checked.
+ */
 export function EditorForm<Values extends FieldValues>({ form, ...given }: FormProps<Values>) {
   const { keeping, onCancel } = given;
   const cancel = () => {

@@ -22,6 +22,10 @@ interface Props {
   onCancel: () => void;
 }
 
+/**
+ * @param props.document of a new field its defaults, without a name
+ * @param props.onDone called with the field's name once it is in the draft
+ */
 export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
   const { collection } = document;
   const form = useForm<FieldValues>({
@@ -70,6 +74,10 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
   );
 }
 
+/**
+ * @param member the input that it is said at
+ * @returns nothing in it: the name is given, and free
+ */
 export function nameFault(name: string, taken: readonly string[], member = 'field'): Record<string, string> {
   if (name.trim() === '') return { [member]: 'A name is needed.' };
   return taken.includes(name) ? { [member]: `There is a ${JSON.stringify(name)} already.` } : {};

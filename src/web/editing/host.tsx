@@ -35,6 +35,12 @@ interface Props {
   onClose: (next?: Next) => void;
 }
 
+/**
+ * Nothing where what is to be edited isn't there, or where the draft itself took it away.
+ * @param props.of the field, or the relation by its many field or its `memberKey`; undefined: it is about the
+ * collection
+ * @param props.onClose called without `next` when it is cancelled, and when there is nowhere else to go
+ */
 export default function EditingHost({ collection, edit, of = '', onClose }: Props) {
   const { draft } = useDraft();
   const { data: collections, ...ofCollections } = useDraftedCollections();

@@ -8,6 +8,7 @@ import type { InputProps } from './input-props.js';
 /** As many as are looked through at once: each is a file of its own. */
 const MOST = 24;
 
+/** Takes names that are none, too. Empty is null. The list of all names is loaded with the first of these inputs. */
 export function IconInput({ member, value, onChange, onBlur, ref, error }: InputProps) {
   const name = typeof value === 'string' ? value : '';
   const { data: names = '' } = useQuery({

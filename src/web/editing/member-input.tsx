@@ -19,6 +19,7 @@ import type { Kind, Member } from './members.js';
 import { MOST_LISTED, NameSearch } from './name-search.js';
 import { TranslationsInput } from './translations-input.js';
 
+/** Inside a form alone. What is empty becomes null, not an empty text or list. */
 export function MemberInput({ member, choices }: { member: Member; choices: Choices }) {
   const { field, fieldState } = useController({ name: member.path });
   const Input = INPUTS[member.kind];

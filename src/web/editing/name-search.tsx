@@ -18,6 +18,7 @@ interface Props {
   ref: Ref<HTMLInputElement>;
 }
 
+/** Says so where no name holds what is typed. At most fifty are listed. */
 export function NameSearch({ names, value, onChange, error, ...input }: Props) {
   const [text, setText] = useState(value);
   const known = useMemo(() => new Set(names), [names]);

@@ -44,6 +44,12 @@ interface Props {
   onCancel: () => void;
 }
 
+/**
+ * A field that many have goes behind the key, in the order in which they are offered.
+ * @param props.group the folder that it is made in; null: none
+ * @param props.taken names that are refused at once
+ * @param props.onDone called with its name once it is in the draft
+ */
 export function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: Props) {
   const form = useForm<FieldValues>({
     defaultValues: {

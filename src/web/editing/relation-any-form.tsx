@@ -26,6 +26,7 @@ interface Values {
 
 const NEEDED = ['field', 'junction', 'ownKey', 'item', 'itemCollection'];
 
+/** Can be kept once the key of the collection is known; where it has none of one column, says so and keeps nothing. */
 export function AnyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
   const form = useForm<Values>({
     defaultValues: {

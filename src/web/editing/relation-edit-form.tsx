@@ -11,6 +11,10 @@ import { Members } from './sections.js';
 import { useChoices } from './use-choices.js';
 import { type Edit, useKeep } from './use-keep.js';
 
+/**
+ * Its ends stay as they are. A foreign key that is taken away and wanted again is the one that it had.
+ * @param props.onDone kept in the draft, or cancelled
+ */
 export function RelationEditForm({ document, onDone }: { document: NewRelation; onDone: () => void }) {
   const { many_collection: many, many_field: field, one_collection: one } = document;
   const form = useForm<FieldValues>({

@@ -24,6 +24,10 @@ async function typedKind(name: string): Promise<KindName | undefined> {
   return KINDS.find((_, index) => kept[index] !== null)?.value;
 }
 
+/**
+ * Each kind has a form of its own, and what is typed into one is kept apart. Begins with the kind whose form was left
+ * unfinished, otherwise with many to one.
+ */
 export function RelationForm(props: RelationFormProps) {
   const [chosen, choose] = useState<KindName | null>(null);
   const [typed, setTyped] = useState<KindName>();

@@ -26,6 +26,10 @@ interface Values {
 
 const NEEDED = ['other', 'field', 'junction', 'ownKey', 'otherKey'];
 
+/**
+ * Names follow from the other side until they are typed. Both sides need a key of one column; may be the same
+ * collection.
+ */
 export function ManyToManyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
   const form = useForm<Values>({
     defaultValues: {

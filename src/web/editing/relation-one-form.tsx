@@ -30,6 +30,10 @@ const NEEDED = { m2o: ['other', 'field'], o2m: ['other', 'field', 'alias'] };
 
 const NONE: Values = { other: '', field: '', alias: '', onDelete: 'SET NULL', required: false };
 
+/**
+ * Names follow from the other side until they are typed. The one side needs a key of one column.
+ * @param props.kind which of the two this collection is: `m2o` holds the key, `o2m` is led to
+ */
 export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
   const isHere = kind === 'm2o';
   const form = useForm<Values>({

@@ -13,6 +13,7 @@ export interface RelationFormProps {
   onDone: (field?: string) => void;
 }
 
+/** @param props.name of the value in the form around it */
 export function NameInput({ name, label, help }: { name: string; label: string; help?: string }) {
   const { register, getFieldState, formState } = useFormContext();
   return (
@@ -34,6 +35,10 @@ interface SelectProps {
   onChoose?: (value: string) => void;
 }
 
+/**
+ * A list, or a search where there are more than anybody looks through.
+ * @param props.onChoose called with a name; a list also calls it with an empty one, when the choice is taken back
+ */
 export function NameSelect(props: SelectProps) {
   return props.options.length > MOST_LISTED ? <SearchedName {...props} /> : <NameList {...props} />;
 }
@@ -68,6 +73,7 @@ function NameList({ name, label, options, onChoose }: SelectProps) {
   );
 }
 
+/** For the value `onDelete` of the form around it. Says what comes of the row here, not the bare action. */
 export function OnDelete({ label }: { label: string }) {
   const { register } = useFormContext();
   return (

@@ -92,6 +92,10 @@ const keyField = (
 const aliasField = (collection: string, field: string, kind: 'o2m' | 'm2m' | 'm2a') =>
   newField({ collection, field, type: 'alias', meta: { interface: `list-${kind}`, special: [kind] } });
 
+/**
+ * Puts all into the editor's draft: relations, their fields, a junction with its key. Checks no name: one that is taken
+ * is written over, except the field of a foreign key, which is used.
+ */
 export function makeRelation(editor: DraftEditor, plan: RelationPlan): void {
   if (plan.kind === 'm2m') makeManyToMany(editor, plan);
   else if (plan.kind === 'm2a') makeManyToAny(editor, plan);

@@ -16,6 +16,11 @@ interface Props {
   onCancel: () => void;
 }
 
+/**
+ * The old name again changes nothing, and is done.
+ * @param props.taken names that are refused at once
+ * @param props.onDone called with the new name
+ */
 export function RenameForm({ collection, field, taken, onDone, onCancel }: Props) {
   const from = field ?? collection;
   const form = useForm<FieldValues>({

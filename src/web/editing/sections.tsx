@@ -15,6 +15,11 @@ interface Props {
   children?: ReactNode;
 }
 
+/**
+ * A section with something wrong in it is open whatever `open` says.
+ * @param props.open titles, with hyphens for spaces
+ * @param props.onOpen called with all that are open now
+ */
 export function Sections({ sections, choices, open, onOpen, children }: Props) {
   const { errors } = useFormState();
   const wrong = sections.filter(({ members }) => members.some(({ path }) => hasError(errors, path)));
@@ -45,6 +50,7 @@ function hasError(errors: object, path: string): boolean {
 
 const NARROW = new Set(['choice', 'number', 'field', 'alias', 'collection', 'color', 'icon', 'flag']);
 
+/** Inside a form. Neighbours that need little room stand in two columns. */
 export function Members({ members, choices }: { members: readonly Member[]; choices: Choices }) {
   const isNarrow = ({ kind }: Member) => NARROW.has(kind);
   return (

@@ -13,6 +13,10 @@ interface Row {
   more: object;
 }
 
+/**
+ * Keeps the shape that it was given: a list of entries, or an object by language, which becomes a list while two rows
+ * have the same language. Without rows: null.
+ */
 export function TranslationsInput({ member, value, onChange, error }: InputProps) {
   const rows = rowsOf(value);
   const put = (next: Row[]) => onChange(valueOf(next, isObject(value)));

@@ -8,6 +8,7 @@ interface Props {
   onForget: () => void;
 }
 
+/** Nothing where nothing is offered. Names the members, not what was typed. */
 export function TypedOffer({ offered, onTakeUp, onForget }: Props) {
   if (offered.length === 0) return null;
   const names = offered.map(({ path }) => path.at(-1)).join(', ');

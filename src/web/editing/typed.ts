@@ -23,6 +23,7 @@ export function typedSince(before: Values, now: Values): TypedMember[] {
 const sameMembers = (one: object, other: object): boolean =>
   Object.keys(one).sort().join('\n') === Object.keys(other).sort().join('\n');
 
+/** A member of a `meta` or `schema` that isn't there any more is left out. */
 export function withTyped<T extends Values>(values: T, typed: readonly TypedMember[]): T {
   const next: Record<string, unknown> = { ...values };
   for (const { path, value } of typed) {

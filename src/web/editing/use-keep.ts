@@ -33,6 +33,10 @@ interface Options {
   inputFor?: (fault: Fault) => string | null;
 }
 
+/**
+ * For one form. Faults of what the draft did before are not said: only those of what the edit changes, and those of no
+ * document.
+ */
 export function useKeep({ names, form, inputFor = ({ member }) => member }: Options): Keeping {
   const client = useQueryClient();
   const name = useFormName();

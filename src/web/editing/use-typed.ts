@@ -17,6 +17,7 @@ interface Offer {
   forget: () => void;
 }
 
+/** Keeps and offers nothing in a form without a name, see `FormName`. */
 export function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Offer {
   const name = useFormName();
   const [first] = useState(() => structuredClone(form.getValues()));
