@@ -20,6 +20,9 @@ import classes from './page.module.css';
 
 type Open = { what: 'new' } | { what: 'user' | 'tokens'; user: User } | null;
 
+/**
+ * Users by e-mail address, a hundred at a time, and below them who is signed in. For admins; others see the refusal.
+ */
 export function AccountsPage() {
   useTitle('Accounts');
   const users = useInfiniteQuery(usersQuery());

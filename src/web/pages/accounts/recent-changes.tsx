@@ -9,6 +9,7 @@ import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 
+/** Asked for when it is opened. Nothing until the answer is there; says so where the user has changed nothing. */
 export function Lately({ user }: { user: User }) {
   const { data, error } = useQuery(latestQuery(user.id));
   if (error !== null) return <ProblemAlert error={error} />;

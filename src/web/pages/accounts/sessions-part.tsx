@@ -13,6 +13,7 @@ import { Time } from '../../shared/time.js';
 import { clientOf } from './user-agent.js';
 import classes from './page.module.css';
 
+/** By user, those used last first. Who ends the one of this page is asked to sign in again. */
 export function SessionsPart() {
   const sessions = useInfiniteQuery(sessionsQuery());
   return (

@@ -21,6 +21,7 @@ const LASTS = [
   { value: '', label: 'until it is revoked' },
 ];
 
+/** Lists names and ends of tokens, never tokens themselves. Only its button closes it, and Escape. */
 export function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const tokens = useQuery(tokensQuery(user.id));
   return (

@@ -18,6 +18,10 @@ const SYSTEMS: readonly [sign: RegExp, name: string][] = [
 
 const LONGEST = 60;
 
+/**
+ * `Firefox on Linux`. What is no browser that is known is shown as it says itself, at most 60 characters of it.
+ * @param agent the `User-Agent`; null: none was sent
+ */
 export function clientOf(agent: string | null): string {
   if (agent === null) return 'a client without a name';
   const browser = BROWSERS.find(([sign]) => sign.test(agent))?.[1];

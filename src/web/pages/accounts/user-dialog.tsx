@@ -19,6 +19,10 @@ const ROLES = [
 const EMPTY: UserInput = { email: '', name: '', role: 'reader', status: 'active', password: '' };
 const SHOWN = ['email', 'name', 'role', 'status', 'password'];
 
+/**
+ * Closes once the service has taken it. One who is there can be suspended and removed here as well.
+ * @param props.user null: a new one
+ */
 export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
   return (
     <Modal
