@@ -13,6 +13,10 @@ export function defaultText({
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/**
+ * `not null`, `unique` … A key says neither, as it is both.
+ * @param column null: `no column`, of an alias
+ */
 export function flagsOf(column: ColumnSchema | null): string[] {
   if (column === null) return ['no column'];
   const { is_primary_key: isKey, is_nullable: isNullable, is_unique: isUnique, is_indexed: isIndexed } = column;

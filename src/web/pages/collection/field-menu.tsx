@@ -20,6 +20,10 @@ interface Props {
   onEdit: (edit: EditName, of: string) => void;
 }
 
+/**
+ * Moving goes into the draft at once; all else is a form, by `onEdit`. What is removed can only be kept after all.
+ * @param props.how what the draft does with it: without, there is no edit to discard
+ */
 export function FieldMenu({ fields, field: { collection, field }, how, onEdit }: Props) {
   const client = useQueryClient();
   const from = fields.findIndex(({ document }) => document.field === field);

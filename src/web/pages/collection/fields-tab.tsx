@@ -37,6 +37,10 @@ interface Props {
   onEdit: ((edit: EditName, of?: string) => void) | null;
 }
 
+/**
+ * By `sort`. Scrolls to the chosen field. Who may not read the history isn't told who changed what.
+ * @param props.chosen the name of a field; one that isn't there is none
+ */
 export function FieldsTab(props: Props) {
   const { collection, onEdit } = props;
   const { data: drafted, error, refetch } = useDraftedFields(collection);

@@ -27,6 +27,10 @@ interface HeadProps {
   onEdit: OnEdit;
 }
 
+/**
+ * What the draft makes or renames has neither a size nor a place in the diagram yet.
+ * @param props.isSystem one of the service's own tables
+ */
 export function Head({ document: { collection, meta, schema }, how, isSystem, onEdit }: HeadProps) {
   const isThere = how !== 'made' && how !== 'renamed';
   return (

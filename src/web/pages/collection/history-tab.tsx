@@ -12,6 +12,7 @@ import { Time } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
 import classes from './history-tab.module.css';
 
+/** @param props.collection as the log knows it: by its name at the head */
 export function HistoryTab({ collection }: { collection: string }) {
   const { data: events, error, refetch } = useQuery(lifeQuery(collection));
   if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;

@@ -30,6 +30,10 @@ import classes from './page.module.css';
 const EditingHost = lazy(() => import('../../editing/host.js'));
 const route = getRouteApi('/collections/$name');
 
+/**
+ * The former name of one that the draft renames leads to its new one, and back once the draft is discarded. Tabs that
+ * have nothing to show, or nothing for this role, aren't there.
+ */
 export function CollectionPage() {
   const { name } = route.useParams();
   useTitle(name);

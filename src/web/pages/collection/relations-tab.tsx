@@ -18,6 +18,10 @@ import classes from './page.module.css';
 
 type OnEdit = ((edit: EditName, of?: string) => void) | null;
 
+/**
+ * A relation of the collection to itself stands in both parts, one to any of several collections at each of them.
+ * @param props.onEdit null: who is here may not, or it has no table. Called with `of` as a `memberKey`
+ */
 export function RelationsTab({ collection, onEdit }: { collection: string; onEdit: OnEdit }) {
   const { data: relations, error, refetch } = useDraftedRelations();
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;

@@ -16,6 +16,7 @@ export interface CollectionSearch {
 /** A name of digits alone comes as a number. */
 const isName = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
 
+/** Leaves out what is no tab and no form, so that any address can be opened. */
 export function readCollectionSearch({ tab, field, edit, of }: Record<string, unknown>): CollectionSearch {
   const found: CollectionSearch = {};
   if (TABS.some((each) => each === tab)) found.tab = tab as Tab;

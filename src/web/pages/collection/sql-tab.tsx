@@ -2,6 +2,7 @@
 import { CopyButton } from '../../shared/copy-button.js';
 import classes from './page.module.css';
 
+/** @param props.sql as the service made it, without the draft */
 export function SqlTab({ sql }: { sql: string }) {
   return (
     <div className={classes.copied}>

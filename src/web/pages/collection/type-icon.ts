@@ -25,4 +25,8 @@ const ICONS: Readonly<Record<string, string>> = {
   uuid: keyIcon,
 };
 
+/**
+ * @param type as the service calls it
+ * @returns the path of an icon; of a type that isn't known, one that stands for any
+ */
 export const typeIcon = (type: string): string => ICONS[type] ?? otherIcon;
