@@ -9,6 +9,7 @@ import { saveText } from '../../shared/save.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 
+/** @param props.from positions, times or `now`, as the service takes them; `to` too */
 export function Files({ from, to }: { from: string; to: string }) {
   const save = useMutation({
     mutationFn: async () => {

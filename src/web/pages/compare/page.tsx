@@ -21,6 +21,7 @@ const VIEWS = [
   { value: 'files', label: 'Files' },
 ];
 
+/** From the beginning to now unless the address says otherwise. Typed moments are compared when they are sent. */
 export function ComparePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

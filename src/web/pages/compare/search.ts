@@ -12,6 +12,7 @@ export interface CompareSearch {
 
 const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
 
+/** Leaves out what can't be a moment. Whether there is such a moment, the service says. */
 export function readCompareSearch({ from, to, as }: Record<string, unknown>): CompareSearch {
   const found: CompareSearch = {};
   if (isMoment(from)) found.from = from;

@@ -14,6 +14,10 @@ const LONGEST = 2_000;
 /** Lines around a change that are shown of what is the same. */
 const AROUND = 3;
 
+/**
+ * Says so where both are the same, and where they are too different to be compared in two seconds.
+ * @param props.from positions, times or `now`; `to` too
+ */
 export function SqlDifference({ from, to }: { from: string; to: string }) {
   const before = useQuery(pastScriptQuery(from));
   const after = useQuery(pastScriptQuery(to));
