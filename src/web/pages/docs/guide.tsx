@@ -9,6 +9,12 @@ import { CopyButton } from '../../shared/copy-button.js';
 import { type Target, pictureAt, targetOf } from './pages.js';
 import classes from './page.module.css';
 
+/**
+ * Scrolls to the heading of the address, once the text is there. Links to the web open a tab of their own; those to
+ * files that are no guides are text.
+ * @param props.page its path below docs/, without its ending: links are meant from there
+ * @param props.text Markdown
+ */
 export function Guide({ page, text }: { page: string; text: string }) {
   const components = useMemo(() => componentsOf(page), [page]);
   // The heading that the address names comes with the text, later than the page.

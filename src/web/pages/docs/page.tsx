@@ -18,6 +18,7 @@ const TITLES = headings.filter(({ anchor }) => anchor === '');
 /** In order. What a guide has in a folder of its own is led to by that guide. */
 const GUIDES = TITLES.filter(({ page }) => !page.includes('/'));
 
+/** The first guide where the address names none. Where there is none of the name, says so beside the others. */
 export function DocsPage() {
   const { page = GUIDES[0]?.page ?? '' } = useParams({ strict: false });
   const guide = useQuery(guideQuery(page));
