@@ -17,6 +17,7 @@ const KINDS = [
   { value: 'folder', label: 'Folder' },
 ];
 
+/** For admins and authors; others are told so. What was made is opened, a cancelled form leads to the schema. */
 export function NewPage() {
   const { as, group = null } = route.useSearch();
   const replace = route.useNavigate();

@@ -5,6 +5,7 @@ export interface NewSearch {
   group?: string;
 }
 
+/** A name of digits alone comes as a number, and is text again. */
 export function readNewSearch({ as, group }: Record<string, unknown>): NewSearch {
   return {
     ...(as === 'folder' && { as }),
