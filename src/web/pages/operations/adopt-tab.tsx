@@ -15,6 +15,7 @@ import { AdoptionRefusal } from './adoption-refusal.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
+/** For admins; others are told so. Adopting comes after a trial of the same tables. Says so where none is left. */
 export function AdoptTab() {
   useTitle('Adopt · Operations');
   const unmanaged = useQuery(unmanagedQuery());

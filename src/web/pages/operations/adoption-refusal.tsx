@@ -4,6 +4,10 @@ import { RefusedError } from '../../service/errors.js';
 import type { Problem } from '../../service/types.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 
+/**
+ * What is about no table, and what isn't a refusal, is shown as any other problem.
+ * @param props.tables those that were sent, in their order: refusals say which by its number
+ */
 export function AdoptionRefusal({ error, tables }: { error: Error; tables: readonly string[] }) {
   const problems = error instanceof RefusedError ? error.problems : [];
   const at = problems.map((problem) => tableOf(problem, tables));

@@ -9,6 +9,7 @@ import classes from './page.module.css';
 /** Notes that are shown before one asks for all. */
 const MOST = 20;
 
+/** @param props.isTrial nothing was kept of it, so that there are no events */
 export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isTrial?: boolean }) {
   const { adopted, relations, refused, not_represented: notes, events } = adoption;
   const [isWhole, setWhole] = useState(false);

@@ -5,6 +5,7 @@ import { changeQuery } from '../../service/review-queries.js';
 import { Answered } from '../../shared/answered.js';
 import { Progress, Withdraw } from '../../shared/change-request/progress.js';
 
+/** Read again every second while it moves. Whoever may not withdraw it sees no button. */
 export function ChangeDetails({ id }: { id: string }) {
   return (
     <Answered query={useQuery(changeQuery(id))} label="Reading the change request">

@@ -15,6 +15,7 @@ import { Time } from '../../shared/time.js';
 import { ChangeDetails } from './change-details.js';
 import classes from './page.module.css';
 
+/** Those in work are opened; the others lead to the review. Says how one is begun where there never was any. */
 export function ChangesTab() {
   useTitle('Under way · Operations');
   const inWork = useQuery(inWorkQuery());

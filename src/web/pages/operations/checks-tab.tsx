@@ -5,6 +5,7 @@ import { Checks } from './checks.js';
 import { DoctorPart } from './doctor-part.js';
 import { DriftPart } from './drift-part.js';
 
+/** Nothing is asked before a button is pressed. */
 export function ChecksTab() {
   useTitle('Checks · Operations');
   return (

@@ -11,6 +11,7 @@ import { Part, State } from './part.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
+/** Both may take as long as the log is long; each shows what it last found until it is asked again. */
 export function Checks() {
   const chain = useMutation({ mutationFn: chainCheck });
   const compared = useMutation({ mutationFn: comparison });
@@ -42,6 +43,10 @@ interface AskProps {
   onAsk: () => void;
 }
 
+/**
+ * The button of a check, the same for all.
+ * @param props.onAsk not called again while `isAsking`
+ */
 export function Ask({ label, isAsking, onAsk }: AskProps) {
   return (
     <SteadyButton variant="default" size="xs" loading={isAsking} onClick={onAsk}>

@@ -10,6 +10,7 @@ import { Ask } from './checks.js';
 import { Part, State } from './part.js';
 import classes from './page.module.css';
 
+/** Asked for by its button. Findings first, then the names of all checks with their results. */
 export function DoctorPart() {
   const doctor = useMutation({ mutationFn: examination });
   return (

@@ -17,6 +17,7 @@ import classes from './page.module.css';
 
 type DriftTable = Drift['tables'][number];
 
+/** Asked for by its button, and again after either way out. Auditors see the drift, and only admins the ways out. */
 export function DriftPart() {
   const drift = useQuery(driftQuery());
   const look = () => void drift.refetch();

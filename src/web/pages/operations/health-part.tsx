@@ -5,6 +5,7 @@ import { healthQuery } from '../../service/operations-queries.js';
 import { Answered } from '../../shared/answered.js';
 import { Part, State } from './part.js';
 
+/** A service that isn't well answers too. Only where no answer ever came is that shown in its place. */
 export function HealthPart() {
   const health = useQuery(healthQuery());
   return (

@@ -4,6 +4,7 @@ import { useTitle } from '../../shared/page-title.js';
 import { HealthPart } from './health-part.js';
 import { ProjectionsPart } from './projections-part.js';
 
+/** The first part of operations: the address without a part leads here. */
 export function HealthTab() {
   useTitle('Operations');
   return (

@@ -18,6 +18,7 @@ import {
 import { Part } from './part.js';
 import classes from './page.module.css';
 
+/** Lines need two readings; with one, only the figures of now are there. */
 export function MetricsTab() {
   useTitle('Metrics · Operations');
   const readings = useQuery(readingsQuery());

@@ -8,6 +8,7 @@ import { useRole } from '../../service/use-session.js';
 import { LinkTabs } from '../../shared/link-tabs.js';
 import { Page } from '../../shared/page.js';
 
+/** Counts what is under way and what lies in the trash on its tabs. Adopting is there for admins. */
 export function OperationsPage() {
   const isAdmin = useRole() === 'admin';
   const { data: inWork } = useQuery(inWorkQuery());

@@ -10,6 +10,7 @@ interface Props {
   children: ReactNode;
 }
 
+/** @param props.action stands beside the heading */
 export function Part({ title, about, action, children }: Props) {
   const id = useId();
   return (

@@ -29,6 +29,10 @@ interface Props {
   isReadOnly: boolean;
 }
 
+/**
+ * @param props.actions by code; a code that isn't in it goes by its level
+ * @param props.onChange called with all of them; what goes by its level again is left out
+ */
 export function PolicyCodes({ actions, codes, onChange, isReadOnly }: Props) {
   return (
     <section className={classes.part} aria-label="Findings">
@@ -90,6 +94,10 @@ interface SelectProps {
   onChange: (action: Action | undefined) => void;
 }
 
+/**
+ * Offers less for a code that is only noticed where a document is read.
+ * @param props.action undefined: by its level
+ */
 export function ActionSelect({ label, isLabelled = false, code, action, onChange }: SelectProps) {
   const choices = Object.entries(CHOICES).filter(([value]) => !code.shown_only || SHOWN.has(value));
   return (

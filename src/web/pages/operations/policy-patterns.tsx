@@ -14,6 +14,7 @@ interface Props {
 
 type Rule = Policy['collections'][number];
 
+/** @param props.onChange called with all rules, those that are new behind the others */
 export function PolicyPatterns({ policy: { collections }, codes, onChange, isReadOnly }: Props) {
   const remove = (at: number, code: string) =>
     onChange({ collections: collections.flatMap((rule, index) => (index === at ? without(rule, code) : [rule])) });

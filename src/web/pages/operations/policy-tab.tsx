@@ -15,6 +15,9 @@ import { PolicyCodes } from './policy-codes.js';
 import { PolicyPatterns } from './policy-patterns.js';
 import classes from './page.module.css';
 
+/**
+ * Others than admins read it alone. What is changed is sent when it is set, and refused where somebody else was first.
+ */
 export function PolicyTab() {
   useTitle('Policy · Operations');
   const policy = useQuery(policyQuery());

@@ -12,6 +12,7 @@ import { Time } from '../../shared/time.js';
 import { Part, State } from './part.js';
 import classes from './page.module.css';
 
+/** Asked again every few seconds, every second while one is made again, by whomever. Only admins can have that done. */
 export function ProjectionsPart() {
   const projections = useQuery(projectionsQuery());
   return (

@@ -11,6 +11,7 @@ import { ReasonInput } from '../../shared/reason-input.js';
 import { nameOf } from './trash-name.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 
+/** Closes once it is done; what was refused is said in it. */
 export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
   const name = nameOf(entry);
   const [typed, setTyped] = useState('');

@@ -21,6 +21,9 @@ const PAUSE = 400;
 
 type Back = Awaited<ReturnType<typeof restore>>;
 
+/**
+ * Tries it when it opens and after each pause in typing; what would be refused can't be sent. Leads to what is back.
+ */
 export function RestoreDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
   const [back, setBack] = useState<Back | null>(null);
   return (

@@ -10,6 +10,7 @@ export interface RestoreOutlook {
   refused: string[];
 }
 
+/** Three empty lists: all of it comes back, with nothing to be said. */
 export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOutlook {
   const comes = warnings.filter(({ code }) => code === 'DATA_RESTORED');
   const stays = warnings.filter(({ code }) => code !== 'DATA_RESTORED');

@@ -16,6 +16,7 @@ interface Props {
   say: (value: number) => string;
 }
 
+/** Scaled to the largest value of all its lines, from 0. Newest at the right; a gap where a value isn't known. */
 export function Chart({ title, unit, series, say }: Props) {
   const id = useId();
   const known = series.flatMap(({ points }) => points).filter((point) => point !== null);

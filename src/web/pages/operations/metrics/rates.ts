@@ -36,6 +36,7 @@ export function quantilesOf(readings: readonly Reading[], histogram: string, sha
 const pairs = (readings: readonly Reading[]): [Reading, Reading][] =>
   readings.slice(1).map((after, index) => [readings[index] as Reading, after]);
 
+/** 0 where `pick` takes none. */
 export const sumOf = ({ samples }: Reading, pick: Pick): number =>
   samples.reduce((sum, sample) => (pick(sample) ? sum + sample.value : sum), 0);
 

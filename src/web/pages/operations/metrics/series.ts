@@ -17,12 +17,14 @@ const requests = (from: number, to: number) => (sample: Sample) => {
   return sample.name === `${REQUESTS}_count` && status >= from && status < to;
 };
 
+/** Requests a second, by what became of them. */
 export const requestSeries = (readings: readonly Reading[]): Series[] => [
   { label: 'answered', color: COLORS.good, points: ratesOf(readings, requests(100, 400)) },
   { label: 'refused', color: COLORS.refused, points: ratesOf(readings, requests(400, 500)) },
   { label: 'failed', color: COLORS.broken, points: ratesOf(readings, requests(500, 600)) },
 ];
 
+/** Milliseconds until the answer, of all requests. */
 export const latencySeries = (readings: readonly Reading[]): Series[] => [
   { label: 'half', color: COLORS.good, points: quantilesOf(readings, REQUESTS, 0.5) },
   { label: '95 %', color: COLORS.change, points: quantilesOf(readings, REQUESTS, 0.95) },
@@ -34,11 +36,13 @@ const commands =
   ({ name, labels }: Sample) =>
     name === COMMANDS && outcomes.includes(labels['outcome'] ?? '');
 
+/** Commands a second that were not refused. A repeated one that is answered as before counts as accepted. */
 export const commandSeries = (readings: readonly Reading[]): Series[] => [
   { label: 'accepted', color: COLORS.good, points: ratesOf(readings, commands('accepted', 'replayed')) },
   { label: 'nothing to do', color: COLORS.change, points: ratesOf(readings, commands('unchanged')) },
 ];
 
+/** Commands a second that were not carried out, by who refused them. */
 export const refusalSeries = (readings: readonly Reading[]): Series[] => [
   { label: 'by rules', color: COLORS.refused, points: ratesOf(readings, commands('rejected')) },
   { label: 'by PostgreSQL, or for now', color: COLORS.change, points: ratesOf(readings, commands('refused')) },
