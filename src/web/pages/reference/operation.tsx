@@ -14,6 +14,7 @@ interface Props {
   onToggle: () => void;
 }
 
+/** Its details are drawn when it is opened. One that is open from the beginning is scrolled to. */
 export function Operation({ operation, isOpen, onToggle }: Props) {
   const { method, path, summary } = operation;
   const details = useId();

@@ -19,6 +19,7 @@ import classes from './page.module.css';
 
 const route = getRouteApi('/api');
 
+/** Made of the service's own OpenAPI document, read once. A filter hides the shapes. */
 export function ReferencePage() {
   useTitle('API');
   const outline = useQuery({

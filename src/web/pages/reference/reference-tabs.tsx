@@ -2,6 +2,7 @@
 import { useLocation } from '@tanstack/react-router';
 import { LinkTabs } from '../../shared/link-tabs.js';
 
+/** For both pages. On a guide, its tab leads to that guide. */
 export function ReferenceTabs() {
   const pathname = useLocation({ select: (location) => location.pathname });
   // Each guide has an address of its own: the tab leads to the one that is read.

@@ -4,5 +4,6 @@ export interface ReferenceSearch {
   op?: string;
 }
 
+/** An id that no operation has opens none. */
 export const readReferenceSearch = ({ op }: Record<string, unknown>): ReferenceSearch =>
   typeof op === 'string' ? { op } : {};

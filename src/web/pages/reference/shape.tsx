@@ -2,6 +2,7 @@
 import type { Member, Outline, OutlinedParameter } from '../../../http/openapi/outline.js';
 import classes from './page.module.css';
 
+/** Folded until it is wanted. Without members, its type stands there. */
 export function Shape({ shape: { name, description, members, type } }: { shape: Outline['shapes'][number] }) {
   return (
     <details className={classes.shape} id={`shape-${name}`}>
@@ -25,6 +26,7 @@ export const Words = ({ children }: { children: string }) =>
 /** Names of shapes stand in angle brackets in the outline. */
 export const typeText = (type: string): string => type.replaceAll(/<(\w+)>/g, '$1');
 
+/** @param props.label for those who hear the table */
 export function Members({ of, label }: { of: readonly (Member | OutlinedParameter)[]; label: string }) {
   return (
     <div className={classes.scroller} role="region" aria-label={label} tabIndex={0}>

@@ -11,6 +11,7 @@ import classes from './page.module.css';
 
 const JSON_TYPE = 'application/json';
 
+/** Every method is sent for real, as the user who looks at it. A body can be typed where JSON is taken. */
 export function TryOut({ operation }: { operation: OutlinedOperation }) {
   const { method, parameters } = operation;
   const [typed, setTyped] = useState<Typed>({});

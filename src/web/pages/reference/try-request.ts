@@ -19,6 +19,7 @@ const LONGEST_MS = 4_000;
 
 const SHOWN = ['content-type', 'etag', 'x-log-position', 'x-batch-id', 'x-request-id', 'location', 'retry-after'];
 
+/** With what was typed in its places, encoded. What is empty is left out of the query, and is nothing in the path. */
 export function pathOf({ path, parameters }: OutlinedOperation, typed: Typed): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(typed[`path ${name}`] ?? ''),
