@@ -14,6 +14,9 @@ import { type CheckpointFile, readCheckpoint } from './checkpoint.js';
 import { SealResult } from './seal-result.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 
+/**
+ * Reads nothing before its button is pressed; leaving the page stops it. A chain that is broken is a result, no error.
+ */
 export function SealPage() {
   useTitle('Seal');
   const { data: info } = useQuery(infoQuery());

@@ -18,6 +18,10 @@ interface Props {
   expected: string;
 }
 
+/**
+ * Says of the chain, of the kept hash and of each checkpoint whether it holds. Of a broken chain the hash isn't
+ * compared.
+ */
 export function SealResult({ result, checkpoints, seconds, expected }: Props) {
   const { head, broken } = result;
   return (
