@@ -6,6 +6,7 @@ import { Glyph } from '../../shared/glyph.js';
 import { SignInForm } from './sign-in-form.js';
 import classes from './page.module.css';
 
+/** Shown at every address: who has signed in is where they wanted to be. */
 export function SignInPage() {
   useDocumentTitle('Sign in · Data Platform');
   return (

@@ -9,6 +9,10 @@ import { Waiting } from '../../shared/waiting.js';
 import { SignInForm } from './sign-in-form.js';
 import { SignInPage } from './page.js';
 
+/**
+ * First resumes the session of the cookie; where no answer comes, that can be tried again. A session that ends leaves
+ * what is open, under a dialog to sign in again. Another user begins with nothing of it.
+ */
 export function SessionGate({ children }: { children: ReactNode }) {
   const session = useSession();
   const start = useQuery({ queryKey: ['resume'], queryFn: resumeOnce, staleTime: Infinity, gcTime: Infinity });
