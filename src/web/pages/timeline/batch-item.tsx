@@ -21,6 +21,10 @@ interface Props {
   onFrom: (position: number) => void;
 }
 
+/**
+ * Reads what it changed when it is opened.
+ * @param props.from the position that another change is compared with; undefined: none is chosen
+ */
 export function BatchItem({ batch, isOpen, onToggle, from, onFrom }: Props) {
   const { actor, summary, reason, occurred_at: at, events, last_position: position } = batch;
   const details = useId();

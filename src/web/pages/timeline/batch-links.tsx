@@ -11,6 +11,10 @@ interface Props {
   onFrom: (position: number) => void;
 }
 
+/**
+ * Going back is for admins. The two compared moments are put in their order.
+ * @param props.onFrom called with the position of this change, to compare another one with
+ */
 export function Ways({ batch: { last_position: position }, from, onFrom }: Props) {
   const mayGoBack = useMay('carryOut');
   return (

@@ -2,6 +2,7 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 
+/** @param props.from a position */
 export function Comparing({ from, onStop }: { from: number; onStop: () => void }) {
   return (
     <Alert variant="light" color="iris" my="sm" role="status" aria-label="Comparing">

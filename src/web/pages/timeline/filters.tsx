@@ -37,6 +37,11 @@ const TYPES = [
 /** Milliseconds without another key until it is asked for. */
 const TYPING = 350;
 
+/**
+ * Typed words count after a short pause, dates and choices at once. The boxes are filled from the address at first, and
+ * again only when all are cleared.
+ * @param props.onChange called with what has changed; undefined: that filter is taken away
+ */
 export function Filters(props: Props) {
   const isFiltered = NAMES.some((name) => props.search[name] !== undefined);
   // On a phone all boxes but the first one would fill half of what is seen.

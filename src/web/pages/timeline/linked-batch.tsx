@@ -14,6 +14,10 @@ interface Props {
   onFrom: (position: number) => void;
 }
 
+/**
+ * Nothing until it is read. Says so where the log holds no such change.
+ * @param props.id of the batch
+ */
 export function LinkedBatch({ id, onClose, ...comparing }: Props) {
   const { data: batch, error } = useQuery(batchQuery(id));
   if (error !== null) return <ProblemAlert error={error} />;

@@ -23,6 +23,7 @@ import classes from './page.module.css';
 
 const route = getRouteApi('/timeline');
 
+/** Filters, the open change and what it is compared with stand in the address. Groups by days of the viewer. */
 export function TimelinePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -25,6 +25,7 @@ const DAYS = ['since', 'until'] as const;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const TYPE = /^[a-z]+\.[a-z_]+$/;
 
+/** Leaves out what has not the shape of its filter. A day isn't looked up in the calendar. */
 export function readTimelineSearch(given: Record<string, unknown>): TimelineSearch {
   const found: TimelineSearch = {};
   for (const name of NAMES) if (isName(given[name])) found[name] = String(given[name]);

@@ -12,6 +12,11 @@ interface Settled {
   show: () => void;
 }
 
+/**
+ * @param batches the newest first
+ * @param isReading a change is open: nothing moves it
+ * @returns all of them at first; later ones are held back until `show`, or until the page is at its top
+ */
 export function useSettled(batches: readonly Batch[], isReading: boolean): Settled {
   const newest = batches[0]?.last_position ?? 0;
   const [held, setHeld] = useState(newest);
