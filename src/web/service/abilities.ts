@@ -18,4 +18,5 @@ export const MAY = {
 
 export type Ability = keyof typeof MAY;
 
+/** Decides what is shown, and nothing else: the service refuses by itself. */
 export const may = (role: Role, ability: Ability): boolean => (MAY[ability] as readonly Role[]).includes(role);

@@ -12,6 +12,7 @@ const LISTED = 100;
 /** By e-mail address. */
 export const usersQuery = () => pagedQuery<User>([ACCOUNTS, 'users'], '/users', LISTED);
 
+/** All of the user's, without what they are sent as. @param user id */
 export const tokensQuery = (user: string) =>
   queryOptions({
     queryKey: [ACCOUNTS, 'tokens', user],
@@ -33,22 +34,28 @@ const bodyOf = ({ password, name, ...given }: UserInput) => ({
   ...(password !== '' && { password }),
 });
 
+/** @throws RefusedError at the member that isn't taken: `email`, `password` … */
 export const createUser = (user: UserInput) => request('/users', { method: 'POST', json: bodyOf(user) });
 
+/** An empty name or password stays as it was. @throws RefusedError as `createUser`, and where no admin would be left */
 export const changeUser = (id: string, user: UserInput) =>
   request(`/users/${id}`, { method: 'PATCH', json: bodyOf(user) });
 
+/** With tokens and sessions. What the user did stays in the log. @throws RefusedError where no admin would be left */
 export const removeUser = (id: string) => request(`/users/${id}`, { method: 'DELETE' });
 
-/** @param expiresAt ISO 8601; null: never */
+/** @param given.expires_at ISO 8601; null: never. @returns it, with the only sight of the token itself */
 export const createToken = async (user: string, given: { name: string; expires_at: string | null }) =>
   (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: given })).data;
 
+/** It is refused from then on. @param id of the token */
 export const removeToken = (user: string, id: string) => request(`/users/${user}/tokens/${id}`, { method: 'DELETE' });
 
 /** Those used last first. */
 export const sessionsQuery = () => pagedQuery<LiveSession>([ACCOUNTS, 'sessions'], '/sessions', LISTED);
 
+/** Of any user, also the one that asks. */
 export const endSession = (id: string) => request(`/sessions/${id}`, { method: 'DELETE' });
 
+/** All of one user's. @param user id */
 export const endSessions = (user: string) => request(`/users/${user}/sessions`, { method: 'DELETE' });

@@ -20,6 +20,7 @@ const EVERY = 5_000;
 /** The same while something moves. */
 const SOON = 1_000;
 
+/** Asked every five seconds. @throws UnreachableError where no document came */
 export const healthQuery = () =>
   queryOptions({
     queryKey: ['health'],
@@ -36,6 +37,7 @@ async function readHealth(signal: AbortSignal): Promise<Health> {
   }
 }
 
+/** Asked every five seconds, every second while one of them is made again. */
 export const projectionsQuery = () =>
   queryOptions<Projection[]>({
     queryKey: [SCHEMA, 'projections'],
@@ -44,11 +46,16 @@ export const projectionsQuery = () =>
     queryFn: async ({ signal }) => (await request<{ data: Projection[] }>('/projections', { signal })).data,
   });
 
+/**
+ * Answered once it is done, which may take long: what was run of `tables`, and what is left to people.
+ * @param name of the projection
+ */
 export const rebuild = async (name: string) =>
   (await request<{ data: Rebuilt }>(`/projections/${name}/rebuild`, { method: 'POST' })).data;
 
 /** Neither is asked for unless somebody wants it: both read everything there is. */
 export const comparison = async () => (await request<{ data: Verification }>('/projections/verify')).data;
+/** Asked for by hand alone too. A broken chain is an answer, no error. */
 export const chainCheck = async () => (await request<{ data: LogVerification }>('/history/verify')).data;
 /** Asked for by hand alone; what was found stays until the next look. */
 export const driftQuery = () =>

@@ -12,6 +12,7 @@ export interface ReadPolicy extends PolicyAt {
   etag: string;
 }
 
+/** Also where nobody has set one: then it says what holds without. */
 export const policyQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'policy'],

@@ -22,6 +22,7 @@ export const CHANGE = 'change';
 const data = async <T>(path: string, signal: AbortSignal): Promise<T> =>
   (await request<{ data: T }>(path, { signal })).data;
 
+/** Release, head of the log and version of the database. Kept fresh by the frame, see app/follow-log.ts. */
 export const infoQuery = () =>
   queryOptions({ queryKey: ['info'], queryFn: ({ signal }) => data<Info>('/server/info', signal) });
 
@@ -36,6 +37,7 @@ export const collectionsQuery = () =>
     },
   });
 
+/** With its SQL; one of the service's own too. @throws RefusedError 404 where there is none of the name */
 export const collectionQuery = (name: string) =>
   queryOptions({
     ...UNTIL_TOLD,
@@ -43,6 +45,7 @@ export const collectionQuery = (name: string) =>
     queryFn: ({ signal }) => data<CollectionDocument>(`/collections/${encodeURIComponent(name)}`, signal),
   });
 
+/** @param collection by its name at the head. @throws RefusedError where there is none of the name */
 export const fieldsQuery = (collection: string) =>
   queryOptions({
     ...UNTIL_TOLD,
@@ -59,6 +62,7 @@ export const fieldNamesQuery = () =>
       data<Pick<FieldDocument, 'collection' | 'field' | 'type'>[]>('/fields?fields=collection,field,type', signal),
   });
 
+/** Of the whole schema: pages filter them. */
 export const relationsQuery = () =>
   queryOptions({
     ...UNTIL_TOLD,

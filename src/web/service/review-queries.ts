@@ -35,6 +35,11 @@ export interface SentFile {
   type: string;
 }
 
+/**
+ * What leads from the schema as it is now to that of a file. Nothing is changed by it.
+ * @param mode.merge what the file doesn't have stays; otherwise it goes
+ * @param mode.force of another release or product, taken all the same
+ */
 export async function compareFile(
   file: SentFile,
   { merge, force }: { merge: boolean; force: boolean },
@@ -141,6 +146,7 @@ export const explain = (applying: Applying, signal: AbortSignal): Promise<Plan> 
 export const rehearse = (applying: Applying): Promise<Plan> =>
   request(applyPath(applying, 'dry_run'), { method: 'POST', json: bodyOf(applying) });
 
+/** The path that `apply` sends to, for who wants to do the same elsewhere. */
 export const addressOf = (applying: Applying): string => applyPath(applying, null);
 
 export type Applied = { kind: 'done'; batch: string | null } | { kind: 'opened'; change: ChangeRequest };
@@ -156,8 +162,7 @@ export async function apply(applying: Applying, { reason, key }: { reason: strin
   return { kind: 'opened', change: (await readAnswer<{ data: ChangeRequest }>(answer)).data };
 }
 
-/** What others did to the schema since. */
-/** @param isNamed who did it, too, for who may read that */
+/** What others did to the schema since. @param isNamed who did it, too, for who may read that */
 export const sinceQuery = (position: number, now: number | undefined, isNamed: boolean) =>
   queryOptions({
     queryKey: ['since', position, now, isNamed],
@@ -190,6 +195,10 @@ const WAITS: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'sch
 const isOver = ({ state, cleaning }: ChangeRequest): boolean =>
   ['applied', 'failed', 'withdrawn'].includes(state) && !cleaning;
 
+/**
+ * Read again every second while it is in work, every ten while it waits for people, no more once it is over.
+ * @param id of it
+ */
 export const changeQuery = (id: string) =>
   queryOptions({
     queryKey: [CHANGE, id],
@@ -200,4 +209,5 @@ export const changeQuery = (id: string) =>
     },
   });
 
+/** Gives a change request up, and what was prepared for it. @throws RefusedError where its state has no more of that */
 export const withdraw = (id: string) => request(`/changes/${id}/withdraw`, { method: 'POST' });

@@ -35,10 +35,16 @@ const listeners = new Set<() => void>();
 const forgetting = new Set<() => void>();
 const tabs = new BroadcastChannel(LOCK);
 
+/** The same object until something changes. */
 export const currentSession = (): Session => session;
 
+/** Aborts when the user signs out, here or in another tab; who signs in then has another one. */
 export const sessionSignal = (): AbortSignal => life.signal;
 
+/**
+ * @param listener called after every change, with nothing
+ * @returns what ends it
+ */
 export function subscribeSession(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -89,6 +95,10 @@ let leaving: Promise<unknown> = Promise.resolve();
 /** Milliseconds that its answer is waited for. */
 const LEAVING = 5_000;
 
+/**
+ * Also goes on with a session that has expired: what waits for it is asked again.
+ * @throws RefusedError for a wrong password
+ */
 export async function signIn(email: string, password: string): Promise<void> {
   await leaving;
   const grant = await send<{ data: Grant }>('/auth/login', {
@@ -100,6 +110,7 @@ export async function signIn(email: string, password: string): Promise<void> {
   await entered('password');
 }
 
+/** Ends with the page: no cookie is set. @throws RefusedError for a token that isn't valid, which changes nothing */
 export async function signInWithToken(token: string): Promise<void> {
   const before = access;
   access = { token, until: Infinity };
@@ -111,6 +122,10 @@ export async function signInWithToken(token: string): Promise<void> {
   }
 }
 
+/**
+ * Here and in all tabs at once; a token by hand only here. Resolves when the service has ended it too, or 5 s later.
+ * Throws nothing.
+ */
 export async function signOut(): Promise<void> {
   const hasCookie = 'by' in session && session.by === 'password';
   // First here and in the other tabs, so that none of them asks within a session that is over.

@@ -45,5 +45,6 @@ export const restore = (position: number, restoring: Restoring, reason: string) 
     { method: 'POST', json: bodyOf(restoring), headers: reasonHeader(reason) },
   );
 
+/** Drops it with its rows, for good. @param position of the entry, as the trash lists it */
 export const purge = (position: number, reason: string) =>
   request(`/trash/${position}`, { method: 'DELETE', headers: reasonHeader(reason) });
