@@ -29,6 +29,7 @@ export function noteApplied(next: LastApplied | null, user = currentUserId()): v
 
 whenUserChanges(() => noteApplied(null));
 
+/** Null: nothing of late, dismissed, or done by another user. */
 export const useLastApplied = (): LastApplied | null =>
   useSyncExternalStore(
     (listener) => {

@@ -9,6 +9,7 @@ interface Props {
   isNews?: boolean;
 }
 
+/** Read out at once where it is news, otherwise when one comes to it. */
 export function Caution({ title, children, isNews = false }: Props) {
   return (
     <Alert color="orange" variant="light" role={isNews ? 'alert' : 'note'}>

@@ -13,6 +13,10 @@ interface Props extends ButtonProps {
   onConfirm: () => void;
 }
 
+/**
+ * The question is taken back when the keyboard goes elsewhere.
+ * @param props.onConfirm called by the second click; by the first where `sure` is null
+ */
 export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props) {
   const [isAsked, setAsked] = useState(false);
   const isAsking = isAsked && sure !== null;

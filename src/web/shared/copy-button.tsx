@@ -5,6 +5,7 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { Glyph } from './glyph.js';
 import { useCopy } from './use-copy.js';
 
+/** Says "Copied" for two seconds, only where the browser did it. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const { copy, copied } = useCopy();
   const says = copied ? 'Copied' : label;

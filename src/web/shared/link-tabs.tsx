@@ -10,6 +10,7 @@ export interface LinkTab {
   count?: number | undefined;
 }
 
+/** @param props.label for those who hear the row of links */
 export function LinkTabs({ tabs, label }: { tabs: readonly LinkTab[]; label: string }) {
   const place = useRef<HTMLElement>(null);
   const pathname = useLocation({ select: (location) => location.pathname });

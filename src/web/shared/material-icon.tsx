@@ -19,6 +19,7 @@ interface Props {
   size?: number;
 }
 
+/** Nothing is drawn while it is fetched. A name that can't be one isn't asked for. */
 export function MaterialIcon({ name, otherwise, size = 20 }: Props) {
   const { data } = useQuery({
     queryKey: ['icon', name],

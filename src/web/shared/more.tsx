@@ -13,6 +13,7 @@ interface Props {
   children: ReactNode;
 }
 
+/** Nothing where there is no further page. What failed can be tried again. */
 export function More({ of, children }: Props) {
   const { hasNextPage, isFetchingNextPage: isLoading, isFetchNextPageError: isRefused, error, fetchNextPage } = of;
   if (!hasNextPage) return null;

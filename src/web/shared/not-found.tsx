@@ -2,6 +2,7 @@
 import { Anchor, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 
+/** Also in place of a guide that isn't there. */
 export function NotFound() {
   return (
     <Stack align="center" justify="center" mih="60vh" p="xl" gap="xs">

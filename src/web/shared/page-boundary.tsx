@@ -7,6 +7,7 @@ interface State {
   error: Error | null;
 }
 
+/** What it caught stays until the page is loaded again, whatever address is gone to. */
 export class PageBoundary extends Component<{ children: ReactNode }, State> {
   override state: State = { error: null };
 

@@ -9,6 +9,7 @@ function become(next: string): void {
   for (const listener of listeners) listener();
 }
 
+/** Empty until the first page has said it. */
 export const usePageTitle = (): string =>
   useSyncExternalStore(
     (listener) => {

@@ -4,6 +4,10 @@ import { Alert, Button, Code, List, Text } from '@mantine/core';
 import { RefusedError } from '../service/errors.js';
 import { Glyph } from './glyph.js';
 
+/**
+ * Of a refusal every problem; of one of the service's own also the name of the request in its log.
+ * @param props.retry undefined: trying again isn't offered
+ */
 export function ProblemAlert({ error, retry }: { error: Error; retry?: () => void }) {
   const problems = error instanceof RefusedError ? error.problems : [];
   return (

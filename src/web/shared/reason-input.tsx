@@ -7,6 +7,7 @@ interface Props {
   onChange: (reason: string) => void;
 }
 
+/** @param props.value empty: none is given, which is allowed */
 export function ReasonInput({ label = 'Why', value, onChange }: Props) {
   return (
     <TextInput

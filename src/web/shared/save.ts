@@ -13,6 +13,7 @@ function saveBlob(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(address), KEPT);
 }
 
+/** @param type a media type; the text is written as UTF-8 */
 export const saveText = (name: string, type: string, text: string): void =>
   saveBlob(name, new Blob([text], { type: `${type};charset=utf-8` }));
 

@@ -2,6 +2,7 @@
 import { Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
+/** @param props.title a heading of the second level */
 export function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section>

@@ -5,6 +5,7 @@ import classes from './steady-button.module.css';
 
 export type SteadyButtonProps = ButtonProps & Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps>;
 
+/** `onClick` isn't called while it is `loading` or `disabled`, and no form is sent by it then. */
 export function SteadyButton({ loading = false, disabled = false, onClick, children, ...others }: SteadyButtonProps) {
   const isOff = loading || disabled;
   return (

@@ -7,6 +7,10 @@ interface Props {
   form: (close: () => void) => ReactNode;
 }
 
+/**
+ * @param props.button to be given `place`, where the keyboard comes back to, and to call `open`
+ * @param props.form to call `close`, whether something was sent or not
+ */
 export function SwappedForm({ button, form }: Props) {
   const [isOpen, setOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
@@ -25,6 +29,7 @@ export function SwappedForm({ button, form }: Props) {
   return isOpen ? <Box ref={place}>{form(close)}</Box> : button(opener, () => setOpen(true));
 }
 
+/** Null: there is none. */
 export const firstInput = (within: HTMLElement | null): HTMLElement | null =>
   within?.querySelector<HTMLElement>('input, textarea, select') ?? null;
 

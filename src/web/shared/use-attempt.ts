@@ -10,6 +10,7 @@ export interface Attempt {
   end: (error: Error | null) => void;
 }
 
+/** The same object as long as the component is there. */
 export function useAttempt(): Attempt {
   const last = useRef<{ key: string; of: string } | null>(null);
   return useMemo(

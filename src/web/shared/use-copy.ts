@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 /** Milliseconds for which it is said. */
 const SAID = 2_000;
 
+/** `copied` is true for two seconds, and stays false where the browser refuses. */
 export function useCopy(): { copy: (text: string) => void; copied: boolean } {
   const [copied, setCopied] = useState(false);
   const ending = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -18,6 +18,10 @@ interface Props {
 
 const NOTHING: readonly Resolution[] = [];
 
+/**
+ * A button first. Where `error` says which conflicts there are, they stand in its place until all are decided.
+ * @param props.onTry called with everything that was decided so far; at first with nothing
+ */
 export function Merging({ label, mine, isBusy, error, onTry }: Props) {
   const [before, setBefore] = useState(NOTHING);
   const conflicts = useLastConflicts(error);

@@ -10,6 +10,9 @@ import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
 import { SwappedForm } from '../swapped-form.js';
 
+/**
+ * Nothing for others than its author and admins, for one that was not proposed, and once it can't be changed any more.
+ */
 export function Naming({ request }: { request: ChangeRequest }) {
   const mayRevise = useMayRevise(request);
   if (!mayRevise || request.proposal === null || !request.allowed.includes('update')) return null;

@@ -12,6 +12,7 @@ import { ConfirmButton } from '../confirm-button.js';
 import { ProblemAlert } from '../problem-alert.js';
 import classes from './progress.module.css';
 
+/** What isn't there isn't mentioned: a request without steps that waits for nothing shows nothing. */
 export function Progress({ request }: { request: ChangeRequest }) {
   const { steps, waiting_for: waiting, queued_behind: behind, holds, cleaning, warnings, errors } = request;
   return (

@@ -16,6 +16,10 @@ import { useAct } from './use-act.js';
 type Proposed = NonNullable<ChangeRequest['proposal']>;
 type Said = Proposed['comments'][number];
 
+/**
+ * Nothing where it was not proposed. Who may approve, apply, schedule and comment sees that, as far as its state
+ * allows.
+ */
 export function Proposal({ request }: { request: ChangeRequest }) {
   const { proposal, planned = null } = request;
   if (proposal === null) return null;

@@ -4,6 +4,10 @@ import { type Act, act } from '../../service/proposal-queries.js';
 import { CHANGE, SCHEMA } from '../../service/queries.js';
 import { useAttempt } from '../use-attempt.js';
 
+/**
+ * The same action again, where no answer came, is done once.
+ * @param id of the change request
+ */
 export function useAct(id: string) {
   const client = useQueryClient();
   const { keyFor, end } = useAttempt();

@@ -29,6 +29,10 @@ interface Props {
   first?: number;
 }
 
+/**
+ * Empty, with nothing more to read: says that the schema is the same.
+ * @param props.first a hundred unless said
+ */
 export function ChangeList({ changes, more, first = MOST }: Props) {
   const [most, setMost] = useState(first);
   if (changes.length === 0 && !more?.events) {

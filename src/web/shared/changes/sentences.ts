@@ -19,6 +19,7 @@ export type Restored = ReadonlySet<string>;
 
 const CREATED: ReadonlySet<string> = new Set(['collection.created', 'field.created']);
 
+/** Those whose creation says that it was from the trash; empty: none. */
 export function restoredBy(
   events: readonly Pick<LogEvent, 'type' | 'collection' | 'field' | 'subject' | 'data'>[],
 ): Restored {
@@ -70,6 +71,7 @@ function memberOf(entry: Entry): Change['members'][number] {
 
 const NOUNS = { collections: 'collection', fields: 'field', relations: 'relation' } as const;
 
+/** `field articles.title` */
 export const titleOf = ({ part, collection, field }: Change): string =>
   `${NOUNS[part]} ${field === null ? collection : `${collection}.${field}`}`;
 

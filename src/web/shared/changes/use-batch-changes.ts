@@ -5,6 +5,10 @@ import { batchDifferenceQuery, trashEventsQuery } from '../../service/history-qu
 import type { Batch } from '../../service/types.js';
 import { changesOf, restoredBy } from './sentences.js';
 
+/**
+ * `data` is undefined until its first page is there, and until what came from the trash is known. `more` is what
+ * remains, with an error of its own; `error` is that of the first page.
+ */
 export function useBatchChanges(batch: Batch) {
   const { types, last_position: last } = batch;
   const makes = types['collection.created'] !== undefined || types['field.created'] !== undefined;

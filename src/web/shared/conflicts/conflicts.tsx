@@ -23,6 +23,7 @@ export interface Shown {
   more: () => void;
 }
 
+/** Fifty at first, and fifty more each time. */
 export function useShown(): Shown {
   const [count, setCount] = useState(PAGE);
   return { count, more: () => setCount(count + PAGE) };
@@ -30,6 +31,7 @@ export function useShown(): Shown {
 
 const WORDS = { theirs: 'Theirs', mine: 'Mine' };
 
+/** @param props.choiceOf null: not chosen yet */
 export function Conflicts({ of, shown, choiceOf, onChoose, words = WORDS }: Props) {
   const left = of.length - shown.count;
   return (

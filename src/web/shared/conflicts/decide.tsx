@@ -18,6 +18,10 @@ interface DecideProps {
   onDecided: (resolutions: Resolution[]) => void;
 }
 
+/**
+ * Goes on once each is chosen.
+ * @param props.onDecided called with what was decided before as well
+ */
 export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecideProps) {
   const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());
   const shown = useMemo(() => conflicts.map(shownConflict), [conflicts]);

@@ -19,6 +19,7 @@ const SYSTEM_FIELDS = [
   ['directus_revisions', 'parent'],
 ].map(([collection, field]) => ({ collection, field, schema: { is_indexed: true } }));
 
+/** A new document, for YAML or JSON. Foreign keys to `service_users` lead to `directus_users` in it. */
 export function toPeerForm({ collections, fields, relations }: OwnSnapshot): Members {
   const keys = new Map(
     fields.filter(({ schema }) => isObject(schema) && schema['is_primary_key'] === true).map(fieldKey),

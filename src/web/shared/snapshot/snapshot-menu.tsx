@@ -25,6 +25,7 @@ interface Props {
   size?: 'xs' | 'sm' | 'compact-sm';
 }
 
+/** Nothing for readers. A snapshot can be brought in beside the schema of now, by who may propose. */
 export function SnapshotMenu({ at, size = 'xs' }: Props) {
   const mayRead = useMay('readRequests');
   const mayBring = useMay('propose');
