@@ -17,6 +17,7 @@ import { Bring } from './sources/upload.js';
 import { STATES } from '../../shared/change-request/states.js';
 import classes from './review.module.css';
 
+/** For who may propose also files and the draft. Change requests are below where there are any; the newest first. */
 export function Begin() {
   useTitle('Review');
   const mayPropose = useMay('propose');

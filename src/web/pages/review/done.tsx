@@ -14,6 +14,10 @@ import { useTitle } from '../../shared/page-title.js';
 import { brief } from '../../shared/brief.js';
 import classes from './review.module.css';
 
+/**
+ * Says so where the log holds no such change. Undoing leads to a review of the way back, and changes nothing itself.
+ * @param props.batch its id
+ */
 export function Done({ batch: id }: { batch: string }) {
   useTitle('Applied · Review');
   const batch = useQuery(batchQuery(id));

@@ -11,6 +11,10 @@ const NOTHING: Typed = { reason: null, leftOut: [] };
 
 const nameOf = (source: string): string => `dps.review ${currentUserId()} ${source}`;
 
+/**
+ * Nothing was typed, or it can't be read: the reason follows the changes, and nothing is left out.
+ * @param source its `key`
+ */
 export function readTyped(source: string): Typed {
   try {
     const found = JSON.parse(sessionStorage.getItem(nameOf(source)) ?? 'null') as Partial<Typed> | null;
@@ -25,6 +29,10 @@ export function readTyped(source: string): Typed {
   }
 }
 
+/**
+ * Takes the place of what was kept for this source. Where the browser has no room nothing is kept, and nothing is
+ * thrown.
+ */
 export function keepTyped(source: string, typed: Typed): void {
   try {
     sessionStorage.setItem(nameOf(source), JSON.stringify(typed));
@@ -33,4 +41,5 @@ export function keepTyped(source: string, typed: Typed): void {
   }
 }
 
+/** For what was carried out: the next review of this source begins anew. */
 export const forgetTyped = (source: string): void => sessionStorage.removeItem(nameOf(source));

@@ -12,6 +12,10 @@ import { PastSource } from './sources/past-source.js';
 
 const route = getRouteApi('/review');
 
+/**
+ * What was applied comes first, then a request, a moment, a file; where the address names none, the draft, or what
+ * could be.
+ */
 export function ReviewPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

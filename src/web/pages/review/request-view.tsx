@@ -24,6 +24,7 @@ import classes from './review.module.css';
 /** Changes that are shown before what can be done about them. */
 const AT_FIRST = 20;
 
+/** Follows it while it is looked at. How far it was stays, and says so, where no answer comes for a while. */
 export function RequestView({ id }: { id: string }) {
   useTitle('Change request · Review');
   const query = useQuery(changeQuery(id));

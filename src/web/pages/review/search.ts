@@ -21,6 +21,7 @@ export interface ReviewSearch {
 const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
 const ID = /^[0-9a-f-]{36}$/;
 
+/** Leaves out what has not the shape of a moment or an id. Whether there is such a thing is found out later. */
 export function readReviewSearch(given: Record<string, unknown>): ReviewSearch {
   const found: ReviewSearch = {};
   for (const name of ['to', 'base'] as const) {

@@ -30,6 +30,7 @@ export interface Renewal {
   error: Error | null;
 }
 
+/** Its error is null while it is asked again. */
 export const renewalOf = ({ refetch, isFetching, error }: UseQueryResult): Renewal => ({
   renew: refetch,
   isRenewing: isFetching,

@@ -26,6 +26,11 @@ interface Options {
   onDone: (applied: Applied) => Promise<void>;
 }
 
+/**
+ * Nothing is sent but questions for the plan, until `rehearsal` or `carryOut` is called. `plan` is undefined until the
+ * first is there, where all is left out, and for who may not propose. `problems` are of the last try, by the items that
+ * they are about.
+ */
 export function useReview({ source, isBehind, onDone }: Options) {
   const { reviewed } = source;
   const items = useMemo(() => itemsOf(reviewed.diff), [reviewed.diff]);

@@ -25,6 +25,10 @@ const PARTS = [
   { value: 'risks', label: 'What to know' },
 ];
 
+/**
+ * The same for every source. Where nothing differs says so, without anything to be done. While others have changed the
+ * schema nothing can be carried out before it was looked at again.
+ */
 export function Workspace({ source }: { source: Source }) {
   const navigate = useNavigate();
   const mayPropose = useMay('propose');

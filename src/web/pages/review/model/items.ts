@@ -39,9 +39,14 @@ interface RawItem {
   diff: readonly Entry[];
 }
 
+/**
+ * The same for what goes and what comes under one name, see `itemsOf`.
+ * @param field of a relation the one that holds it; null: a collection
+ */
 export const keyOf = (part: Part, collection: string, field: string | null): string =>
   JSON.stringify(field === null ? [part, collection] : [part, collection, field]);
 
+/** @param item the key of the item */
 export const memberKeyOf = (item: string, path: readonly string[]): string => `${item} ${JSON.stringify(path)}`;
 
 const rawItems = (diff: Partial<SchemaDiff>, part: Part): readonly RawItem[] => diff[part] ?? [];

@@ -9,5 +9,6 @@ export function say(texts: TemplateStringsArray, ...names: readonly string[]): P
   });
 }
 
+/** As text, for who hears it and for files. */
 export const plain = (phrase: Phrase): string =>
   phrase.map((part) => (typeof part === 'string' ? part : part.name)).join('');

@@ -27,5 +27,6 @@ export function stopsOf(findings: readonly Finding[], known: ReadonlySet<string>
   return [...stops.values()].sort((one, other) => Number(one.canBeKnown) - Number(other.canBeKnown));
 }
 
+/** As the service takes them: of those stops alone that their reader said to know of. */
 export const acknowledgementsOf = (stops: readonly Stop[]): Acknowledgement[] =>
   stops.filter(({ isKnown }) => isKnown).map(({ finding: { code, ...place } }) => ({ code, place: placeOf(place) }));

@@ -110,11 +110,13 @@ const SAID: Readonly<Record<string, Say>> = {
 /** Members whose own names say little. */
 const LABELS: Readonly<Record<string, string>> = { one_field: 'the field on its other side' };
 
+/** `display template`: the last name of its path, in words. */
 export const labelOf = ({ path }: Pick<Member, 'path'>): string => {
   const last = path.at(-1) ?? '';
   return LABELS[last] ?? last.replaceAll('_', ' ');
 };
 
+/** Values that are long, and objects, are not in it: they stand below. */
 export function memberSentence(item: Item, member: Member): Phrase {
   const name = item.part === 'relations' ? `${item.collection}.${item.field ?? ''}` : nameOf(item);
   if (isRename(member)) return [{ name: valueText(member.before) }, ' is called ', { name }, ' from now on'];

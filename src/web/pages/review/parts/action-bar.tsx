@@ -19,6 +19,10 @@ interface Props {
   held: string | null;
 }
 
+/**
+ * For who may propose; trying and applying is for admins. Where data would be lost, applying asks once more and says
+ * what.
+ */
 export function ActionBar({ review, held }: Props) {
   const { why, setReason, isReasonTyped, carryOut, carriedOut } = review;
   const mayCarryOut = useMay('carryOut');

@@ -19,6 +19,7 @@ interface Props {
 
 const NONE = [] as const;
 
+/** @param props.canChoose each change can be left out; false: all is only shown */
 export function ChangesPane({ review, canChoose, wanted }: Props) {
   const { items, groups, plan } = review;
   const scroller = useRef<HTMLDivElement>(null);

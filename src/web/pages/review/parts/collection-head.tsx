@@ -20,6 +20,10 @@ interface Props {
   canChoose: boolean;
 }
 
+/**
+ * A new collection has neither size nor history.
+ * @param props.table as the plan locks it; undefined: it isn't locked, and its size isn't known
+ */
 export function CollectionHead({ collection, items, review, table, canChoose }: Props) {
   const out = items.filter(({ key }) => review.leftOut.has(key)).length;
   const keys = items.flatMap(({ key, members }) => [key, ...members.map((member) => member.key)]);

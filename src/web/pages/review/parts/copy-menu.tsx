@@ -10,6 +10,7 @@ import { reasonFor } from '../model/reason.js';
 import { nameOf } from '../model/sentences.js';
 import type { Review } from '../use-review.js';
 
+/** Of this change alone, on the schema that is reviewed. There is no token in it. */
 export function CopyMenu({ item, review }: { item: Item; review: Review }) {
   const { copy, copied } = useCopy();
   const { items, applying, original } = review;

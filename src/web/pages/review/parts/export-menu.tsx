@@ -12,6 +12,7 @@ import type { Review } from '../use-review.js';
 const JSON_TYPE = 'application/json';
 const YAML_TYPE = 'application/yaml';
 
+/** Without what was left out. SQL is offered once there is a plan. */
 export function ExportMenu({ review }: { review: Review }) {
   const { copy, copied } = useCopy();
   const { applying, plan, why } = review;

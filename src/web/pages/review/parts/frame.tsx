@@ -18,6 +18,7 @@ interface Props<T> {
   children: (data: T) => ReactNode;
 }
 
+/** What was read stays while it is read again, even where that fails. */
 export function Frame<T>({ title, query, label, isFinal = false, below, children }: Props<T>) {
   const { data, error, refetch, isFetching } = query;
   useTitle(`${title} · Review`);

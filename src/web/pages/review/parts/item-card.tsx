@@ -34,6 +34,7 @@ export interface CardProps {
   canChoose: boolean;
 }
 
+/** What is refused of it is said at it. Leaving out something new takes along what can't be without it. */
 export function ItemCard({ item, review, statements, tables, canChoose }: CardProps) {
   const { leftOut, leave, items, problems } = review;
   const isOut = leftOut.has(item.key);

@@ -19,6 +19,7 @@ interface Props {
   onGoOn: (theirs: readonly string[]) => void;
 }
 
+/** Mine stays unless theirs is chosen. Goes on once all conflicts were shown, or chosen all alike. */
 export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
   const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
   const [isOpen, setOpen] = useState(false);

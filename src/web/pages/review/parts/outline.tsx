@@ -19,6 +19,10 @@ interface Props {
 /** So many can be seen at once. */
 const FEW = 14;
 
+/**
+ * Marks where something was refused. With more than can be seen at once, they can be searched.
+ * @param props.onChoose called each time, for the same collection too
+ */
 export function Outline({ items, groups: all, leftOut, problems, onChoose }: Props) {
   const [typed, setTyped] = useState('');
   const needle = useDeferredValue(typed.trim().toLowerCase());

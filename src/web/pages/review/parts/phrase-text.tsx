@@ -2,6 +2,7 @@
 import type { Phrase } from '../model/phrase.js';
 import classes from './parts.module.css';
 
+/** Each name stands by itself where it is written from right to left. */
 export function PhraseText({ phrase }: { phrase: Phrase }) {
   return (
     <span>

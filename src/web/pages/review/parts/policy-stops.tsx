@@ -15,6 +15,7 @@ interface Props {
 /** More than anybody reads. */
 const MOST = 100;
 
+/** Nothing where nothing is stopped. A hundred are shown, what can't be acknowledged first; the others are counted. */
 export function Stopped({ review: { stops, acknowledge }, children }: Props) {
   if (stops.length === 0) return null;
   return (

@@ -20,6 +20,10 @@ interface Props {
   isHeld: boolean;
 }
 
+/**
+ * The main button for who may not apply. Leads to the change request once it is there.
+ * @param props.isHeld nothing can be sent now
+ */
 export function Propose({ review, isHeld }: Props) {
   const isAll = !useMay('carryOut');
   // What the policy wants to be told is told here; what others have to approve is what a request is for.

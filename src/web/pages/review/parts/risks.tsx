@@ -17,6 +17,7 @@ interface Props {
   warnings: readonly Finding[];
 }
 
+/** Says that nothing is lost only once there is a plan. What the policy stops stands first, and once. */
 export function Risks({ review, warnings }: Props) {
   const { plan, isPlanning, stops } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);

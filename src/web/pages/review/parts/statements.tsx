@@ -13,6 +13,10 @@ interface Props {
   tables: ReadonlyMap<string, LockedTable>;
 }
 
+/**
+ * The beginning of long ones; copying takes all.
+ * @param props.tables that the plan locks, by name
+ */
 export function Statements({ statements, tables }: Props) {
   return (
     <ul className={classes.statements}>

@@ -9,6 +9,10 @@ const SHORT = 240;
 /** More than this is too much for a page. */
 const LONGEST = 50_000;
 
+/**
+ * Tells nothing, null and an empty text apart.
+ * @param props.label what it is the value of, for who hears the button
+ */
 export function Value({ of, label }: { of: unknown; label: string }) {
   if (of === undefined || of === null)
     return <span className={classes.nothing}>{of === null ? 'null' : 'nothing'}</span>;

@@ -6,6 +6,7 @@ import type { Item, Member } from '../model/items.js';
 import { Value } from './value.js';
 import classes from './parts.module.css';
 
+/** Values that fit stand on one line. */
 export function MemberValues({ member }: { member: Member }) {
   const path = member.path.join('.');
   return (

@@ -11,6 +11,10 @@ interface Props {
   held: string | null;
 }
 
+/**
+ * Empty where nothing was tried and nothing is in the way.
+ * @param props.held why it can't be carried out now; null: it can
+ */
 export function Verdict({ review, held }: Props) {
   const { carriedOut, isPlanning, plan } = review;
   return (

@@ -25,6 +25,10 @@ interface Props {
 /** Changes that are shown below the question. */
 const AT_FIRST = 20;
 
+/**
+ * Asks only where others changed something since; otherwise, and where that can't be read, shows its children.
+ * @param props.onChoose called with the time of the name, or with `NOW`
+ */
 export function AskBase({ name, named, onChoose, children }: Props) {
   useTitle(`${name} · Review`);
   const { data: diff, error } = useQuery({ ...STILL, ...sinceThenQuery(named) });

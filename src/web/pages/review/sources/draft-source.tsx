@@ -18,6 +18,10 @@ import { Workspace } from '../workspace.js';
 import { STILL } from './past-source.js';
 import { type Renewal, renewalOf } from '../source.js';
 
+/**
+ * Not read again while it is edited within the same collections. What was applied is no draft any more.
+ * @param props.draft not empty
+ */
 export function DraftSource({ draft }: { draft: Draft }) {
   const touched = useMemo(() => touchedAtHead(draft), [draft]);
   const query = useQuery({

@@ -26,6 +26,11 @@ interface Props {
   onChange: (changed: Partial<ReviewSearch>) => void;
 }
 
+/**
+ * Says so where this browser no longer has the file. How it is compared stands in the address; what was decided of
+ * conflicts doesn't.
+ * @param props.onChange called with what changes of the address; undefined: that is taken away
+ */
 export function FileSource(props: Props) {
   const { file: id } = props.search;
   const kept = useQuery({ ...STILL, queryKey: ['file', id], queryFn: () => broughtFile(id) });

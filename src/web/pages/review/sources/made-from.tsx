@@ -25,6 +25,10 @@ interface Props {
   onChange: (base: Base) => void;
 }
 
+/**
+ * Who may read the history can choose one of the newest moments; all can type a time.
+ * @param props.onChange called with a position, a time or `NOW`
+ */
 export function MadeFrom({ base, named, onChange }: Props) {
   const [isOther, setOther] = useState(false);
   const { data: moments = [] } = useQuery({ ...momentsQuery(), enabled: useMay('readHistory') });

@@ -10,6 +10,7 @@ import { renewalOf } from '../source.js';
 /** A review stays as it was asked for, until somebody asks again: nothing moves under who reads it. */
 export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
 
+/** @param props.to a position or a time, as the service takes it */
 export function PastSource({ to }: { to: string }) {
   const query = useQuery({ ...STILL, queryKey: ['review', 'past', to], queryFn: ({ signal }) => readPast(to, signal) });
   const title = `Back to ${momentText(to)}`;

@@ -12,6 +12,7 @@ import classes from '../review.module.css';
 const LARGEST = 256 * 1024 ** 2;
 const TAKEN = '.json,.yaml,.yml,application/json,application/yaml';
 
+/** Keeps it in this browser, and leads to its review. What is empty, too large or can't be read is said below. */
 export function Bring() {
   const navigate = useNavigate();
   const isHere = useHere();
