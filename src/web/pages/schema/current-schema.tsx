@@ -16,6 +16,11 @@ interface Props {
   drafted: readonly Drafted<Collection>[];
 }
 
+/**
+ * What only the draft has is opened as a page when it is chosen. Moving is there for who may propose.
+ * @param props.collections those of the diagram
+ * @param props.drafted those of the tree
+ */
 export function Present({ collections, drafted }: Props) {
   const client = useQueryClient();
   const navigate = useNavigate();

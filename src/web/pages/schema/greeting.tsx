@@ -43,6 +43,7 @@ const WAYS: readonly Way[] = [
   },
 ];
 
+/** Admins see the ways to begin, authors what they can propose; others that an admin has to. */
 export function Greeting() {
   const isAdmin = useMay('administer');
   const mayPropose = useMay('propose');

@@ -15,6 +15,9 @@ import classes from './page.module.css';
 const Past = lazy(() => import('./past-schema.js'));
 const route = getRouteApi('/');
 
+/**
+ * Greets where there is no collection, in the draft neither. The past is shown even where the present can't be read.
+ */
 export function SchemaPage() {
   const { data: collections, error, refetch } = useQuery(collectionsQuery());
   const { c, at } = route.useSearch();

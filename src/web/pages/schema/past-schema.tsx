@@ -17,6 +17,12 @@ const SMALL = 300;
 /** Milliseconds at one moment until the address names it: browsers slow down pages that change it too often. */
 const SETTLED = 250;
 
+/**
+ * Loaded when the past is first looked at.
+ * @param props.at a position
+ * @param props.tables collections of the present, by which it is decided whether all fields are read at once; Infinity:
+ * not known
+ */
 export default function Past({ at, tables }: { at: number; tables: number }) {
   const navigate = route.useNavigate();
   const [position, go] = usePosition(at);

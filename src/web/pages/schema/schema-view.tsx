@@ -27,6 +27,9 @@ interface WholeProps {
 
 type DraftedTree = Pick<TreePanelProps, 'collections' | 'marks' | 'onMove'>;
 
+/**
+ * On a narrow screen one of the two, with a switch. Choosing a collection is a step to go back from, all else isn't.
+ */
 export function Whole({ collections, past, tree, elsewhere = () => false }: WholeProps) {
   const mayGoBack = useMay('readHistory');
 

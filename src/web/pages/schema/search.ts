@@ -19,6 +19,7 @@ export interface SchemaSearch {
   drift?: true;
 }
 
+/** Leaves out what can't be; a collection or a moment that isn't there is found out later. */
 export function readSchemaSearch(given: Record<string, unknown>): SchemaSearch {
   const found: SchemaSearch = {};
   const { c, depth, near, hidden, lang, at, drift } = given;

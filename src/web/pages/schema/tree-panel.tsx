@@ -24,6 +24,7 @@ export interface TreePanelProps {
   onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
 }
 
+/** What is typed and what is opened are lost with it; the rest stands in the address. Says why no row is shown. */
 export function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: TreePanelProps) {
   const [text, setText] = useState('');
   const filter = useDeferredValue(text.trim());

@@ -29,6 +29,10 @@ interface Props {
 
 const ROW = 32;
 
+/**
+ * @param props.chosen comes into sight when it changes; one that no row has is none
+ * @param props.onToggle called with whether it is to be open
+ */
 export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({

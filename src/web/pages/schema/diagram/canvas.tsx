@@ -27,6 +27,10 @@ interface CanvasProps {
   onChoose: (collection: string) => void;
 }
 
+/**
+ * Begins with all in view: to begin so again, it needs another `key`. A chosen table is gone to once, unless it can be
+ * read already.
+ */
 export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
   const { nodes, edges } = useMemo(() => drawingOf(placed, chosen), [placed, chosen]);
   const { setCenter, getZoom } = useReactFlow();

@@ -24,6 +24,10 @@ interface Props {
   film?: Film | undefined;
 }
 
+/**
+ * Nothing where none is chosen, or one that isn't there at that moment.
+ * @param props.onChange called with undefined where none is to be chosen
+ */
 export function ChosenCard({ collections, search, onChange, film }: Props) {
   const found = collections.find(({ collection }) => collection === search.c);
   if (found === undefined) return null;

@@ -33,6 +33,10 @@ const STEPS = [
   { value: '2', label: '2 steps' },
 ];
 
+/**
+ * Inside of a ReactFlowProvider, whose view it moves.
+ * @param props.mayGoBack the past and the drift are offered, in the present and where there is a log
+ */
 export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
   const { data: info } = useQuery(infoQuery());
 

@@ -28,6 +28,10 @@ interface Props {
   mayGoBack: boolean;
 }
 
+/**
+ * Loaded when it is first shown. In place of the drawing: that it is on its way, why it isn't there, or how to see less
+ * of it.
+ */
 export default function Diagram({ film, ...props }: Props) {
   return (
     <ReactFlowProvider>

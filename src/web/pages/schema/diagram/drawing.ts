@@ -6,6 +6,7 @@ import { type Placed, linkLabel, pathOf } from '../graph/lines.js';
 import type { LinkEdgeType } from './link-edge.js';
 import type { TableNodeType } from './table-node.js';
 
+/** What is near the chosen table stands out, all else fades; where it isn't drawn nothing does. */
 export function drawingOf(
   placed: Placed,
   chosen: string | undefined,

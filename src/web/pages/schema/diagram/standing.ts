@@ -11,6 +11,7 @@ import { type DrawnMarks, type Mark, fieldKey } from '../graph/mark.js';
 /** Milliseconds: comparing reads the whole catalog. */
 const EVERY = 60_000;
 
+/** Undefined where it isn't asked. What isn't known yet, or can't be read, isn't marked. Compared every minute. */
 export function useStanding(isAsked: boolean): DrawnMarks | undefined {
   const drift = useQuery({
     queryKey: [SCHEMA, 'standing'],

@@ -23,6 +23,10 @@ const STYLE = `
   .unkept { stroke-dasharray: 5 4; }
   .any { stroke-dasharray: 2 4; }`;
 
+/**
+ * All of the drawing, however much of it is in view, in light colours.
+ * @returns a document of its own, in UTF-8
+ */
 export function svgOf(placed: Placed, title: string): string {
   const { tables, links, places } = placed;
   const boxes = tables.map(({ name, width, height }) => ({ ...(places.get(name) ?? { x: 0, y: 0 }), width, height }));

@@ -11,6 +11,10 @@ interface Props {
   onChange: (changed: Partial<SchemaSearch>) => void;
 }
 
+/**
+ * @param props.tables how many they would be
+ * @param props.hasChosen what is around the chosen one is offered
+ */
 export function TooMany({ tables, hasChosen, onChange }: Props) {
   return (
     <Center h="100%" p="xl">

@@ -21,6 +21,10 @@ interface Props {
   onClose: () => void;
 }
 
+/**
+ * @param props.onGo called with any position while the slider is moved, else with the end of a batch; 0: before all
+ * @param props.onClose called to show the present again
+ */
 export function FilmBar({ film, position, onGo, onClose }: Props) {
   const { previous, next, head } = film;
   const { isPlaying, toggle, speed, setSpeed } = usePlayer(film, onGo);

@@ -11,6 +11,7 @@ import type { Changes } from './moment.js';
 import type { Film } from './use-film.js';
 import classes from './film-bar.module.css';
 
+/** Each moment is read out, but not while the film plays. Going back to it is for admins, and not from the head. */
 export function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean }) {
   const { batch, moment } = film;
   const mayGoBack = useMay('carryOut');

@@ -11,6 +11,10 @@ interface Props {
   onGo: (position: number) => void;
 }
 
+/**
+ * Goes when Enter is pressed and when the box is left. What was refused is said at it.
+ * @param props.onGo called with the position of that change; 0 where none was before
+ */
 export function GoToTime({ at, onGo }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const shown = at === undefined ? '' : localOf(at);

@@ -27,6 +27,10 @@ interface Change<T> {
 const markOf = ({ before, after }: Change<unknown>): Doing =>
   before === null ? 'made' : after === null ? 'removed' : 'changed';
 
+/**
+ * Of a collection that comes or goes, its fields aren't marked; one whose fields change is changed itself.
+ * @param after the moment behind the batch
+ */
 export function marksOf(changes: Changes, after: Moment): Marks {
   const collections = new Map<string, Mark>();
   const set = (name: string, mark: Mark): void => {

@@ -19,6 +19,7 @@ interface Change<T> {
   after: T | null;
 }
 
+/** `fields` is null where they were not read. */
 export function momentOf(position: number, { collections, fields, relations }: PastDocuments): Moment {
   return {
     position,

@@ -12,9 +12,11 @@ export interface Reel {
   at(frames: readonly ChangedBatch[], index: number): Moment | null;
 }
 
+/** The last of the batch at `index`; beside the frames, that before the first of them; 0 where there are none. */
 export const positionAt = (frames: readonly ChangedBatch[], index: number): number =>
   frames[index]?.last_position ?? (frames[0] === undefined ? 0 : frames[0].first_position - 1);
 
+/** Empty: of moments that were added, the neighbours are worked out. The eighty that were asked for last are kept. */
 export function createReel(): Reel {
   const kept = new Map<number, Moment>();
 

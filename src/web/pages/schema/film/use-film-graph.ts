@@ -13,6 +13,9 @@ import type { Film } from './use-film.js';
 /** A moment of a film is laid out while the next one is on its way: of more tables those that its change is about. */
 const MOST_DRAWN = 150;
 
+/**
+ * Of more tables than can be drawn at once, those that the batch changes. `too many` only of a chosen neighbourhood.
+ */
 export function useFilmGraph(film: Film, search: SchemaSearch): GraphState {
   const { c: chosen, near, hidden = false, depth = 'keys' } = search;
   const { moment, marks, previous, next } = film;

@@ -25,6 +25,10 @@ export interface Frames {
   refetch: () => Promise<unknown>;
 }
 
+/**
+ * Goes on reading by itself near either end. A position far from all that was read begins anew there.
+ * @param wanted a position; behind the head: the head
+ */
 export function useFrames(wanted: number): Frames {
   const [anchor, setAnchor] = useState(wanted);
   const pages = useInfiniteQuery(framesQuery(anchor));

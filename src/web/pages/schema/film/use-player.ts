@@ -16,6 +16,11 @@ export interface Player {
   setSpeed: (speed: string) => void;
 }
 
+/**
+ * Stands still at first, and at the end; waits for each moment before it goes on. Keys: `,` back, `.` on, `k` play or
+ * pause.
+ * @param onGo called with the position of the next moment
+ */
 export function usePlayer({ previous, next, isBusy }: Film, onGo: (position: number) => void): Player {
   const [isPlaying, setPlaying] = useState(false);
   const [speed, setSpeed] = useState('350');

@@ -71,6 +71,7 @@ interface Drawn {
   marks?: DrawnMarks;
 }
 
+/** Lines lead only between tables that are shown. Sizes are in pixels, reckoned from the length of names. */
 export function graphOf(shown: readonly ListedCollection[], { fields, relations, depth, marks }: Drawn): Graph {
   const names = new Set(shown.map(({ collection }) => collection));
   const inside = relations.filter(({ collection }) => names.has(collection));
@@ -128,6 +129,7 @@ function tableOf(collection: ListedCollection, all: TableRow[], depth: Depth): T
   };
 }
 
+/** Empty: one of several collections, and none is allowed yet. */
 export function targetsOf({ related_collection: one, meta }: ShownRelation): readonly string[] {
   return one === null ? (meta.one_allowed_collections ?? []) : [one];
 }

@@ -22,6 +22,10 @@ const OPTIONS = {
   'elk.aspectRatio': '1.6',
 };
 
+/**
+ * Rejects where the worker can't be loaded.
+ * @returns places and corners in pixels; relations that ELK led nowhere have no corners
+ */
 export async function layOut(graph: Graph): Promise<Placed> {
   elk ??= new Elk({ workerUrl });
   const ports = new Map<string, Set<string>>();

@@ -19,6 +19,7 @@ export const MARK_WORDS: Readonly<Record<Mark, string>> = {
   indexing: 'an index is being made',
 };
 
+/** With its word for who hears it or points at it. */
 export function MarkSign({ mark }: { mark: Mark }) {
   return (
     <span className={classes.sign} data-mark={mark} role="img" aria-label={MARK_WORDS[mark]} title={MARK_WORDS[mark]}>

@@ -12,5 +12,6 @@ export interface DrawnMarks {
   relations: ReadonlyMap<string, Mark>;
 }
 
+/** A text that no other pair of names has. */
 export const fieldKey = ({ collection, field }: { collection: string; field: string }): string =>
   JSON.stringify([collection, field]);

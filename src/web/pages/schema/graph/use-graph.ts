@@ -25,6 +25,11 @@ export type GraphState =
   | { status: 'too many'; tables: number; hasChosen: boolean }
   | { status: 'there'; graph: Graph };
 
+/**
+ * Fields are read only where the depth shows them, and where the tables aren't too many. What is there stays when
+ * reading again fails.
+ * @param marks undefined: nothing is marked
+ */
 export function useGraph(
   collections: readonly ListedCollection[],
   search: SchemaSearch,
