@@ -200,7 +200,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     changes: () => countChanges(pool),
     checkpoints: checkpoints.publisher.status,
   });
-  const health = createHealth({ freshness, store, pool, watch });
+  const health = createHealth({ freshness, store, pool, watch, schema });
   const positions = createPositions({ check: () => freshness.check(), timeout: options.positionTimeout });
   const http = createHttp({
     pipeline,

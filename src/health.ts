@@ -6,6 +6,7 @@ import type { Queryable } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
 import type { Store } from './reads/state-store.js';
 import { own } from './postgres/own-tables.js';
+import { schemaThere } from './postgres/schemas.js';
 import { UnreadableEventError } from './schema/fold/upcasting.js';
 
 export interface HealthDeps {
@@ -13,16 +14,18 @@ export interface HealthDeps {
   store: Pick<Store, 'atHead'>;
   pool: Queryable;
   watch: Pick<LogWatch, 'pending'>;
+  /** The one that is managed. */
+  schema: string;
 }
 
 const LIMIT_MS = 3_000;
 
 /** What it gives never throws: what fails, or takes longer than 3 s, is a check that is not `ok`. */
-export function createHealth({ freshness, store, pool, watch }: HealthDeps): () => Promise<HealthReport> {
+export function createHealth({ freshness, store, pool, watch, schema }: HealthDeps): () => Promise<HealthReport> {
   return async () => {
     const head = freshness.check().then((fresh) => fresh.head);
     const [database, log, projections] = await Promise.all([
-      check(head, 'The database does not answer.'),
+      checkDatabase(head, pool, schema),
       checkLog(
         head.then((position) => store.atHead(position)),
         watch,
@@ -33,11 +36,15 @@ export function createHealth({ freshness, store, pool, watch }: HealthDeps): () 
   };
 }
 
-async function check(work: Promise<unknown>, failure: string): Promise<HealthCheck> {
-  return inTime(work, LIMIT_MS).then(
-    () => ({ ok: true }),
-    () => ({ ok: false, message: failure }),
-  );
+async function checkDatabase(head: Promise<unknown>, pool: Queryable, schema: string): Promise<HealthCheck> {
+  const { text, values } = schemaThere(schema);
+  try {
+    const [{ rows }] = await inTime(Promise.all([pool.query<{ there: boolean }>(text, values), head]), LIMIT_MS);
+    if (rows[0]?.there === true) return { ok: true };
+  } catch {
+    return { ok: false, message: 'The database does not answer.' };
+  }
+  return { ok: false, message: 'The managed schema is not there: it was renamed or dropped past the service.' };
 }
 
 async function checkLog(read: Promise<unknown>, watch: HealthDeps['watch']): Promise<HealthCheck> {

@@ -1,5 +1,6 @@
 /** Our place in the database: may we work in the schema, and are our tables those of this release? */
-import { missingRight } from '../postgres/schemas.js';
+import type { Queryable } from '../postgres/pool.js';
+import { type Schemas, lostSchema, missingRight, schemaThere } from '../postgres/schemas.js';
 import { holdsService, migrationsOf } from '../postgres/migrate.js';
 import { isRestoring } from '../postgres/restoring.js';
 import type { Check } from './check.js';
@@ -9,10 +10,18 @@ import { finding } from './finding.js';
 export const privileges: Check = {
   name: 'rights on the schemas',
   async run({ pool, config: { schema, serviceSchema } }) {
-    const missing = [await missingRight(pool, schema), await missingRight(pool, serviceSchema)];
+    const missing = [(await lost(pool, { schema, serviceSchema })) ?? (await missingRight(pool, schema))];
+    missing.push(await missingRight(pool, serviceSchema));
     return missing.flatMap((message) => (message === null ? [] : [finding('SCHEMA_NOT_WRITABLE', message)]));
   },
 };
+
+/** What a first start would make is missing after it. */
+async function lost(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
+  const { text, values } = schemaThere(schema);
+  const { rows } = await db.query<{ there: boolean }>(text, values);
+  return rows[0]?.there !== true && (await holdsService(db, serviceSchema)) ? lostSchema(schema) : null;
+}
 
 export const migrations: Check = {
   name: 'migrations',

@@ -1,6 +1,7 @@
 /** The two schemas of a service: the managed one, and the one of its own tables. */
 import type pg from 'pg';
 import { OperatorError } from '../kernel/operator-error.js';
+import type { Parameterised } from './exchange.js';
 import type { Queryable } from './pool.js';
 
 export interface Schemas {
@@ -45,6 +46,23 @@ export async function missingRight(db: Queryable, schema: string): Promise<strin
   );
 }
 
+/** One row, `there`: whether the managed schema is. It may be renamed or dropped past the service, at any time. */
+export const schemaThere = (schema: string) =>
+  ({
+    text: `SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1) AS there`,
+    values: [schema],
+  }) satisfies Parameterised;
+
+/** What became of a managed schema that isn't there, and what to do about it, as sentences. */
+export function lostSchema(schema: string): string {
+  const name = quoted(schema);
+  return (
+    `There is no schema ${name} any more: it was renamed or dropped past the service. ` +
+    `Give it its name back (ALTER SCHEMA … RENAME TO ${name}); where it is lost, restore a backup, ` +
+    `or make an empty one (CREATE SCHEMA ${name}) and see what "dps drift" says.`
+  );
+}
+
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
@@ -85,6 +103,9 @@ export async function refuseOthers(client: pg.ClientBase, { schema, serviceSchem
 async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
   if (rows[0]?.current === schema) return;
+  const { text, values } = schemaThere(schema);
+  const found = await client.query<{ there: boolean }>(text, values);
+  if (found.rows[0]?.there !== true) throw new OperatorError(lostSchema(schema));
   throw new OperatorError(
     `The schema "${schema}" can't be used: the database user needs the rights USAGE and CREATE on it ` +
       `(and where DB_POOLER is none, no pooler may be in between).`,

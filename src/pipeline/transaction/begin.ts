@@ -1,6 +1,7 @@
 /** The transaction that a command runs in: its start, and how it catches up with the log. */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
+import { ProblemError } from '../../kernel/problem.js';
 import { CHECK_QUERY, type CheckRow, isReplaced, toHeadCheck } from '../../log/divergence.js';
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../../log/read.js';
 import { POLICY_QUERY, toPolicy } from '../../log/read-policy.js';
@@ -14,10 +15,12 @@ import {
   isConnectionLoss,
   isLocked,
   sqlState,
+  unavailable,
 } from '../../postgres/errors.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import { sendNamed } from '../../postgres/named-batch.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
+import { lostSchema, schemaThere } from '../../postgres/schemas.js';
 import { writeLimits } from '../../postgres/write-limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../../log/fold.js';
 import { HELD, type Held } from '../../projector/change-requests/rows.js';
@@ -71,7 +74,7 @@ export const SAVEPOINT = 'command';
 /**
  * BEGIN, limits, the log's lock, the events we lack and the caller's question, in one flight. Each statement sees what
  * is committed when it runs, so what comes after the lock sees everything that was written under it.
- * @throws LogBusyError, StaleConnectionError
+ * @throws LogBusyError, StaleConnectionError; ProblemError UNAVAILABLE where the managed schema is gone
  */
 export async function begin(client: pg.ClientBase, options: PipelineOptions, how: Begin): Promise<Begun> {
   const { store } = options;
@@ -81,6 +84,7 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
   how.attendance.began(backend);
   const check = answered.check[0] as unknown as CheckRow;
   admit(check, options);
+  refuseWithoutSchema(answered.place, options);
   if (how.evenDiverged === true) await lookInto(check, { options, from });
   else refuseDiverged(check, from);
   const rows = answered.events as unknown as EventRow[];
@@ -110,6 +114,8 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
       : { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
     tableLimits: writeLimits({ lock: how.tableWait, statement }),
     release: REFUSE_OLDER_RELEASE,
+    // What doesn't change it may go on, and say what is missing.
+    place: how.evenDiverged === true ? undefined : schemaThere(options.place.schema),
     check: { text: CHECK_QUERY },
     events: {
       text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
@@ -156,6 +162,12 @@ function notBegun(error: unknown): never {
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction)
     throw new StaleConnectionError('the server takes no changes', { cause: notWritable() });
   throw error;
+}
+
+/** A statement that passes over what is gone already would find nothing of all that has only got another name. */
+function refuseWithoutSchema(rows: Begun['found'] | undefined, { place }: PipelineOptions): void {
+  if (rows?.[0]?.['there'] === false)
+    throw new ProblemError(unavailable(`${lostSchema(place.schema)} Nothing was written.`));
 }
 
 interface Missing {
