@@ -1,6 +1,7 @@
 /** A diff as the service answers it, in words. */
 import { oneLine } from './output.js';
 import { policyText } from './policy.js';
+import { placeText } from '../schema/model/place.js';
 
 interface Change {
   kind: string;
@@ -58,15 +59,15 @@ export const describeWarnings = (warnings: readonly Warning[] = []): string[] =>
 
 /** One line: code, place, and what the policy does about it where it does anything. */
 export function describeWarning(warning: Warning): string {
-  const { code, collection, field, message } = warning;
-  const place = [collection, field].filter((name) => name !== undefined).join('.');
+  const { code, message } = warning;
+  const place = placeText(warning);
   const policy = policyText(warning);
   const said = policy === undefined ? message : `${message}; ${policy}`;
   return oneLine(place === '' ? `${code}: ${said}` : `${code} ${place}: ${said}`);
 }
 
-function describeEntry(kind: string, { collection, field, diff }: Entry): string {
-  const name = oneLine(field === undefined ? collection : `${collection}.${field}`);
+function describeEntry(kind: string, { diff, ...changed }: Entry): string {
+  const name = oneLine(placeText(changed));
   const whole = diff.find((change) => change.path === undefined || change.path.length === 0);
   if (whole?.kind === 'N') return `+ ${kind} ${name}`;
   if (whole?.kind === 'D') return `- ${kind} ${name}`;

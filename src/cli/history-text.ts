@@ -1,5 +1,6 @@
 /** The history as text for people. */
 import type { DiffDocument, Entry } from './diff-document.js';
+import { placeText } from '../schema/model/place.js';
 import { oneLine } from './output.js';
 
 export interface ShownBatch {
@@ -65,9 +66,8 @@ export function describeBatch(batch: ShownBatch, paint: Paint): string {
 
 /** Everything that is known of an event, and the change it made. */
 export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], paint: Paint): string {
-  const { position, type, collection, field, subject, actor, occurred_at } = event;
-  const names = [collection, field].filter((name) => name !== null).join('.');
-  const about = [names, subject && `${subject.kind} ${subject.id}`].filter(Boolean).join(', ');
+  const { position, type, subject, actor, occurred_at } = event;
+  const about = [placeText(event), subject && `${subject.kind} ${subject.id}`].filter(Boolean).join(', ');
   const lines = [
     `${paint.position(`event ${position}`)}  ${type} ${oneLine(about)}`.trimEnd(),
     `when     ${paint.time(shownTime(occurred_at))}`,
@@ -96,8 +96,8 @@ function describeChange({ collections, fields, relations }: DiffDocument['diff']
   ];
 }
 
-function describeEntry(kind: string, { collection, field, diff }: Entry, paint: Paint): string[] {
-  const name = oneLine(field === undefined ? collection : `${collection}.${field}`);
+function describeEntry(kind: string, { diff, ...changed }: Entry, paint: Paint): string[] {
+  const name = oneLine(placeText(changed));
   return diff.map((change) => {
     const path = (change.path ?? []).join('.');
     if (path === '' && change.kind === 'N') return paint.added(`+ ${kind} ${name}`);

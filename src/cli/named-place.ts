@@ -1,13 +1,15 @@
+import { NO_PLACE, readPlace } from '../schema/model/place.js';
+import { UsageError } from './command.js';
+
 /** What an argument like `posts` or `posts.title` names. */
 export interface NamedPlace {
   collection: string;
   field?: string;
 }
 
-/** A name with a dot in it is a collection where there is one of that name. @param managed the collections there are */
-export function namedPlace(text: string, managed: ReadonlySet<string>): NamedPlace {
-  if (managed.has(text) || !text.includes('.')) return { collection: text };
-  const dots = [...text.matchAll(/\./g)].map(({ index }) => index);
-  const end = dots.find((index) => managed.has(text.slice(0, index))) ?? text.indexOf('.');
-  return { collection: text.slice(0, end), field: text.slice(end + 1) };
+/** Of an argument. @throws UsageError */
+export function namedPlace(text: string): NamedPlace {
+  const { collection, field } = readPlace(text) ?? {};
+  if (typeof collection !== 'string') throw new UsageError(`${JSON.stringify(text)} is no place: ${NO_PLACE}.`);
+  return typeof field === 'string' ? { collection, field } : { collection };
 }

@@ -1,5 +1,6 @@
 /** What the policy says of a change, and what its maker says to know of. */
-import type { Acknowledgement } from '../schema/policy/index.js';
+import { NO_PLACE, placeText, samePlace } from '../schema/model/place.js';
+import { type Acknowledgement, keyOf } from '../schema/policy/index.js';
 import { type Values, UsageError, texts } from './command.js';
 
 /** Of a finding, as a service answers it; one of an older release says no action. */
@@ -13,9 +14,11 @@ interface Found {
 /** What --acknowledge names. @throws UsageError */
 export function acknowledged(values: Values): Acknowledgement[] {
   return texts(values, 'acknowledge').map((given) => {
-    const [, code, place] = /^([A-Z_]+):(.*)$/s.exec(given) ?? [];
-    if (code === undefined || place === undefined || /\p{Cc}/u.test(place))
+    const [, code, text = ''] = /^([A-Z_]+):(\P{Cc}*)$/su.exec(given) ?? [];
+    if (code === undefined)
       throw new UsageError('--acknowledge is CODE:PLACE, as a plan shows them: LOSES_DATA:posts.title.');
+    const place = samePlace(text);
+    if (place === undefined) throw new UsageError(`--acknowledge ${given}: ${NO_PLACE}.`);
     return { code, place };
   });
 }
@@ -24,22 +27,21 @@ export function acknowledged(values: Values): Acknowledgement[] {
 export function acknowledgeHeader(values: Values): Record<string, string> {
   const given = acknowledged(values);
   if (given.length === 0) return {};
-  const text = given.map(({ code, place }) => `${code}:${place.replaceAll('%', '%25').replaceAll(',', '%2C')}`);
+  const text = given.map(keyOf);
   // Headers are bytes.
   return { 'x-acknowledge': Buffer.from(text.join(', ')).toString('latin1') };
 }
 
 /** What of a change the policy stops. */
 export function stoppedBy<F extends Found>(findings: readonly F[] | undefined, values: Values): F[] {
-  const known = new Set(acknowledged(values).map(({ code, place }) => `${code}:${place}`));
+  const known = new Set(acknowledged(values).map(keyOf));
   return (findings ?? []).filter((finding) => {
     if (policyText(finding) === undefined) return false;
-    return finding.action !== 'acknowledge' || !known.has(keyOf(finding));
+    return finding.action !== 'acknowledge' || !known.has(keyOfFound(finding));
   });
 }
 
-const keyOf = ({ code, collection, field }: Found): string =>
-  `${code}:${[collection, field].filter((name) => name !== undefined).join('.')}`;
+const keyOfFound = (found: Found): string => keyOf({ code: found.code, place: placeText(found) });
 
 /** How a finding is stopped, in words; undefined: it isn't. */
 export function policyText(finding: Found): string | undefined {
@@ -49,7 +51,7 @@ export function policyText(finding: Found): string | undefined {
     case 'approve':
       return 'the policy wants an approved change request';
     case 'acknowledge':
-      return `the policy wants it acknowledged (--acknowledge ${shellWord(keyOf(finding))})`;
+      return `the policy wants it acknowledged (--acknowledge ${shellWord(keyOfFound(finding))})`;
     default:
       return undefined;
   }
@@ -61,14 +63,14 @@ export const OPTION = '--acknowledge';
 
 /** A refusal, at a place or not, with the option in the place of the header that does the same. */
 export function asOption(message: string, path?: string): string {
-  const said = message.replaceAll(/\(X-Acknowledge: (.+?)\)(?=: )/g, (_, named: string) => {
-    const key = named.replaceAll('%2C', ',').replaceAll('%25', '%');
-    return `(${OPTION} ${shellWord(key)})`;
-  });
+  const said = message.replaceAll(
+    /\(X-Acknowledge: (.+?)\)(?=: )/g,
+    (_, named: string) => `(${OPTION} ${shellWord(named)})`,
+  );
   if (path === undefined || path === '') return said;
   return `${path === HEADER ? OPTION : path}: ${said}`;
 }
 
 /** As a shell takes it. */
-const shellWord = (text: string): string =>
-  /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+export const shellWord = (text: string): string =>
+  /^[\w.:%-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

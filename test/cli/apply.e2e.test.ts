@@ -102,6 +102,16 @@ describe('dps apply', () => {
     expect((await run(['apply', file, '--allow-drop', 'kept.title'])).code).to.equal(0);
   });
 
+  it('takes what may be lost of a field for nothing of a collection with a dot in its name', async () => {
+    await call('/collections', 'POST', { collection: 'kept.title', schema: {} });
+    const loss = await changed(without('kept.title'));
+    const refused = await run(['apply', loss, '--allow-drop', 'kept.title']);
+    expect(refused.code).to.equal(2);
+    expect(refused.err).to.contain('To allow it: --allow-drop kept%2Etitle');
+    expect((await run(['apply', loss, '--allow-drop', 'kept.title.x'])).err).to.contain('is no place');
+    expect((await run(['apply', loss, '--allow-drop', 'kept%2Etitle'])).code).to.equal(0);
+  });
+
   it('asks at a terminal, and --yes never answers for a loss', async () => {
     const questions: string[] = [];
     const answering = (answer: string): Given => ({

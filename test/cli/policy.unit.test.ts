@@ -1,14 +1,15 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
+import { NO_PLACE } from '../../src/schema/model/place.js';
 import { acknowledgeHeader, acknowledged, asOption, policyText, stoppedBy } from '../../src/cli/policy.js';
 
 describe('what dps says of the policy', () => {
   it('takes findings that are acknowledged by code and place', () => {
     expect(acknowledged({})).to.deep.equal([]);
-    expect(acknowledged({ acknowledge: ['LOSES_DATA:a.b', 'X:', 'Y:a:b, c'] })).to.deep.equal([
+    expect(acknowledged({ acknowledge: ['LOSES_DATA:a.b', 'X:', 'Y:a:b, c%2e'] })).to.deep.equal([
       { code: 'LOSES_DATA', place: 'a.b' },
       { code: 'X', place: '' },
-      { code: 'Y', place: 'a:b, c' },
+      { code: 'Y', place: 'a:b%2C c%2E' },
     ]);
     for (const wrong of ['LOSES_DATA', 'loses:a', ':a', 'A1:a', 'A:a\nb']) {
       expect(() => acknowledged({ acknowledge: [wrong] }), wrong).to.throw(
@@ -16,11 +17,16 @@ describe('what dps says of the policy', () => {
         '--acknowledge is CODE:PLACE, as a plan shows them: LOSES_DATA:posts.title.',
       );
     }
+    for (const wrong of ['A:a.b.c', 'A:50%'])
+      expect(() => acknowledged({ acknowledge: [wrong] }), wrong).to.throw(
+        UsageError,
+        `--acknowledge ${wrong}: ${NO_PLACE}.`,
+      );
   });
 
   it('sends them in a header, whatever they are called', () => {
     expect(acknowledgeHeader({})).to.deep.equal({});
-    const { 'x-acknowledge': header = '' } = acknowledgeHeader({ acknowledge: ['A:ä,b', 'B:50%'] });
+    const { 'x-acknowledge': header = '' } = acknowledgeHeader({ acknowledge: ['A:ä,b', 'B:50%25'] });
     expect(Buffer.from(header, 'latin1').toString()).to.equal('A:ä%2Cb, B:50%25');
   });
 
@@ -29,8 +35,8 @@ describe('what dps says of the policy', () => {
     expect(asOption('no', '')).to.equal('no');
     expect(asOption('no', 'fields[0]')).to.equal('fields[0]: no');
     expect(asOption('no', 'X-Acknowledge')).to.equal('--acknowledge: no');
-    expect(asOption("It is known (X-Acknowledge: A:posts): x (X-Acknowledge: B:it's, %25%2C): y")).to.equal(
-      "It is known (--acknowledge A:posts): x (--acknowledge 'B:it'\\''s, %,'): y",
+    expect(asOption("It is known (X-Acknowledge: A:posts): x (X-Acknowledge: B:it's%2C %25): y")).to.equal(
+      "It is known (--acknowledge A:posts): x (--acknowledge 'B:it'\\''s%2C %25'): y",
     );
     expect(asOption('by X-Acknowledge: or so')).to.equal('by X-Acknowledge: or so');
   });
@@ -44,6 +50,7 @@ describe('what dps says of the policy', () => {
     for (const [place, word] of [
       [{ collection: 'a', field: 'b' }, 'A:a.b'],
       [{ collection: 'a' }, 'A:a'],
+      [{ collection: 'a.b', field: 'c' }, 'A:a%2Eb.c'],
       [{ collection: "it's" }, String.raw`'A:it'\''s'`],
       [{ collection: 'a b' }, "'A:a b'"],
     ] as const) {

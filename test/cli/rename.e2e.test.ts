@@ -50,8 +50,9 @@ describe('dps rename', () => {
     expect((await send('/fields/posts/headline')).status).to.equal(200);
   });
 
-  it('takes a name with a dot for the collection that bears it', async () => {
-    expect((await dps('a.b', 'plain')).out).to.equal('a.b is plain now.');
+  it('takes what follows a dot for a field, and a dot in a name escaped', async () => {
+    expect((await dps('a.b', 'plain')).code).to.equal(2);
+    expect((await dps('a%2Eb', 'plain')).out).to.equal('a%2Eb is plain now.');
     expect((await send('/collections/plain')).status).to.equal(200);
   });
 

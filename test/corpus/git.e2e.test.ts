@@ -7,6 +7,7 @@ import { clientOf, json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
 import { expectConsistent } from '../support/consistent.js';
 import { type TestService, startService } from '../support/service.js';
+import { placeText } from '../../src/schema/model/place.js';
 import { corpusIsThere, historyFiles } from './corpus.js';
 import { type Documents, documentsIn, filesOf, git, writeDocuments } from './folders.js';
 import { carryOver, conflictsBetween, mergedBetween } from './three-ways.js';
@@ -61,11 +62,11 @@ describe('ten steps of a real project, by git', function () {
   const losses = ({ diff }: Plan): string[] => {
     const gone = (each: Plan['diff']['fields'][number]): boolean =>
       each.diff.some(({ kind, path = [], lhs }) => kind === 'D' && path.length === 0 && lhs?.schema !== null);
-    const collections = diff.collections.filter(gone).map(({ collection }) => collection);
-    const fields = diff.fields
-      .filter((each) => gone(each) && !collections.includes(each.collection))
-      .map(({ collection, field = '' }) => `${collection}.${field}`);
-    return [...collections, ...fields].flatMap((name) => ['--allow-drop', name]);
+    const collections = diff.collections.filter(gone);
+    const fields = diff.fields.filter(
+      (each) => gone(each) && !collections.some(({ collection }) => collection === each.collection),
+    );
+    return [...collections, ...fields].flatMap((each) => ['--allow-drop', placeText(each)]);
   };
 
   it('both services have the same files after every step', async () => {

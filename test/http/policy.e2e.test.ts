@@ -218,8 +218,8 @@ describe('the policy over HTTP', () => {
     const diff = await api.ok<{ warnings: { code: string; action: string }[] }>('POST', '/schema/diff', less);
     expect(diff.warnings.find(({ code }) => code === 'LOSES_DATA')?.action).to.equal('acknowledge');
     await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'POST', '/schema/apply', diff);
-    const place = `${name}.x,y`;
-    const wrong = { ...diff, acknowledge: [{ code: 'LOSES_DATA', place: name }] };
+    const place = 'a%2C b %25 c.x%2Cy';
+    const wrong = { ...diff, acknowledge: [{ code: 'LOSES_DATA', place: 'a%2C b %25 c' }] };
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'acknowledge[0]' }, 'POST', '/schema/apply', wrong);
     const malformed = { ...diff, acknowledge: [{ code: 'LOSES_DATA' }] };
     await api.refused(
@@ -230,9 +230,34 @@ describe('the policy over HTTP', () => {
     );
     await api.ok('POST', '/schema/apply', { ...diff, acknowledge: [{ code: 'LOSES_DATA', place }] });
     const path = `/fields/${encodeURIComponent(name)}/title`;
-    const header = `LOSES_DATA:a%2C b %25 c.title`;
+    const header = 'LOSES_DATA:a%2C b %25 c.title';
     const reply = await client(path, { method: 'DELETE', headers: { 'x-acknowledge': header } });
     expect(reply.status).to.equal(204);
+  });
+
+  it('takes what is known of a field for nothing else, whatever dots are in names', async () => {
+    await api.ok('POST', '/collections', { ...table('a'), fields: [field('b'), field('c')] });
+    await api.ok('POST', '/collections', table('a.b'));
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
+    const known = (place: string) => ({ method: 'DELETE', headers: { 'x-acknowledge': `LOSES_DATA:${place}` } });
+    const refused = await client('/collections/a.b?purge', { method: 'DELETE' });
+    expect(refused.text).to.contain('(X-Acknowledge: LOSES_DATA:a%2Eb)').and.contain('"place":"a%2Eb"');
+    expect((await client('/collections/a.b?purge', known('a.b'))).codes).to.deep.equal(['INVALID_PAYLOAD']);
+    expect((await client('/fields/a/b', known('a%2Eb'))).codes).to.deep.equal(['INVALID_PAYLOAD']);
+    expect((await client('/fields/a/b', known('a.b'))).status).to.equal(204);
+    expect((await client('/collections/a.b?purge', known('a%2Eb'))).status).to.equal(204);
+    const snapshot = await api.ok<{ fields: { field: string }[] }>('GET', '/schema/snapshot');
+    const less = { ...snapshot, fields: snapshot.fields.filter((each) => each.field !== 'c') };
+    const twice = {
+      ...(await api.ok<object>('POST', '/schema/diff', less)),
+      acknowledge: [{ code: 'X', place: 'a.b.c' }],
+    };
+    await api.refused(
+      { status: 400, code: 'INVALID_PAYLOAD', at: 'acknowledge[0].place' },
+      'POST',
+      '/schema/apply',
+      twice,
+    );
   });
 
   it('counts at a key that is used again with an acknowledgement as another request', async () => {

@@ -4,9 +4,11 @@ import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '
 import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json } from '../output.js';
-import { stoppedBy } from '../policy.js';
+import { shellWord, stoppedBy } from '../policy.js';
 import { type Answered, ask, askFully, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';
+import { namedPlace } from '../named-place.js';
+import { placeText } from '../../schema/model/place.js';
 
 /** What a dry run answers. */
 export interface Plan {
@@ -111,7 +113,7 @@ export function nothingToDo({ values, terminal }: Invocation): ExitCode {
 
 /** At a terminal it asks; what would be lost needs a word of its own. */
 async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<boolean> {
-  const allowed = new Set(texts(values, 'allowDrop'));
+  const allowed = new Set(texts(values, 'allowDrop').map((text) => placeText(namedPlace(text))));
   const lost = lossesOf(plan).filter((name) => !allowed.has(name));
   if (terminal.ask === undefined) {
     if (lost.length > 0) throw new OperatorError(lossRefused(lost));
@@ -127,19 +129,15 @@ async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<b
 
 /** `posts`, `articles.title`: as --allow-drop takes them. */
 function lossesOf({ statements }: Plan): string[] {
-  const names = statements
-    .filter((statement) => statement.loses_data)
-    .map(({ collection, field }) => (field === null ? collection : `${collection}.${field}`));
+  const names = statements.filter((statement) => statement.loses_data).map(placeText);
   return [...new Set(names)];
 }
 
 /** @param lost collections, or fields as `articles.title` */
 export function lossRefused(lost: readonly string[]): string {
-  const options = lost.map((name) => `--allow-drop ${/^[\w.-]+$/.test(name) ? name : quote(name)}`);
+  const options = lost.map((name) => `--allow-drop ${shellWord(name)}`);
   return `Nothing was changed: the data of ${lost.join(', ')} would be lost. To allow it: ${options.join(' ')}`;
 }
-
-const quote = (name: string): string => `'${name.replaceAll("'", String.raw`'\''`)}'`;
 
 function appliedBy(answer: Answered, plan: Plan): Applied {
   const batch = answer.headers['x-batch-id'];

@@ -4,6 +4,7 @@ import { type Said, type ShownChange, describeNow, followChange, readChange } fr
 import { describeWarnings } from '../diff-document.js';
 import { json, oneLine } from '../output.js';
 import { ask, askForAll, reasonHeader } from '../connections/service.js';
+import { placeText } from '../../schema/model/place.js';
 
 const LIMIT = 20;
 
@@ -98,8 +99,8 @@ function describePlan({ fresh, statements, findings, errors, loses }: NonNullabl
     ...(errors ?? []).map(({ message }) => `  ${oneLine(message)}`),
     ...statements.map(({ summary }) => `  ${oneLine(summary)}`),
     ...describeWarnings(findings),
-    ...loses.map(({ collection, field, kept }) => {
-      const what = oneLine(field === null ? collection : `${collection}.${field}`);
+    ...loses.map(({ kept, ...lost }) => {
+      const what = oneLine(placeText(lost));
       return `loses ${what}${kept ? ', kept in the trash for a while' : ' for good'}`;
     }),
   ];

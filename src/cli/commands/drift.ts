@@ -11,6 +11,7 @@ import { namedPlace } from '../named-place.js';
 import { accepted, json, oneLine } from '../output.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';
+import { placeText } from '../../schema/model/place.js';
 
 /**
  * 1 where there is drift, or is some left, 3 where the policy would stop a dry run. @throws UsageError for options that
@@ -45,11 +46,10 @@ async function repair({ values, terminal }: Invocation, { pipeline, schema }: Wo
 
 async function accept(invocation: Invocation, place: Workplace): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const { pipeline, schema } = place;
+  const { schema } = place;
   const isDry = isSet(values, 'dryRun');
   const places = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
-  const managed = await pipeline.underLock((_, { state }) => Promise.resolve(new Set(state.collections.keys())));
-  const { request } = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(places, managed) }))));
+  const { request } = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(places) }))));
   const work = accepting(request, schema);
   const { warnings, code } = await take(invocation, place, { name: 'accept-drift', ...work });
   const report = { ...(isDry && { dry_run: true }), ...work.report(), ...(isDry && { warnings }) };
@@ -58,12 +58,14 @@ async function accept(invocation: Invocation, place: Workplace): Promise<ExitCod
   return code ?? (report.not_accepted.length > 0 ? 1 : 0);
 }
 
-function bodyOf(given: readonly string[], managed: ReadonlySet<string>): object {
-  const places = given.map((text) => namedPlace(text, managed));
+function bodyOf(given: readonly string[]): object {
+  const places = given.map(namedPlace);
   const collections = places.filter(({ field }) => field === undefined).map(({ collection }) => collection);
   const fields = places.filter(({ field }) => field !== undefined);
   return { ...(collections.length > 0 && { collections }), ...(fields.length > 0 && { fields }) };
 }
+
+const named = (collection: string): string => placeText({ collection });
 
 /** A line a table, the count, then what stays different and why. */
 export function describeAcceptance(
@@ -71,18 +73,17 @@ export function describeAcceptance(
   isDry: boolean,
 ) {
   const lines = [
-    ...changed.map((name) => `~ ${name}`),
-    ...deleted.map((name) => `- ${name}`),
-    ...renamed.map(({ from, to }) => `~ ${from} is ${to} now`),
+    ...changed.map((name) => `~ ${named(name)}`),
+    ...deleted.map((name) => `- ${named(name)}`),
+    ...renamed.map(({ from, to }) => `~ ${named(from)} is ${named(to)} now`),
   ];
   const count = lines.length;
-  for (const { collection, from, to } of fields) lines.push(`  ${collection}.${from} is ${collection}.${to} now`);
+  for (const { collection, from, to } of fields)
+    lines.push(`  ${placeText({ collection, field: from })} is ${placeText({ collection, field: to })} now`);
   lines.push(
     `${isDry ? 'Would take' : 'Took'} ${counted(count, 'table')} into the log as ${count === 1 ? 'it is' : 'they are'}.`,
   );
-  for (const { collection, field, message } of left) {
-    lines.push(`! ${collection}${field === undefined ? '' : `.${field}`} stays different: ${message}`);
-  }
+  for (const { message, ...where } of left) lines.push(`! ${placeText(where)} stays different: ${message}`);
   for (const { table, code, message } of more.not_represented) lines.push(`  ${code} on ${table}: ${message}`);
   return lines.join('\n');
 }
@@ -111,7 +112,6 @@ function describeDifference({ field, member, expected, found, renamed_to: other,
   const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
   const lines = [`  ${oneLine(place)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`];
   for (const { sql, drops } of repair.database) lines.push(`    database${drops ? ' (drops)' : ''}: ${sql}`);
-  for (const event of repair.log)
-    lines.push(`    log: ${event.type} ${event.collection}${event.field ? `.${event.field}` : ''}`);
+  for (const event of repair.log) lines.push(`    log: ${event.type} ${placeText(event)}`);
   return lines;
 }

@@ -7,6 +7,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type Answered, askFully, changeHeaders } from '../connections/service.js';
 import { nothingToDo, readDiff } from './apply.js';
 import { describeWhole } from './changes.js';
+import { placeText } from '../../schema/model/place.js';
 
 /** 0 without a request where there is nothing to do. @throws UsageError without a --title */
 export async function open(invocation: Invocation): Promise<ExitCode> {
@@ -103,8 +104,8 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
   const path = `/changes/${encodeURIComponent(idOf(invocation))}/revert`;
   const { data } = await send(invocation, path, title === undefined ? {} : { title });
   const { returns } = data as ShownChange & Returning;
-  const back = returns.map(({ collection, field, kept_until: until }) => {
-    const what = oneLine(field === null ? collection : `${collection}.${field}`);
+  const back = returns.map(({ kept_until: until, ...returned }) => {
+    const what = oneLine(placeText(returned));
     return `${what} comes back from the trash${until === null ? '' : `, which has it until ${until}`}`;
   });
   const told = `Proposed: change request ${data.id}, plan ${data.plan}. Nothing is changed before it is applied.`;

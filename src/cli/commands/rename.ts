@@ -1,5 +1,6 @@
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { type Warning, describeWarning } from '../diff-document.js';
+import { placeText } from '../../schema/model/place.js';
 import { namedPlace } from '../named-place.js';
 import { ask, changeHeaders } from '../connections/service.js';
 
@@ -8,10 +9,7 @@ export async function rename(invocation: Invocation): Promise<ExitCode> {
   const { positionals, terminal, values } = invocation;
   const [from = '', to = ''] = positionals;
   const headers = changeHeaders(invocation);
-  const { data: managed } = JSON.parse(await ask(invocation, '/collections', { query: { fields: 'collection' } })) as {
-    data: { collection: string }[];
-  };
-  const place = namedPlace(from, new Set(managed.map(({ collection }) => collection)));
+  const place = namedPlace(from);
   const body = { type: 'application/json', content: Buffer.from(JSON.stringify({ to })) };
   const answer = await ask(invocation, pathOf(place), { method: 'POST', body, headers });
   if (isSet(values, 'json')) {
@@ -19,7 +17,8 @@ export async function rename(invocation: Invocation): Promise<ExitCode> {
     return 0;
   }
   const { warnings = [] } = JSON.parse(answer) as { warnings?: Warning[] };
-  terminal.print(`${from} is ${place.field === undefined ? to : `${place.collection}.${to}`} now.`);
+  const now = place.field === undefined ? { collection: to } : { ...place, field: to };
+  terminal.print(`${placeText(place)} is ${placeText(now)} now.`);
   for (const warning of warnings) terminal.note(`! ${describeWarning(warning)}`);
   return 0;
 }

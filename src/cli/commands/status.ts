@@ -6,6 +6,7 @@ import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { withDatabase } from '../connections/database.js';
 import { own } from '../../postgres/own-tables.js';
+import { placeText } from '../../schema/model/place.js';
 import { json, oneLine, table } from '../output.js';
 
 /** 1 where a projection has failed. */
@@ -81,8 +82,8 @@ export function describeStatus({ release, database, log, rows, projections }: St
 
 function describeFailure({ name, last_error: error }: ProjectionStatus): string[] {
   if (error === null) return [];
-  const { position, event, collection, field, sqlstate, message, attempts, next } = error;
-  const place = field === null ? collection : `${collection}.${field}`;
+  const { position, event, sqlstate, message, attempts, next } = error;
+  const place = placeText(error);
   const what =
     event === null ? place : `${event.type} ${place}, ${event.occurred_at}, by ${oneLine(event.actor ?? 'unknown')}`;
   return [

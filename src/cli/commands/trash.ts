@@ -2,6 +2,7 @@ import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '
 import { type Warning, describeWarning } from '../diff-document.js';
 import { json, oneLine, table } from '../output.js';
 import { ask, askForAll, changeHeaders, reasonHeader } from '../connections/service.js';
+import { placeText } from '../../schema/model/place.js';
 
 interface Entry {
   position: number;
@@ -27,16 +28,13 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
 /** Of a table of them; a question mark stands for what isn't known. */
 export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
   String(position),
-  nameOf(entry),
+  placeText(entry),
   rows === null ? '?' : String(rows),
   bytes === null ? '?' : String(bytes),
   deleted_at,
   oneLine(deleted_by?.name ?? '?'),
   kept_until,
 ];
-
-const nameOf = ({ collection, field }: Pick<Entry, 'collection' | 'field'>): string =>
-  field === null ? collection : `${collection}.${field}`;
 
 interface Restored {
   data?: { collection: string; field?: string };
@@ -67,7 +65,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
 function show({ print, note }: Invocation['terminal'], { data, statements = [], warnings = [] }: Restored): void {
   const tell = data === undefined ? print : note;
   if (data === undefined) print(statements.map(({ summary }) => summary).join('\n'));
-  else print(`${nameOf({ ...data, field: data.field ?? null })} is back${isEmpty(warnings) ? ', empty' : ''}.`);
+  else print(`${placeText(data)} is back${isEmpty(warnings) ? ', empty' : ''}.`);
   for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
 }
 
@@ -79,14 +77,16 @@ export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;
   const position = positionIn(invocation);
   const { data } = JSON.parse(await ask(invocation, `/trash/${position}`)) as { data: Entry };
-  const question = `${nameOf(data)} will be gone for good. To go on, type "lose it": `;
+  const question = `${placeText(data)} will be gone for good. To go on, type "lose it": `;
   if (terminal.ask !== undefined && (await terminal.ask(question)).trim() !== 'lose it') {
     terminal.note('Nothing was changed.');
     return 2;
   }
   await ask(invocation, `/trash/${position}`, { method: 'DELETE', headers: reasonHeader(invocation) });
   terminal.print(
-    isSet(invocation.values, 'json') ? json({ purged: position }) : `${nameOf(data)} of position ${position} is gone.`,
+    isSet(invocation.values, 'json')
+      ? json({ purged: position })
+      : `${placeText(data)} of position ${position} is gone.`,
   );
   return 0;
 }

@@ -1,5 +1,6 @@
 /** Findings as the service answers them, and where they are from. */
 import type { Finding } from '../../schema/findings/index.js';
+import { placeText } from '../../schema/model/place.js';
 
 /** A release before this one says no level. */
 export type Shown = Pick<Finding, 'code' | 'message'> & Partial<Finding>;
@@ -16,8 +17,8 @@ export interface Source {
 export type Locate = (collection?: string, field?: string) => { file: string; line: number } | null;
 
 /** `articles.title`; empty: no place. */
-export const placeOf = ({ collection, field, object }: Shown): string => {
-  const place = [collection, field].filter((name) => name !== undefined).join('.');
+export const placeOf = ({ object, ...finding }: Shown): string => {
+  const place = placeText(finding);
   return object === undefined ? place : `${place} (${object.kind} ${object.name})`;
 };
 

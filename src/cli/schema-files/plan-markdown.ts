@@ -1,5 +1,6 @@
 /** A plan as Markdown, for a comment on a pull request. */
 import { counted } from '../../kernel/counted.js';
+import { placeText } from '../../schema/model/place.js';
 import { type DiffDocument, type Entry, describeWarning, isEmpty } from '../diff-document.js';
 
 /** Longer comments are refused where they are posted: 65,536 characters. */
@@ -26,12 +27,11 @@ export function planMarkdown(document: DiffDocument): string {
   ]);
 }
 
-function row(kind: string, { collection, field, diff }: Entry): string {
+function row(kind: string, { diff, ...changed }: Entry): string {
   const whole = diff.find(({ path }) => path === undefined || path.length === 0);
   const sign = whole === undefined ? 'changed' : whole.kind === 'N' ? 'new' : '**removed**';
   const members = whole === undefined ? [...new Set(diff.map(({ path = [] }) => path.join('.')))] : [];
-  const name = field === undefined ? collection : `${collection}.${field}`;
-  return `| ${sign} | ${kind} | ${code(name)} | ${members.map(code).join(', ')} |`;
+  return `| ${sign} | ${kind} | ${code(placeText(changed))} | ${members.map(code).join(', ')} |`;
 }
 
 /** Names are anybody's text: nothing in them is a link, a mention, a cell or a heading. */

@@ -1,6 +1,7 @@
 /** What bodies about change requests look like: for the routes that read them, and the document that describes them. */
 import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
+import { NO_PLACE, samePlace } from '../../schema/model/place.js';
 
 /** Code points. */
 export const LONGEST = { title: 200, reason: 1_000, comment: 10_000 } as const;
@@ -35,9 +36,16 @@ const plan = z
   .regex(/^[0-9a-f]{64}$/, { error: 'must be the hash of a plan.' })
   .describe('The plan that was looked at, as `plan` of the request says it');
 
+const place = z
+  .string()
+  .max(500)
+  .refine((text) => samePlace(text) !== undefined, { error: `${NO_PLACE}.` });
+
 const acknowledgement = z
-  .strictObject({ code: z.string().min(1).max(100), place: z.string().max(200) })
-  .describe('A finding that is known, by its code and its place: `articles.title`');
+  .strictObject({ code: z.string().min(1).max(100), place })
+  .describe(
+    'A finding that is known, by its code and its place: `articles.title`; in a name, `%2E` is a dot, `%2C` a comma, `%25` a percent sign',
+  );
 
 const how = {
   online: z.boolean().optional().describe('What takes long is prepared first, while the tables are used'),

@@ -2,6 +2,7 @@
 import { isObject } from '../../kernel/json.js';
 import { type Problem, invalid, unknownMembers } from '../../kernel/problem.js';
 import type { Acknowledgements } from '../../pipeline/types.js';
+import { NO_PLACE, samePlace } from '../../schema/model/place.js';
 import type { Acknowledgement } from '../../schema/policy/index.js';
 import { Refused } from '../errors.js';
 import { acknowledgeOf } from '../request/request-headers.js';
@@ -42,8 +43,14 @@ function read(list: unknown): Acknowledgement[] {
     throw new Refused([invalid([MEMBER], `must be an array of at most ${MOST} objects with code and place`)]);
   const problems = list.flatMap((each: unknown, index) => problemsOf(each, index));
   if (problems.length > 0) throw new Refused(problems);
-  return list as Acknowledgement[];
+  return (list as Acknowledgement[]).map(asPlaced);
 }
+
+/** With its place as findings have it. */
+export const asPlaced = ({ code, place }: Acknowledgement): Acknowledgement => ({
+  code,
+  place: samePlace(place) ?? place,
+});
 
 function problemsOf(each: unknown, index: number): Problem[] {
   const at = [MEMBER, index];
@@ -51,5 +58,7 @@ function problemsOf(each: unknown, index: number): Problem[] {
   const problems = unknownMembers(each, new Set(['code', 'place']), at);
   for (const member of ['code', 'place'])
     if (typeof each[member] !== 'string') problems.push(invalid([...at, member], `${member} is required, a string`));
+  const { place } = each;
+  if (typeof place === 'string' && samePlace(place) === undefined) problems.push(invalid([...at, 'place'], NO_PLACE));
   return problems;
 }

@@ -19,7 +19,7 @@ const CHANGE_PARAMETERS: Readonly<Record<string, Header>> = {
   'If-Match': { description: 'The hash that the schema must have: 412 when it has moved', schema: text },
   'X-Acknowledge': {
     description:
-      'Findings that the caller knows of, where the policy asks for it: `LOSES_DATA:articles.title`, separated by commas (`%2C` in a name). Kept with the events; 400 where one is not found',
+      'Findings that the caller knows of, where the policy asks for it: `LOSES_DATA:articles.title`, separated by commas; in a name, `%2E` is a dot, `%2C` a comma, `%25` a percent sign. Kept with the events; 400 where one is not found',
     schema: text,
   },
   'X-Reason': { description: 'Why: kept with the events', schema: { ...text, maxLength: 1000 } },

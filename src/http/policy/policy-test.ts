@@ -18,7 +18,6 @@ import {
   byAction,
   isStopping,
   keyOf,
-  placeOf,
 } from '../../schema/policy/index.js';
 import { acknowledgedBy, takeAcknowledged } from '../change/acknowledge.js';
 import { unwrap } from '../answer/answer.js';
@@ -29,6 +28,7 @@ import { below, locatedIn, relocated } from '../change-requests/locate-part.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { readPolicyBody } from './policy-body.js';
 import type { Call } from '../route.js';
+import { placeText } from '../../schema/model/place.js';
 
 /** What would become of it, from the mildest on; as the strictest action says that isn't acknowledged. */
 export const OUTCOMES = ['allowed', 'acknowledge', 'approve', 'refuse'] as const;
@@ -109,4 +109,4 @@ function outcomeOf(
   return { outcome, approvals: findings.some(({ action }) => action === 'approve') ? approvals : null };
 }
 
-const acknowledgementOf = (finding: Finding): Acknowledgement => ({ code: finding.code, place: placeOf(finding) });
+const acknowledgementOf = (finding: Finding): Acknowledgement => ({ code: finding.code, place: placeText(finding) });

@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Acknowledgement } from '../../schema/policy/index.js';
 import { refused } from '../errors.js';
 import { type Cursor, cursor } from './history-query.js';
+import { NO_PLACE, samePlace } from '../../schema/model/place.js';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
@@ -73,22 +74,16 @@ export function ifMatchOf(req: IncomingMessage): string | undefined {
   return header.startsWith('W/') ? `W/${tag}` : tag;
 }
 
-/** X-Acknowledge: findings that the caller knows of, `LOSES_DATA:articles.title`, separated by commas; `%2C` in a name. */
+/** X-Acknowledge: findings that the caller knows of, `LOSES_DATA:articles.title`, separated by commas. */
 export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefined {
   const text = headerText(req, 'x-acknowledge');
   if (text === undefined || text.trim() === '') return undefined;
   return text.split(',').map((part) => {
-    const [, code, place] = /^\s*([A-Z_]+):(.*?)\s*$/s.exec(part) ?? [];
-    try {
-      if (code !== undefined && place !== undefined) return { code, place: decodeURIComponent(place) };
-    } catch {
-      // A stray percent sign.
-    }
-    throw refused(
-      'INVALID_PAYLOAD',
-      'X-Acknowledge is a list of CODE:place separated by commas; in a place, %25 stands for a percent sign and %2C for a comma.',
-      { path: 'X-Acknowledge' },
-    );
+    const [, code, given = ''] = /^\s*([A-Z_]+):(.*?)\s*$/s.exec(part) ?? [];
+    const place = samePlace(given);
+    if (code !== undefined && place !== undefined) return { code, place };
+    const message = `X-Acknowledge is a list of CODE:place separated by commas; ${NO_PLACE}.`;
+    throw refused('INVALID_PAYLOAD', message, { path: 'X-Acknowledge' });
   });
 }
 

@@ -12,6 +12,7 @@ import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import { locatedIn } from '../change-requests/locate-part.js';
 import { createProposedChange } from '../change-requests/proposed-change.js';
+import { asPlaced } from '../change/acknowledge.js';
 import { acknowledgeOf } from '../request/request-headers.js';
 import { type Call, route, type Route } from '../route.js';
 
@@ -46,7 +47,7 @@ function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChang
   const inHeader = acknowledgeOf(call.req);
   if (inHeader !== undefined && acknowledge !== undefined)
     throw new Refused([invalid(['acknowledge'], 'said in the body or in X-Acknowledge, not in both')]);
-  const acknowledged = [...(acknowledge ?? inHeader ?? [])];
+  const acknowledged = [...(acknowledge?.map(asPlaced) ?? inHeader ?? [])];
   return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
 }
 

@@ -13,6 +13,7 @@ import { type Finding, findingOf } from '../../schema/findings/index.js';
 import { changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { namesBefore } from '../../schema/fold/former-names.js';
 import type { LogEvent } from '../../schema/model/events.js';
+import { placeText } from '../../schema/model/place.js';
 import type { State } from '../../schema/model/state.js';
 import {
   type Acknowledgement,
@@ -23,7 +24,6 @@ import {
   isStopping,
   judged,
   keyOf,
-  placeOf,
 } from '../../schema/policy/index.js';
 import type { Statement } from '../../projector/ddl/statement.js';
 import type { Acknowledgements, PlannedBatch, Refusal, RevisedBatch } from '../types.js';
@@ -126,7 +126,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, events }
   const needed = new Map<string, Acknowledgement>();
   for (const finding of findings) {
     yield;
-    const key = keyOf({ code: finding.code, place: placeOf(finding) });
+    const key = keyOf({ code: finding.code, place: placeText(finding) });
     const acknowledgement = said.get(key);
     if (acknowledgement !== undefined) found.add(acknowledgement.index);
     const weighed = judged(policy, finding, before);
@@ -153,7 +153,7 @@ function unfound({ findings, at }: Acknowledgements, found: ReadonlySet<number>)
 /** One of a finding: its code and level, its place, and the safer way. */
 function refusalOf({ needs, ...finding }: Stopped): Problem {
   const { code, level, action, message, collection, field, object, why, safer } = finding;
-  const place = placeOf(finding);
+  const place = placeText(finding);
   return {
     code: 'POLICY_REFUSED',
     message: `${SAYS[action](keyOf({ code, place }), needs?.approvals)}: ${message}.${safer === undefined ? '' : ` ${safer.text}`}`,
@@ -177,11 +177,8 @@ type Says = (what: string, approvals?: number) => string;
 const SAYS: Readonly<Record<Stopped['action'], Says>> = {
   note: (what) => what,
   warn: (what) => what,
-  acknowledge: (what) => `The policy wants to be told that it is known (X-Acknowledge: ${headerText(what)})`,
+  acknowledge: (what) => `The policy wants to be told that it is known (X-Acknowledge: ${what})`,
   approve: (what, approvals = 1) =>
     `The policy wants a change request for it that ${approvals === 1 ? 'somebody has' : `${approvals} people have`} approved (${what})`,
   refuse: (what) => `The policy refuses it (${what})`,
 };
-
-/** As the header takes it. */
-const headerText = (what: string): string => what.replaceAll('%', '%25').replaceAll(',', '%2C');

@@ -11,6 +11,7 @@ import { type SchemaDiff, diffStates } from '../diff/diff.js';
 import { type Entry, type NameMember, isRenameEntry, isWhole } from '../diff/entries.js';
 import { collectionsChanged } from '../fold/event-schemas.js';
 import { type LogEvent, takenFromTrash } from '../model/events.js';
+import { placeText } from '../model/place.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
@@ -165,7 +166,7 @@ function returning(events: readonly LogEvent[]): string[] {
     .flatMap((event) =>
       (event.type === 'collection.created' || event.type === 'field.created') &&
       takenFromTrash(event.data) !== undefined
-        ? [[event.collection, event.field].filter((name) => name !== null).join('.')]
+        ? [placeText(event)]
         : [],
     )
     .sort(byName);

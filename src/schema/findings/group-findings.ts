@@ -4,6 +4,7 @@
  */
 import { foundBy } from './finding.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
+import { placeText } from '../model/place.js';
 
 /** Places of a note that are listed. */
 export const MOST_PLACES = 50;
@@ -92,9 +93,7 @@ const NAMED = 3;
 
 /** @param places the first is that of the finding; `count`: of all there are */
 export function alsoText(places: readonly Place[], count: number): string {
-  const others = places
-    .slice(1, NAMED + 1)
-    .map(({ collection, field }) => [collection, field].filter(Boolean).join('.'));
+  const others = places.slice(1, NAMED + 1).map(placeText);
   const more = count - 1 - others.length;
   return `the same of ${others.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

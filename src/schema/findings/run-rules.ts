@@ -1,7 +1,8 @@
 /** The rules, run over a plan. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Known, type Plan, fieldChanges, plannedEvents, relationChanges } from './planned-batch.js';
-import { actionOf, keyOf, placeOf } from '../policy/index.js';
+import { placeText } from '../model/place.js';
+import { actionOf, keyOf } from '../policy/index.js';
 import { type GroupOf, createGathering } from './group-findings.js';
 import { extrasOf } from '../model/state.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
@@ -47,7 +48,7 @@ function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
   if (policy === undefined) return undefined;
   return (code, place) => {
     const action = actionOf(policy, code, place.collection);
-    const isApart = action === 'acknowledge' || (apart.size > 0 && apart.has(keyOf({ code, place: placeOf(place) })));
+    const isApart = action === 'acknowledge' || (apart.size > 0 && apart.has(keyOf({ code, place: placeText(place) })));
     return isApart ? undefined : `${code} ${action}`;
   };
 }

@@ -18,7 +18,7 @@ export type Judged<F extends FindingFacts> = F & { action: Exclude<Action, 'off'
 /** A finding that somebody knows of, and wants the change for all that. */
 export interface Acknowledgement {
   code: string;
-  /** `articles`, `articles.title`; empty: it is about no collection. */
+  /** As `placeText` says it: `articles`, `articles.title`; empty: it is about no collection. */
   place: string;
 }
 
@@ -96,10 +96,6 @@ function levelFor(action: Action, level: FindingFacts['level']): FindingFacts['l
   if (action === 'note') return 'note';
   return level === 'note' ? 'warn' : level;
 }
-
-/** As acknowledgements and errors name it: `articles.title`. */
-export const placeOf = ({ collection, field }: Pick<FindingFacts, 'collection' | 'field'>): string =>
-  [collection, field].filter((name) => name !== undefined).join('.');
 
 /** An acknowledgement as one text: `LOSES_DATA:articles.title`. */
 export const keyOf = ({ code, place }: Acknowledgement): string => `${code}:${place}`;

@@ -19,7 +19,6 @@ export {
   judged,
   judgedAll,
   keyOf,
-  placeOf,
   type Acknowledgement,
   type FindingFacts,
   type Judged,

@@ -47,7 +47,7 @@ describe('bodies about change requests', () => {
       [changeRejection, {}],
       [changeRejection, { comment: 'x' }],
     ];
-    const longest = Array.from({ length: 1_000 }, () => ({ code: 'x'.repeat(100), place: 'x'.repeat(200) }));
+    const longest = Array.from({ length: 1_000 }, () => ({ code: 'x'.repeat(100), place: 'x'.repeat(500) }));
     taken.push([changeUpdate, { acknowledge: longest }]);
     for (const [shape, body] of taken) expect(told(shape, body), JSON.stringify(body)).to.deep.equal([]);
   });
@@ -67,10 +67,10 @@ describe('bodies about change requests', () => {
       ],
       [
         changeUpdate,
-        { acknowledge: [{ code: '', place: 'x'.repeat(201) }] },
+        { acknowledge: [{ code: '', place: 'x'.repeat(501) }] },
         [
           'acknowledge[0].code: must have at least 1 character.',
-          'acknowledge[0].place: must have at most 200 characters.',
+          'acknowledge[0].place: must have at most 500 characters.',
         ],
       ],
       [

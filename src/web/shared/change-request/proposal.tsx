@@ -12,6 +12,7 @@ import { SteadyButton } from '../steady-button.js';
 import { Time } from '../time.js';
 import { Later } from './later.js';
 import { useAct } from './use-act.js';
+import { placeText } from '../../../schema/model/place.js';
 
 type Proposed = NonNullable<ChangeRequest['proposal']>;
 type Said = Proposed['comments'][number];
@@ -56,10 +57,9 @@ function Planned({ planned: { fresh, errors, loses } }: { planned: NonNullable<C
           </Text>
         </Caution>
       )}
-      {loses.map(({ collection, field, kept }) => (
-        <Text size="sm" key={`${collection} ${field}`}>
-          Loses {field === null ? collection : `${collection}.${field}`},{' '}
-          {kept ? 'which the trash keeps for a while.' : 'for good.'}
+      {loses.map(({ kept, ...lost }) => (
+        <Text size="sm" key={placeText(lost)}>
+          Loses {placeText(lost)}, {kept ? 'which the trash keeps for a while.' : 'for good.'}
         </Text>
       ))}
     </>

@@ -1,9 +1,10 @@
 /** What of a review the policy stops, and what of that its reader knows of. */
-import { keyOf, placeOf, type Acknowledgement } from '../../../../schema/policy/index.js';
+import { placeText } from '../../../../schema/model/place.js';
+import { keyOf, type Acknowledgement } from '../../../../schema/policy/index.js';
 import type { Finding } from '../../../service/types.js';
 
 /** A finding by what is acknowledged of it: `LOSES_DATA:articles.title`. */
-export const acknowledgedAs = ({ code, ...place }: Finding): string => keyOf({ code, place: placeOf(place) });
+export const acknowledgedAs = ({ code, ...place }: Finding): string => keyOf({ code, place: placeText(place) });
 
 const STOPPING: ReadonlySet<string | undefined> = new Set(['acknowledge', 'approve', 'refuse']);
 
@@ -29,4 +30,4 @@ export function stopsOf(findings: readonly Finding[], known: ReadonlySet<string>
 
 /** As the service takes them: of those stops alone that their reader said to know of. */
 export const acknowledgementsOf = (stops: readonly Stop[]): Acknowledgement[] =>
-  stops.filter(({ isKnown }) => isKnown).map(({ finding: { code, ...place } }) => ({ code, place: placeOf(place) }));
+  stops.filter(({ isKnown }) => isKnown).map(({ finding: { code, ...place } }) => ({ code, place: placeText(place) }));

@@ -10,6 +10,7 @@ import { Stopped } from './policy-stops.js';
 import { sizeText } from '../../../shared/amounts.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
+import { placeText } from '../../../../schema/model/place.js';
 
 interface Props {
   review: Review;
@@ -84,10 +85,10 @@ const Name = ({ children }: { children: string }) => (
   </strong>
 );
 
-function Lost({ loss: { collection, field, until, message, isForGood } }: { loss: Loss }) {
+function Lost({ loss: { until, message, isForGood, ...lost } }: { loss: Loss }) {
   return (
     <>
-      <Name>{field === null ? collection : `${collection}.${field}`}</Name>
+      <Name>{placeText(lost)}</Name>
       <br />
       {until === null ? (
         <span>
@@ -106,12 +107,12 @@ function Lost({ loss: { collection, field, until, message, isForGood } }: { loss
 const LEVELS = { note: 'note', warn: 'look at it', danger: 'danger' } as const;
 
 function Found({ finding, review }: { finding: Finding; review: Review }) {
-  const { code, level, collection, field, message, why, safer, places = [] } = finding;
+  const { code, level, message, why, safer, places = [] } = finding;
   const { online, setOnline } = review.options;
   const isOnline = safer?.request?.path.includes('online') === true;
   return (
     <>
-      <Name>{[collection, field].filter((each) => each !== undefined).join('.') || 'The whole'}</Name>{' '}
+      <Name>{placeText(finding) || 'The whole'}</Name>{' '}
       <code className={classes.code} data-level={level}>
         {LEVELS[level]} · {code}
       </code>

@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { placeText, readPlace, samePlace } from '../../../src/schema/model/place.js';
+
+describe('places as text', () => {
+  it('escapes what has a meaning there', () => {
+    for (const [place, text] of [
+      [{}, ''],
+      [{ collection: null, field: null }, ''],
+      [{ collection: 'articles' }, 'articles'],
+      [{ collection: 'articles', field: null }, 'articles'],
+      [{ collection: 'articles', field: 'title' }, 'articles.title'],
+      [{ collection: 'a.b' }, 'a%2Eb'],
+      [{ collection: 'a', field: 'b' }, 'a.b'],
+      [{ collection: 'a.b', field: 'c,d 50%' }, 'a%2Eb.c%2Cd 50%25'],
+    ] as const)
+      expect(placeText(place)).to.equal(text);
+  });
+
+  it('reads what it has written, of any names, and no two alike', () => {
+    const name = fc.string({ minLength: 1, unit: fc.constantFrom('a', 'B', '.', ',', '%', '2', 'E', 'ü', ' ', ':') });
+    const place = fc.oneof(fc.record({ collection: name }), fc.record({ collection: name, field: name }));
+    fc.assert(
+      fc.property(place, place, (one, other) => {
+        expect(readPlace(placeText(one))).to.deep.equal(one);
+        const isSame = JSON.stringify(one) === JSON.stringify(other);
+        expect(placeText(one) === placeText(other)).to.equal(isSame);
+        expect(placeText(one)).to.not.include(',');
+      }),
+    );
+  });
+
+  it('takes more escapes than it makes, and no text that is two places or none', () => {
+    expect(readPlace('')).to.deep.equal({});
+    expect(samePlace('%61.b%2c')).to.equal('a.b%2C');
+    expect(samePlace('a,b c')).to.equal('a%2Cb c');
+    for (const wrong of ['a.b.c', 'a.', '.b', '.', '50%', 'a%2', '%zz', '%ff'])
+      expect(samePlace(wrong), wrong).to.equal(undefined);
+  });
+});
