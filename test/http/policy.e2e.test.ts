@@ -92,6 +92,31 @@ describe('the policy over HTTP', () => {
     expect((await api.client('/policy')).text).not.to.contain('"approvals":7');
   });
 
+  it('refuses in dry runs an acknowledgement of what they do not find, and stops nothing there', async () => {
+    await api.ok('POST', '/collections', table('notes'));
+    await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
+    const snapshot = await api.ok<{ fields: { collection: string; field: string }[] }>('GET', '/schema/snapshot');
+    const less = { ...snapshot, fields: snapshot.fields.filter(({ field }) => field !== 'body') };
+    const diff = await api.ok<object>('POST', '/schema/diff', less);
+    const known = (place: string) => ({ ...diff, acknowledge: [{ code: 'LOSES_DATA', place }] });
+    for (const how of ['dry_run', 'explain', 'dry_run&online']) {
+      const path = `/schema/apply?${how}`;
+      const place = { status: 400, code: 'INVALID_PAYLOAD', at: 'acknowledge[0]' };
+      await api.refused(place, 'POST', path, known('notes.nothing'));
+      await api.ok('POST', path, known('notes.body'));
+      await api.ok('POST', path, diff);
+    }
+    const kept = { ...diff, acknowledge: [{ code: 'DATA_NOT_KEPT', place: 'notes.body' }] };
+    await api.ok('POST', '/schema/apply?explain', kept);
+    await api.refused(
+      { status: 400, code: 'INVALID_PAYLOAD', at: 'acknowledge[0]' },
+      'POST',
+      '/schema/apply?dry_run',
+      kept,
+    );
+    await api.ok('POST', '/schema/apply', known('notes.body'));
+  });
+
   it('appends nothing where it is the same, and is replaced as a whole', async () => {
     const findings = { LOSES_DATA: 'warn', MAY_FAIL: 'note' };
     await api.ok('PUT', '/policy', { findings, approvals: 2 });

@@ -1,12 +1,14 @@
 /** Problems of a part of a body, at their places in the whole of it. */
+import type { Problem } from '../../kernel/problem.js';
 import { type EdgeProblem, Refused } from '../errors.js';
 
 /** A problem of a change, at its place in the body that says it. What a snapshot comes to has no places of its own. */
 export const locatedIn =
   ({ snapshot }: { snapshot?: unknown }) =>
-  <P extends { path?: string }>(problem: P): P => {
-    const { path } = problem;
-    if (path === undefined || path === 'diff') return problem;
+  <P extends Pick<Problem, 'path' | 'details'>>(problem: P): P => {
+    const { path, details } = problem;
+    // What is said to be known stands beside what it is about.
+    if (path === undefined || path === 'diff' || details?.['acknowledged'] !== undefined) return problem;
     return { ...problem, path: snapshot === undefined ? `diff.${path}` : 'snapshot' };
   };
 

@@ -3,6 +3,7 @@ import { noQuery } from '../request/query.js';
 import { type Problem, invalid } from '../../kernel/problem.js';
 import type { Outcome, RequestContext } from '../../pipeline/types.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import type { Acknowledgement } from '../../schema/policy/index.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
 import { readShape } from '../body/shape.js';
 import * as bodies from '../change-requests/bodies.js';
@@ -35,7 +36,7 @@ function openRoute(deps: HttpDeps): Route {
       if (change === undefined) throw new Refused([invalid(['diff'], 'a diff or a snapshot is required')]);
       const asked = { ...change, ...howOf(call, body), title: body.title, online: body.online ?? false };
       return acted(call, 'open-change', {
-        run: (context) => deps.changes.propose(asked, withReason(context, body.reason)),
+        run: (context) => deps.changes.propose(asked, withReason(knowing(context, asked), body.reason)),
         located: locatedIn(body),
       });
     },
@@ -50,6 +51,12 @@ function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChang
   const acknowledged = [...(acknowledge?.map(asPlaced) ?? inHeader ?? [])];
   return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
 }
+
+/** What is known is looked for in what is proposed; in the header it has its place already. */
+const knowing = (context: RequestContext, asked: { acknowledged?: Acknowledgement[] } = {}): RequestContext =>
+  asked.acknowledged === undefined || context.acknowledges !== undefined
+    ? context
+    : { ...context, acknowledges: { findings: asked.acknowledged, at: (index) => ['acknowledge', index] } };
 
 function updateRoute(deps: HttpDeps): Route {
   const proposed = createProposedChange(deps);
@@ -71,7 +78,7 @@ function updateRoute(deps: HttpDeps): Route {
       };
       const how = { said, ...(change && { asked: { ...change, ...howOf(call, body), online } }) };
       return acted(call, 'update-change', {
-        run: (context) => deps.changes.update(id, how, context),
+        run: (context) => deps.changes.update(id, how, knowing(context, how.asked)),
         located: locatedIn(body),
       });
     },

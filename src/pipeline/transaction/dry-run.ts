@@ -1,4 +1,5 @@
 /** A command without its effect: the same transaction up to the DDL, rolled back. */
+import type pg from 'pg';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 import { asSent } from '../../postgres/client.js';
@@ -8,11 +9,13 @@ import type { State } from '../../schema/model/state.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import { type Attempt, projectionOf } from './attempt.js';
 import { begin } from './begin.js';
-import { decideBatch } from './decide.js';
+import { type DecidedBatch, decideBatch } from './decide.js';
+import { misacknowledged } from './enforce-policy.js';
 import { rollback } from './finish.js';
 import { isStorable } from './idempotency.js';
 import { runStatements } from './run-ddl.js';
-import type { DryRun } from '../types.js';
+import type { Preparation } from '../../projector/online/types.js';
+import type { DryRun, RequestContext } from '../types.js';
 
 /** The same up to the DDL; everything is rolled back. */
 export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
@@ -26,8 +29,8 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const { schema } = options.place;
   const planning = { before: point, after, events, statements, schema, held: begun.held, policy: begun.policy };
   const preparation = await job.request.foresee?.(client, planning);
-  if (preparation?.kind === 'not possible')
-    return rollback(client, { kind: 'refused', problems: preparation.problems });
+  const against = await objectionsTo(client, decided, { request: job.request, preparation });
+  if (against.length > 0) return rollback(client, { kind: 'refused', problems: against });
   const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
   // What is to be prepared would take long, and lock for as long.
   const isPrepared = preparation?.kind === 'steps';
@@ -36,6 +39,24 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
   const plan = planned({ point, after, events, statements: shown, problems, warnings, plansOnly });
   return rollback(client, isPrepared && plan.kind === 'planned' ? { ...plan, preparation } : plan);
+}
+
+/** It can't be prepared, or what is said to be known isn't found in it. The policy stops no dry run. */
+async function objectionsTo(
+  client: pg.ClientBase,
+  { judging: { planned }, warnings }: DecidedBatch,
+  { request, preparation }: { request: RequestContext; preparation: Preparation | undefined },
+): Promise<Problem[]> {
+  if (preparation?.kind === 'not possible') return [...preparation.problems];
+  const { acknowledges, plansOnly, foresee } = request;
+  const prepared = preparation?.kind === 'steps' ? preparation.warnings : [];
+  return misacknowledged(client, {
+    planned,
+    acknowledges,
+    warnings: [...warnings, ...prepared],
+    online: foresee !== undefined,
+    plansOnly: plansOnly === true,
+  });
 }
 
 interface PlannedBatch {

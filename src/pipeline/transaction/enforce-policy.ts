@@ -9,7 +9,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import { planFindings } from '../../projector/findings/index.js';
 import { namesMentioned } from '../../reads/history/names-mentioned.js';
-import { type Finding, findingOf } from '../../schema/findings/index.js';
+import { type Finding, type Plan, findingOf } from '../../schema/findings/index.js';
 import { changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { namesBefore } from '../../schema/fold/former-names.js';
 import type { LogEvent } from '../../schema/model/events.js';
@@ -26,6 +26,7 @@ import {
   keyOf,
 } from '../../schema/policy/index.js';
 import type { Statement } from '../../projector/ddl/statement.js';
+import { NOTICED_IN_TABLES } from './keep-deleted.js';
 import type { Acknowledgements, PlannedBatch, Refusal, RevisedBatch } from '../types.js';
 
 export interface Enforcing {
@@ -47,29 +48,69 @@ const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
  */
 export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
   const { planned, revised, acknowledges, warnings } = enforcing;
-  const { policy, schema, before } = planned;
+  const { policy, before } = planned;
   const batch = batchToJudge(planned, revised);
-  if (batch === undefined) return admittedUnjudged(revised, acknowledges);
+  if (batch === undefined) return admittedUnjudged(client, enforcing);
   if (acknowledges === undefined && !isEnforced(policy)) return ADMITTED;
   const said = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
   const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(said.keys()) };
-  const found = await planFindings(client, schema, plan, { patient: true });
-  const noticed = [...warnings, ...(await mentions(client, planned, batch))];
-  const { stopped, known } = await runYielding(
-    weigh([...found, ...noticed.map(findingOf)], { planned, revised, said, events: batch.events }),
-  );
+  const findings = await foundIn(client, { planned, batch, warnings, plan });
+  const { stopped, known } = await runYielding(weigh(findings, { planned, revised, said, events: batch.events }));
   const unknown = acknowledges?.at === undefined ? [] : unfound(acknowledges, known.found);
   const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
   if (problems.length === 0) return { kind: 'admitted', acknowledged: known.needed };
   return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
-/** Where nothing is judged nothing is found: what is said to be known is a mistake, but of a request that is judged later. */
-function admittedUnjudged({ events }: RevisedBatch, acknowledges: Acknowledgements | undefined): Admission {
-  const isLater = events.some(({ type }) => type.startsWith('change.'));
-  const problems = isLater || acknowledges?.at === undefined ? [] : unfound(acknowledges, new Set());
-  return problems.length === 0 ? ADMITTED : { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
+/** Of what is only tried or proposed: nothing of it is stopped, and what is said to be known has to be found in it. */
+async function admittedUnjudged(
+  client: pg.ClientBase,
+  { planned, acknowledges, warnings }: Enforcing,
+): Promise<Admission> {
+  const problems = await misacknowledged(client, { planned, acknowledges, warnings });
+  return problems.length === 0 ? ADMITTED : { kind: 'refused', problems };
 }
+
+/** Of a plan, and how it is looked at. */
+export interface Acknowledging extends Pick<Enforcing, 'planned' | 'warnings' | 'acknowledges'> {
+  /** It would be prepared first. */
+  online?: boolean;
+  /** Nothing but the plan was looked at: not what tables leave behind when they go. */
+  plansOnly?: boolean;
+}
+
+/** What is said to be known and isn't found in a plan: somebody has read another one. */
+export async function misacknowledged(
+  client: pg.ClientBase,
+  { planned, acknowledges, warnings, online = false, plansOnly = false }: Acknowledging,
+): Promise<Problem[]> {
+  if (acknowledges?.at === undefined) return [];
+  const batch = { ...planned, online };
+  const keys = acknowledges.findings.map(keyOf);
+  const plan = { ...batch, before: planned.before.state, adopted: true, apart: new Set(keys) };
+  const findings = await foundIn(client, { planned, batch, warnings, plan });
+  const known = new Set(findings.map(keyOfFinding));
+  const isFound = ({ code }: Acknowledgement, index: number): boolean =>
+    known.has(keys[index] ?? '') || (plansOnly && NOTICED_IN_TABLES.has(code));
+  const found = new Set(acknowledges.findings.flatMap((each, index) => (isFound(each, index) ? [index] : [])));
+  return unfound(acknowledges, found).slice(0, MAX_PROBLEMS);
+}
+
+interface Looking {
+  planned: PlannedBatch;
+  batch: JudgedBatch;
+  warnings: readonly Warning[];
+  plan: Plan;
+}
+
+/** By the rules, and beside them. */
+async function foundIn(client: pg.ClientBase, { planned, batch, warnings, plan }: Looking): Promise<Finding[]> {
+  const found = await planFindings(client, planned.schema, plan, { patient: true });
+  const noticed = [...warnings, ...(await mentions(client, planned, batch))];
+  return [...found, ...noticed.map(findingOf)];
+}
+
+const keyOfFinding = (finding: Finding): string => keyOf({ code: finding.code, place: placeText(finding) });
 
 interface JudgedBatch {
   events: readonly LogEvent[];
@@ -126,7 +167,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, events }
   const needed = new Map<string, Acknowledgement>();
   for (const finding of findings) {
     yield;
-    const key = keyOf({ code: finding.code, place: placeText(finding) });
+    const key = keyOfFinding(finding);
     const acknowledgement = said.get(key);
     if (acknowledgement !== undefined) found.add(acknowledgement.index);
     const weighed = judged(policy, finding, before);

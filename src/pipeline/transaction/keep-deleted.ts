@@ -31,6 +31,9 @@ export type Kept =
     }
   | { kind: 'refused'; problems: Problem[] };
 
+/** Codes of its warnings. */
+export const NOTICED_IN_TABLES: ReadonlySet<string> = new Set(['DATA_NOT_KEPT', 'LEAVES_PUBLICATION']);
+
 /** No question is asked where nothing is deleted, or nothing is to be kept. */
 export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Promise<Kept> {
   const { state, events, request, waits, options, glance } = keeping;

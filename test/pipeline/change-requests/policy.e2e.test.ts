@@ -52,6 +52,30 @@ describe('change requests under a policy', () => {
     }
   });
 
+  it('refuse what is known of another plan, where it is said', async () => {
+    const diff = await diffOf(admin, without('pages', 'body'));
+    const [real, other] = ['pages.body', 'pages.nothing'].map((place) => [{ code: 'LOSES_DATA', place }]);
+    const header = { ...json({}).headers, 'x-acknowledge': 'LOSES_DATA:pages.nothing' };
+    const asked = { title: 'No body', diff };
+    const refusals = [
+      await admin('/changes', json({ ...asked, acknowledge: other })),
+      await admin('/changes', { ...json(asked), headers: header }),
+    ];
+    const { id } = await open(admin, { ...asked, acknowledge: real });
+    refusals.push(await admin(`/changes/${id}`, json({ diff, acknowledge: other }, 'PATCH')));
+    const places = refusals.map(({ status, json: body }) => [
+      status,
+      (body as { errors: { extensions: { path: string } }[] }).errors[0]?.extensions.path,
+    ]);
+    expect(places).to.deep.equal([
+      [400, 'acknowledge[0]'],
+      [400, 'X-Acknowledge'],
+      [400, 'acknowledge[0]'],
+    ]);
+    expect((await admin(`/changes/${id}`, json({ diff, acknowledge: real }, 'PATCH'))).status).to.equal(200);
+    expect((await admin(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
+  });
+
   it('what its author knows of is part of the plan', async () => {
     const set = await policy({ findings: { LOSES_DATA: 'acknowledge' } });
     expect(set.status, set.text).to.equal(200);
