@@ -9,6 +9,10 @@ import { hasBody } from './body/limited-bytes.js';
 import { refused } from './errors.js';
 import { readQuery } from './request/query.js';
 
+/** Of requests that write, beside the body: the key to send them again by, what must hold, what is known, and why. */
+export const WRITE_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Acknowledge', 'X-Reason'] as const;
+export type WriteHeader = (typeof WRITE_HEADERS)[number];
+
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** What is known of every request. */
@@ -53,6 +57,8 @@ interface Spec<Query, Who> {
   optionalBody?: true;
   /** Whether it needs a database that takes changes; absent: everything but GET does. */
   needsPrimary?: boolean;
+  /** The headers of `WRITE_HEADERS` that it carries out; absent: all, where it writes. A write refuses the others. */
+  heeds?: readonly WriteHeader[];
   /** Also answered while the database is away, to users that were known before. */
   whileDatabaseIsAway?: true;
   handle: (call: Call<Query, Who>) => Answer | Promise<Answer>;
@@ -70,6 +76,7 @@ export interface Route {
   whileDatabaseIsAway: boolean;
   /** On a standby it is refused. */
   needsPrimary: boolean;
+  heeds: readonly WriteHeader[];
   /** Reads query and body, then answers. `caller` is null on routes for anyone. */
   answer(exchange: Exchange, caller: Caller | null, bodies: Bodies): Promise<Answer>;
 }
@@ -77,10 +84,12 @@ export interface Route {
 /** A route for callers whose role is at least `access`. */
 export function route<Query>(spec: Spec<Query, Caller> & { access: Exclude<Access, 'anyone'> }): Route {
   const read = requestReader(spec);
+  const about = described(spec, spec.access);
   return {
-    ...described(spec, spec.access),
+    ...about,
     async answer(exchange, caller, bodies) {
       if (caller === null) throw new Error(`${spec.path} was called without a caller`);
+      requireHeeded(exchange, about);
       return read(exchange.req, bodies, {
         admits: (query) => requireStricter(spec.stricter, query, caller),
         handle: (given) => spec.handle({ ...exchange, ...given, caller }),
@@ -98,17 +107,30 @@ function requireStricter<Query>(stricter: Stricter<Query> | undefined, query: Qu
 /** A route for anyone, with a token or without. */
 export function openRoute<Query>(spec: Spec<Query, null>): Route {
   const read = requestReader(spec);
+  const about = described(spec, 'anyone');
   return {
-    ...described(spec, 'anyone'),
-    answer: (exchange, _caller, bodies) =>
-      read(exchange.req, bodies, { handle: (given) => spec.handle({ ...exchange, ...given, caller: null }) }),
+    ...about,
+    async answer(exchange, _caller, bodies) {
+      requireHeeded(exchange, about);
+      return read(exchange.req, bodies, { handle: (given) => spec.handle({ ...exchange, ...given, caller: null }) });
+    },
   };
+}
+
+/** Who sends such a header counts on it. */
+function requireHeeded({ req }: Exchange, { method, needsPrimary, heeds }: Omit<Route, 'answer'>): void {
+  if (!needsPrimary || method === 'get' || heeds.length === WRITE_HEADERS.length) return;
+  const unheeded = WRITE_HEADERS.find((name) => !heeds.includes(name) && req.headers[name.toLowerCase()] !== undefined);
+  if (unheeded === undefined) return;
+  const message = `${unheeded} is not carried out here: send the request without it.`;
+  throw refused('INVALID_PAYLOAD', message, { path: unheeded });
 }
 
 function described<Query>(spec: Omit<Spec<Query, never>, 'handle'>, access: Access): Omit<Route, 'answer'> {
   const { method, path, stricter, query, body, optionalBody = false } = spec;
   const { whileDatabaseIsAway = false, needsPrimary = method !== 'get' } = spec;
-  return { method, path, access, stricter, query, body, optionalBody, whileDatabaseIsAway, needsPrimary };
+  const { heeds = needsPrimary && method !== 'get' ? WRITE_HEADERS : [] } = spec;
+  return { method, path, access, stricter, query, body, optionalBody, whileDatabaseIsAway, needsPrimary, heeds };
 }
 
 interface Given<Query> {

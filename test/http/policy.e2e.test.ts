@@ -45,7 +45,8 @@ describe('the policy over HTTP', () => {
     expect(put.json).to.deep.equal({ data: policy });
     const after = await client('/policy');
     expect(after.json).to.deep.include({ data: policy });
-    expect(after.headers.get('etag')).to.equal(put.headers.get('etag')).and.not.to.equal(before.headers.get('etag'));
+    const policyOf = ({ headers }: { headers: Headers }) => headers.get('etag')?.slice(1).split(/["-]/)[0];
+    expect(policyOf(after)).to.equal(policyOf(put)).and.not.to.equal(policyOf(before));
     const { data } = await api.ok<{ data: object[] }>('GET', '/history/events?type=policy.updated');
     expect(data).to.have.length(1);
     expect(data[0]).to.deep.include({
@@ -88,7 +89,7 @@ describe('the policy over HTTP', () => {
       headers: { ...json({}).headers, ...headers },
     });
     expect(refused.status, refused.text).to.equal(400);
-    expect(refused.text).to.contain('nothing is found that');
+    expect(refused.text).to.contain('X-Acknowledge is not carried out here');
     expect((await api.client('/policy')).text).not.to.contain('"approvals":7');
   });
 

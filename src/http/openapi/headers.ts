@@ -1,5 +1,5 @@
 /** The headers that requests and answers carry beside their bodies. */
-import type { Route } from '../route.js';
+import type { Route, WriteHeader } from '../route.js';
 import type { JsonSchema } from './json-schema.js';
 import type { OperationDoc } from './operation-doc.js';
 
@@ -10,13 +10,16 @@ interface Header {
 
 const text: JsonSchema = { type: 'string' };
 
-/** Of requests that change the schema. */
-const CHANGE_PARAMETERS: Readonly<Record<string, Header>> = {
+/** Of requests that write, as far as their routes heed them. */
+const WRITE_PARAMETERS: Readonly<Record<WriteHeader, Header>> = {
   'Idempotency-Key': {
     description: 'Sent again by the same caller within 24 hours, it gets the first answer, and nothing is done twice',
     schema: { ...text, minLength: 1, maxLength: 255 },
   },
-  'If-Match': { description: 'The hash that the schema must have: 412 when it has moved', schema: text },
+  'If-Match': {
+    description: 'The hash that the schema must have (of the policy: the ETag of GET /policy): 412 when it has moved',
+    schema: text,
+  },
   'X-Acknowledge': {
     description:
       'Findings that the caller knows of, where the policy asks for it: `LOSES_DATA:articles.title`, separated by commas; in a name, `%2E` is a dot, `%2C` a comma, `%25` a percent sign. Kept with the events; 400 where one is not found',
@@ -68,10 +71,10 @@ export function answerHeaders({ access, needsPrimary }: Route, { changes, valida
 }
 
 /** None is required. Authorization is not among them: it is a security scheme. */
-export function headerParameters({ access }: Route, { changes, validated }: OperationDoc): JsonSchema[] {
+export function headerParameters({ access, heeds }: Route, { validated }: OperationDoc): JsonSchema[] {
   const headers = {
     ...(access !== 'anyone' && POSITION_PARAMETERS),
-    ...(changes && CHANGE_PARAMETERS),
+    ...Object.fromEntries(heeds.map((name) => [name, WRITE_PARAMETERS[name]])),
     ...(validated && READ_PARAMETERS),
   };
   return Object.entries(headers).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));

@@ -72,7 +72,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
 type Handle = Parameters<typeof openRoute>[0]['handle'];
 
 function postForAnyone(path: string, handle: Handle): Route {
-  return openRoute({ method: 'post', path, query: noQuery, body: 'json', handle });
+  return openRoute({ method: 'post', path, query: noQuery, body: 'json', heeds: [], handle });
 }
 
 function granted(req: Request, grant: Grant, byCookie: boolean): Answer {

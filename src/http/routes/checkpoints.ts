@@ -31,6 +31,7 @@ export function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>)
       path: '/history/checkpoint/keys',
       access: 'admin',
       query: noQuery,
+      heeds: [],
       async handle() {
         return jsonAnswer(200, { data: await checkpoints.rotate() });
       },

@@ -134,6 +134,7 @@ function acknowledgeRoute({ pipeline }: HttpDeps): Route {
     path: '/history/acknowledge',
     access: 'admin',
     query: noQuery,
+    heeds: ['X-Reason'],
     async handle(call) {
       const { position, divergences } = await pipeline.acknowledge(causeOf(ACKNOWLEDGE, call));
       return { ...jsonAnswer(200, { data: { position, divergences } }), position };

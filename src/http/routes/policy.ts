@@ -6,13 +6,14 @@ import { readPolicy } from '../../log/read-policy.js';
 import { UPDATE_POLICY, updatingPolicy } from '../../pipeline/prepare/update-policy.js';
 import { RULES } from '../../schema/findings/index.js';
 import type { Policy } from '../../schema/policy/index.js';
-import { type Answer, jsonAnswer } from '../answer/answer.js';
+import { type Answer, JSON_TYPE, jsonAnswer } from '../answer/answer.js';
 import { recorded } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { diffQuery } from '../diff-answer.js';
 import { createPointAt } from '../history/point.js';
 import { moment } from '../request/history-query.js';
-import { largeJsonAnswer } from '../answer/json-text.js';
+import { jsonBytes, largeJsonAnswer } from '../answer/json-text.js';
+import { representationAnswer } from '../answer/representation.js';
 import { readPolicyBody } from '../policy/policy-body.js';
 import { createPolicyTest } from '../policy/policy-test.js';
 import { flag, noQuery } from '../request/query.js';
@@ -26,7 +27,7 @@ const testQuery = diffQuery.extend({ online: flag.describe('As if it were asked 
 
 /** A policy is replaced as a whole, by an event of the log. */
 export function policyRoutes(deps: HttpDeps): Route[] {
-  const { pool, pipeline } = deps;
+  const { pool, pipeline, rendered } = deps;
   const pointAt = createPointAt(deps);
   const test = createPolicyTest(deps);
   return [
@@ -39,8 +40,11 @@ export function policyRoutes(deps: HttpDeps): Route[] {
         const { at } = call.query;
         const upTo = at === undefined ? undefined : (await pointAt(at, 'at', call)).head.position;
         const { policy, position, updated_at } = await readPolicy(pool, upTo);
-        const answer = jsonAnswer(200, { data: policy, meta: { position, updated_at, codes: CODES } });
-        return { ...answer, headers: [...answer.headers, 'ETag', tagOf(policy)], position: upTo ?? call.head };
+        const meta = { position, updated_at, codes: CODES };
+        const found = await rendered.get(policy, `policy ${position}`, () => jsonBytes({ data: policy, meta }));
+        // Of what is shown as a whole; what it begins with is what If-Match looks at.
+        const etag = `"${hashOf(policy)}-${found.etag.slice(1)}`;
+        return representationAnswer({ ...found, etag, type: JSON_TYPE, position: upTo ?? call.head }, call.req);
       },
     }),
     route({
@@ -49,18 +53,19 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       access: 'admin',
       query: noQuery,
       body: 'json',
+      heeds: ['Idempotency-Key', 'If-Match', 'X-Reason'],
       handle(call): Promise<Answer> {
         const policy = readPolicyBody(call.body);
         return recorded(call, UPDATE_POLICY, {
           // The tag is of the policy, not of the schema.
           run: ({ ifMatch, ...context }) =>
             pipeline.record(
-              updatingPolicy(policy, (now) => ifMatch === undefined || `"${ifMatch}"` === tagOf(now)),
+              updatingPolicy(policy, (now) => ifMatch === undefined || ifMatch.split('-')[0] === hashOf(now)),
               context,
             ),
           render: ({ position }) => {
             const answer = jsonAnswer(200, { data: policy });
-            return { ...answer, headers: [...answer.headers, 'ETag', tagOf(policy)], position };
+            return { ...answer, headers: [...answer.headers, 'ETag', `"${hashOf(policy)}"`], position };
           },
         });
       },
@@ -80,4 +85,4 @@ export function policyRoutes(deps: HttpDeps): Route[] {
 /** What a policy can say something of. */
 const CODES = RULES.map(({ code, title, level, shownOnly = false }) => ({ code, title, level, shown_only: shownOnly }));
 
-const tagOf = (policy: Policy): string => `"${sha256(canonicalJson(policy))}"`;
+const hashOf = (policy: Policy): string => sha256(canonicalJson(policy));

@@ -35,6 +35,7 @@ export function projectionRoutes({ projections }: { projections: Projections }):
       path: '/projections/:name/rebuild',
       access: 'admin',
       query: noQuery,
+      heeds: [],
       async handle({ params: { name = '' } }) {
         if (!isProjectionName(name)) {
           throw refused(

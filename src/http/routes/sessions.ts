@@ -33,6 +33,7 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
       path: '/sessions/:id',
       access: 'admin',
       query: noQuery,
+      heeds: [],
       async handle({ params: { id = '' } }) {
         unwrap(await liveSessions.end(id));
         return noContent();
@@ -43,6 +44,7 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
       path: '/users/:id/sessions',
       access: 'admin',
       query: noQuery,
+      heeds: [],
       async handle({ params: { id = '' } }) {
         return jsonAnswer(200, { data: { ended: unwrap(await liveSessions.endAll(id)) } });
       },

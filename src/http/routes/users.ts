@@ -20,7 +20,7 @@ export function userRoutes(deps: HttpDeps): Route[] {
 }
 
 /** What all of these routes have in common. */
-const admin = { access: 'admin', query: noQuery } as const;
+const admin = { access: 'admin', query: noQuery, heeds: [] } as const;
 
 const idOf = ({ params }: Call<unknown>): string => params['id'] ?? '';
 

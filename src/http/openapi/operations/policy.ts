@@ -8,6 +8,7 @@ export const POLICY_OPERATIONS: OperationDocs = {
     id: 'getPolicy',
     summary: 'What may be done without asking, now or at a moment',
     answer: policyAt,
+    validated: true,
     refuses: ['NOT_FOUND'],
   },
   'PUT /policy': {
@@ -17,7 +18,7 @@ export const POLICY_OPERATIONS: OperationDocs = {
     body: policyBody,
     example: { findings: { LOSES_DATA: 'approve', INDEX_UNDER_LOCK: 'refuse' }, online_above_rows: 100_000 },
     answer: data(policy),
-    refuses: ['PRECONDITION_FAILED', 'LOCK_TIMEOUT'],
+    refuses: ['PRECONDITION_FAILED', 'IDEMPOTENCY_MISMATCH', 'LOCK_TIMEOUT'],
   },
   'POST /policy/test': {
     id: 'testPolicy',
