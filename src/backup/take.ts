@@ -7,6 +7,7 @@ import { OperatorError } from '../kernel/operator-error.js';
 import { isLockTableFull } from '../projector/refusals/too-few-locks.js';
 import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
 import { type TableRows, leftOut, sequenceNames, tablesWithRows } from './contents.js';
+import { unlimited } from '../postgres/unlimited.js';
 import { COPY_SETTINGS, copyOut } from './rows.js';
 
 /**
@@ -31,12 +32,11 @@ export interface Moment {
  */
 export async function beginMoment(client: pg.ClientBase, { schema, tables, lockTimeout }: Moment): Promise<void> {
   if (client.getTransactionStatus() !== 'I') await client.query('ROLLBACK');
+  // The first query in it takes the moment.
   await client.query(
-    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${COPY_SETTINGS}; SET LOCAL statement_timeout = 0;
-     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = ${Math.ceil(lockTimeout)}`,
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${COPY_SETTINGS}; ${unlimited('transaction')};
+     SET LOCAL lock_timeout = ${Math.ceil(lockTimeout)}`,
   );
-  // The first query takes the moment.
-  await client.query('SELECT');
   for (let start = 0; start < tables.length; start += LOCKED_AT_ONCE) {
     const some = tables.slice(start, start + LOCKED_AT_ONCE);
     const names = some.map((name) => `ONLY ${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`);

@@ -4,6 +4,7 @@ import { type LockPurpose, advisoryKey } from './advisory.js';
 import type { Logger } from './logger.js';
 import { ServiceClient } from './client.js';
 import { type ConnectionOptions, connectionConfig } from './pool.js';
+import { unlimited } from './unlimited.js';
 import { watchOwnClient } from './silent-connections.js';
 
 export interface LockedSession {
@@ -21,10 +22,6 @@ export interface OpenSession {
   logger: Logger;
 }
 
-/** Whatever the server, the database or the account says; the last of them is there from PostgreSQL 17 on. */
-const UNLIMITED = `SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
-  WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout')`;
-
 /**
  * Null when another process has the lock. Only ever tried, never waited for: a waiting session is what CREATE INDEX
  * CONCURRENTLY itself waits for. Statements may take as long as they take, and wait for locks as long.
@@ -39,7 +36,7 @@ export async function openLockedSession(options: OpenSession): Promise<LockedSes
   const close = (): Promise<void> => client.end().catch(() => undefined);
   try {
     await client.connect();
-    await client.query(UNLIMITED);
+    await client.query(unlimited('session'));
     const { rows } = await client.query<{ pid: number; locked: boolean }>(
       `SELECT pg_backend_pid() AS pid, pg_catalog.pg_try_advisory_lock($1) AS locked`,
       [advisoryKey({ database, schema: connection.schema }, purpose)],

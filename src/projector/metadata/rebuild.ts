@@ -14,6 +14,7 @@ import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
 import { watchOwnClient } from '../../postgres/silent-connections.js';
 import { commitSurely } from '../../postgres/transaction.js';
+import { unlimited } from '../../postgres/unlimited.js';
 import { writeLimits } from '../../postgres/write-limits.js';
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../log/fold.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
@@ -105,7 +106,7 @@ function telling(total: number, onProgress: Progress = () => undefined): FoldLog
 
 async function enter(client: pg.Client, key: string): Promise<void> {
   // A long log takes long, and none of it in one transaction but the switch.
-  await client.query(`SET statement_timeout = 0; SET lock_timeout = 0`);
+  await client.query(unlimited('session'));
   const { rows } = await client.query<{ locked: boolean }>('SELECT pg_catalog.pg_try_advisory_lock($1) AS locked', [
     key,
   ]);

@@ -6,6 +6,7 @@ import { readDatabase } from '../../postgres/database.js';
 import type { Logger } from '../../postgres/logger.js';
 import { holdsService, migrate } from '../../postgres/migrate.js';
 import { createPool } from '../../postgres/pool.js';
+import { unlimited } from '../../postgres/unlimited.js';
 import { isRestoring, markRestoring } from '../../postgres/restoring.js';
 import { type Sql, sql, own } from '../ddl/sql.js';
 
@@ -42,7 +43,7 @@ export async function openTarget(options: TargetOptions): Promise<ReplayTarget> 
       await pool.end();
     };
     try {
-      await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
+      await client.query(unlimited('session'));
       const key = advisoryKey({ database: database.database, schema }, 'log');
       await takeLock(client, key);
       await requireEmpty(client, options);

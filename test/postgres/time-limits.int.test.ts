@@ -1,0 +1,111 @@
+/** Limits of time that an operator sets on the database: what takes as long as it takes is ended by none of them. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { beginMoment } from '../../src/backup/take.js';
+import { advisoryKey } from '../../src/postgres/advisory.js';
+import { readDatabase } from '../../src/postgres/database.js';
+import { createClient } from '../../src/postgres/pool.js';
+import { rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
+import { openTarget } from '../../src/projector/replay/target.js';
+import { CAUSE, type Instance, done, silent, startInstance, table } from '../support/instance.js';
+import { type TestDatabase, createDatabase } from '../support/postgres.js';
+
+const LIMIT = 400;
+const LONGER = 1_000;
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+describe('limits of time on the database', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let instance: Instance;
+  let other: pg.Client;
+  const place = () => ({ connectionString: database.connectionString, schema: 'public', serviceSchema: 'service' });
+  let limits: string[];
+
+  before(async () => {
+    database = await createDatabase('migrated');
+    other = new pg.Client(database.connectionString);
+    await other.connect();
+    const { rows } = await other.query<{ name: string }>(
+      `SELECT name FROM pg_settings WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`,
+    );
+    limits = rows.map(({ name }) => name);
+    await limited(database.connectionString);
+    instance = await startInstance(database.connectionString);
+    done(await instance.pipeline.execute('create-collection', table('a'), { cause: CAUSE }));
+  });
+  after(async () => {
+    await instance.stop();
+    await other.end();
+    await database.drop();
+  });
+
+  async function limited(connectionString: string): Promise<void> {
+    const client = new pg.Client(connectionString);
+    await client.connect();
+    const name = client.escapeIdentifier(new URL(connectionString).pathname.slice(1));
+    for (const limit of limits) await client.query(`ALTER DATABASE ${name} SET ${limit} = '${LIMIT}ms'`);
+    await client.end();
+  }
+
+  /** Runs `work` while somebody else has the lock for longer than the limits. */
+  async function behind<T>(lock: string, work: () => Promise<T>): Promise<T> {
+    await other.query(`SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0`);
+    if (limits.includes('transaction_timeout')) await other.query('SET transaction_timeout = 0');
+    await other.query(`BEGIN; ${lock}`);
+    const [result] = await Promise.all([work(), pause(LONGER).then(() => other.query('ROLLBACK'))]);
+    return result;
+  }
+
+  const logLock = async () => {
+    const { database: name } = await readDatabase(instance.pool);
+    return `SELECT pg_advisory_xact_lock(${advisoryKey({ database: name, schema: 'public' }, 'log')})`;
+  };
+
+  it('end no change, which has its own', async () => {
+    await behind(await logLock(), async () => {
+      done(await instance.pipeline.execute('create-collection', table('b'), { cause: CAUSE }));
+    });
+  });
+
+  it('end no rebuild of the metadata', async () => {
+    const { database: name } = await readDatabase(instance.pool);
+    const options = { connection: place(), database: name, lockTimeout: 10_000, logger: silent };
+    const { position } = await behind(await logLock(), () => rebuildMetadataRows(options));
+    expect(position).to.equal((await instance.store.load(), instance.store.point().head.position));
+  });
+
+  it('end no backup, while it waits nor while it is written', async () => {
+    const client = createClient(place());
+    await client.connect();
+    const moment = { schema: 'public', head: { position: 1, hash: '' }, tables: ['a'], lockTimeout: 10_000 };
+    try {
+      await behind('LOCK TABLE public.a IN ACCESS EXCLUSIVE MODE', () => beginMoment(client, moment));
+      await pause(LONGER);
+      expect((await client.query('SELECT FROM public.a')).rowCount).to.equal(0);
+      await client.query('ROLLBACK');
+      const { rows } = await client.query<{ setting: string }>(
+        `SELECT current_setting('statement_timeout') AS setting`,
+      );
+      expect(rows[0]?.setting, 'for the transaction alone').to.equal(`${LIMIT}ms`);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('end no replay', async () => {
+    const empty = await createDatabase('empty');
+    await limited(empty.connectionString);
+    const target = await openTarget({ ...place(), connectionString: empty.connectionString, logger: silent });
+    try {
+      await target.client.query('BEGIN');
+      await pause(LONGER);
+      await target.client.query(`SELECT pg_sleep(${LONGER / 1000})`);
+      await target.client.query('COMMIT');
+    } finally {
+      await target.close();
+      await empty.drop();
+    }
+  });
+});
