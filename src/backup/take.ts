@@ -7,6 +7,7 @@ import { OperatorError } from '../kernel/operator-error.js';
 import { isLockTableFull } from '../projector/refusals/too-few-locks.js';
 import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
 import { type TableRows, leftOut, sequenceNames, tablesWithRows } from './contents.js';
+import { SQLSTATE, sqlState } from '../postgres/errors.js';
 import { unlimited } from '../postgres/unlimited.js';
 import { COPY_SETTINGS, copyOut } from './rows.js';
 
@@ -40,13 +41,34 @@ export async function beginMoment(client: pg.ClientBase, { schema, tables, lockT
   for (let start = 0; start < tables.length; start += LOCKED_AT_ONCE) {
     const some = tables.slice(start, start + LOCKED_AT_ONCE);
     const names = some.map((name) => `ONLY ${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`);
-    await client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`).catch(explainLock);
+    await client
+      .query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`)
+      .catch((error: unknown) => explainLock(error, { client, schema, tables }));
   }
 }
 
 const LOCKED_AT_ONCE = 500;
 
-function explainLock(cause: unknown): never {
+/** The second: something else bears its name. */
+const GONE: ReadonlySet<string | undefined> = new Set([SQLSTATE.undefined_table, SQLSTATE.wrong_object_type]);
+
+const MISSING = `
+  SELECT w.name FROM pg_catalog.unnest($2::text[]) AS w (name)
+   WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                      WHERE n.nspname = $1 AND c.relname = w.name AND c.relkind IN ('r', 'p'))
+   ORDER BY w.name COLLATE "C"`;
+
+interface Locking extends Pick<Moment, 'schema' | 'tables'> {
+  client: pg.ClientBase;
+}
+
+async function explainLock(cause: unknown, { client, schema, tables }: Locking): Promise<never> {
+  if (GONE.has(sqlState(cause))) {
+    await client.query('ROLLBACK');
+    const { rows } = await client.query<{ name: string }>(MISSING, [schema, tables]);
+    const [first] = rows;
+    if (first !== undefined) throw new OperatorError(missingTables(first.name, rows.length - 1), { cause });
+  }
   if (isLockTableFull(cause)) {
     throw new OperatorError(
       'PostgreSQL ran out of lock slots: a backup locks each table against changes. Raise max_locks_per_transaction and restart PostgreSQL.',
@@ -55,6 +77,10 @@ function explainLock(cause: unknown): never {
   }
   throw cause;
 }
+
+const missingTables = (name: string, more: number): string =>
+  `Nothing was written: the table "${name}"${more > 0 ? ` and ${more} more are` : ' is'} in the log, and not in the database. ` +
+  '"dps drift" shows how to put that right.';
 
 /** The contents of a backup, read while they are written. @param onRows told of each table that begins */
 export async function contentsOf(

@@ -284,6 +284,24 @@ describe('dps backup', () => {
     expect(await readdir(directory)).not.to.contain('drifted.dps');
   });
 
+  it('names tables that were dropped by hand, or have another thing in their place, and what to do', async () => {
+    await sql(source, `ALTER TABLE large RENAME TO elsewhere`);
+    const places = [``, `CREATE MATERIALIZED VIEW large AS SELECT 1 AS one`];
+    try {
+      for (const place of places) {
+        await sql(source, place);
+        const { code, err } = await backup(join(directory, 'none'));
+        expect([code, err], place).to.deep.equal([
+          2,
+          'Nothing was written: the table "large" is in the log, and not in the database. "dps drift" shows how to put that right.',
+        ]);
+      }
+      expect(await readdir(directory)).to.not.include('none');
+    } finally {
+      await sql(source, `DROP MATERIALIZED VIEW IF EXISTS large`, `ALTER TABLE elsewhere RENAME TO large`);
+    }
+  });
+
   it('refuses a target that is not empty', async () => {
     const { code, err } = await restore(file, source);
     expect(code).to.equal(2);
