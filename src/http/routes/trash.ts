@@ -66,6 +66,8 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       path: ONE,
       access: 'admin',
       query: noQuery,
+      // What is in the trash was judged when it was deleted.
+      heeds: ['Idempotency-Key', 'If-Match', 'X-Reason'],
       handle: (call) =>
         change(deps, call, {
           name: 'purge-trash',
