@@ -251,10 +251,16 @@ describe('migrate', () => {
     await start('public');
     await onPool('public', (pool) => pool.query('CREATE SCHEMA crm'));
     await start('crm');
-    await onPool('public', (pool) => pool.query('DROP SCHEMA crm'));
-    const error = await start('crm').catch((thrown: unknown) => thrown);
-    expect(error).to.be.instanceOf(OperatorError);
-    expect((error as Error).message).to.equal(
+    const refusal = async (...statements: string[]): Promise<string> => {
+      for (const statement of statements) await onPool('public', (pool) => pool.query(statement));
+      const error = await start('crm').catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(OperatorError);
+      return (error as Error).message;
+    };
+    expect(await refusal('DROP SCHEMA crm')).to.match(
+      /^There is no schema "crm" any more: it was renamed or dropped past the service\./,
+    );
+    expect(await refusal('CREATE SCHEMA crm', 'REVOKE ALL ON SCHEMA crm FROM CURRENT_USER')).to.equal(
       'The schema "crm" can\'t be used: the database user needs the rights USAGE and CREATE on it (and where DB_POOLER is ' +
         'none, no pooler may be in between).',
     );
