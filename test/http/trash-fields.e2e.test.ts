@@ -14,6 +14,7 @@ interface Entry {
 interface Plan {
   accepted: boolean;
   optional?: string[];
+  errors?: { message: string }[];
   warnings: { code: string; message: string }[];
   statements: { summary: string }[];
 }
@@ -252,6 +253,7 @@ describe('the trash of fields', function () {
     expect(extensions['offending']).to.deep.equal({ kind: 'null', count: 3, more: false });
     const tried = await api.ok<Plan>('POST', `/trash/${position}/restore?dry_run`);
     expect([tried.accepted, tried.optional]).to.deep.equal([false, ['t_a_not_null']]);
+    expect(tried.errors?.map((each) => each.message)).to.deep.equal([message]);
     await api.refused(
       { status: 400, code: 'INVALID_PAYLOAD', at: 'without[1]' },
       'POST',

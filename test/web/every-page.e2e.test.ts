@@ -19,9 +19,13 @@ const FILLED: Readonly<Record<string, readonly string[]>> = { $name: NAMES, $pag
 
 describe('every page of the admin app, with hostile names and notes', () => {
   const app = withApp();
-  const ok = async (path: string, body: unknown, reason = MARKUP) => {
+  const ok = async (
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>> = { 'X-Reason': MARKUP },
+  ) => {
     const send = json(body);
-    const { status, text } = await app.client(path, { ...send, headers: { ...send.headers, 'X-Reason': reason } });
+    const { status, text } = await app.client(path, { ...send, headers: { ...send.headers, ...headers } });
     expect(status, `${path} ${text}`).to.equal(200);
   };
 
@@ -48,7 +52,7 @@ describe('every page of the admin app, with hostile names and notes', () => {
     expect((await app.client(gone, { method: 'DELETE' })).status).to.equal(204);
     await app.api.sql(`create table "${MARKUP.replaceAll('"', '""')} by hand" (id integer)`);
     await app.api.sql(`create view "${MARKUP.replaceAll('"', '""')} view" as select 1 from "__proto__"`);
-    await ok('/users', { email: 'm@example.com', name: MARKUP, role: 'admin', password: 'correct horse battery' });
+    await ok('/users', { email: 'm@example.com', name: MARKUP, role: 'admin', password: 'correct horse battery' }, {});
   });
 
   /** As the router has them, so that a new page is among them. */

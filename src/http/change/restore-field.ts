@@ -1,5 +1,6 @@
 /** Restoring a field from the trash: what came back, and what didn't. */
 import { runYielding } from '../../kernel/event-loop.js';
+import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 import { restoringField } from '../../pipeline/prepare/restore-field.js';
 import type { Prepare } from '../../pipeline/types.js';
@@ -26,19 +27,11 @@ export async function restoreField(
   call: RestoreCall,
   { entry, request }: { entry: TrashEntry; request: RestoreRequest },
 ): Promise<Answer> {
-  const { pool, history, pipeline, config } = deps;
+  const { pool, history, config } = deps;
   const options = { pool, at: history.at, schema: config.schema };
+  if (call.query.dry_run)
+    return restorePlan(deps, call, (onNulls) => restoringField({ ...options, onNulls }, entry, request));
   const { prepare, command } = noted(await restoringField(options, entry, request));
-  if (call.query.dry_run) {
-    const run = await dryRun(pipeline, call, { name: 'restore-field', command: prepare });
-    if (run.kind === 'refused') return refusal(run.problems);
-    const returns = await history.returns(run);
-    const restored = await restoredIn(run.before, command());
-    return planAnswer(deps, run, {
-      further: [...returns, ...leftWarnings(restored)],
-      own: { optional: restored.keys },
-    });
-  }
   return change(deps, call, {
     name: 'restore-field',
     command: prepare,
@@ -50,6 +43,24 @@ export async function restoreField(
       const warnings = [...emptiedBy(events), ...leftWarnings(restored)].map(findingOf);
       return { ...jsonAnswer(200, { data, ...(warnings.length > 0 && { warnings }) }), position };
     },
+  });
+}
+
+type Preparing = (onNulls: (problem: Problem) => void) => Promise<Prepare<CommandOf<'restore-field'>>>;
+
+async function restorePlan(deps: RestoreDeps, call: RestoreCall, preparing: Preparing): Promise<Answer> {
+  const nulls: Problem[] = [];
+  const { prepare, command } = noted(await preparing((problem) => nulls.push(problem)));
+  const run = await dryRun(deps.pipeline, call, { name: 'restore-field', command: prepare });
+  if (run.kind === 'refused') return refusal(run.problems);
+  const returns = await deps.history.returns(run);
+  const restored = await restoredIn(run.before, command());
+  const [refused = run.refusal] = nulls;
+  // PostgreSQL refuses those rows too, but can't say how to go on.
+  const told = run.accepted === false && refused !== undefined ? { ...run, refusal: refused } : run;
+  return planAnswer(deps, told, {
+    further: [...returns, ...leftWarnings(restored)],
+    own: { optional: restored.keys },
   });
 }
 

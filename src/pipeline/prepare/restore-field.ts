@@ -6,18 +6,26 @@ import type { TrashEntry } from '../../projector/trash/list.js';
 import type { RestoreRequest } from '../../schema/operations/restore-collection.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { type CollectionNode, type Identity, type State } from '../../schema/model/state.js';
-import { refuseNulls } from './refuse-nulls.js';
+import { nullsInTheWay } from './nulls-in-the-way.js';
 import { type RestoreOptions, schemaBefore, stillThere } from './restore-entry.js';
 import type { Prepare } from '../types.js';
 
 type Command = CommandOf<'restore-field'>;
 
+export interface RestoreFieldOptions extends RestoreOptions {
+  /** The managed schema. */
+  schema: string;
+  /** Told of rows that have no value where one is needed, which PostgreSQL would refuse later; else it is refused at once. */
+  onNulls?: (problem: Problem) => void;
+}
+
 /** @returns what makes the command, once it is known whether its values are there */
 export async function restoringField(
-  options: RestoreOptions & { schema: string },
+  options: RestoreFieldOptions,
   entry: TrashEntry,
   request: RestoreRequest,
 ): Promise<Prepare<Command>> {
+  const { onNulls = refuse } = options;
   const { position, identity, collection, field } = entry;
   const { state: before } = await schemaBefore(options, entry);
   const { state: then } = await options.at(position - 1);
@@ -29,9 +37,16 @@ export async function restoringField(
     const ready = await stillThere<Command>(entry, command)(client, state);
     const now = state.collections.find((each) => each.identities.collection === node.identities.collection);
     if (now === undefined) await refuseWithoutTable(client, entry, node);
-    else await refuseNulls(client, { options, command: ready, now });
+    else {
+      const nulls = await nullsInTheWay(client, { options, command: ready, now });
+      if (nulls !== undefined) onNulls(nulls);
+    }
     return ready;
   };
+}
+
+function refuse(problem: Problem): never {
+  throw new ProblemError(problem);
 }
 
 const holds = ({ collections }: State, identity: Identity): boolean =>

@@ -1,7 +1,7 @@
 /** A field that comes back as NOT NULL: rows that have no value for it are in the way. */
 import { notNullNameOf } from '../../schema/model/constraint-names.js';
 import type pg from 'pg';
-import { type Problem, ProblemError } from '../../kernel/problem.js';
+import type { Problem } from '../../kernel/problem.js';
 import { COPY, countValues } from '../../projector/ddl/trash/values.js';
 import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
@@ -19,17 +19,16 @@ export interface Counting {
 /** Counting ends there. */
 const ENOUGH = 1_000;
 
-/** Counts before anything is done. @throws ProblemError */
-export async function refuseNulls(client: pg.ClientBase, counting: Counting): Promise<void> {
+/** Counts before anything is done. @returns why PostgreSQL would refuse it, with what to leave away */
+export async function nullsInTheWay(client: pg.ClientBase, counting: Counting): Promise<Problem | undefined> {
   const { node, name, as = name, without, empty = false } = counting.command;
   const { collection } = counting.now.collection;
   const schema = node.fields.get(name)?.schema;
-  if (!schema || schema.is_nullable) return;
+  if (!schema || schema.is_nullable) return undefined;
   const key = notNullNameOf({ collection, field: as, schema });
-  if (without.includes(key)) return;
+  if (without.includes(key)) return undefined;
   const nulls = empty ? await countEmpty(client, counting, schema) : await countNulls(client, counting);
-  if (nulls <= 0) return;
-  throw new ProblemError({ ...nullsProblem(nulls, { name, key, empty }), collection, field: as });
+  return nulls <= 0 ? undefined : { ...nullsProblem(nulls, { name, key, empty }), collection, field: as };
 }
 
 /** What rows get without being told. */
