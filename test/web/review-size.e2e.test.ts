@@ -38,5 +38,7 @@ describe('a review of a thousand collections in the admin app', () => {
     await page.keyboard.press('End');
     await page.getByRole('article', { name: 'collection c0999' }).waitFor();
     await one.waitFor({ state: 'detached' });
+    await page.keyboard.press('Home');
+    await page.getByRole('article', { name: 'collection c0000' }).waitFor();
   });
 });

@@ -1,6 +1,6 @@
 /** The changes, collection by collection. Only those near what is seen are drawn. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useCallback, useEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, type RefObject, useCallback, useEffect, useMemo, useRef } from 'react';
 import type { Item } from '../model/items.js';
 import { statementsByItem } from '../model/plan.js';
 import type { Review } from '../use-review.js';
@@ -36,8 +36,16 @@ export function ChangesPane({ review, canChoose, wanted }: Props) {
   });
   const drawn = virtual.getVirtualItems();
   useScrollTo(wanted, rows, (index) => virtual.scrollToIndex(index, { align: 'start' }), scroller);
+  const toEnds = (event: KeyboardEvent) => {
+    const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    if (event.target !== event.currentTarget || !isPlain || !(event.key === 'Home' || event.key === 'End')) return;
+    // The browser scrolls smoothly, and stops short where rows turn out to be of another height on the way.
+    event.preventDefault();
+    if (event.key === 'Home') virtual.scrollToIndex(0);
+    else virtual.scrollToIndex(rows.length - 1, { align: 'end' });
+  };
   return (
-    <div ref={scroller} className={classes.scroller} tabIndex={0} role="region" aria-label="Changes">
+    <div ref={scroller} className={classes.scroller} tabIndex={0} role="region" aria-label="Changes" onKeyDown={toEnds}>
       <div className={classes.rows} style={{ height: virtual.getTotalSize() }}>
         {/* One below the other, so that none covers the next before its new height is known. */}
         <div className={classes.drawn} style={{ transform: `translateY(${drawn[0]?.start ?? 0}px)` }}>
