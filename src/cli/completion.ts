@@ -2,6 +2,7 @@
  * Completion scripts of shells. They hold all there is to complete, so that a key press starts no process and nothing
  * that is typed is ever evaluated; where no option or command fits, files are offered.
  */
+import { shellQuoted } from '../kernel/shell.js';
 import type { Command } from 'commander';
 
 /** A command, by what is typed before: `''`, `users`, `users add`. */
@@ -38,18 +39,16 @@ function placesOf(command: Command, path: string): Place[] {
   return [place, ...below.flatMap((each) => placesOf(each, `${path} ${each.name()}`.trim()))];
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
 const wordsOf = ({ commands, options, choices }: Place): string =>
   [...commands.map(({ name }) => name), ...choices, ...options.flatMap(({ flags }) => flags)].join(' ');
 
 function bash(places: readonly Place[]): string {
-  const paths = places.filter(({ path }) => path !== '').map(({ path }) => quote(path));
+  const paths = places.filter(({ path }) => path !== '').map(({ path }) => shellQuoted(path));
   const values = places.flatMap(({ path, options }) =>
     options
       .filter(({ takesValue }) => takesValue)
       .flatMap(({ flags, choices }) =>
-        flags.map((flag) => `    ${quote(`${path}:${flag}`)}) found=${quote(choices.join(' '))} ;;`),
+        flags.map((flag) => `    ${shellQuoted(`${path}:${flag}`)}) found=${shellQuoted(choices.join(' '))} ;;`),
       ),
   );
   return `# completion of dps for bash
@@ -66,7 +65,7 @@ _dps() {
 ${values.join('\n')}
     *)
       case "$path" in
-${places.map((place) => `        ${quote(place.path)}) found=${quote(wordsOf(place))} ;;`).join('\n')}
+${places.map((place) => `        ${shellQuoted(place.path)}) found=${shellQuoted(wordsOf(place))} ;;`).join('\n')}
       esac ;;
   esac
   COMPREPLY=($(compgen -W "$found" -- "$current"))
@@ -85,10 +84,13 @@ function fish(places: readonly Place[]): string {
     const names = commands.map(({ name }) => name).join(' ');
     const seen = after.map((name) => `__fish_seen_subcommand_from ${name}`);
     const here = names === '' ? seen : [...seen, `not __fish_seen_subcommand_from ${names}`];
-    const at = (conditions: string[]) => (conditions.length === 0 ? '' : ` -n ${quote(conditions.join('; and '))}`);
+    const at = (conditions: string[]) =>
+      conditions.length === 0 ? '' : ` -n ${shellQuoted(conditions.join('; and '))}`;
     return [
-      ...commands.map(({ name, summary }) => `complete -c dps -f${at(here)} -a ${quote(name)} -d ${quote(summary)}`),
-      ...(choices.length === 0 ? [] : [`complete -c dps -f${at(seen)} -a ${quote(choices.join(' '))}`]),
+      ...commands.map(
+        ({ name, summary }) => `complete -c dps -f${at(here)} -a ${shellQuoted(name)} -d ${shellQuoted(summary)}`,
+      ),
+      ...(choices.length === 0 ? [] : [`complete -c dps -f${at(seen)} -a ${shellQuoted(choices.join(' '))}`]),
       ...options.map((option) => `complete -c dps${at(seen)} ${fishOption(option)}`),
     ];
   });
@@ -97,6 +99,6 @@ function fish(places: readonly Place[]): string {
 
 function fishOption({ flags, summary, takesValue, choices }: Place['options'][number]): string {
   const names = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
-  const value = takesValue ? [choices.length === 0 ? '-r' : `-x -a ${quote(choices.join(' '))}`] : [];
-  return [...names, ...value, `-d ${quote(summary)}`].join(' ');
+  const value = takesValue ? [choices.length === 0 ? '-r' : `-x -a ${shellQuoted(choices.join(' '))}`] : [];
+  return [...names, ...value, `-d ${shellQuoted(summary)}`].join(' ');
 }

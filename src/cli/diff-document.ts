@@ -1,6 +1,7 @@
 /** A diff as the service answers it, in words. */
 import { oneLine } from './output.js';
 import { policyText } from './policy.js';
+import type { Warning } from '../kernel/warning.js';
 import { placeText } from '../schema/model/place.js';
 
 interface Change {
@@ -20,11 +21,8 @@ export interface Entry {
   diff: Change[];
 }
 
-export interface Warning {
-  code: string;
-  collection?: string;
-  field?: string;
-  message: string;
+/** A warning as it is answered. */
+export interface JudgedWarning extends Warning {
   /** What the policy does about it. */
   action?: string;
 }
@@ -32,7 +30,7 @@ export interface Warning {
 export interface DiffDocument {
   hash: string;
   diff: { collections: Entry[]; fields: Entry[]; relations: Entry[] };
-  warnings?: Warning[];
+  warnings?: JudgedWarning[];
 }
 
 /** Whether it changes nothing; it may hold warnings all the same. */
@@ -54,11 +52,11 @@ export function describeDiff(document: DiffDocument): string {
 }
 
 /** A line for each. */
-export const describeWarnings = (warnings: readonly Warning[] = []): string[] =>
+export const describeWarnings = (warnings: readonly JudgedWarning[] = []): string[] =>
   warnings.map((warning) => `! ${describeWarning(warning)}`);
 
 /** One line: code, place, and what the policy does about it where it does anything. */
-export function describeWarning(warning: Warning): string {
+export function describeWarning(warning: JudgedWarning): string {
   const { code, message } = warning;
   const place = placeText(warning);
   const policy = policyText(warning);

@@ -1,7 +1,7 @@
 /** Waiting for a change request: a bar on a terminal, a line for each thing that changes elsewhere. Both on stderr. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExitCode, type Invocation, isSet } from './command.js';
-import { type Warning, describeWarning } from './diff-document.js';
+import { type JudgedWarning, describeWarning } from './diff-document.js';
 import { json } from './output.js';
 import { bar } from './progress.js';
 import { ask } from './connections/service.js';
@@ -22,7 +22,7 @@ export interface ShownChange {
   queued_behind: string[];
   waiting_for: { pid: number | null; application_name: string; age_seconds: number | null }[];
   cleaning: boolean;
-  warnings: Warning[];
+  warnings: JudgedWarning[];
   errors: { message: string }[] | null;
   /** What people said of it; null: nobody is asked. */
   proposal: {
@@ -36,7 +36,7 @@ export interface ShownChange {
   planned?: {
     fresh: boolean;
     statements: { summary: string }[];
-    findings: Warning[];
+    findings: JudgedWarning[];
     errors: { message: string }[] | null;
     loses: { collection: string; field: string | null; kept: boolean }[];
   } | null;

@@ -1,6 +1,7 @@
 /** What the policy says of a change, and what its maker says to know of. */
 import { NO_PLACE, placeText, samePlace } from '../schema/model/place.js';
 import { type Acknowledgement, keyOf } from '../schema/policy/index.js';
+import { shellQuoted } from '../kernel/shell.js';
 import { type Values, UsageError, texts } from './command.js';
 
 /** Of a finding, as a service answers it; one of an older release says no action. */
@@ -72,5 +73,4 @@ export function asOption(message: string, path?: string): string {
 }
 
 /** As a shell takes it. */
-export const shellWord = (text: string): string =>
-  /^[\w.:%-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+export const shellWord = (text: string): string => (/^[\w.:%-]+$/.test(text) ? text : shellQuoted(text));

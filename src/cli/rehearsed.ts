@@ -3,13 +3,13 @@ import type { Command } from '../pipeline/types.js';
 import { stoppingFindings } from '../projector/findings/index.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import { type ExitCode, type Invocation, isSet } from './command.js';
-import type { Warning } from './diff-document.js';
+import type { JudgedWarning } from './diff-document.js';
 import { type Workplace, operatorsRequest, refusedByService } from './connections/pipeline.js';
 import { stoppedBy } from './policy.js';
 
 export interface Taken {
   /** What the policy says that would stop it; empty where it was done. */
-  warnings: readonly Warning[];
+  warnings: readonly JudgedWarning[];
   /** 3: the policy would stop it; undefined: it doesn't. */
   code: ExitCode | undefined;
 }

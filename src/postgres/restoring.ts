@@ -5,7 +5,7 @@ import type { Queryable } from './pool.js';
 
 const KEY = 'restoring';
 
-/** Sets the mark, or its time anew where it is there. */
+/** Sets the mark, or a new time where it is there. */
 export async function markRestoring(db: Queryable): Promise<void> {
   await db.query(
     `INSERT INTO ${own.settings} (key, value) VALUES ($1, pg_catalog.jsonb_build_object('since', now()))

@@ -22,7 +22,7 @@ describe('the trash of tables', function () {
 
   const trashed = async (): Promise<Entry[]> => (await api.ok<{ data: Entry[] }>('GET', '/trash')).data;
 
-  /** All that hangs on a table. */
+  /** All that depends on a table. */
   const shape = async (table: string): Promise<unknown> =>
     api.sql(
       `SELECT relacl::text, relrowsecurity,

@@ -4,7 +4,7 @@ import { type AdoptionReport, adopting } from '../../pipeline/prepare/adopt.js';
 import type { Note } from '../../projector/adopt/note.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../command.js';
-import { type Warning, describeWarnings } from '../diff-document.js';
+import { type JudgedWarning, describeWarnings } from '../diff-document.js';
 import { accepted, json, oneLine } from '../output.js';
 import { withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';
@@ -28,7 +28,7 @@ export async function adopt(invocation: Invocation): Promise<ExitCode> {
   return code ?? (report.refused.length > 0 ? 1 : 0);
 }
 
-type Report = AdoptionReport & { dry_run?: boolean; warnings?: readonly Warning[] };
+type Report = AdoptionReport & { dry_run?: boolean; warnings?: readonly JudgedWarning[] };
 
 function requestOf({ positionals, values }: Invocation): object {
   if (isSet(values, 'all') && positionals.length > 0) throw new UsageError('Name tables or say --all, not both.');

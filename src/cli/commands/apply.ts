@@ -1,7 +1,7 @@
 import { counted } from '../../kernel/counted.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
-import { type DiffDocument, type Warning, describeWarning, isEmpty } from '../diff-document.js';
+import { type DiffDocument, type JudgedWarning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json } from '../output.js';
 import { shellWord, stoppedBy } from '../policy.js';
@@ -15,7 +15,7 @@ export interface Plan {
   accepted?: boolean | null;
   events: unknown[];
   statements: PlannedStatement[];
-  warnings?: Warning[];
+  warnings?: JudgedWarning[];
   /** What is prepared first, while the tables are used. */
   online?: { steps: { summary: string }[] };
   /** Why PostgreSQL did not take it. */

@@ -2,6 +2,7 @@ import { type ExitCode, type Invocation, UsageError, isSet, text } from '../comm
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
 import { type ShownBatch, type ShownEvent, createPaint, describeBatch, describeEvent } from '../history-text.js';
 import { deliver, json } from '../output.js';
+import { isPosition } from '../../kernel/position.js';
 import { ask } from '../connections/service.js';
 
 /** Of one request. */
@@ -51,7 +52,7 @@ function readLimit(given: string | undefined): number | undefined {
 /** One event, with what it changed. @throws UsageError where the position is no number */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const [position = ''] = invocation.positionals;
-  if (!/^[1-9]\d{0,14}$/.test(position)) throw new UsageError('POSITION is a number from 1.');
+  if (!isPosition(position)) throw new UsageError('POSITION is a number from 1.');
   const { values, terminal } = invocation;
   const { data } = JSON.parse(await ask(invocation, `/history/events/${position}`)) as { data: ShownEvent };
   const query = { from: String(data.position - 1), to: position };

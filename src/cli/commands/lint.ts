@@ -7,6 +7,7 @@ import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFind
 import { deliver } from '../output.js';
 import { stoppedBy } from '../policy.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
+import { isUuid } from '../../kernel/uuid.js';
 import { type ServiceRequest, ask } from '../connections/service.js';
 
 interface Found {
@@ -31,12 +32,10 @@ const oneOf = <T extends string>(value: string, all: readonly T[]): T => {
   return found;
 };
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-
 /** Of a snapshot, a diff, a folder of files, or a change request; nothing is run and nobody is locked. */
 async function find(invocation: Invocation): Promise<Found> {
   const [what = ''] = invocation.positionals;
-  if (UUID.test(what) && !(await isThere(what))) {
+  if (isUuid(what) && !(await isThere(what))) {
     expectOptions(invocation, 'a change request', []);
     return findIn(invocation, what);
   }

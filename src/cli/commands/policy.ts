@@ -1,7 +1,7 @@
 /** dps policy: what may be done to the schema without asking. */
 import type { Policy } from '../../schema/policy/index.js';
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
-import { type Warning, describeWarning } from '../diff-document.js';
+import { type JudgedWarning, describeWarning } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
 import { json, show as print } from '../output.js';
 import { acknowledged } from '../policy.js';
@@ -28,7 +28,7 @@ export async function set(invocation: Invocation): Promise<ExitCode> {
 interface Tested {
   outcome: 'allowed' | 'acknowledge' | 'approve' | 'refuse';
   approvals: number | null;
-  findings: Warning[];
+  findings: JudgedWarning[];
 }
 
 /** 3 where it isn't simply allowed. Nothing is changed. */

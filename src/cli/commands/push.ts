@@ -8,7 +8,7 @@ import { carryOut, nothingToDo } from './apply.js';
 import { propose } from './proposals.js';
 import { pullInto } from './pull.js';
 
-/** Where it succeeds the files are written anew, unless --base or --dry-run is given. */
+/** Where it succeeds the files are rewritten, unless --base or --dry-run is given. */
 export async function push(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   changeHeaders(invocation);

@@ -1,7 +1,8 @@
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
-import { type Warning, describeWarning } from '../diff-document.js';
+import { type JudgedWarning, describeWarning } from '../diff-document.js';
 import { json, oneLine, table } from '../output.js';
 import { ask, askForAll, changeHeaders, reasonHeader } from '../connections/service.js';
+import { isPosition } from '../../kernel/position.js';
 import { placeText } from '../../schema/model/place.js';
 
 interface Entry {
@@ -39,7 +40,7 @@ export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until,
 interface Restored {
   data?: { collection: string; field?: string };
   statements?: { summary: string }[];
-  warnings?: Warning[];
+  warnings?: JudgedWarning[];
 }
 
 /** What a deletion left comes back; with --dry-run the plan of it. */
@@ -70,7 +71,8 @@ function show({ print, note }: Invocation['terminal'], { data, statements = [], 
 }
 
 /** Where the database was made from its log, and so has no trash of before. */
-const isEmpty = (warnings: readonly Warning[]): boolean => warnings.some(({ code }) => code === 'DATA_NOT_RESTORED');
+const isEmpty = (warnings: readonly JudgedWarning[]): boolean =>
+  warnings.some(({ code }) => code === 'DATA_NOT_RESTORED');
 
 /** 2 where whoever is asked says no. Nobody is asked where there is no terminal. */
 export async function purge(invocation: Invocation): Promise<ExitCode> {
@@ -92,6 +94,6 @@ export async function purge(invocation: Invocation): Promise<ExitCode> {
 }
 
 function positionIn({ positionals: [given = ''] }: Invocation): number {
-  if (!/^[1-9]\d{0,14}$/.test(given)) throw new UsageError('POSITION is a number from 1: "dps trash" lists them.');
+  if (!isPosition(given)) throw new UsageError('POSITION is a number from 1: "dps trash" lists them.');
   return Number(given);
 }

@@ -1,6 +1,6 @@
 /** The schema as files: of git, and of programs. */
 import type { Command } from 'commander';
-import { type Does, FORCE, acknowledge, base, onService, oneOf, output, reason, repeatable, take } from './options.js';
+import { type Does, FORCE, acknowledge, base, onService, oneOf, output, reason, take, changes } from './options.js';
 
 const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 
@@ -40,23 +40,19 @@ changed the same otherwise or the files are wrong, 3 when the policy stops them.
     .addOption(output());
   does(onService(plan), async () => (await import('../commands/plan.js')).plan);
 
-  const push = program
-    .command('push')
-    .summary('bring a running service what the files change')
-    .description(
-      `Brings a running service what files that "dps pull" wrote, and somebody changed, change; whole or not at all.
+  const push = changes(
+    program
+      .command('push')
+      .summary('bring a running service what the files change')
+      .description(
+        `Brings a running service what files that "dps pull" wrote, and somebody changed, change; whole or not at all.
 
 What others changed there since stays. Then the files are written again, as the service has them now; not with --base.`,
-    )
-    .argument('<directory>', DIRECTORY)
-    .addOption(base())
-    .addOption(take())
-    .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
-    .option('--online', 'prepare what takes long first, while the tables are used, and wait for it with a progress bar')
-    .option('-y, --yes', 'answer every question but that for losses')
-    .addOption(
-      repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),
-    )
+      )
+      .argument('<directory>', DIRECTORY)
+      .addOption(base())
+      .addOption(take()),
+  )
     .option('--force', FORCE)
     .addOption(acknowledge())
     .option('--propose', 'open a change request instead: nothing is changed before it is applied')

@@ -32,6 +32,16 @@ export const FORCE = 'accept the snapshot of another release, another database o
 /** A new one each time: an option belongs to one command. */
 export const reason = (): Option => new Option('--reason <text>', 'why, kept with the events');
 
+/** How a command changes the schema: tried only, online, and what it asks before. */
+export const changes = (command: Command): Command =>
+  command
+    .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
+    .option('--online', 'prepare what takes long first, while the tables are used, and wait for it with a progress bar')
+    .option('-y, --yes', 'answer every question but that for losses')
+    .addOption(
+      repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),
+    );
+
 /** Findings that the policy wants acknowledged. */
 export const acknowledge = (): Option =>
   repeatable('--acknowledge <code:place>', 'a finding that you know of (LOSES_DATA:posts.title); repeatable');

@@ -3,7 +3,19 @@ import { Argument, type Command } from 'commander';
 import { declareChanges } from './changes.js';
 import { declareFiles } from './files.js';
 import { declarePolicy } from './policy.js';
-import { type Does, FORCE, acknowledge, base, onService, oneOf, output, reason, repeatable, take } from './options.js';
+import {
+  type Does,
+  FORCE,
+  acknowledge,
+  base,
+  onService,
+  oneOf,
+  output,
+  reason,
+  repeatable,
+  take,
+  changes,
+} from './options.js';
 
 const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 const MODES = ['mirror', 'merge'];
@@ -39,22 +51,18 @@ export function declareSchema(program: Command, does: Does): void {
 
   declareLint(program, does);
 
-  const apply = program
-    .command('apply')
-    .summary('apply a diff or a snapshot, whole or not at all')
-    .description(
-      `Brings a running service to a snapshot, or carries out a diff, whole or not at all.
+  const apply = changes(
+    program
+      .command('apply')
+      .summary('apply a diff or a snapshot, whole or not at all')
+      .description(
+        `Brings a running service to a snapshot, or carries out a diff, whole or not at all.
 
 The plan is shown first. At a terminal it asks before it begins, and before anything is lost; elsewhere it begins, and
 what would be lost is refused unless --allow-drop names it.`,
-    )
-    .argument('<file>', 'a snapshot, or what "dps diff --output" wrote, as JSON or YAML; - for stdin')
-    .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
-    .option('--online', 'prepare what takes long first, while the tables are used, and wait for it with a progress bar')
-    .option('-y, --yes', 'answer every question but that for losses')
-    .addOption(
-      repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),
-    )
+      )
+      .argument('<file>', 'a snapshot, or what "dps diff --output" wrote, as JSON or YAML; - for stdin'),
+  )
     .option('--force', `of a snapshot: ${FORCE}`)
     .addOption(oneOf('--mode <mode>', `of a snapshot: ${MODE}`, MODES))
     .addOption(acknowledge())

@@ -5,6 +5,7 @@ import { withoutPlaces } from '../../schema/findings/index.js';
 import type { PlanNow } from '../../pipeline/change-requests/proposals/plan-now.js';
 import type { HttpDeps } from '../deps.js';
 import { errorBody } from '../errors.js';
+import { isDeletion } from '../../schema/model/events.js';
 import { shownStatement } from '../change/plan-answer.js';
 
 type Planned = Extract<PlanNow, { kind: 'planned' }>;
@@ -39,7 +40,5 @@ async function findingsOf({ pool, config }: Pick<HttpDeps, 'pool' | 'config'>, p
 /** What goes, and whether the trash would have it for a while. */
 export function lossesOf({ events, purge }: Pick<Planned, 'events' | 'purge'>, keepDeleted: number): object[] {
   const kept = !purge && keepDeleted > 0;
-  return events.flatMap(({ type, collection, field }) =>
-    type === 'collection.deleted' || type === 'field.deleted' ? [{ collection, field, kept }] : [],
-  );
+  return events.filter(isDeletion).map(({ collection, field }) => ({ collection, field, kept }));
 }

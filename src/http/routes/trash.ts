@@ -11,6 +11,7 @@ import { createCollectionTexts } from '../documents/collection-texts.js';
 import { count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { restore } from '../change/restore.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
+import { isPosition } from '../../kernel/position.js';
 import { type Call, type Route, route } from '../route.js';
 
 const PATH = '/trash';
@@ -80,7 +81,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
 
 /** The deletion that the path names, by its position in the log. */
 function positionOf({ params: { position = '' } }: Call<unknown>): number {
-  if (!/^[1-9]\d{0,14}$/.test(position))
+  if (!isPosition(position))
     throw invalidQuery('position', 'What is in the trash is named by the position of its deletion: a whole number.');
   return Number(position);
 }

@@ -3,6 +3,7 @@
  * https://c2sp.org/tlog-checkpoint (origin, size, hash, then lines of one's own), but for one thing: the third line is
  * the hash of the last event, the head of a hash chain, and not the root of a Merkle tree.
  */
+import { isPosition } from '../../kernel/position.js';
 import { type Note, NoteError, decodeBase64, parseNote } from './note.js';
 
 export interface Checkpoint {
@@ -34,7 +35,6 @@ export function checkpointText({ origin, position, hash, time }: Checkpoint): st
 
 /** It is shown: nothing that a terminal obeys. */
 const ORIGIN = /^[^\p{White_Space}\p{C}+]+$/u;
-const POSITION = /^[1-9]\d{0,14}$/;
 const TIME = /^time (\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/;
 
 export interface ReadCheckpoint extends Checkpoint {
@@ -46,7 +46,7 @@ export function parseCheckpoint(bytes: Buffer): ReadCheckpoint {
   const note = parseNote(bytes);
   const [origin = '', position = '', hash = '', ...more] = note.text.slice(0, -1).split('\n');
   expectLine(ORIGIN.test(origin), 'its first line is not the origin of a log');
-  expectLine(POSITION.test(position), 'its second line is not a position');
+  expectLine(isPosition(position), 'its second line is not a position');
   const digest = decodeBase64(hash);
   expectLine(digest?.length === 32, 'its third line is not a hash');
   expectLine(!more.includes(''), 'it has an empty line');

@@ -1,8 +1,7 @@
 /** Checkpoints held against a log: an export that is read line by line, or the log of a database. */
-import type { Divergence } from '../../schema/model/events.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { divergencesIn, readAcknowledgements } from '../divergence.js';
+import { type Acknowledgement, divergencesIn, readAcknowledgements } from '../divergence.js';
 import type { LogHead } from '../head.js';
 import type { EventRecord } from '../read.js';
 import { type Checkpoint, type ReadCheckpoint, originOf } from './checkpoint.js';
@@ -31,12 +30,6 @@ export interface LogView {
   originAt(position: number): Promise<string | null>;
   /** All that the log itself says of having become another one. */
   acknowledged(): Promise<Acknowledgement[]>;
-}
-
-export interface Acknowledgement {
-  /** Of the event. */
-  position: number;
-  divergences: Pick<Divergence, 'seen' | 'found'>[];
 }
 
 export interface CheckpointFile {

@@ -5,7 +5,7 @@ import type { Problem } from '../../kernel/problem.js';
 import { COPY, countValues } from '../../projector/ddl/trash/values.js';
 import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
-import { type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
+import { type CollectionNode, primaryKeyOf, hasDefault } from '../../schema/model/state.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { keyChange } from '../../schema/transition/fitting-trash.js';
 
@@ -30,10 +30,6 @@ export async function nullsInTheWay(client: pg.ClientBase, counting: Counting): 
   const nulls = empty ? await countEmpty(client, counting, schema) : await countNulls(client, counting);
   return nulls <= 0 ? undefined : { ...nullsProblem(nulls, { name, key, empty }), collection, field: as };
 }
-
-/** What rows get without being told. */
-const fillsItself = ({ default_value, has_auto_increment, extras }: ColumnSchema): boolean =>
-  default_value !== null || has_auto_increment || extras?.default !== undefined;
 
 interface Nulls {
   name: string;
@@ -68,7 +64,7 @@ async function countNulls(client: pg.ClientBase, { options, command, now }: Coun
 }
 
 async function countEmpty(client: pg.ClientBase, { options, now }: Counting, schema: ColumnSchema): Promise<number> {
-  if (fillsItself(schema)) return 0;
+  if (hasDefault({ schema })) return 0;
   const table = qualified(options.schema, now.collection.collection);
   const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(ENOUGH + 1))}`;
   return countOf(client, sql`(${rows}) AS t`);

@@ -12,6 +12,7 @@ import { CHECK_QUERY, type CheckRow } from '../../log/divergence.js';
 import { withOwnClient } from '../../postgres/own-client.js';
 import type { Problem } from '../../kernel/problem.js';
 import { own } from '../../postgres/own-tables.js';
+import { sendNamed } from '../../postgres/named-batch.js';
 import type { PipelineOptions } from '../types.js';
 
 /** A transaction whose COMMIT was sent and never answered. */
@@ -82,23 +83,23 @@ interface Look {
 async function look(client: pg.Client, lost: Unanswered, { options, limit }: Look): Promise<boolean> {
   const patience = limit < LIMIT ? SHORT_PATIENCE : PATIENCE;
   const key = advisoryKey(options.place, 'log');
-  const flight = sendBatch(client, [
-    { text: 'BEGIN' },
-    {
+  const flight = sendNamed(client, {
+    begin: { text: 'BEGIN' },
+    patience: {
       text: `SELECT pg_catalog.set_config('lock_timeout', $1, true)`,
       values: [Math.min(options.lockTimeout, patience)],
     },
-    { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [key] },
-    { text: CHECK_QUERY },
-    { text: `SELECT FROM ${own.events} WHERE batch = $1 LIMIT 1`, values: [lost.batch] },
-    { text: SYNC_POINT },
-    { text: 'COMMIT' },
-  ]);
+    lock: { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [key] },
+    head: { text: CHECK_QUERY },
+    batch: { text: `SELECT FROM ${own.events} WHERE batch = $1 LIMIT 1`, values: [lost.batch] },
+    sync: { text: SYNC_POINT },
+    commit: { text: 'COMMIT' },
+  });
   const timer = setTimeout(() => (client as unknown as pg.PoolClient).connection.stream.destroy(), limit);
   try {
-    const results = await flight;
-    options.watch?.admit(results[3]?.rows[0] as unknown as CheckRow);
-    return results[4]?.rows.length === 1;
+    const { head, batch } = await flight;
+    options.watch?.admit(head[0] as unknown as CheckRow);
+    return batch.length === 1;
   } catch (error) {
     if (isLocked(error)) await endHolder(client, lost, key);
     throw error;

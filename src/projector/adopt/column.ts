@@ -1,6 +1,6 @@
 /** A column of the catalog as a field. */
 import { quoted } from '../../kernel/quoted.js';
-import { postgresName, notNullName } from '../../schema/model/constraint-names.js';
+import { notNullName, identitySequenceName } from '../../schema/model/constraint-names.js';
 import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/model/extras.js';
 import { checkExpression } from '../../schema/sql-text/expression.js';
 import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '../../schema/normal-form/index.js';
@@ -182,7 +182,7 @@ function identitySequence(converting: Converting, column: CatalogColumn): Pick<C
   const sequence = identity !== null && owned !== null ? objects.sequences.get(owned.name) : undefined;
   if (sequence === undefined) return {};
   const options = sequenceOptions(sequence, column.type);
-  const isOwn = sequence.name === postgresName(table.name, column.name, '_seq');
+  const isOwn = sequence.name === identitySequenceName(table.name, column.name);
   const all = isOwn ? options : { name: sequence.name, ...options };
   return Object.keys(all).length === 0 ? {} : { sequence: all };
 }

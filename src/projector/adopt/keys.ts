@@ -1,6 +1,6 @@
 /** Constraints and indexes: what fields say of them, and what goes into the extras of the table. */
 import { quoted } from '../../kernel/quoted.js';
-import { extrasOf } from '../../schema/model/state.js';
+import { extrasOf, hasTable } from '../../schema/model/state.js';
 import { indexName, primaryKeyName, uniqueName } from '../../schema/model/constraint-names.js';
 import { keyDefinition } from '../../schema/sql-text/columns.js';
 import type { TableExtras } from '../../schema/model/extras.js';
@@ -127,8 +127,9 @@ export function keptReference(
   return fault ?? { name, definition, references: target };
 }
 
-function isManaged({ together, state }: Converting, table: string): boolean {
-  return together.has(table) || state.collections.get(table)?.collection.schema != null;
+/** Whether the log has the table, or is about to. */
+export function isManaged({ together, state }: Pick<Converting, 'together' | 'state'>, table: string): boolean {
+  return together.has(table) || hasTable(state, table);
 }
 
 function referenceFault(definition: string): string | null {

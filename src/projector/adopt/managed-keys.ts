@@ -11,7 +11,7 @@ import { withExtras } from '../../schema/transition/table-extras.js';
 import type { CatalogConstraint, CatalogTable } from '../catalog/model.js';
 import { objectNames } from '../ddl/object-names.js';
 import type { Converting } from './context.js';
-import { byNames, keptReference, noteUnrepresented } from './keys.js';
+import { byNames, keptReference, noteUnrepresented, isManaged } from './keys.js';
 import { foreignKeysOf } from './relations.js';
 
 export interface ManagedKeys {
@@ -77,10 +77,12 @@ const ordered = (schema: TableSchema, extras: object): TableSchema => withExtras
 function awaited({ table, like, schema, state, together }: Holder): Map<string, CatalogConstraint> {
   const left = leftOut(like);
   for (const name of objectNames(like)) left.delete(name);
-  const isManaged = (name: string) => together.has(name) || state.collections.get(name)?.collection.schema != null;
   const keys = table.constraints.filter(
     ({ kind, name, references }) =>
-      kind === 'foreign key' && left.has(name) && references?.schema === schema && isManaged(references.table),
+      kind === 'foreign key' &&
+      left.has(name) &&
+      references?.schema === schema &&
+      isManaged({ together, state }, references.table),
   );
   return new Map(keys.map((key) => [key.name, key]));
 }

@@ -8,6 +8,7 @@ import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
 import { keepIndexName } from './own-index.js';
 import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
+import { hasDefault } from '../../schema/model/state.js';
 import { ident, sql } from './sql.js';
 
 /** The column alone. */
@@ -20,7 +21,7 @@ export function columnAddition(change: Change, field: ColumnField): Step {
     lock: 'ACCESS EXCLUSIVE',
     rewrites_table: everyRowDiffers,
     // A computed value can overflow or be null; without any value, rows can't be NOT NULL.
-    may_fail: schema.generation_expression !== null || (!schema.is_nullable && !givesValue(field)),
+    may_fail: schema.generation_expression !== null || (!schema.is_nullable && !hasDefault(field)),
     lock_entries: 5,
   });
 }
@@ -58,10 +59,6 @@ export function addIndex(change: Change, field: ColumnField): Step {
 function isIndexedLater({ event, about }: Change): boolean {
   if (!('concurrent_indexes' in event.data) || event.data.concurrent_indexes !== true) return false;
   return about === undefined || about === event.field;
-}
-
-function givesValue({ schema }: ColumnField): boolean {
-  return schema.has_auto_increment || schema.default_value !== null || schema.extras?.default !== undefined;
 }
 
 /** IF EXISTS: it may have been dropped by hand. */

@@ -11,7 +11,7 @@ import { batchNeeds } from './batch-needs.js';
 import type { Change } from './change.js';
 import { type Constraint, addConstraint, goesBeforeAttaching } from './extras.js';
 import { statementsOf } from './step.js';
-import { newEvent, takenFromTrash } from '../../schema/model/events.js';
+import { newEvent, takenFromTrash, isRename } from '../../schema/model/events.js';
 
 /** A foreign key that isn't there yet, and the change that its statement is told to come from. */
 export interface DeferredForeignKey {
@@ -48,9 +48,10 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
     return addReferences(all, state);
   };
   return {
-    before({ event: { type, collection }, before }) {
+    before({ event, before }) {
       // Afterwards tables and columns are called otherwise than what waits says.
-      if (isRename(type)) return release(before);
+      if (isRename(event)) return release(before);
+      const { type, collection } = event;
       const all = waiting.get(collection);
       if (all === undefined || (type !== 'collection.updated' && type !== 'collection.deleted')) return [];
       waiting.delete(collection);
@@ -60,7 +61,7 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
       return addReferences(all, before);
     },
     after(change) {
-      if (isRename(change.event.type)) {
+      if (isRename(change.event)) {
         const all = [...waiting.values()].flat();
         waiting.clear();
         all.forEach((each) => wait(byNewNames(each, change)));
@@ -87,8 +88,6 @@ const isRestored = ({ event, hasTrash }: Change, { references }: Constraint): bo
   event.type === 'collection.created' &&
   takenFromTrash(event.data) !== undefined &&
   references === event.collection;
-
-const isRename = (type: string): boolean => type === 'collection.renamed' || type === 'field.renamed';
 
 /** What waits, as the state after a rename says it. */
 function byNewNames({ change, constraint }: DeferredForeignKey, { event, after }: Change): DeferredForeignKey {

@@ -1,6 +1,6 @@
 /** The sequence of an identity column that stays one: its options and its name. */
 import type { ColumnField } from '../../schema/model/state.js';
-import { postgresName } from '../../schema/model/constraint-names.js';
+import { identitySequenceNameOf } from '../../schema/model/constraint-names.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import type { Change } from './change.js';
@@ -15,9 +15,6 @@ const optionsOf = (field: ColumnField, type = typeOf(field)): Sql => {
   const { name: _, ...options } = field.schema.extras?.sequence ?? {};
   return everyOption(options, type);
 };
-
-const nameOf = ({ collection, field, schema }: ColumnField): string =>
-  schema.extras?.sequence?.name ?? postgresName(collection, field, '_seq');
 
 const staysIdentity = (old: ColumnField, now: ColumnField): boolean => isIdentity(old.schema) && isIdentity(now.schema);
 
@@ -67,8 +64,8 @@ function costsOf(old: ColumnField, now: ColumnField): Costs {
 
 /** One without a name of its own is called as PostgreSQL would call it, if nothing else is. */
 export function renameIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
-  if (!staysIdentity(old, now) || nameOf(old) === nameOf(now)) return [];
-  const name = nameOf(now);
+  if (!staysIdentity(old, now) || identitySequenceNameOf(old) === identitySequenceNameOf(now)) return [];
+  const name = identitySequenceNameOf(now);
   const renaming = sql`EXECUTE pg_catalog.format('ALTER SEQUENCE %s RENAME TO %I', altered, ${literal(name)});`;
   const isFree = sql`pg_catalog.to_regclass(${literal(qualified(change.schema, name))}) IS NULL`;
   const isGiven = now.schema.extras?.sequence?.name !== undefined;

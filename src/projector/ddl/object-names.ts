@@ -1,7 +1,12 @@
 /** The names of a table's own constraints and indexes: the service's, unless they were adopted with others. */
 import { type ColumnField, hasColumn, extrasOf, type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
 import { isIdentity } from '../../schema/model/extras.js';
-import { indexNameOf, postgresName, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
+import {
+  indexNameOf,
+  primaryKeyNameOf,
+  uniqueNameOf,
+  identitySequenceNameOf,
+} from '../../schema/model/constraint-names.js';
 import { needsUnique } from './column.js';
 
 /** Of all constraints, indexes and sequences that the table has. */
@@ -17,12 +22,12 @@ export function objectNames(node: CollectionNode): ReadonlySet<string> {
 }
 
 function columnNames(field: ColumnField): string[] {
-  const { collection, field: name, schema } = field;
+  const { schema } = field;
   return [
     ...(needsUnique(field) ? [uniqueNameOf(field)] : []),
     ...(schema.is_indexed ? [indexNameOf(field)] : []),
     ...(schema.is_nullable ? [] : [schema.extras?.not_null_name ?? []].flat()),
     // PostgreSQL's own name for it, unless it was given another.
-    ...(isIdentity(schema) ? [schema.extras?.sequence?.name ?? postgresName(collection, name, '_seq')] : []),
+    ...(isIdentity(schema) ? [identitySequenceNameOf(field)] : []),
   ];
 }

@@ -1,6 +1,7 @@
 /** When a table was renamed, what points at it says its new name: that is no difference of its own. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { CatalogTable } from '../catalog/model.js';
+import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { Difference } from '../verify/index.js';
 
 /** @param renamed the table that is there, by the name it had */
@@ -24,7 +25,5 @@ function withName(shape: Shape, name: string, was: string): Shape {
   return former;
 }
 
-const PLAIN = /^[a-z_][a-z0-9_]*$/;
-
-/** As pg_get_constraintdef writes it; a name that is a key word is quoted there, and its definition stays a difference. */
-const target = (name: string): string => ` REFERENCES ${PLAIN.test(name) ? name : `"${name.replaceAll('"', '""')}"`}(`;
+/** As pg_get_constraintdef writes it. */
+const target = (name: string): string => ` REFERENCES ${quotedName(name)}(`;

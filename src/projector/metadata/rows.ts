@@ -127,7 +127,7 @@ function* inChunks(text: Sql, rows: readonly unknown[], size = ROWS_PER_STATEMEN
 }
 
 /** Rows written by a rebuild. */
-export interface RebuiltMetadata {
+export interface WrittenRows {
   collections: number;
   fields: number;
   relations: number;
@@ -140,7 +140,7 @@ const REBUILD_CHUNK = 5_000;
  * Empties the metadata rows and fills them from `state`. Call it inside a transaction that holds the log's lock and
  * where `state` is at the head: readers see the old rows until it commits. DELETE, because TRUNCATE would lock them out.
  */
-export async function rebuildMetadata(client: pg.ClientBase, state: State): Promise<RebuiltMetadata> {
+export async function rebuildMetadata(client: pg.ClientBase, state: State): Promise<WrittenRows> {
   const nodes = [...state.collections.values()];
   const collections = nodes.map((node) => node.collection);
   const fields = nodes.flatMap((node) => [...node.fields.values()]);

@@ -4,6 +4,7 @@ import type { Problem } from '../../kernel/problem.js';
 import type { CollectionNode } from '../../schema/model/state.js';
 import { objectNames } from '../ddl/object-names.js';
 import { type Sql, join, literal, qualified, sql } from '../ddl/sql.js';
+import { identitySequenceName } from '../../schema/model/constraint-names.js';
 import type { Refused } from './offending-rows.js';
 
 const TAKEN: ReadonlySet<unknown> = new Set([
@@ -72,7 +73,7 @@ function newNames(before: CollectionNode | undefined, after: CollectionNode, cha
   const had = before === undefined ? [] : objectNames(before);
   for (const name of had) names.delete(name);
   // The sequence of an identity column takes another name by itself.
-  for (const { collection, field } of after.fields.values()) names.delete(`${collection}_${field}_seq`);
+  for (const { collection, field } of after.fields.values()) names.delete(identitySequenceName(collection, field));
   // A foreign key can be called like another part of its own table.
   const key = after.relations.get(changed)?.schema?.constraint_name;
   if (key !== undefined) names.add(key);

@@ -8,6 +8,7 @@ import type { CollectionNode, Identity, State } from '../../schema/model/state.j
 import { copiedRows } from '../ddl/trash/values.js';
 import { sql } from '../ddl/sql.js';
 import { isKeptTable } from './expressions.js';
+import { isDeletion } from '../../schema/model/events.js';
 import type { TrashEntry } from './list.js';
 
 /** What the events say of an entry. */
@@ -53,8 +54,7 @@ export function* trashStatements({ before, events }: TrashBatch): Resumable<Para
 
 type Deletion = Extract<StoredEvent, { type: 'collection.deleted' | 'field.deleted' }>;
 
-const isKept = (event: StoredEvent): event is Deletion =>
-  (event.type === 'collection.deleted' || event.type === 'field.deleted') && event.data.kept_until !== undefined;
+const isKept = (event: StoredEvent): event is Deletion => isDeletion(event) && event.data.kept_until !== undefined;
 
 /** What goes may have come, or got its name, in the same batch. */
 function* rowsOf(before: State, events: readonly StoredEvent[]): Resumable<Row[]> {

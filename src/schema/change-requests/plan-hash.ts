@@ -17,7 +17,7 @@ import { type CollectionNode, type State, byName } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
 
 /** What was decided. */
-export interface DecidedChange {
+export interface HashedChange {
   before: State;
   after: State;
   events: readonly LogEvent[];
@@ -55,7 +55,7 @@ export interface PlanDocument {
 }
 
 /** sha256 of the canonical plan, in hex. */
-export function* planHash(change: DecidedChange): Resumable<string> {
+export function* planHash(change: HashedChange): Resumable<string> {
   const digest = createHash('sha256');
   const pieces = yield* canonicalPieces(yield* planDocument(change), createCanonicalWriter());
   for (const piece of pieces) {
@@ -66,7 +66,7 @@ export function* planHash(change: DecidedChange): Resumable<string> {
 }
 
 /** What is hashed, before it is canonical. Objects stand in the diff's order, by name. */
-export function* planDocument(change: DecidedChange): Resumable<PlanDocument> {
+export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
   const { before, after, events, purge = false, acknowledge = [] } = change;
   const diff = yield* diffStates(before, after, collectionsChanged(events));
   const sides = { before, after, former: formerNames(diff) };

@@ -11,6 +11,7 @@ import type { Names } from '../fold/renaming.js';
 import type { State } from '../model/state.js';
 import { isSystemCollection } from '../model/system-collections.js';
 import { checkName } from '../normal-form/names.js';
+import { quoted } from '../../kernel/quoted.js';
 import type { Renames } from '../transition/renames.js';
 
 export interface RenamedFrom {
@@ -174,18 +175,18 @@ function decide(naming: Naming, { notes, problems }: RenamedFrom): void {
     problems.push(...checkName(kind, to, [...at, kind]));
     names.set(from, to);
   } else if (!isThere(to) && naming.notes) {
-    const message = `there is no ${kind} ${JSON.stringify(from)} to rename: ${JSON.stringify(to)} is created`;
+    const message = `there is no ${kind} ${quoted(from)} to rename: ${quoted(to)} is created`;
     notes.push({ code: 'RENAMED_FROM_NOTHING', ...place, message });
   }
 }
 
 function fault({ kind, from, to, isThere, isSent, names }: Naming): string | null {
-  const quoted = JSON.stringify(from);
   if (from === to) return `${MEMBER} must be another name than the one the ${kind} has`;
-  if (names.has(from)) return `${quoted} can become one ${kind} only; it is ${JSON.stringify(names.get(from))} already`;
+  if (names.has(from))
+    return `${quoted(from)} can become one ${kind} only; it is ${quoted(names.get(from) ?? null)} already`;
   if (!isThere(from)) return null;
   if (isThere(to))
-    return `there are both ${quoted} and ${JSON.stringify(to)}: nothing is renamed to what is there already; leave ${MEMBER} out, or delete one of them first`;
+    return `there are both ${quoted(from)} and ${quoted(to)}: nothing is renamed to what is there already; leave ${MEMBER} out, or delete one of them first`;
   if (!isSent(from)) return null;
-  return `${quoted} stands in the snapshot too: what is renamed leaves its name; take the other one into a later snapshot`;
+  return `${quoted(from)} stands in the snapshot too: what is renamed leaves its name; take the other one into a later snapshot`;
 }

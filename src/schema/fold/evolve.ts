@@ -2,12 +2,13 @@
 import { changesSchema } from './event-schemas.js';
 import type { LogEvent, NewEvent } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
-import { type RenameEvent, isRename, renamed } from './renamed.js';
+import { type RenameEvent, renamed } from './renamed.js';
 import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
 import { type CollectionNode, type Identities, type State, initialState } from '../model/state.js';
 import { carried } from '../model/indexed.js';
 import { type OwnIdentities, identitiesOf, ownIdentities } from './identities.js';
 import { ImpossibleEventError, type SchemaChange, patched } from './impossible-event.js';
+import { isRename } from '../model/events.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 
 export { ImpossibleEventError };

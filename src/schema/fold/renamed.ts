@@ -6,10 +6,6 @@ import { replaceNodes, withCollectionNames, withFieldNames } from './renaming.js
 
 export type RenameEvent = Extract<SchemaChange, { type: `${string}.renamed` }>;
 
-/** Of a collection or of a field; relations have no names of their own. */
-export const isRename = (event: SchemaChange): event is RenameEvent =>
-  event.type === 'collection.renamed' || event.type === 'field.renamed';
-
 /** @throws ImpossibleEventError */
 export function renamed(state: State, event: RenameEvent): State {
   const reason = obstacle(state, event);

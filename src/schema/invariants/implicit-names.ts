@@ -3,7 +3,7 @@
  * NULL. Made elsewhere in another order, what has such a name would meet it.
  */
 import { quoted } from '../../kernel/quoted.js';
-import { postgresName, NOT_NULL_SUFFIX, notNullName } from '../model/constraint-names.js';
+import { NOT_NULL_SUFFIX, notNullName, identitySequenceName } from '../model/constraint-names.js';
 import { isIdentity } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import { type Problem, type Subject, about, problemsOfEach } from '../../kernel/problem.js';
@@ -34,7 +34,7 @@ function problem({ name, kind, of }: Taken, subject: Subject): Problem {
 /** null: it has none, or one of another name. */
 function sequenceOf({ collection, field, schema }: Field): string | null {
   if (schema === null || !isIdentity(schema) || schema.extras?.sequence?.name !== undefined) return null;
-  return postgresName(collection, field, '_seq');
+  return identitySequenceName(collection, field);
 }
 
 /** The other way round PostgreSQL says so itself. */

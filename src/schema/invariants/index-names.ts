@@ -1,6 +1,6 @@
 /** What has an index has a name of its own: in its table, and beside the tables and other indexes of the schema. */
 import { quoted } from '../../kernel/quoted.js';
-import { isFolder, extrasOf, type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
+import { isFolder, extrasOf, type CollectionNode, type State, primaryKeyOf, hasTable } from '../model/state.js';
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../model/constraint-names.js';
 import type { Field } from '../model/model.js';
 import { type Problem, type Subject, about } from '../../kernel/problem.js';
@@ -81,7 +81,7 @@ function claimsOf(node: CollectionNode, parts: readonly Part[]): Claim[] {
 function otherThan(state: State, name: string, own: string | null): { kind: string; said: string } | null {
   const holder = state.indexNames.get(name);
   if (holder !== undefined && holder !== own) return { kind: 'index', said: `an index of ${quoted(holder)}` };
-  const hidden = own !== null && holder === own && state.collections.get(name)?.collection.schema != null;
+  const hidden = own !== null && holder === own && hasTable(state, name);
   return hidden ? { kind: 'table', said: 'a table' } : null;
 }
 

@@ -15,7 +15,7 @@ import { unsupportedChanges } from './unsupported-changes.js';
 import type { Relation } from '../model/model.js';
 
 /** What a change is from and to, and which collections it touches. */
-export interface Proposal {
+export interface ProposedChange {
   from: State;
   to: State;
   touched: ReadonlySet<string>;
@@ -24,7 +24,12 @@ export interface Proposal {
 }
 
 /** Everything that stands against a change, both for diff, which proposes it, and for apply. */
-export function* changeProblems({ from, to, touched, isRecreated = () => false }: Proposal): Resumable<Problem[]> {
+export function* changeProblems({
+  from,
+  to,
+  touched,
+  isRecreated = () => false,
+}: ProposedChange): Resumable<Problem[]> {
   const unsupported = yield* unsupportedChanges(from, to, touched, isRecreated);
   const broken = yield* invariantProblems(to, touched, from);
   return [...unsupported, ...broken, ...(yield* sqlTextProblems(from, to, touched))];

@@ -6,6 +6,7 @@ import { extrasOf, type CollectionNode, type State, byName } from '../model/stat
 import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field, Relation } from '../model/model.js';
 import { type Problem, about, problemsOfEach } from '../../kernel/problem.js';
+import { quoted } from '../../kernel/quoted.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 /**
@@ -32,8 +33,6 @@ export function* unsupportedChanges(
   }
   return problems;
 }
-
-const quoted = (name: string): string => JSON.stringify(name);
 
 /** Dropping a partitioned table drops its partitions. */
 function orphanProblems(gone: CollectionNode, { collections }: State): Problem[] {

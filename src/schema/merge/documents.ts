@@ -58,7 +58,7 @@ export function mergeDocument<T extends object>(
   return mixed(merging, place, { base, ours, theirs }, kind);
 }
 
-/** For what one side has removed, or made anew, and the other has changed. */
+/** For what one side has removed, or made again, and the other has changed. */
 export function removedConflict<T extends object>(place: MergePlace, sides: Sides<T>): MergeConflict {
   const gone = sides.ours === undefined ? 'ours removed it' : sides.theirs === undefined ? 'theirs removed it' : null;
   const message =

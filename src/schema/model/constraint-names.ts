@@ -65,6 +65,15 @@ export function notNullNameOf({ collection, field, schema }: Column): string {
   return schema.extras?.not_null_name ?? notNullName(collection, field);
 }
 
+/** As PostgreSQL calls the sequence of an identity column. */
+export const identitySequenceName = (collection: string, field: string): string =>
+  postgresName(collection, field, '_seq');
+
+/** PostgreSQL's name, unless it was given another. */
+export function identitySequenceNameOf({ collection, field, schema }: Column): string {
+  return schema.extras?.sequence?.name ?? identitySequenceName(collection, field);
+}
+
 /**
  * The name PostgreSQL itself gives to a NOT NULL or an identity sequence: of table and column it shortens the longer one
  * until the whole fits, byte by byte, and leaves out a character that it cut through.

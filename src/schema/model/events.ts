@@ -204,5 +204,17 @@ export function newEvent<T extends EventType>(
   return { type, version: 1, collection, field, data } as NewEvent;
 }
 
+/** Of a collection or of a field; relations have no names of their own. */
+export const isRename = <E extends { type: string }>(
+  event: E,
+): event is E & { type: 'collection.renamed' | 'field.renamed' } =>
+  event.type === 'collection.renamed' || event.type === 'field.renamed';
+
+/** Of a collection or of a field: what may be kept in the trash. */
+export const isDeletion = <E extends { type: string }>(
+  event: E,
+): event is E & { type: 'collection.deleted' | 'field.deleted' } =>
+  event.type === 'collection.deleted' || event.type === 'field.deleted';
+
 /** The database was so before the event said it: nothing is done to it. Not of `collection.adopted`, which never does anything. */
 export const isAdopted = ({ data }: Pick<LogEvent, 'data'>): boolean => 'adopted' in data && data.adopted === true;

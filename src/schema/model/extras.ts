@@ -114,6 +114,9 @@ export const TRUSTED_EXTENSIONS: ReadonlySet<string> = new Set([
 /** A default that is a sequence's next value. */
 export const NEXTVAL = /^\s*nextval\s*\(/i;
 
+/** A default that takes a sequence's next value somewhere in it. */
+export const MENTIONS_NEXTVAL = /nextval\s*\(/i;
+
 /** Whether a column counts by the default of an older way, `nextval(…)`, and not as identity. */
 export function isSerial({ extras }: { extras?: ColumnExtras | undefined }): boolean {
   return extras?.default !== undefined && NEXTVAL.test(extras.default);

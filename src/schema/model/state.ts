@@ -83,6 +83,10 @@ export type ColumnField = Field & { schema: ColumnSchema };
 /** Whether there is a field with a column; an alias has none. */
 export const hasColumn = (field: Field | undefined): field is ColumnField => field?.schema != null;
 
+/** Whether a column of a new row has a value where none is said. */
+export const hasDefault = ({ schema }: Pick<ColumnField, 'schema'>): boolean =>
+  schema.has_auto_increment || schema.default_value !== null || schema.extras?.default !== undefined;
+
 /** Whether there is a collection that is no folder. */
 export const hasTable = ({ collections }: State, name: string): boolean =>
   collections.get(name)?.collection.schema != null;

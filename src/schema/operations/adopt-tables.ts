@@ -23,6 +23,7 @@ import { type EventSteps, addEvents } from '../transition/context.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { patchBetween } from '../fold/patch.js';
 import type { Operation } from './operation.js';
+import { quoted } from '../../kernel/quoted.js';
 import { runToEnd } from '../../kernel/resumable.js';
 
 /** Which tables: by name, or all that aren't managed yet. */
@@ -112,7 +113,7 @@ function nameProblems(tables: unknown): Problem[] {
   if (wrong.length > 0) return wrong;
   return runToEnd(
     problemsOfEach(repeated(tables as string[]), (index) => [
-      invalid(['tables', index], `${JSON.stringify(tables[index])} stands in the array twice`),
+      invalid(['tables', index], `${quoted(tables[index] ?? '')} stands in the array twice`),
     ]),
   );
 }
@@ -122,17 +123,16 @@ function requestProblems(state: State, request: AdoptRequest, { missing, refused
   return runToEnd(
     problemsOfEach(request.tables, (table, index): Problem[] => {
       const place = { path: renderPath(['tables', index]), collection: table };
-      const quoted = JSON.stringify(table);
       if (state.collections.has(table)) {
-        return [{ code: 'ALREADY_EXISTS', message: `${quoted} is a collection already`, ...place }];
+        return [{ code: 'ALREADY_EXISTS', message: `${quoted(table)} is a collection already`, ...place }];
       }
       if (missing.includes(table)) {
-        return [{ code: 'NOT_FOUND', message: `there is no table ${quoted} in the database`, ...place }];
+        return [{ code: 'NOT_FOUND', message: `there is no table ${quoted(table)} in the database`, ...place }];
       }
       const refusal = refused.find((each) => each.table === table);
       return refusal === undefined
         ? []
-        : [{ code: 'INVALID_PAYLOAD', message: `${quoted}: ${refusal.message}`, ...place }];
+        : [{ code: 'INVALID_PAYLOAD', message: `${quoted(table)}: ${refusal.message}`, ...place }];
     }),
   );
 }

@@ -20,6 +20,7 @@ import {
   unknownMembers,
 } from '../../kernel/problem.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import { isPrimary } from '../model/state.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface CreateCollection {
@@ -161,7 +162,7 @@ function duplicates(fields: Field[], path: Path): Resumable<Problem[]> {
 
 /** Without a primary key, the same `id` that an empty list gets is put first. */
 function withPrimaryKey(fields: Field[], collection: string, path: Path): Result<Field[]> {
-  const keys = fields.flatMap((field, index) => (field.schema?.is_primary_key ? [index] : []));
+  const keys = fields.flatMap((field, index) => (isPrimary(field) ? [index] : []));
   if (keys.length > 1) {
     const message = `fields[${keys[0]}] is the primary key already; a collection has one`;
     return refuse(...keys.slice(1).map((key) => invalid([...path, key, 'schema', 'is_primary_key'], message)));

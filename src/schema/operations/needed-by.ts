@@ -2,6 +2,7 @@
 import { keyDefinition, expressionColumns } from '../sql-text/columns.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 import type { Problem } from '../../kernel/problem.js';
+import { quoted } from '../../kernel/quoted.js';
 import { type CollectionNode, type State, relationsTo, extrasOf } from '../model/state.js';
 
 /** Why the field is needed, and by which fields. */
@@ -17,8 +18,6 @@ export function neededBy(state: State, node: CollectionNode, { collection, field
   ];
   return needs.map(([message, by]) => ({ code: 'IN_USE', message, collection, field, details: { needed_by: by } }));
 }
-
-const quoted = (name: string): string => JSON.stringify(name);
 
 function asKey(state: State, collection: string, field: string): Need {
   const users = relationsTo(state, collection).map((each) => `${each.many_collection}.${each.many_field}`);

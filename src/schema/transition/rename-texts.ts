@@ -9,7 +9,7 @@ import { foreignKeyName } from '../model/name-length.js';
 import { tablesAbove, withPartitions } from '../model/order.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema } from '../model/model.js';
-import { type CollectionNode, type State, referencesTo, extrasOf } from '../model/state.js';
+import { type CollectionNode, type State, referencesTo, extrasOf, hasColumn } from '../model/state.js';
 import { type TextNames, renamedText } from '../sql-text/renamed-text.js';
 import type { TextKind } from '../sql-text/check-sql-text.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -94,7 +94,7 @@ type Rewrite = (text: Text) => string;
 
 function rewriterOf({ was, node, renaming, unwritten }: Rewriting): Rewrite {
   const { collection } = node.collection;
-  const isColumn = (name: string): boolean => was.fields.get(name)?.schema != null;
+  const isColumn = (name: string): boolean => hasColumn(was.fields.get(name));
   const mentions = mentionOf('collections' in renaming ? renaming.collections : renaming.fields);
   return ({ kind, text, path, field, references }) => {
     if (!mentions(text)) return text;

@@ -9,6 +9,7 @@ import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import { relationBody } from './context.js';
 import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
 import type { Draft } from './draft.js';
+import { quoted } from '../../kernel/quoted.js';
 import { withExtras } from './table-extras.js';
 
 /** Something that went with the field and doesn't come back, as half a sentence: `the relation articles.author: … is gone`. */
@@ -26,8 +27,6 @@ export interface PutBack {
   /** Told of each field that comes back. */
   brings(identity: Identity): void;
 }
-
-const quoted = (name: string): string => JSON.stringify(name);
 
 /** @returns what of it stays away */
 export function putBackField(at: PutBack): StaysAway[] {

@@ -77,23 +77,23 @@ function entriesOf({ draft, part, key }: Place, theirs: object | null, report: R
 
 /** Two lists where something goes and another takes its name. */
 function outcome(edit: Edit<object>, theirs: object | null, report: Report): Entry<unknown>[][] {
-  const { before, after, anew } = edit;
+  const { before, after, recreated } = edit;
   if (isWholeConflict(edit, theirs))
     report({ path: [], base: before ?? undefined, mine: after ?? undefined, theirs: theirs ?? undefined });
   const gone: Entry<unknown>[] = theirs === null ? [] : [{ kind: 'D', lhs: theirs }];
   if (after === null) return [gone];
   const made: Entry<unknown>[] = [{ kind: 'N', rhs: after }];
-  if (anew === true) return [gone, made];
+  if (recreated === true) return [gone, made];
   if (theirs === null) return [made];
   const result = before === null ? overlaid(theirs, after) : merged({ was: before, mine: after, now: theirs }, report);
   return [entriesBetween(asJson(theirs), asJson(result))];
 }
 
 /** Whether what was made, changed or removed isn't there as it was. */
-function isWholeConflict({ before, after, anew }: Edit<object>, theirs: object | null): boolean {
-  if (theirs === null) return before !== null && after !== null && anew !== true;
+function isWholeConflict({ before, after, recreated }: Edit<object>, theirs: object | null): boolean {
+  if (theirs === null) return before !== null && after !== null && recreated !== true;
   if (before === null) return after !== null && !saysTheSame(theirs, after);
-  return (after === null || anew === true) && !saysTheSame(theirs, before);
+  return (after === null || recreated === true) && !saysTheSame(theirs, before);
 }
 
 const asJson = (document: object): Json => document as unknown as Json;

@@ -46,12 +46,12 @@ export function drafted<P extends Part>(
 const gone = (draft: Draft, part: Part, key: string): boolean =>
   part !== 'collections' && draft.collections.get(collectionOfKey(key))?.after === null;
 
-const howOf = ({ after, anew, before }: Edit<object>): Mark =>
-  after === null ? 'removed' : anew === true || before === null ? 'made' : 'changed';
+const howOf = ({ after, recreated, before }: Edit<object>): Mark =>
+  after === null ? 'removed' : recreated === true || before === null ? 'made' : 'changed';
 
 function shown<T extends object>(edit: Edit<T> | undefined, now: T): T {
   if (edit === undefined || edit.after === null) return now;
-  if (edit.before === null || edit.anew === true) return edit.after;
+  if (edit.before === null || edit.recreated === true) return edit.after;
   return merged({ was: edit.before, mine: edit.after, now }, NO_REPORT) as T;
 }
 

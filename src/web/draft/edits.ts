@@ -31,9 +31,9 @@ export function put<P extends Part>(
   const key = keyOf[part](after);
   const known = (draft[part] as Edits<P>).get(key);
   // It went, and comes again: another one of that name.
-  const anew = known?.anew === true || (known !== undefined && known.after === null && before === null);
+  const recreated = known?.recreated === true || (known !== undefined && known.after === null && before === null);
   const was = known === undefined ? before : known.before;
-  return withEdit(draft, part, key, { before: was, after, ...(anew && { anew }) });
+  return withEdit(draft, part, key, { before: was, after, ...(recreated && { recreated }) });
 }
 
 /** A collection takes along what belongs to it. */
@@ -80,7 +80,7 @@ function withoutMembers(draft: Draft, collection: string): Draft {
 
 function withEdit<P extends Part>(draft: Draft, part: P, key: string, edit: Edit<Documents[P]>): Draft {
   const edits = new Map(draft[part] as Edits<P>);
-  const isSame = edit.anew !== true && jsonEqual(edit.before, edit.after);
+  const isSame = edit.recreated !== true && jsonEqual(edit.before, edit.after);
   if (isSame) edits.delete(key);
   else edits.set(key, edit);
   return ended(withEdits(draft, part, edits));
@@ -109,7 +109,7 @@ export function renameCollection(draft: Draft, from: string, to: string): Draft 
 /** @param from its name in the draft */
 export function renameField(draft: Draft, collection: string, from: string, to: string): Draft {
   const edit = draft.fields.get(`${collection}\0${from}`);
-  const isMade = edit?.before === null || edit?.anew === true;
+  const isMade = edit?.before === null || edit?.recreated === true;
   const own = draft.names.fields.get(collection) ?? new Map<string, string>();
   const former = own.get(from) ?? from;
   const names = without(own, from);

@@ -7,7 +7,7 @@ export interface Edit<T> {
   /** null: it goes. */
   after: T | null;
   /** What was there goes; `after` is another thing of the same name. */
-  anew?: true;
+  recreated?: true;
 }
 
 /** By new names, what they are at the head. */

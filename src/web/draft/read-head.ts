@@ -1,5 +1,5 @@
 /** Reads what a draft is about as it is now: one moment of the schema, and only the collections that matter. */
-import { request, requestAnswer, withQuery } from '../service/request.js';
+import { request, requestAnswer, withQuery, nameList } from '../service/request.js';
 import { readAnswer } from '../service/send.js';
 import type { CollectionDocument, FieldDocument, Info } from '../service/types.js';
 import type { NewRelation } from '../../schema/model/model.js';
@@ -52,8 +52,6 @@ async function existing(names: readonly string[], sending: { signal?: AbortSigna
 
 /** Without any, the smallest answer there is; with too many for an address, all. */
 function pathOf(names: readonly string[]): string {
-  // In double quotes a name may hold commas.
-  const list = names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',');
-  const path = withQuery('/schema/snapshot', { includeCollections: list });
+  const path = withQuery('/schema/snapshot', { includeCollections: nameList(names) });
   return path.length > LONGEST ? '/schema/snapshot' : path;
 }

@@ -48,7 +48,7 @@ export function useDraftedFields(collection: string | null): Answer<Drafted<Fiel
 /** What a collection is called at the head; null: the draft makes it. */
 export function headName(draft: Draft, collection: string): string | null {
   const edit = draft.collections.get(collection);
-  if (edit !== undefined && (edit.before === null || edit.anew === true)) return null;
+  if (edit !== undefined && (edit.before === null || edit.recreated === true)) return null;
   return draft.names.collections.get(collection) ?? collection;
 }
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { SCHEMA } from '../service/queries.js';
-import { request, withQuery } from '../service/request.js';
+import { request, withQuery, nameList } from '../service/request.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 
 /** What a table has beyond its columns. For admins. */
@@ -9,9 +9,7 @@ export const extrasQuery = (collection: string) =>
     staleTime: Infinity,
     queryKey: [SCHEMA, 'extras', collection],
     queryFn: async ({ signal }) => {
-      // In double quotes a name may hold commas.
-      const name = `"${collection.replaceAll('"', '""')}"`;
-      const path = withQuery('/schema/snapshot', { includeCollections: name });
+      const path = withQuery('/schema/snapshot', { includeCollections: nameList([collection]) });
       const { collections } = await request<{ collections: { schema: { extras?: TableExtras } | null }[] }>(path, {
         signal,
       });

@@ -1,6 +1,6 @@
 /** What the slider over the log asks: batches with what they changed, and the documents of a moment. Nothing in it ever changes. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { request, withQuery } from './request.js';
+import { request, withQuery, nameList } from './request.js';
 import type { Batch, ChangedBatch, FieldDocument, ListedCollection, RelationDocument } from './types.js';
 
 interface Page {
@@ -64,9 +64,7 @@ export const pastFieldsQuery = (position: number, names: readonly string[]) =>
     staleTime: Infinity,
     gcTime: 60_000,
     queryFn: async ({ signal }) => {
-      // In double quotes a name may hold commas.
-      const collections = names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',');
-      const path = withQuery('/history/schema', { at: position, parts: 'fields', collections });
+      const path = withQuery('/history/schema', { at: position, parts: 'fields', collections: nameList(names) });
       return (await request<{ data: { fields: FieldDocument[] } }>(path, { signal })).data.fields;
     },
   });

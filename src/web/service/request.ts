@@ -31,6 +31,10 @@ function signalOf({ method = 'GET', signal }: Sending): { signal?: AbortSignal }
   return { signal: signal === undefined ? sessionSignal() : AbortSignal.any([sessionSignal(), signal]) };
 }
 
+/** Names as a parameter takes several: in double quotes one may hold commas. */
+export const nameList = (names: readonly string[]): string =>
+  names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',');
+
 /** The path with what isn't undefined, null or empty as its query. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | null | undefined>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');

@@ -22,20 +22,22 @@ describe('what follows from the name of a table', () => {
   it('is a foreign key, one in words, or a partition, that says the new name and nothing else', () => {
     expect(consequence(key('was'), key('is'), ['was', 'is'])).to.equal(true);
     expect(consequence(part('was'), part('is'), ['was', 'is'])).to.equal(true);
-    expect(consequence(words('was'), words('is'), ['was', 'is'])).to.equal(true);
+    expect(consequence(words('was'), words('now'), ['was', 'now'])).to.equal(true);
     expect(consequence(words('"wa""s"'), words('"I s"'), ['wa"s', 'I s'])).to.equal(true);
-    expect(consequence(words('was', ' MATCH $& FULL'), words('is', ' MATCH $& FULL'), ['was', 'is'])).to.equal(true);
-    expect(consequence(words('"a$&"'), words('is'), ['a$&', 'is'])).to.equal(true);
+    expect(consequence(words('was', ' MATCH $& FULL'), words('now', ' MATCH $& FULL'), ['was', 'now'])).to.equal(true);
+    expect(consequence(words('"a$&"'), words('now'), ['a$&', 'now'])).to.equal(true);
+    // A key word is quoted, where one could stand.
+    expect(consequence(words('"order"'), words('"is"'), ['order', 'is'])).to.equal(true);
     expect(consequence(key('was'), key('is'), ['other', 'else'], ['was', 'is'])).to.equal(true);
   });
 
   it('is nothing that differs otherwise', () => {
     expect(consequence(key('was'), key('is', 'NO ACTION'), ['was', 'is'])).to.equal(false);
     expect(consequence(part('was'), part('is', 'FOR VALUES IN (1)'), ['was', 'is'])).to.equal(false);
-    expect(consequence(words('was'), words('is', ' NOT VALID'), ['was', 'is'])).to.equal(false);
+    expect(consequence(words('was'), words('now', ' NOT VALID'), ['was', 'now'])).to.equal(false);
     expect(consequence(key('was'), key('else'), ['was', 'is'])).to.equal(false);
-    expect(consequence(words('was'), words('isnt'), ['was', 'is'])).to.equal(false);
-    expect(consequence(words('was'), words('"is"'), ['was', 'is'])).to.equal(false);
+    expect(consequence(words('was'), words('nowhere'), ['was', 'now'])).to.equal(false);
+    expect(consequence(words('was'), words('"now"'), ['was', 'now'])).to.equal(false);
     expect(consequence(key('was'), key('is'))).to.equal(false);
   });
 

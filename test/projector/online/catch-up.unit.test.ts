@@ -36,7 +36,7 @@ describe('the pursuit of what is written', () => {
     expect(pursued(100_000, () => NOTES_AT_ONCE + 1)).to.deep.equal(['hopeless', 120]);
     expect(pursued(100_000, () => 2 * NOTES_AT_ONCE)).to.deep.equal(['hopeless', 120]);
     expect(pursued(300_000, (go) => (go === 30 ? 300_000 : 0))).to.deep.equal(['near', 61]);
-    // A look that finds less begins anew.
+    // A look that finds less starts over.
     expect(pursued(300_000, (go) => (go === 70 ? 0 : NOTES_AT_ONCE))).to.deep.equal(['hopeless', 180]);
   });
 

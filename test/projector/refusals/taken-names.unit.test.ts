@@ -43,6 +43,12 @@ describe('names that are taken', () => {
     expect(asked(refused('42P07', at), [table], [changed(plain, column('t.a', 'text'))])).to.equal(null);
   });
 
+  it('are no sequences of identity columns, which take another name, shortened ones neither', () => {
+    const [long, key] = ['t'.repeat(40), 'k'.repeat(40)];
+    const counting = created(long, [column(`${long}.${key}`, 'integer', { has_auto_increment: true })]);
+    expect(asked(refused('42P07', { collection: long }), [], [counting])).to.deep.equal([`'${long}_pkey'`]);
+  });
+
   it('of a foreign key are asked for though a part of the table is called so', () => {
     const at = { collection: 't', field: 'a' };
     const relation = related('t.a', 'other', { constraint_name: 't_pkey' });

@@ -1,4 +1,4 @@
-/** Texts that a rename should write anew and can't: each is told with its place. */
+/** Texts that a rename should rewrite and can't: each is told with its place. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
@@ -25,7 +25,7 @@ function broken(): State {
   return { ...LIBRARY, collections: LIBRARY.collections.set('articles', { ...node, collection, fields }) };
 }
 
-describe('texts that can not be written anew', () => {
+describe('texts that can not be rewritten', () => {
   const unwritten = (renames: Parameters<typeof withRenames>[1]): string[] =>
     runToEnd(withRenames(broken(), renames)).unwritten.map(
       ({ collection, field, path }) => `${collection}${field === undefined ? '' : `.${field}`} ${path.join('.')}`,

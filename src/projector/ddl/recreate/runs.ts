@@ -10,6 +10,7 @@ import { type ColumnField, hasColumn, extrasOf, type CollectionNode } from '../.
 import { columnType } from '../../../schema/normal-form/index.js';
 import type { Field } from '../../../schema/model/model.js';
 import { type Change, fieldNameOf } from '../change.js';
+import { isRename } from '../../../schema/model/events.js';
 import { expressionColumns } from '../../../schema/sql-text/columns.js';
 
 type FieldChange = Change<'field.created' | 'field.updated' | 'field.deleted'>;
@@ -47,7 +48,7 @@ export function* fieldRuns(changes: readonly Change[]): Resumable<FieldRun[]> {
       const run = gathered.get(collection) ?? [];
       gathered.set(collection, run);
       run.push(change);
-    } else if (isRename(change)) [...gathered.keys()].forEach(close);
+    } else if (isRename(change.event)) [...gathered.keys()].forEach(close);
     else if (gathered.size > 0) [collection, ...pointedAt(change)].forEach(close);
   }
   for (const collection of gathered.keys()) {
@@ -70,10 +71,7 @@ function pointedAt({ event, before, after }: Change): string[] {
 }
 
 const isFieldChange = (change: Change): change is FieldChange =>
-  change.event.type.startsWith('field.') && !isRename(change);
-
-/** What follows calls things by other names. */
-const isRename = ({ event: { type } }: Change): boolean => type === 'field.renamed' || type === 'collection.renamed';
+  change.event.type.startsWith('field.') && !isRename(change.event);
 
 function toRun(changes: readonly FieldChange[]): FieldRun | null {
   const [first, last] = [changes[0], changes.at(-1)];

@@ -14,6 +14,7 @@ import { createTrashSchema, dropTrashSchema } from './schema.js';
 import { createNeeds } from '../needs.js';
 import { dropping, type Step, step, tableObject } from '../step.js';
 import { planCollectionRenamed } from '../rename.js';
+import { MENTIONS_NEXTVAL } from '../../../schema/model/extras.js';
 import { type Sql, block, ident, literal, qualified, sql, trash } from '../sql.js';
 
 interface Moving extends Required<Pick<KeptTable, 'kept_until'>> {
@@ -107,8 +108,6 @@ function dropForeignKeys({ event, schema }: Change): Step {
   return step(sql`DO ${block(body)}`, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 7 });
 }
 
-const COUNTS = /nextval\s*\(/i;
-
 /** Columns that count by a sequence which isn't theirs: it must not be needed by what is in the trash. */
 function countedElsewhere(node: CollectionNode): ColumnField[] {
   const own = new Set(
@@ -116,7 +115,7 @@ function countedElsewhere(node: CollectionNode): ColumnField[] {
   );
   return [...node.fields.values()].filter(
     (field): field is ColumnField =>
-      hasColumn(field) && !own.has(field.field) && COUNTS.test(field.schema.extras?.default ?? ''),
+      hasColumn(field) && !own.has(field.field) && MENTIONS_NEXTVAL.test(field.schema.extras?.default ?? ''),
   );
 }
 

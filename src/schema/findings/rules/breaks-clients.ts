@@ -1,5 +1,6 @@
 import { hasColumn } from '../../model/state.js';
 import { levelByUse } from '../levels.js';
+import { isRename } from '../../model/events.js';
 import type { Observed, PlannedEvent, Rule, TableStatistics } from '../model.js';
 
 export const breaksClients: Rule = {
@@ -21,7 +22,7 @@ export const breaksClients: Rule = {
   event(planned) {
     const what = whatOf(planned);
     const statistics = planned.batch.statistics(planned.event.collection);
-    if (what === undefined || (!isRename(planned) && (statistics?.uses ?? 0) < USED)) return undefined;
+    if (what === undefined || (!isRename(planned.event) && (statistics?.uses ?? 0) < USED)) return undefined;
     const message = `${what}: applications that use it fail from then on${useText(statistics)}`;
     return { message, level: levelByUse(statistics), statistics: statistics ?? null, ...placeAfter(planned) };
   },
@@ -44,8 +45,6 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 
 /** Scans and rows written that tell an application from an administrator's look. */
 const USED = 100;
-
-const isRename = ({ event }: PlannedEvent): boolean => 'to' in event.data;
 
 /** Whether it is a table, or a column, and nothing that stands in the metadata alone. */
 const isThere = ({ event, before, formerField }: PlannedEvent): boolean =>

@@ -1,6 +1,6 @@
 /** What rules ask of documents. */
 import { isSerial } from '../../model/extras.js';
-import { type CollectionNode, type ColumnField, extrasOf, hasColumn } from '../../model/state.js';
+import { type CollectionNode, type ColumnField, extrasOf, hasColumn, hasDefault } from '../../model/state.js';
 import { levelBySize } from '../levels.js';
 import type { Field, FieldChange, Level, Observed, PlannedEvent, TableStatistics } from '../model.js';
 
@@ -23,10 +23,6 @@ export const fieldAfter = (
 
 /** Whether PostgreSQL gives the values of new rows from a sequence. */
 export const counts = ({ schema }: ColumnField): boolean => schema.has_auto_increment || isSerial(schema);
-
-/** Whether a column of a new row has a value where none is said. */
-export const hasDefault = (field: ColumnField): boolean =>
-  counts(field) || field.schema.default_value !== null || field.schema.extras?.default !== undefined;
 
 /** Whether a column has to be given a value by whoever inserts a row. */
 export const isRequired = (field: ColumnField): boolean =>

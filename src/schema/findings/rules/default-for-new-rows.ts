@@ -1,6 +1,7 @@
 import { jsonEqual } from '../../../kernel/json.js';
 import type { Rule } from '../model.js';
-import { columnsOf, hasDefault, isOldTable, labelOf } from './common.js';
+import { hasDefault } from '../../model/state.js';
+import { columnsOf, isOldTable, labelOf } from './common.js';
 
 export const defaultForNewRows: Rule = {
   code: 'DEFAULT_FOR_NEW_ROWS',

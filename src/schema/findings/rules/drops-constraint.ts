@@ -1,6 +1,7 @@
 import { primaryKeyNameOf, uniqueNameOf } from '../../model/constraint-names.js';
 import { hasColumn, hasTable, type CollectionNode, primaryKeyOf } from '../../model/state.js';
 import type { PlannedEvent, Rule } from '../model.js';
+import { isDeletion } from '../../model/events.js';
 import { extraConstraint, fieldAfter } from './common.js';
 
 export const dropsConstraint: Rule = {
@@ -14,8 +15,7 @@ export const dropsConstraint: Rule = {
   statement(statement, planned) {
     const dropped = statement.drops.find(({ kind }) => kind === 'constraint');
     const { source } = statement;
-    if (dropped === undefined || source.type === 'collection.deleted' || source.type === 'field.deleted')
-      return undefined;
+    if (dropped === undefined || isDeletion(source)) return undefined;
     if (planned.after === undefined || isThere(planned.after, dropped.name) || goesWithItsTarget(planned))
       return undefined;
     const object = { kind: dropped.kind, name: dropped.name };

@@ -1,5 +1,6 @@
 import type { Rule } from '../model.js';
-import { columnsOf, hasDefault, isOldTable, isRequired, labelOf } from './common.js';
+import { hasDefault } from '../../model/state.js';
+import { columnsOf, isOldTable, isRequired, labelOf } from './common.js';
 
 export const dropsDefault: Rule = {
   code: 'DROPS_DEFAULT',

@@ -1,4 +1,5 @@
 import type { Rule } from '../model.js';
+import { isDeletion } from '../../model/events.js';
 import { sized } from './common.js';
 
 export const dropsIndex: Rule = {
@@ -16,8 +17,8 @@ export const dropsIndex: Rule = {
   },
   statement(statement, planned) {
     const dropped = statement.drops.find(({ kind }) => kind === 'index');
-    const { type, collection, field } = statement.source;
-    if (dropped === undefined || type === 'collection.deleted' || type === 'field.deleted') return undefined;
+    const { collection, field } = statement.source;
+    if (dropped === undefined || isDeletion(statement.source)) return undefined;
     const object = { kind: dropped.kind, name: dropped.name };
     const message = `${statement.summary}: queries that use it read the whole table`;
     return { message, field, object, ...sized(planned, dropped.table ?? collection, 'warn') };

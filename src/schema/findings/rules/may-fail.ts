@@ -1,7 +1,7 @@
-import { hasColumn } from '../../model/state.js';
+import { hasColumn, hasDefault } from '../../model/state.js';
 import type { PlannedEvent, Rule } from '../model.js';
 import type { PlannedStatement } from '../planned-statement.js';
-import { fieldAfter, hasDefault } from './common.js';
+import { fieldAfter } from './common.js';
 import { placeOf } from './long-statements.js';
 
 export const mayFail: Rule = {

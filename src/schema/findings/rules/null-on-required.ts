@@ -1,6 +1,5 @@
-import { hasColumn } from '../../model/state.js';
+import { hasColumn, hasDefault } from '../../model/state.js';
 import type { Rule } from '../model.js';
-import { hasDefault } from './common.js';
 
 export const nullOnRequired: Rule = {
   code: 'NULL_ON_REQUIRED',

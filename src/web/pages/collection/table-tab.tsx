@@ -14,7 +14,7 @@ import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import own from './table-tab.module.css';
 
-/** Without the draft. Read anew each time it is opened; what PostgreSQL doesn't say for now is shown as not known. */
+/** Without the draft. Read again each time it is opened; what PostgreSQL doesn't say for now is shown as not known. */
 export function TableTab({ collection }: { collection: string }) {
   return (
     <Answered query={useQuery(databaseTableQuery(collection))} label="Reading the table">

@@ -1,6 +1,7 @@
 /** One request as it is tried out: sent as this user, or written as a command. */
 import type { OutlinedOperation } from '../../../http/openapi/outline.js';
 import { RefusedError } from '../../service/errors.js';
+import { shellQuoted } from '../../../kernel/shell.js';
 import { requestAnswer } from '../../service/request.js';
 
 export interface Tried {
@@ -89,16 +90,17 @@ function indented(text: string): string {
   }
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
 /** The same in a shell. The token is left to who has it. */
 export function curlOf(operation: OutlinedOperation, typed: Typed, body: string | undefined): string {
-  const parts = [`curl ${quoted(location.origin + pathOf(operation, typed))}`, '-H "Authorization: Bearer $TOKEN"'];
+  const parts = [
+    `curl ${shellQuoted(location.origin + pathOf(operation, typed))}`,
+    '-H "Authorization: Bearer $TOKEN"',
+  ];
   if (operation.method !== 'GET') parts.splice(1, 0, `-X ${operation.method}`);
   for (const [name, value] of Object.entries(headersOf(operation, typed)))
-    parts.push(`-H ${quoted(`${name}: ${value}`)}`);
+    parts.push(`-H ${shellQuoted(`${name}: ${value}`)}`);
   if (body !== undefined && body.trim() !== '') {
-    parts.push('-H "Content-Type: application/json"', `-d ${quoted(body)}`);
+    parts.push('-H "Content-Type: application/json"', `-d ${shellQuoted(body)}`);
   }
   return parts.join(' \\\n  ');
 }

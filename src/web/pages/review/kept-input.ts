@@ -41,5 +41,5 @@ export function keepTyped(source: string, typed: Typed): void {
   }
 }
 
-/** For what was carried out: the next review of this source begins anew. */
+/** For what was carried out: the next review of this source begins with nothing. */
 export const forgetTyped = (source: string): void => sessionStorage.removeItem(nameOf(source));

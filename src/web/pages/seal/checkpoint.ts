@@ -1,4 +1,5 @@
 /** A checkpoint's file, as far as a log is held against it here: its signature is for `dps verify`, with keys from elsewhere. */
+import { isPosition } from '../../../kernel/position.js';
 import type { Place, Result } from './messages.js';
 
 export interface CheckpointFile extends Place {
@@ -8,7 +9,7 @@ export interface CheckpointFile extends Place {
 /** Null: it is none. */
 export function readCheckpoint(file: string, text: string): CheckpointFile | null {
   const [origin = '', position = '', hash = ''] = text.split('\n');
-  if (!text.includes('\n\n') || !/^[1-9]\d{0,14}$/.test(position)) return null;
+  if (!text.includes('\n\n') || !isPosition(position)) return null;
   const hex = hexOf(hash);
   return hex === null || origin === '' ? null : { file, origin, position: Number(position), hash: hex };
 }

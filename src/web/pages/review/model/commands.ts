@@ -1,3 +1,5 @@
+import { shellQuoted } from '../../../../kernel/shell.js';
+
 /** What is reviewed, for a shell: without a token, which is in the shell's own TOKEN. No line of JSON is END alone. */
 export function curlFor({ origin, path, body, reason }: CurlInput): string {
   const headers = ['Authorization: Bearer $TOKEN', 'Content-Type: application/json'].map((text) => ` -H "${text}"`);
@@ -15,4 +17,4 @@ interface CurlInput {
 }
 
 /** For a shell of POSIX, whatever it holds. */
-const quoted = (text: string): string => `'${text.replaceAll(/[\r\n]+/g, ' ').replaceAll("'", `'\\''`)}'`;
+const quoted = (text: string): string => shellQuoted(text.replaceAll(/[\r\n]+/g, ' '));

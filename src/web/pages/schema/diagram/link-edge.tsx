@@ -9,7 +9,7 @@ export type LinkEdgeType = Edge<
   'link'
 >;
 
-/** Not drawn anew while the view is moved: there may be hundreds. */
+/** Not drawn again while the view is moved: there may be hundreds. */
 export const LinkEdge = memo(function LinkEdge({ id, data, markerEnd, markerStart }: EdgeProps<LinkEdgeType>) {
   if (data === undefined) return null;
   const classNames = [

@@ -18,7 +18,7 @@ const READABLE = 0.4;
 
 const isSmall = ({ transform: [, , zoom] }: ReactFlowState): boolean => zoom < READABLE;
 
-/** Without its rows while it is too small to be read; its size stays. Not drawn anew while the view is moved. */
+/** Without its rows while it is too small to be read; its size stays. Not drawn again while the view is moved. */
 export const TableNode = memo(function TableNode({ data: { table, isChosen, isFaded } }: NodeProps<TableNodeType>) {
   const { collection, rows, more, width, height, mark } = table;
   const isFar = useStore(isSmall);

@@ -26,7 +26,7 @@ export interface Frames {
 }
 
 /**
- * Goes on reading by itself near either end. A position far from all that was read begins anew there.
+ * Goes on reading by itself near either end. A position far from all that was read begins again there.
  * @param wanted a position; behind the head: the head
  */
 export function useFrames(wanted: number): Frames {
