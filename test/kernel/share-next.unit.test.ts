@@ -55,4 +55,33 @@ describe('shareNext', () => {
     expect(await second).to.equal(2);
     expect(await check()).to.equal(3);
   });
+
+  it('shares one question among all who came before it began', async () => {
+    const asked: ((answer: number) => void)[] = [];
+    const ask = shareNext(() => new Promise<number>((resolve) => asked.push(resolve)));
+    const first = ask();
+    const [second, third] = [ask(), ask()];
+    expect(second).to.equal(third).and.not.equal(first);
+    expect(asked).to.have.lengthOf(1);
+    asked[0]?.(1);
+    expect(await first).to.equal(1);
+    expect(asked).to.have.lengthOf(2);
+    const fourth = ask();
+    expect(fourth).not.to.equal(second);
+    asked[1]?.(2);
+    expect(await Promise.all([second, third])).to.deep.equal([2, 2]);
+    asked[2]?.(3);
+    expect(await fourth).to.equal(3);
+    await new Promise(setImmediate);
+    void ask();
+    expect(asked, 'nothing is under way any more').to.have.lengthOf(4);
+  });
+
+  it('goes on with the next one when the one before failed', async () => {
+    let calls = 0;
+    const ask = shareNext(() => (++calls === 1 ? Promise.reject(new Error('no')) : Promise.resolve(calls)));
+    const [first, second] = [ask(), ask()];
+    expect(await first.catch((error: Error) => error.message)).to.equal('no');
+    expect(await second).to.equal(2);
+  });
 });

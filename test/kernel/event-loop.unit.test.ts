@@ -1,0 +1,52 @@
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { createTimeSlice, mapYielding, runYielding } from '../../src/kernel/event-loop.js';
+import { type Resumable, runToEnd, stepsTo, pausingEvery } from '../../src/kernel/resumable.js';
+
+describe('work in steps', () => {
+  function* threeSteps(): Resumable<{ done: string }> {
+    for (let step = 0; step < 3; step++) yield;
+    return { done: 'all' };
+  }
+
+  it('gives its result, in one go or with pauses', async () => {
+    expect(runToEnd(threeSteps())).to.deep.equal({ done: 'all' });
+    expect(runToEnd(stepsTo(threeSteps()))).to.deep.equal({ done: 'all' });
+    expect(runToEnd(stepsTo({ at: 'once' }))).to.deep.equal({ at: 'once' });
+    expect(await runYielding(threeSteps())).to.deep.equal({ done: 'all' });
+  });
+
+  it('pauses after every so many of what takes turns', () => {
+    const pause = pausingEvery(3);
+    const pauses = Array.from({ length: 7 }, () => [...pause()].length);
+    expect(pauses).to.deep.equal([0, 0, 1, 0, 0, 1, 0]);
+  });
+
+  it('lets the event loop run when a slice of 2 ms is over, and not before', async () => {
+    let yielded = 0;
+    const slice = (isOver: boolean) => ({ isOver: () => isOver, yield: () => ((yielded += 1), Promise.resolve()) });
+    await runYielding(threeSteps(), slice(false));
+    expect(await mapYielding([1, 2], (each) => each * 2, slice(false))).to.deep.equal([2, 4]);
+    expect(yielded).to.equal(0);
+    await runYielding(threeSteps(), slice(true));
+    expect(yielded).to.equal(3);
+    expect(await mapYielding([1, 2], (each) => each * 2, slice(true))).to.deep.equal([2, 4]);
+    expect(yielded).to.equal(5);
+
+    let clock = 100;
+    const now = mock.method(performance, 'now', () => clock);
+    try {
+      const own = createTimeSlice();
+      clock += 1.9;
+      expect(own.isOver()).to.equal(false);
+      clock += 0.2;
+      expect(own.isOver()).to.equal(true);
+      let others = false;
+      setImmediate(() => (others = true));
+      await own.yield();
+      expect([others, own.isOver()]).to.deep.equal([true, false]);
+    } finally {
+      now.mock.restore();
+    }
+  });
+});

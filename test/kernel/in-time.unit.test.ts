@@ -1,0 +1,24 @@
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { NotInTimeError, inTime } from '../../src/kernel/in-time.js';
+
+describe('waiting', () => {
+  it('ends with the answer, its error, or the limit', async () => {
+    expect(await inTime(Promise.resolve(1), 1_000)).to.equal(1);
+    const failing = inTime(Promise.reject(new Error('no')), 1_000);
+    expect(await failing.catch((error: Error) => error.message)).to.equal('no');
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      let ended: unknown;
+      void inTime(new Promise(() => undefined), 100).catch((error: unknown) => (ended = error));
+      mock.timers.tick(99);
+      await new Promise(setImmediate);
+      expect(ended).to.equal(undefined);
+      mock.timers.tick(1);
+      await new Promise(setImmediate);
+      expect(ended).to.be.instanceOf(NotInTimeError).with.property('message', 'no answer within 100 ms');
+    } finally {
+      mock.timers.reset();
+    }
+  });
+});

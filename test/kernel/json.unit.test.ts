@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { jsonTokens } from '../../src/kernel/json-tokens.js';
+import { copyJson, isObject, jsonEqual } from '../../src/kernel/json.js';
+
+describe('JSON values', () => {
+  const EQUAL: [unknown, unknown][] = [
+    [null, null],
+    [1, 1],
+    ['a', 'a'],
+    [[], []],
+    [{}, {}],
+    [
+      { a: 1, b: [1, { c: null }] },
+      { b: [1, { c: null }], a: 1 },
+    ],
+  ];
+  const OTHERS: [unknown, unknown][] = [
+    [null, {}],
+    [{}, null],
+    [null, 0],
+    [0, false],
+    [1, '1'],
+    [[], {}],
+    [{}, []],
+    [[1], [2]],
+    [[1], [1, 2]],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+    [{ a: 1 }, { a: 2 }],
+    [{ a: 1 }, { b: 1 }],
+    [{ a: 1 }, { a: 1, b: 1 }],
+    [{ a: undefined }, { toString: undefined }],
+    [{ a: [1, 2, 3] }, { a: [1, 2, 4] }],
+  ];
+  for (const [a, b] of EQUAL)
+    it(`${JSON.stringify(a)} is ${JSON.stringify(b)}`, () => expect(jsonEqual(a, b)).equal(true));
+  for (const [a, b] of OTHERS) {
+    it(`${JSON.stringify(a)} isn't ${JSON.stringify(b)}`, () => {
+      expect(jsonEqual(a, b)).to.equal(false);
+      expect(jsonEqual(b, a)).to.equal(false);
+    });
+  }
+
+  it('objects are neither null nor arrays', () => {
+    expect([{}, { a: 1 }].every(isObject)).to.equal(true);
+    expect([null, [], 'a', 1, undefined].some(isObject)).to.equal(false);
+  });
+
+  it('are written token by token down to the third level, as JSON.stringify writes them', () => {
+    const value = { a: [{ b: { c: [1] } }, 'é', undefined], left: undefined, d: {}, e: [], f: null };
+    const tokens = [...jsonTokens(value)];
+    expect(tokens.slice(0, 5)).to.deep.equal(['{"a":', '[', '{"b":', '{"c":[1]}', '}']);
+    expect(tokens.join('')).to.equal(JSON.stringify(value));
+    expect([...jsonTokens(value, 0)]).to.deep.equal([JSON.stringify(value)]);
+    for (const plain of [1, 'a', null, true]) expect([...jsonTokens(plain)]).to.deep.equal([JSON.stringify(plain)]);
+    expect([...jsonTokens(undefined)]).to.deep.equal(['null']);
+  });
+
+  it('copies share nothing', () => {
+    const value = JSON.parse('{"__proto__": {"a": [1]}}') as { ['__proto__']: { a: number[] } };
+    const copy = copyJson(value);
+    expect(JSON.stringify(copy)).to.equal(JSON.stringify(value));
+    expect(copy).not.to.equal(value);
+  });
+});
