@@ -6,7 +6,7 @@ import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { touchedBy } from '../../schema/fold/event-schemas.js';
 import { evolve } from '../../schema/fold/evolve.js';
 import { type SchemaChange } from '../../schema/fold/impossible-event.js';
-import { renamedWithin } from '../../schema/fold/renamed.js';
+import { renamedWithin } from '../../schema/fold/rename-events.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
 import { type State, initialState } from '../../schema/model/state.js';
 import { type Life, livesOf } from './lives.js';

@@ -7,7 +7,7 @@ import { isObject } from '../../kernel/json.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
-import type { Names } from '../fold/renaming.js';
+import type { Names } from '../fold/replace-names.js';
 import type { State } from '../model/state.js';
 import { isSystemCollection } from '../model/system-collections.js';
 import { checkName } from '../normal-form/names.js';

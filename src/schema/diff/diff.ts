@@ -12,7 +12,7 @@ import {
   fieldDocument,
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
-import type { Names } from '../fold/renaming.js';
+import type { Names } from '../fold/replace-names.js';
 import { NO_RENAMES, type Renames, inTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';

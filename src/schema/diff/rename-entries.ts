@@ -1,7 +1,7 @@
 /** The entries of a diff that give something another name: carried out before all others, which use the new names. */
 import { inverse } from '../../kernel/inverse.js';
 import { type Problem, invalid, type Path } from '../../kernel/problem.js';
-import type { Names } from '../fold/renaming.js';
+import type { Names } from '../fold/replace-names.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { NO_RENAMES, type Renames, isNone, withRenames } from '../transition/renames.js';
 import { Draft } from '../transition/draft.js';

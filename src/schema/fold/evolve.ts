@@ -2,7 +2,7 @@
 import { changesSchema } from './event-schemas.js';
 import type { LogEvent, NewEvent } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
-import { type RenameEvent, renamed } from './renamed.js';
+import { type RenameEvent, renamed } from './rename-events.js';
 import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
 import { type CollectionNode, type Identities, type State, initialState } from '../model/state.js';
 import { carried } from '../model/indexed.js';

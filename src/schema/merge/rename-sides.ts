@@ -1,7 +1,7 @@
 /** The three states by the same names: then what is called alike is the same thing, or two additions of one name. */
 import { jsonEqual } from '../../kernel/json.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
-import type { Names } from '../fold/renaming.js';
+import type { Names } from '../fold/replace-names.js';
 import { type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
 import { NO_RENAMES, type Renames, isNone, renamesBetween, withRenames } from '../transition/renames.js';

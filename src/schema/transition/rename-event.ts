@@ -1,6 +1,6 @@
 /** The event of a rename: what the fold can't find by itself stands in it. */
 import { jsonEqual } from '../../kernel/json.js';
-import { type Names, type Renaming, withCollectionNames, withFieldNames } from '../fold/renaming.js';
+import { type Names, type Renaming, withCollectionNames, withFieldNames } from '../fold/replace-names.js';
 import { patchBetween } from '../fold/patch.js';
 import { type DocumentPatch, type NewEvent, newEvent } from '../model/events.js';
 import { type CollectionNode, type State, byName, groupedIn, partitionsOf, referencesTo } from '../model/state.js';

@@ -1,5 +1,5 @@
 /** Templates that name fields: `{{ title }}`, `{{ author.name }}`, `{{ item:headings.title }}`. */
-import { type Renaming, replaceNodes } from '../fold/renaming.js';
+import { type Renaming, replaceNodes } from '../fold/replace-names.js';
 import type { Collection } from '../model/model.js';
 import { type CollectionNode, type State, getRelation, relationsTo } from '../model/state.js';
 import { indexed } from '../model/indexed.js';

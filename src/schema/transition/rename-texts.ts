@@ -3,7 +3,7 @@
  * that were made from it. Whatever decides does this, and the event says it.
  */
 import { inverse } from '../../kernel/inverse.js';
-import { type Names, type Renaming, replaceNodes } from '../fold/renaming.js';
+import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
 import { notNullName } from '../model/constraint-names.js';
 import { foreignKeyName } from '../model/name-length.js';
 import { tablesAbove, withPartitions } from '../model/order.js';

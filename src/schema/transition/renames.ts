@@ -6,7 +6,7 @@
 import { inverse } from '../../kernel/inverse.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
-import type { Names } from '../fold/renaming.js';
+import type { Names } from '../fold/replace-names.js';
 import type { NewEvent } from '../model/events.js';
 import { tablesAbove } from '../model/order.js';
 import { type CollectionNode, type Identities, type Identity, type State, UNMADE, byName } from '../model/state.js';

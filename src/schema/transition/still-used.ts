@@ -6,7 +6,7 @@ import { isObject } from '../../kernel/json.js';
 import { type Path, renderPath } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
-import type { Names } from '../fold/renaming.js';
+import type { Names } from '../fold/replace-names.js';
 import type { Renames } from './renames.js';
 
 /** Of fields: what the service keeps without knowing what it says. */

@@ -2,7 +2,7 @@
 import type { DocumentPatch } from '../model/events.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { ImpossibleEventError, type SchemaChange, patched } from './impossible-event.js';
-import { replaceNodes, withCollectionNames, withFieldNames } from './renaming.js';
+import { replaceNodes, withCollectionNames, withFieldNames } from './replace-names.js';
 
 export type RenameEvent = Extract<SchemaChange, { type: `${string}.renamed` }>;
 
