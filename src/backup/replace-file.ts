@@ -1,7 +1,7 @@
 /** A file in its place as a whole or not at all: written beside it and moved there. */
 import { randomBytes } from 'node:crypto';
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 
 /** Where a file is to come: where a link leads to. */
 export interface Place {
@@ -13,8 +13,14 @@ export interface Place {
 /** @returns null when something other than a file is there, as a device or a directory */
 export async function placeOf(file: string): Promise<Place | null> {
   const found = await stat(file).catch(() => null);
-  if (found === null) return { target: file, mode: null };
+  if (found === null) return { target: await endOf(file), mode: null };
   return found.isFile() ? { target: await realpath(file), mode: found.mode & 0o777 } : null;
+}
+
+/** Where a link leads to at which nothing is yet; any other path as it is. */
+async function endOf(file: string, links = 40): Promise<string> {
+  const next = await readlink(file).catch(() => null);
+  return next === null || links === 0 ? file : endOf(resolve(dirname(file), next), links - 1);
 }
 
 /**

@@ -13,6 +13,9 @@ import { readQuery } from './request/query.js';
 export const WRITE_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Acknowledge', 'X-Reason'] as const;
 export type WriteHeader = (typeof WRITE_HEADERS)[number];
 
+/** Of writes that ask for no change of the schema by themselves: what is known of one is said where it is asked for. */
+export const NO_ACKNOWLEDGE: readonly WriteHeader[] = ['Idempotency-Key', 'If-Match', 'X-Reason'];
+
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** What is known of every request. */
@@ -117,12 +120,16 @@ export function openRoute<Query>(spec: Spec<Query, null>): Route {
   };
 }
 
+const INSTEAD: Partial<Record<WriteHeader, string>> = {
+  'X-Acknowledge': 'what is known of a change is said with it, and of a change request where it is proposed',
+};
+
 /** Who sends such a header counts on it. */
 function requireHeeded({ req }: Exchange, { method, needsPrimary, heeds }: Omit<Route, 'answer'>): void {
   if (!needsPrimary || method === 'get' || heeds.length === WRITE_HEADERS.length) return;
   const unheeded = WRITE_HEADERS.find((name) => !heeds.includes(name) && req.headers[name.toLowerCase()] !== undefined);
   if (unheeded === undefined) return;
-  const message = `${unheeded} is not carried out here: send the request without it.`;
+  const message = `${unheeded} is not carried out here: ${INSTEAD[unheeded] ?? 'send the request without it'}.`;
   throw refused('INVALID_PAYLOAD', message, { path: unheeded });
 }
 

@@ -8,6 +8,7 @@ import type { Logger } from './logger.js';
 import { type Queryable, withClient } from './pool.js';
 import { own } from './own-tables.js';
 import { PLACE_COMMENT, ensureSchema, refuseOthers } from './schemas.js';
+import { unlimited } from './unlimited.js';
 import { MIGRATIONS, MIGRATION_FILE } from './release-guard.js';
 
 export interface MigrateOptions {
@@ -133,8 +134,8 @@ async function locked<T>(
   { schema, database }: Pick<MigrateOptions, 'schema' | 'database'>,
   work: () => Promise<T>,
 ): Promise<T> {
-  // Another one's migration may take long.
-  await client.query('BEGIN; SET LOCAL lock_timeout = 0');
+  // A migration may take long, and so may another one's.
+  await client.query(`BEGIN; ${unlimited('transaction')}`);
   try {
     const key = advisoryKey({ database: database.database, schema }, 'migrations');
     await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [key]);

@@ -195,6 +195,26 @@ describe('online changes over HTTP', () => {
     expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
   });
 
+  it('are cleaned up once the schema has its name back', async () => {
+    const holder = new pg.Client(service.databaseUrl);
+    await holder.connect();
+    await holder.query('BEGIN; UPDATE other SET title = title WHERE id = 1');
+    const { id } = await online('/fields/other/title?online', { schema: { is_indexed: true } });
+    await until('the index is begun', async () => (await leftovers()).length > 0);
+    expect((await send(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
+    await db.query('ALTER SCHEMA public RENAME TO elsewhere');
+    try {
+      await holder.query('ROLLBACK');
+      await holder.end();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect((await retrieve(id)).cleaning).to.equal(true);
+    } finally {
+      await db.query('ALTER SCHEMA elsewhere RENAME TO public');
+    }
+    await ended(id, 'withdrawn');
+    expect(await leftovers()).to.deep.equal([]);
+  });
+
   it('a diff in which one entry is large and the others are small is one request', async () => {
     const snapshot = (await send('/schema/snapshot')).json as {
       fields: { collection: string; field: string; schema: { is_nullable: boolean } }[];

@@ -5,7 +5,9 @@ import { beginMoment } from '../../src/backup/take.js';
 import { advisoryKey } from '../../src/postgres/advisory.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { createClient } from '../../src/postgres/pool.js';
+import { createIndexProjection } from '../../src/projector/indexes/index.js';
 import { rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
+import { createProjections } from '../../src/projector/projections/index.js';
 import { openTarget } from '../../src/projector/replay/target.js';
 import { CAUSE, type Instance, done, silent, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
@@ -74,6 +76,30 @@ describe('limits of time on the database', function () {
     const options = { connection: place(), database: name, lockTimeout: 10_000, logger: silent };
     const { position } = await behind(await logLock(), () => rebuildMetadataRows(options));
     expect(position).to.equal((await instance.store.load(), instance.store.point().head.position));
+  });
+
+  it('end no verification, while it waits nor while the log is folded', async () => {
+    const { database: name } = await readDatabase(instance.pool);
+    const { pool, pipeline, store } = instance;
+    const slow = {
+      atHead: async (head: number) => {
+        await pause(LONGER);
+        return store.atHead(head);
+      },
+    };
+    const options = { pool, pipeline, store: slow, connection: place(), database: name };
+    const indexes = createIndexProjection({
+      pool,
+      connection: place(),
+      database: name,
+      currentState: () => Promise.resolve(store.current()),
+      logger: silent,
+    });
+    const projections = createProjections({ ...options, indexes, lockTimeout: 10_000, logger: silent });
+    const { ok } = await behind('LOCK TABLE service.service_fields IN ACCESS EXCLUSIVE MODE', () =>
+      projections.verify(),
+    );
+    expect(ok).to.equal(true);
   });
 
   it('end no backup, while it waits nor while it is written', async () => {

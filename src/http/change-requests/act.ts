@@ -1,13 +1,10 @@
 /** What somebody does with a change request, answered with what the request is then. */
-import { invalid } from '../../kernel/problem.js';
 import type { Done, RequestContext } from '../../pipeline/types.js';
 import { summaryOf } from '../../reads/changes.js';
 import { allowedIn } from '../../schema/change-requests/actions.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { type Answer, jsonAnswer } from '../answer/answer.js';
 import { type Recording, recorded, withBatch } from '../change/change.js';
-import { Refused } from '../errors.js';
-import { acknowledgeOf } from '../request/request-headers.js';
 import type { Call } from '../route.js';
 
 /** Why a change is wanted is said in the body as well as in the header. */
@@ -28,13 +25,8 @@ export async function acted(
   how: Omit<Recording, 'render'>,
   answering: Answering = {},
 ): Promise<Answer> {
-  if (!PROPOSES.has(command) && acknowledgeOf(call.req) !== undefined)
-    throw new Refused([invalid(['X-Acknowledge'], 'what is known of a change request is said where it is proposed')]);
   return recorded(call, command, { ...how, render: (done) => answerOf(done, answering) });
 }
-
-/** What is acknowledged belongs to the plan that is approved. */
-const PROPOSES: ReadonlySet<string> = new Set(['open-change', 'update-change']);
 
 /** 201 with what was opened, 202 with what is being prepared or has a time, else 200. */
 function statusOf({ events }: Done): number {

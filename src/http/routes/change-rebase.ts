@@ -10,7 +10,7 @@ import * as bodies from '../change-requests/bodies.js';
 import { findChange, findOwnChange } from '../change-requests/find.js';
 import type { HttpDeps } from '../deps.js';
 import { acted, withReason } from '../change-requests/act.js';
-import { route, type Route } from '../route.js';
+import { route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
 /** For authors; a request of somebody else's is rebased by admins alone. */
 export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
@@ -18,6 +18,7 @@ export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
     route({
       method: 'post',
       path: '/changes/:id/rebase',
+      heeds: NO_ACKNOWLEDGE,
       access: 'author',
       query: noQuery,
       body: 'document',
@@ -33,6 +34,7 @@ export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
     route({
       method: 'post',
       path: '/changes/:id/revert',
+      heeds: NO_ACKNOWLEDGE,
       access: 'author',
       query: noQuery,
       body: 'document',

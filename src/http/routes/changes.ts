@@ -14,7 +14,7 @@ import { shownPlan } from '../change-requests/shown-plan.js';
 import type { HttpDeps } from '../deps.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
-import { route, type Route } from '../route.js';
+import { route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
 const listQuery = z.strictObject({
   state: z.enum(CHANGE_STATES, { error: `must be one of ${CHANGE_STATES.join(', ')}.` }).optional(),
@@ -74,6 +74,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/changes/:id/withdraw',
+    heeds: NO_ACKNOWLEDGE,
     access: 'author',
     query: noQuery,
     async handle(call): Promise<Answer> {

@@ -15,7 +15,7 @@ import { locatedIn } from '../change-requests/locate-part.js';
 import { createProposedChange } from '../change-requests/proposed-change.js';
 import { asPlaced } from '../change/acknowledge.js';
 import { acknowledgeOf } from '../request/request-headers.js';
-import { type Call, route, type Route } from '../route.js';
+import { type Call, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
 /** What can't be done in the state that a request is in is refused with INVALID_STATE. */
 export function proposalRoutes(deps: HttpDeps): Route[] {
@@ -98,6 +98,7 @@ function commentRoute({ changes }: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/changes/:id/comment',
+    heeds: NO_ACKNOWLEDGE,
     access: 'author',
     query: noQuery,
     body: 'json',
@@ -114,6 +115,7 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
     route({
       method: 'post',
       path: '/changes/:id/approve',
+      heeds: NO_ACKNOWLEDGE,
       access: 'admin',
       query: noQuery,
       body: 'json',
@@ -129,6 +131,7 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
     route({
       method: 'post',
       path: '/changes/:id/reject',
+      heeds: NO_ACKNOWLEDGE,
       access: 'admin',
       query: noQuery,
       body: 'json',
@@ -152,6 +155,7 @@ function carryingOutRoutes({ changes }: HttpDeps): Route[] {
     route({
       method: 'post',
       path: '/changes/:id/prepare',
+      heeds: NO_ACKNOWLEDGE,
       access: 'admin',
       query: noQuery,
       async handle(call) {
@@ -163,6 +167,7 @@ function carryingOutRoutes({ changes }: HttpDeps): Route[] {
     route({
       method: 'post',
       path: '/changes/:id/apply',
+      heeds: NO_ACKNOWLEDGE,
       access: 'admin',
       query: noQuery,
       body: 'json',

@@ -104,9 +104,9 @@ export const shownSteps = (steps: readonly ChangeStep[]): ChangeStep[] =>
 /** Events about a request in place of the change. */
 export function instead(
   { before }: PlannedBatch,
-  { events, also }: { events: LogEvent[]; also: readonly Parameterised[] },
+  told: Pick<RevisedBatch, 'events' | 'also' | 'online'>,
 ): RevisedBatch {
-  return { kind: 'revised', events, statements: [], after: before.state, also };
+  return { kind: 'revised', statements: [], after: before.state, ...told };
 }
 
 /** What would be prepared of a batch. */

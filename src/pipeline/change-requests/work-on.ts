@@ -24,6 +24,7 @@ import { type Reading, commandOf } from './command.js';
 import { applicantsCause, ownCause } from './events.js';
 import { guarding, starting } from './proposals/carry-out.js';
 import { onTime } from './proposals/schedule.js';
+import { lostSchema, schemaThere } from '../../postgres/schemas.js';
 import { NotOursError, type RunningSteps, runSteps } from './run-steps.js';
 
 export interface Work extends Pick<RunningSteps, 'engine' | 'onStep'>, Reading {
@@ -227,7 +228,16 @@ async function fail(work: OnRequest, request: ChangeRequest, problems: readonly 
 /** Whatever is still there goes; then nobody has to know of the request any more. */
 async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }: OnRequest): Promise<Worked> {
   onCleaning();
+  await requireSchema(session.client, schema);
   await engine.cleanUp({ id, session: session.client, schema, signal });
+  await requireSchema(session.client, schema);
   await forgetSteps(pool, id);
   return 'ended';
+}
+
+/** What was made is looked for there: nothing found in a schema that has another name for now is not nothing left. */
+async function requireSchema(client: pg.ClientBase, schema: string): Promise<void> {
+  const { text, values } = schemaThere(schema);
+  const { rows } = await client.query<{ there: boolean }>(text, values);
+  if (rows[0]?.there !== true) throw new NotNowError(lostSchema(schema));
 }

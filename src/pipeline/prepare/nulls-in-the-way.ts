@@ -7,6 +7,7 @@ import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sq
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { type CollectionNode, primaryKeyOf, hasDefault } from '../../schema/model/state.js';
 import type { CommandOf } from '../../schema/operations/index.js';
+import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 import { keyChange } from '../../schema/transition/fitting-trash.js';
 
 export interface Counting {
@@ -27,7 +28,9 @@ export async function nullsInTheWay(client: pg.ClientBase, counting: Counting): 
   if (!schema || schema.is_nullable) return undefined;
   const key = notNullNameOf({ collection, field: as, schema });
   if (without.includes(key)) return undefined;
-  const nulls = empty ? await countEmpty(client, counting, schema) : await countNulls(client, counting);
+  const nulls = await unlessGone(client, () =>
+    empty ? countEmpty(client, counting, schema) : countNulls(client, counting),
+  );
   return nulls <= 0 ? undefined : { ...nullsProblem(nulls, { name, key, empty }), collection, field: as };
 }
 
@@ -46,6 +49,21 @@ function nullsProblem(nulls: number, { name, key, empty }: Nulls): Problem {
   const message = `${why}: it can't be NOT NULL. Give them one after restoring it without that, {"without": [${JSON.stringify(key)}]}.`;
   const offending = { kind: 'null', count: Math.min(nulls, ENOUGH), more: nulls > ENOUGH };
   return { code: 'DATABASE_REFUSED', message, details: { offending, without: [key] } };
+}
+
+/** Where the table or its key was taken away by hand, the change itself is refused, and says where. */
+async function unlessGone(client: pg.ClientBase, count: () => Promise<number>): Promise<number> {
+  await client.query('SAVEPOINT counting');
+  try {
+    const counted = await count();
+    await client.query('RELEASE SAVEPOINT counting');
+    return counted;
+  } catch (error) {
+    const state = sqlState(error);
+    if (state !== SQLSTATE.undefined_table && state !== SQLSTATE.undefined_column) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT counting; RELEASE SAVEPOINT counting');
+    return 0;
+  }
 }
 
 async function countNulls(client: pg.ClientBase, { options, command, now }: Counting): Promise<number> {

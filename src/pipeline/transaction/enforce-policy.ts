@@ -65,9 +65,9 @@ export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing)
 /** Of what is only tried or proposed: nothing of it is stopped, and what is said to be known has to be found in it. */
 async function admittedUnjudged(
   client: pg.ClientBase,
-  { planned, acknowledges, warnings }: Enforcing,
+  { planned, revised: { online = false }, acknowledges, warnings }: Enforcing,
 ): Promise<Admission> {
-  const problems = await misacknowledged(client, { planned, acknowledges, warnings });
+  const problems = await misacknowledged(client, { planned, acknowledges, warnings, online });
   return problems.length === 0 ? ADMITTED : { kind: 'refused', problems };
 }
 

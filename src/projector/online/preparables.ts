@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Json } from '../../kernel/json.js';
 import { fromStoredSql, storedSql } from '../ddl/sql.js';
+import { placeText } from '../../schema/model/place.js';
 import type { Preparable, Statement } from '../ddl/statement.js';
 
 /** One thing that is made before, on one table. */
@@ -20,9 +21,10 @@ export function preparedOf({ preparable: what, object }: Statement): Prepared | 
 }
 
 function keyOf(table: string, what: Preparable): string {
-  if (what.kind === 'not null') return `not null ${table}.${what.column}`;
-  if (what.kind === 'copy') return `copy ${table}.${what.column.name} ${hashOf([what.column, what.key])}`;
-  return `${wordOf(what)} ${table}.${what.name} ${hashOf(what)}`;
+  if (what.kind === 'not null') return `not null ${placeText({ collection: table, field: what.column })}`;
+  if (what.kind === 'copy')
+    return `copy ${placeText({ collection: table, field: what.column.name })} ${hashOf([what.column, what.key])}`;
+  return `${wordOf(what)} ${placeText({ collection: table, field: what.name })} ${hashOf(what)}`;
 }
 
 const hashOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 8);

@@ -15,6 +15,7 @@ import type { LogLock } from '../../log/log-lock.js';
 import { type Progress, type RebuiltMetadata, rebuildMetadataRows } from '../metadata/rebuild.js';
 import { type RebuiltTables, rebuildTables } from './rebuild-tables.js';
 import { shareNext } from '../../kernel/share-next.js';
+import { unlimited } from '../../postgres/unlimited.js';
 import { ProblemError } from '../../kernel/problem.js';
 
 export type { Progress } from '../metadata/rebuild.js';
@@ -121,7 +122,8 @@ export function createProjections(options: ProjectionsOptions): Projections {
  */
 async function verifyBeside({ pool, store, connection, lockTimeout }: ProjectionsOptions): Promise<Verified | null> {
   return withClient(pool, async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    // It is idle while the log is folded, and takes as long as that is.
+    await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unlimited('transaction')}`);
     // PostgreSQL locks a table to spell what is in its catalog: an ALTER TABLE by hand must not keep us for ever.
     await client.query(`SELECT pg_catalog.set_config('lock_timeout', $1, true)`, [String(lockTimeout)]);
     try {

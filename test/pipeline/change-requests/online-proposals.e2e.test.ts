@@ -81,6 +81,19 @@ describe('change requests by people, prepared online', () => {
     await listening;
   });
 
+  it('take what is known of a change that is prepared first, and not of one that locks for long', async () => {
+    const diff = await diffOf(admin, ({ fields }) => {
+      const found = fields.find(({ field }) => field === 'title');
+      if (found?.schema) found.schema['is_unique'] = true;
+    });
+    const known = { title: 'Titles', diff, acknowledge: [{ code: 'LONG_LOCK', place: 'large.title' }] };
+    const refused = await admin('/changes', json({ ...known, online: true }));
+    expect([refused.status, refused.text.includes('acknowledge[0]')], refused.text).to.deep.equal([400, true]);
+    const plainly = await admin('/changes', json(known));
+    expect(plainly.status, plainly.text).to.equal(201);
+    await admin(`/changes/${dataOf<Shown>(plainly).id}/withdraw`, { method: 'POST' });
+  });
+
   it('that were rejected while they are prepared leave nothing', async () => {
     const fields = (snapshot: Snapshot): void => {
       const found = snapshot.fields.find(({ field }) => field === 'note');

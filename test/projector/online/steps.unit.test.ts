@@ -116,6 +116,14 @@ const ROWS: [Preparable, Expected][] = [
 ];
 
 describe('what is prepared', () => {
+  it('has a key of its own, whatever dots are in names', () => {
+    const keyOf = (table: string, column: string) => {
+      const statement = statementOf({ kind: 'not null', column });
+      return preparedOf({ ...statement, object: { ...statement.object, table } })?.key;
+    };
+    expect(keyOf('u', 'b.c')).to.be.a('string').and.not.equal(keyOf('u.b', 'c'));
+  });
+
   for (const [what, { word, key, steps, warning }] of ROWS) {
     const prepared = preparedOf(statementOf(what));
     if (prepared === undefined) throw new Error('nothing to prepare');

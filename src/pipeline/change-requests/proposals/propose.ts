@@ -26,7 +26,7 @@ export const proposingOf =
     const askedFor = { operation: 'apply-diff', document: document.hash, online, collections };
     const asked = { ...askedFor, ...(reverts !== undefined && { reverts }) };
     const opened = changeEvent('change.opened', id, { ...asked, proposal: { title, ...plan } });
-    return instead(batch, { events: [opened], also: keepDocuments([document]) });
+    return instead(batch, { events: [opened], also: keepDocuments([document]), online });
   };
 
 /** @param said what it is called, and why; where it asks for the same as before, that is all */
@@ -39,7 +39,7 @@ export const updatingOf =
     const { document, online, ...how } = proposed;
     const asked = { document: document.hash, online, ...(await decided(batch, how)) };
     const updated = changeEvent('change.updated', id, { ...said, ...asked });
-    return instead(batch, { events: [updated], also: keepDocuments([document]) });
+    return instead(batch, { events: [updated], also: keepDocuments([document]), online });
   };
 
 async function decided(batch: PlannedBatch, how: How): Promise<{ collections: string[]; plan: string; base: number }> {

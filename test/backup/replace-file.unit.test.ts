@@ -1,0 +1,37 @@
+import { mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { placeOf, replaceFile } from '../../src/backup/replace-file.js';
+
+describe('a file that is put in its place', () => {
+  let directory: string;
+  const at = (name: string): string => join(directory, name);
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dps-replace-'));
+  });
+  after(() => rm(directory, { recursive: true }));
+
+  const put = async (name: string): Promise<string> => {
+    const place = await placeOf(at(name));
+    if (place === null) throw new Error(`${name} is no file`);
+    await replaceFile(place, (partial) => writeFile(partial, 'new'));
+    return place.target;
+  };
+
+  it('comes where a link leads to, also when nothing is there yet', async () => {
+    await symlink('second', at('first'));
+    await symlink('third', at('second'));
+    expect(await put('first')).to.equal(at('third'));
+    expect([await readlink(at('first')), await readlink(at('second'))]).to.deep.equal(['second', 'third']);
+    expect(await readFile(at('third'), 'utf8')).to.equal('new');
+    expect(await put('first')).to.equal(at('third'));
+  });
+
+  it('is refused by a link that leads back to itself, which stays', async () => {
+    await symlink('round', at('round'));
+    const place = await placeOf(at('round'));
+    expect(place?.mode).to.equal(null);
+    expect(await placeOf(directory)).to.equal(null);
+  });
+});
