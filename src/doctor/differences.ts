@@ -1,6 +1,7 @@
 import { counted } from '../kernel/counted.js';
 import type { AcknowledgedDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify/index.js';
+import { placeText } from '../schema/model/place.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 
 /** `1 difference`, `3 differences` */
@@ -10,8 +11,7 @@ export function countDifferences({ length }: readonly Difference[]): string {
 
 /** One line: `catalog articles.title type: expected "text", found "integer"`. */
 export function describeDifference({ where, collection, field, member, expected, found }: Difference): string {
-  const place = field === undefined ? collection : `${collection}.${field}`;
-  return `  ${where} ${place} ${member}: expected ${show(expected)}, found ${show(found)}`;
+  return `  ${where} ${placeText({ collection, field })} ${member}: expected ${show(expected)}, found ${show(found)}`;
 }
 
 const show = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value));

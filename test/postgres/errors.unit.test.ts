@@ -135,6 +135,7 @@ describe('what an error means', () => {
       duplicate_column: '42701',
       dependent_objects_still_exist: '2BP01',
       undefined_table: '42P01',
+      undefined_column: '42703',
       wrong_object_type: '42809',
       unique_violation: '23505',
       invalid_text_representation: '22P02',

@@ -104,7 +104,7 @@ export function describeDrift({ ok, tables, unmanaged }: Drift): string {
 
 function describeTable({ table, kind, renamed_to: other, differences }: TableDrift): string[] {
   const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
-  return [`${oneLine(table)}: ${kind}${as}`, ...differences.flatMap(describeDifference)];
+  return [`${oneLine(named(table))}: ${kind}${as}`, ...differences.flatMap(describeDifference)];
 }
 
 function describeDifference({ field, member, expected, found, renamed_to: other, repair }: DriftDifference) {
