@@ -170,13 +170,13 @@ export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>)
 }
 
 /** An event that acknowledges divergences. */
-export interface Acknowledgement {
+export interface AcknowledgedLog {
   position: number;
   divergences: Divergence[];
 }
 
 /** Of the log itself: what is written down elsewhere may be gone. */
-export async function readAcknowledgements(db: Queryable): Promise<Acknowledgement[]> {
+export async function readAcknowledgements(db: Queryable): Promise<AcknowledgedLog[]> {
   const { rows } = await db.query<{ position: number; data: unknown }>(
     `SELECT position, data FROM ${own.events}
       WHERE subject ->> 'kind'::text = 'log' AND type = 'log.acknowledged' ORDER BY position`,

@@ -1,5 +1,5 @@
 /** Reading the log in order, in pages. */
-import type { Cause, Context, StoredEvent, Subject } from '../schema/model/events.js';
+import type { Cause, Context, StoredEvent, EventSubject } from '../schema/model/events.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import { JSON_AS_TEXT, type Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
@@ -23,7 +23,7 @@ export interface EventRecord {
   user_agent: string | null;
   context?: Context | undefined;
   /** What it is about other than a collection. */
-  subject?: Subject | undefined;
+  subject?: EventSubject | undefined;
   occurred_at: string;
   previous_hash: string;
   hash: string;

@@ -1,7 +1,7 @@
 /** Checkpoints held against a log: an export that is read line by line, or the log of a database. */
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { type Acknowledgement, divergencesIn, readAcknowledgements } from '../divergence.js';
+import { type AcknowledgedLog, divergencesIn, readAcknowledgements } from '../divergence.js';
 import type { LogHead } from '../head.js';
 import type { EventRecord } from '../read.js';
 import { type Checkpoint, type ReadCheckpoint, originOf } from './checkpoint.js';
@@ -29,7 +29,7 @@ export interface LogView {
   hashAt(position: number): Promise<string | null>;
   originAt(position: number): Promise<string | null>;
   /** All that the log itself says of having become another one. */
-  acknowledged(): Promise<Acknowledgement[]>;
+  acknowledged(): Promise<AcknowledgedLog[]>;
 }
 
 export interface CheckpointFile {
@@ -110,7 +110,7 @@ export function createExportView(files: readonly CheckpointFile[]): {
 } {
   const wanted = new Set(files.map(({ checkpoint }) => checkpoint.position));
   const found = new Map<number, { hash: string; origin: string | null }>();
-  const acknowledged: Acknowledgement[] = [];
+  const acknowledged: AcknowledgedLog[] = [];
   let origin: string | null = null;
   return {
     add: (event) => {

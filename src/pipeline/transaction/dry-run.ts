@@ -59,7 +59,7 @@ async function objectionsTo(
   });
 }
 
-interface PlannedBatch {
+interface TriedBatch {
   point: Point;
   after: State;
   events: LogEvent[];
@@ -70,7 +70,7 @@ interface PlannedBatch {
 }
 
 /** What PostgreSQL says of the statements belongs into the plan; what it says of the moment refuses the dry run. */
-function planned({ point, problems, plansOnly, ...batch }: PlannedBatch): DryRun {
+function planned({ point, problems, plansOnly, ...batch }: TriedBatch): DryRun {
   const refusal = problems?.[0];
   if (problems !== null && !isStorable({ kind: 'refused', problems })) return { kind: 'refused', problems };
   const accepted = plansOnly ? null : refusal === undefined;

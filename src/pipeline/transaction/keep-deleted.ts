@@ -6,7 +6,7 @@ import { isAdopted } from '../../schema/model/events.js';
 import type pg from 'pg';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
-import { type TableFacts, type TrashFacts, type TrashGlance, readTrashFacts } from '../../projector/trash/facts.js';
+import { type TrashTable, type TrashFacts, type TrashGlance, readTrashFacts } from '../../projector/trash/facts.js';
 import type { KeptTable, LogEvent } from '../../schema/model/events.js';
 import { type CollectionNode, type State, extrasOf, isFolder } from '../../schema/model/state.js';
 import { type KeepValues, deletesField, keepValues } from './keep-values.js';
@@ -78,7 +78,7 @@ function tableDeletedBy({ collections }: State, event: LogEvent): [string, Colle
   return node === undefined || isFolder(node) ? [] : [[event.collection, node]];
 }
 
-function keptTable(node: CollectionNode, { publications, foreignKeys }: TableFacts, kept_until: string): KeptTable {
+function keptTable(node: CollectionNode, { publications, foreignKeys }: TrashTable, kept_until: string): KeptTable {
   const managed = new Set([
     ...[...node.relations.values()].map(({ schema }) => schema?.constraint_name),
     ...(extrasOf(node).constraints ?? []).map(({ name }) => name),
@@ -94,7 +94,7 @@ function keptTable(node: CollectionNode, { publications, foreignKeys }: TableFac
 const PURGE = 'With "purge" it is dropped at once.';
 
 /** What the account may drop and not move. A table that isn't there any more has nothing to keep. */
-function unkeepable(collection: string, facts: TableFacts | undefined): Problem[] {
+function unkeepable(collection: string, facts: TrashTable | undefined): Problem[] {
   if (facts === undefined) return [];
   const { owned, publications, inherits } = facts;
   const [foreign] = publications.filter((each) => !each.owned);

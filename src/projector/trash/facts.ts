@@ -8,10 +8,10 @@ export interface TrashFacts {
   /** Each deletion has a schema of its own in the trash. */
   mayCreateSchemas: boolean;
   /** Those that are there, by name. */
-  tables: ReadonlyMap<string, TableFacts>;
+  tables: ReadonlyMap<string, TrashTable>;
 }
 
-export interface TableFacts {
+export interface TrashTable {
   /** By the account, or a role that it is a member of. */
   owned: boolean;
   /** Publications that name it. */
@@ -54,11 +54,11 @@ interface Row {
   hasMore: boolean;
 }
 
-interface Details extends Omit<TableFacts, 'owned'> {
+interface Details extends Omit<TrashTable, 'owned'> {
   name: string;
 }
 
-const NOTHING_MORE: Omit<TableFacts, 'owned'> = { publications: [], foreignKeys: [], inherits: null };
+const NOTHING_MORE: Omit<TrashTable, 'owned'> = { publications: [], foreignKeys: [], inherits: null };
 
 /** What was seen of tables at a first look. */
 export interface TrashGlance {
@@ -89,7 +89,7 @@ export async function readTrashFacts(client: pg.ClientBase, asked: Asked): Promi
     rows.flatMap(({ name, hasMore }) => (hasMore && name !== null ? [name] : [])),
   );
   const [{ now, creates }] = rows;
-  const found = rows.flatMap(({ name, owned }): [string, TableFacts][] =>
+  const found = rows.flatMap(({ name, owned }): [string, TrashTable][] =>
     name === null ? [] : [[name, { ...NOTHING_MORE, ...details.get(name), owned: owned === true }]],
   );
   return { now, mayCreateSchemas: creates, tables: new Map(found) };
@@ -105,7 +105,7 @@ async function readDetails(
   client: pg.ClientBase,
   schema: string,
   tables: readonly string[],
-): Promise<ReadonlyMap<string, Omit<TableFacts, 'owned'>>> {
+): Promise<ReadonlyMap<string, Omit<TrashTable, 'owned'>>> {
   if (tables.length === 0) return new Map();
   const { rows } = await client.query<Details>(DETAILS, [schema, tables]);
   return new Map(rows.map(({ name, ...details }) => [name, details]));

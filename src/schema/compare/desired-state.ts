@@ -101,7 +101,7 @@ function removeMissingFields(draft: Draft, { collection: { collection }, fields 
 }
 
 /** One document: what it is now, how it is read, where the result goes. */
-interface Subject<T> {
+interface Submitted<T> {
   /** As it stands in the draft; undefined: it isn't there, or was taken away. */
   held: T | undefined;
   /** As it stood before the draft. */
@@ -113,7 +113,7 @@ interface Subject<T> {
   put: (value: T) => void;
 }
 
-function readDocument<T>({ problems }: Reading, input: unknown, subject: Subject<T>): void {
+function readDocument<T>({ problems }: Reading, input: unknown, subject: Submitted<T>): void {
   const { held, base } = subject;
   if (held !== undefined && held === base && jsonEqual(input, subject.document())) return;
   const existing = held ?? base;

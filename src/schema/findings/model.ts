@@ -148,7 +148,7 @@ export interface PlannedEvent {
   /** What the event's field was called before the batch; empty: it is about none. */
   formerField: string;
   statements: readonly IndexedStatement[];
-  batch: PlannedBatch;
+  batch: ReviewedBatch;
 }
 
 /** A statement, and its index in the plan. */
@@ -158,7 +158,7 @@ export interface IndexedStatement {
 }
 
 /** What is planned together. */
-export interface PlannedBatch {
+export interface ReviewedBatch {
   before: State;
   after: State;
   /** Milliseconds that what is deleted would be kept; 0: it isn't, or that was looked into. */

@@ -10,7 +10,7 @@ import type {
   Field,
   FieldChange,
   IndexedStatement,
-  PlannedBatch,
+  ReviewedBatch,
   PlannedEvent,
   RelationChange,
   TableStatistics,
@@ -95,7 +95,7 @@ export function* plannedEvents(plan: Plan, known: Known = {}): Generator<Planned
   const byEvent = yield* statementsByEvent(statements);
   const made = yield* tablesMade(events);
   const former = formerNames();
-  const batch: PlannedBatch = { before, after, ...howOf(plan), ...lookups(made, former, known) };
+  const batch: ReviewedBatch = { before, after, ...howOf(plan), ...lookups(made, former, known) };
   for (const [index, event] of events.entries()) {
     if (isJudged(event, adopted)) {
       const { collection } = event;
@@ -114,7 +114,7 @@ export function* plannedEvents(plan: Plan, known: Known = {}): Generator<Planned
   }
 }
 
-function howOf({ keep = 0, online = false, policy }: Plan): Pick<PlannedBatch, 'keep' | 'online' | 'onlineAboveRows'> {
+function howOf({ keep = 0, online = false, policy }: Plan): Pick<ReviewedBatch, 'keep' | 'online' | 'onlineAboveRows'> {
   return { keep, online, onlineAboveRows: policy?.online_above_rows ?? null };
 }
 
@@ -140,7 +140,7 @@ function* tablesMade(events: readonly LogEvent[]): Pausing<Set<string>> {
   return made;
 }
 
-type Lookups = Pick<PlannedBatch, 'isNew' | 'statistics' | 'dependents'>;
+type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents'>;
 
 function lookups(made: ReadonlySet<string>, former: FormerNames, { statistics, dependents = [] }: Known): Lookups {
   const needing = new Map<string, Dependent[]>();

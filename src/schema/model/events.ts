@@ -124,13 +124,13 @@ export type SchemaEventType = keyof SchemaEventData;
 export type EventType = keyof EventData;
 
 /** What an event is about, other than a collection: `{ kind: 'log', id: '42' }`. */
-export interface Subject {
+export interface EventSubject {
   kind: string;
   id: string;
 }
 
 /** Of events that take something out of the trash: the position of its deletion. */
-export const trashSubject = (position: number): Subject => ({ kind: 'trash', id: String(position) });
+export const trashSubject = (position: number): EventSubject => ({ kind: 'trash', id: String(position) });
 
 /** An event as decided: what changes in the schema, before the log has given it a place. */
 export type NewEvent = {
@@ -143,7 +143,7 @@ export type NewEvent = {
     field: string | null;
     data: SchemaEventData[T];
     /** What else it is about. */
-    subject?: Subject | undefined;
+    subject?: EventSubject | undefined;
   };
 }[SchemaEventType];
 
@@ -155,7 +155,7 @@ export type OtherEvent = {
     collection: string | null;
     field: string | null;
     data: OtherEventData[T];
-    subject?: Subject | undefined;
+    subject?: EventSubject | undefined;
   };
 }[keyof OtherEventData];
 
