@@ -1,4 +1,4 @@
-/** Fields in the trash of tables that were changed by hand meanwhile. */
+/** What the trash says of tables that were changed by hand meanwhile. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
@@ -9,10 +9,38 @@ interface Plan {
 
 const plain = (field: string, schema: object = {}) => ({ field, type: 'string', schema, meta: { interface: 'input' } });
 
-describe('the trash of fields beside changes by hand', () => {
+describe('the trash beside changes by hand', () => {
   const { api } = withService();
 
-  it('is refused with its place where its table, or the key of that, was taken away by hand', async () => {
+  it('says that nothing is kept of a table that is not there, where its collection is deleted', async () => {
+    await api.ok('POST', '/collections', { collection: 'away', schema: {} });
+    const snapshot = await api.ok<{ collections: { collection: string }[]; fields: { collection: string }[] }>(
+      'GET',
+      '/schema/snapshot',
+    );
+    const others = ({ collection }: { collection: string }) => collection !== 'away';
+    const without = {
+      ...snapshot,
+      collections: snapshot.collections.filter(others),
+      fields: snapshot.fields.filter(others),
+    };
+    const diff = await api.ok<object>('POST', '/schema/diff', without);
+    const notKept = async () => {
+      const { warnings } = await api.ok<{ warnings: { code: string; message: string }[] }>(
+        'POST',
+        '/schema/apply?dry_run',
+        diff,
+      );
+      return warnings.filter(({ code }) => code === 'DATA_NOT_KEPT').map(({ message }) => message);
+    };
+    expect(await notKept()).to.deep.equal([]);
+    await api.sql('ALTER TABLE away RENAME TO elsewhere');
+    expect(await notKept()).to.deep.equal([
+      'drop table away: nothing is kept, because there is no such table: it was dropped or renamed by hand',
+    ]);
+  });
+
+  it('refuses a field with its place where its table, or the key of that, was taken away by hand', async () => {
     for (const [name, byHand] of [
       ['gone', 'ALTER TABLE gone RENAME TO hidden'],
       ['keyless', 'ALTER TABLE keyless DROP COLUMN id'],

@@ -64,7 +64,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
     if (node === undefined || table === undefined) return event;
     return { ...event, data: { ...event.data, ...keptTable(node, table, kept_until) } };
   });
-  return { kind: 'kept', events: told, warnings: [...leavingWarnings(tables.keys(), facts), ...values.warnings] };
+  return { kind: 'kept', events: told, warnings: [...tableWarnings(tables.keys(), facts), ...values.warnings] };
 }
 
 /** What is made online has its values copied before, however many they are. */
@@ -128,12 +128,20 @@ const fieldsNotKept = (events: readonly LogEvent[]): Warning[] =>
     ];
   });
 
-function leavingWarnings(names: Iterable<string>, { tables }: TrashFacts): Warning[] {
-  return [...names].flatMap((collection) =>
-    (tables.get(collection)?.publications ?? []).map(({ name }) => ({
+const notThere = (collection: string): Warning => ({
+  code: 'DATA_NOT_KEPT',
+  collection,
+  message: `drop table ${collection}: nothing is kept, because there is no such table: it was dropped or renamed by hand`,
+});
+
+function tableWarnings(names: Iterable<string>, { tables }: TrashFacts): Warning[] {
+  return [...names].flatMap((collection) => {
+    const facts = tables.get(collection);
+    if (facts === undefined) return [notThere(collection)];
+    return facts.publications.map(({ name }) => ({
       code: 'LEAVES_PUBLICATION',
       collection,
       message: `keep table ${collection} in the trash: it leaves the publication ${JSON.stringify(name)}, also when it is restored`,
-    })),
-  );
+    }));
+  });
 }
