@@ -10,17 +10,21 @@ export interface Place {
   mode: number | null;
 }
 
-/** @returns null when something other than a file is there, as a device or a directory */
+/** @returns null when something other than a file is there, as a device, a directory, or a link to itself */
 export async function placeOf(file: string): Promise<Place | null> {
   const found = await stat(file).catch(() => null);
-  if (found === null) return { target: await endOf(file), mode: null };
+  if (found === null) {
+    const target = await endOf(file);
+    return target === null ? null : { target, mode: null };
+  }
   return found.isFile() ? { target: await realpath(file), mode: found.mode & 0o777 } : null;
 }
 
-/** Where a link leads to at which nothing is yet; any other path as it is. */
-async function endOf(file: string, links = 40): Promise<string> {
+/** Where a link leads to at which nothing is yet; any other path as it is. Null: links lead round in a circle. */
+async function endOf(file: string, links = 40): Promise<string | null> {
   const next = await readlink(file).catch(() => null);
-  return next === null || links === 0 ? file : endOf(resolve(dirname(file), next), links - 1);
+  if (next === null) return file;
+  return links === 0 ? null : endOf(resolve(dirname(file), next), links - 1);
 }
 
 /**

@@ -4,7 +4,8 @@ import pg from 'pg';
 import { beginMoment } from '../../src/backup/take.js';
 import { advisoryKey } from '../../src/postgres/advisory.js';
 import { readDatabase } from '../../src/postgres/database.js';
-import { createClient } from '../../src/postgres/pool.js';
+import { migrate } from '../../src/postgres/migrate.js';
+import { createClient, createPool } from '../../src/postgres/pool.js';
 import { createIndexProjection } from '../../src/projector/indexes/index.js';
 import { rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
 import { createProjections } from '../../src/projector/projections/index.js';
@@ -117,6 +118,27 @@ describe('limits of time on the database', function () {
       expect(rows[0]?.setting, 'for the transaction alone').to.equal(`${LIMIT}ms`);
     } finally {
       await client.end();
+    }
+  });
+
+  it('end no migration, while it waits for another', async () => {
+    const empty = await createDatabase('empty');
+    await limited(empty.connectionString);
+    const pool = createPool({ ...place(), connectionString: empty.connectionString, max: 3, logger: silent });
+    const holder = await pool.connect();
+    try {
+      const database = await readDatabase(pool);
+      const key = advisoryKey({ database: database.database, schema: 'public' }, 'migrations');
+      await holder.query(`SET statement_timeout = 0; SELECT pg_advisory_lock(${key})`);
+      const released = pause(LONGER).then(() => holder.query('SELECT pg_advisory_unlock_all()'));
+      await migrate({ pool, schema: 'public', serviceSchema: 'service', database, logger: silent });
+      await released;
+      const { rowCount } = await pool.query('SELECT FROM service.service_migrations');
+      expect(rowCount).to.be.at.least(1);
+    } finally {
+      holder.release();
+      await pool.end();
+      await empty.drop();
     }
   });
 

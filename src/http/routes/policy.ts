@@ -17,7 +17,7 @@ import { representationAnswer } from '../answer/representation.js';
 import { readPolicyBody } from '../policy/policy-body.js';
 import { createPolicyTest } from '../policy/policy-test.js';
 import { flag, noQuery } from '../request/query.js';
-import { type Route, route } from '../route.js';
+import { type Route, route, NO_ACKNOWLEDGE } from '../route.js';
 
 const PATH = '/policy';
 
@@ -53,7 +53,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       access: 'admin',
       query: noQuery,
       body: 'json',
-      heeds: ['Idempotency-Key', 'If-Match', 'X-Reason'],
+      heeds: NO_ACKNOWLEDGE,
       handle(call): Promise<Answer> {
         const policy = readPolicyBody(call.body);
         return recorded(call, UPDATE_POLICY, {

@@ -12,7 +12,7 @@ import { count, flag, metaMembers, pageLimit, noQuery } from '../request/query.j
 import { restore } from '../change/restore.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { isPosition } from '../../kernel/position.js';
-import { type Call, type Route, route } from '../route.js';
+import { type Call, type Route, route, NO_ACKNOWLEDGE } from '../route.js';
 
 const PATH = '/trash';
 const ONE = '/trash/:position';
@@ -68,7 +68,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       access: 'admin',
       query: noQuery,
       // What is in the trash was judged when it was deleted.
-      heeds: ['Idempotency-Key', 'If-Match', 'X-Reason'],
+      heeds: NO_ACKNOWLEDGE,
       handle: (call) =>
         change(deps, call, {
           name: 'purge-trash',
