@@ -1,5 +1,5 @@
-# The service on a PostgreSQL of yours (DATABASE_URL), or on an embedded one in /app/data.
-FROM node:24-bookworm-slim AS build
+# The service on your PostgreSQL server (DATABASE_URL), or on an embedded one in /app/data. The base image is Node 24.18.
+FROM node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY scripts/prepare.mjs scripts/sbom.mjs scripts/
@@ -11,7 +11,7 @@ COPY README.md ./
 COPY docs docs
 RUN npm run build && npm run --silent release:sbom && npm prune --omit=dev
 
-FROM node:24-bookworm-slim
+FROM node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8055 DATA_DIR=/app/data LOG_FORMAT=json
 WORKDIR /app
 COPY --from=build /app/package.json ./
@@ -22,8 +22,8 @@ RUN mkdir data && chown node:node data && ln -s /app/dist/cli/main.js /usr/local
 USER node
 VOLUME /app/data
 EXPOSE 8055
-# Whether it answers: a database that is away or a projection that stopped is no reason to restart it (/server/ready tells).
+# Asks only whether the process answers. A restart repairs neither a missing database nor a stopped projection: see /server/ready.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/server/live`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# Requests that run get 30 seconds to finish: stop with at least --time 40.
+# Running requests get 30 seconds to finish, so stop the container with a timeout of at least 40.
 CMD ["node", "--enable-source-maps", "dist/main.js"]

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd /run/dps-pgbouncer
 umask 077
-printf '"dps" "%s"\n' "$SERVICE_PASSWORD" > users.txt
+printf '"dps" "%s"\n' "$(cat /run/secrets/service_password)" > users.txt
 cat > pgbouncer.ini <<'INI'
 [databases]
 dps = host=postgres port=5432

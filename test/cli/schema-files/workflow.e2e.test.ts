@@ -1,4 +1,4 @@
-/** The workflow of docs/git.md: its steps are run as they stand there, in a real repository. */
+/** Runs the steps of the workflow in docs/git.md, unchanged, in a real repository. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,8 +41,12 @@ describe('the workflow for GitHub', () => {
   });
 
   const environment = (more: Record<string, string> = {}) => ({
-    PATH: `${join(ROOT, 'node_modules/.bin')}${delimiter}${process.env['PATH'] ?? ''}`,
+    PATH: `${join(work, 'global/bin')}${delimiter}${process.env['PATH'] ?? ''}`,
     HOME: work,
+    // npm links a folder instead of downloading its dependencies, so that the step needs no network.
+    DPS_PACKAGE: ROOT,
+    npm_config_prefix: join(work, 'global'),
+    npm_config_ignore_scripts: 'true',
     GIT_AUTHOR_NAME: 'a',
     GIT_AUTHOR_EMAIL: 'a@example.com',
     GIT_COMMITTER_NAME: 'a',
@@ -95,6 +99,8 @@ describe('the workflow for GitHub', () => {
   it('plans a pull request, pushes main, and keeps what others did', async function () {
     this.timeout(120_000);
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: { max_length: 100 } }];
+    const [install] = workflow().jobs.schema.steps.filter(({ name }) => name === 'install dps');
+    expect((await sh(install?.run ?? 'exit 1')).status).to.equal(0);
     await client(
       '/collections',
       json([
