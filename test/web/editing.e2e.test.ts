@@ -45,7 +45,7 @@ describe('editing in the admin app', () => {
   /** @param isLost whether something is lost: the review asks once more then */
   const apply = async (page: Page, isLost = false) => {
     await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
-    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('button', { name: /^Apply(: delete .*)?$/ }).click();
     if (isLost) await page.getByRole('button', { name: /^Yes, lose / }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { withApp } from '../support/app.js';
 import { json } from '../support/client.js';
+import { until } from '../support/until.js';
 
 describe('the next person in the same tab of the admin app', function () {
   this.timeout(120_000);
@@ -28,7 +29,7 @@ describe('the next person in the same tab of the admin app', function () {
     page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
   const signOut = async (page: Page) => {
     await page.getByRole('button', { name: /menu$/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByRole('heading', { name: 'Data Platform' }).waitFor();
   };
   const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
@@ -130,7 +131,36 @@ describe('the next person in the same tab of the admin app', function () {
     await signIn(page, someone);
     await page.getByText(`Sign in again as ${someone.email}`).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /menu$/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).waitFor();
     expect(await page.getByText(someone.email).count()).to.be.above(0);
+  });
+
+  it('finds nothing in the browser after "Sign out and delete drafts"', async () => {
+    const page = await app.visit({ path: '/collections/articles' });
+    const draft = page.getByRole('region', { name: 'Draft' });
+    const addNote = async () => {
+      await page.getByRole('button', { name: 'To do with title', exact: true }).click();
+      await page.getByRole('menuitem', { name: 'Edit …' }).click();
+      await page.getByRole('dialog').getByLabel('Longest').fill('77');
+      await page.getByRole('button', { name: 'Keep in the draft', exact: true }).click();
+      await draft.waitFor();
+    };
+    const kept = (): Promise<string[]> =>
+      page.evaluate(`new Promise((resolve) => {
+        const opened = indexedDB.open('dps');
+        opened.onsuccess = () => {
+          const asked = opened.result.transaction('kept').objectStore('kept').getAllKeys();
+          asked.onsuccess = () => { opened.result.close(); resolve(asked.result); };
+        };
+      })`);
+    await addNote();
+    await until('the browser keeps the draft', async () => (await kept()).length === 1);
+    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out and delete drafts' }).click();
+    await page.getByRole('heading', { name: 'Data Platform' }).waitFor();
+    expect(await kept()).deep.equal([]);
+    await signIn(page, admin());
+    await page.getByRole('button', { name: 'To do with title', exact: true }).waitFor();
+    expect(await draft.count()).equal(0);
   });
 });

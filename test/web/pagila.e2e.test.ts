@@ -109,7 +109,7 @@ describe('Pagila in the admin app', function () {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
-    const apply = page.getByRole('button', { name: 'Apply', exact: true });
+    const apply = page.getByRole('button', { name: /^Apply(: delete .*)?$/ });
     await apply.and(page.locator(':not([aria-disabled])')).waitFor();
     await apply.click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();

@@ -44,7 +44,7 @@ describe('snapshots in the admin app', () => {
     await page.getByRole('link', { name: 'Choose a file' }).click();
     await choose(page, 'directus.yaml', DIRECTUS);
     await page.getByText('the snapshot is of another product').waitFor();
-    await page.getByRole('button', { name: 'Understand it all the same' }).click();
+    await page.getByRole('button', { name: 'Import anyway' }).click();
     await card(page, 'collection posts').getByText('is new, a table with 2 fields').waitFor();
     await page.getByText('SYSTEM_FIELDS_LEFT_OUT').waitFor();
     await page.getByRole('button', { name: 'Apply', exact: true, disabled: false }).waitFor();
@@ -81,11 +81,38 @@ describe('snapshots in the admin app', () => {
     await paste(
       '{"version": 1, "service": "0.1.0", "vendor": "postgres", "collections": [{"collection": "kept", "meta": {"note": "pasted"}}]}',
     );
-    await card(page, 'collection posts').getByText('goes, with its fields and rows').waitFor();
-    await page.getByRole('switch', { name: 'Keep what the file lacks' }).click();
     await card(page, 'collection kept').getByText('note becomes “pasted”').waitFor();
     expect(await card(page, 'collection posts').count()).to.equal(0);
-    expect(new URL(page.url()).search).to.include('merge=true');
+    await page.getByRole('switch', { name: 'Delete what is missing from the file' }).click();
+    await card(page, 'collection posts').getByText('goes, with its fields and rows').waitFor();
+    await page.getByRole('heading', { name: /deletes 1 collection$/ }).waitFor();
+    await page.getByRole('button', { name: 'Apply: delete 1 collection' }).waitFor();
+    expect(new URL(page.url()).search).to.include('mirror=true');
+  });
+
+  it('import the other collections when one of them has an error', async () => {
+    app.mayComplain(/status of 400/);
+    const page = await app.visit({ path: '/review?bring=true' });
+    const collections = [
+      { collection: 'kept', meta: { note: 'imported' } },
+      { collection: 'posts', schema: null },
+      { collection: 'extra', schema: {} },
+    ];
+    await choose(
+      page,
+      'staging.json',
+      JSON.stringify({ version: 1, service: '0.1.0', vendor: 'postgres', collections }),
+    );
+    await page.getByRole('button', { name: 'Import without “posts”' }).click();
+    await card(page, 'collection extra').waitFor();
+    await card(page, 'collection kept').getByText('note becomes “imported”').waitFor();
+    await page.getByText('Not imported: posts.').waitFor();
+    await page.getByRole('switch', { name: 'Delete what is missing from the file' }).click();
+    await page.getByRole('switch', { name: 'Delete what is missing from the file', checked: true }).waitFor();
+    await card(page, 'collection extra').waitFor();
+    expect(await card(page, 'collection posts').count()).to.equal(0);
+    await page.getByRole('button', { name: 'Import all collections' }).click();
+    await page.getByRole('button', { name: 'Import without “posts”' }).waitFor();
   });
 
   it('are dropped on the page', async () => {
@@ -125,7 +152,7 @@ describe('snapshots in the admin app', () => {
     await page.getByRole('button', { name: 'Snapshot' }).click();
     await page.getByRole('menuitem', { name: /Bring a snapshot/ }).click();
     await choose(page, 'peer.yaml', peer);
-    await page.getByRole('button', { name: 'Understand it all the same' }).click();
+    await page.getByRole('button', { name: 'Import anyway' }).click();
     await page.getByText('Nothing to change: the schema is as it is wanted.').waitFor();
   });
 

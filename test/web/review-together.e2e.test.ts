@@ -132,7 +132,8 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect(await note()).to.equal('drafted');
     await page.goto('/app/review');
-    await page.getByRole('heading', { name: 'Bring a snapshot in' }).waitFor();
+    await card(page, 'field articles.title').getByText('becomes required').waitFor();
+    expect(await page.getByRole('article').count()).to.equal(1);
   });
 
   it('is done once where the answer to it is lost', async () => {

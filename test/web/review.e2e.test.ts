@@ -115,7 +115,7 @@ describe('the review page of the admin app: going back', () => {
   it('asks once more before something is lost', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await page.getByRole('heading', { name: 'What would be lost' }).waitFor();
-    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('button', { name: 'Apply: delete 1 collection' }).click();
     await page.getByRole('button', { name: 'Yes, lose tags' }).waitFor();
     expect((await app.client('/collections/tags')).status).to.equal(200);
   });

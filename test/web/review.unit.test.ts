@@ -217,10 +217,10 @@ describe('the review of the admin app', () => {
     expect(sizeText({ rows: 1200, bytes: null })).to.equal('about 1,200 rows');
     expect(sizeText({ rows: null, bytes: null })).to.equal(null);
     const id = '0b0e7c5c-9d6c-4a43-a53e-0a2a3a0f7a11';
-    expect(readReviewSearch({ to: 42, file: id, change: '../x', merge: true, force: 'yes', done: 7 })).to.deep.equal({
+    expect(readReviewSearch({ to: 42, file: id, change: '../x', mirror: true, force: 'yes', done: 7 })).to.deep.equal({
       to: 42,
       file: id,
-      merge: true,
+      mirror: true,
     });
     expect(readReviewSearch({ to: '2026-11-21T08:05:03Z', bring: true })).to.deep.equal({
       to: '2026-11-21T08:05:03Z',

@@ -153,7 +153,7 @@ describe('the schema page of the admin app', () => {
       await expectAccessible(page);
       await expectFits(page);
       await page.getByRole('button', { name: /menu$/ }).click();
-      await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+      await page.getByRole('menuitem', { name: 'Sign out', exact: true }).waitFor();
       await expectAccessible(page);
       await page.keyboard.press('Escape');
       if (look.narrow !== true) return;

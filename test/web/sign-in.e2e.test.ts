@@ -38,7 +38,7 @@ describe('signing in to the admin app', () => {
     await other.getByRole('tree').waitFor();
     await page.getByRole('tree').waitFor();
     await page.getByRole('button', { name: /menu$/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await other.getByRole('button', { name: 'Sign in' }).waitFor();
     await other.reload();
@@ -57,7 +57,7 @@ describe('signing in to the admin app', () => {
       await route.fulfill({ response });
     });
     await page.getByRole('button', { name: /menu$/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(isAnswered).to.equal(false);
     await page.unrouteAll({ behavior: 'wait' });

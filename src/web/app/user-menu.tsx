@@ -2,10 +2,13 @@
 import darkIcon from 'icon:dark_mode';
 import deviceIcon from 'icon:contrast';
 import lightIcon from 'icon:light_mode';
+import forgetIcon from 'icon:delete';
 import outIcon from 'icon:logout';
 import { Menu, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
-import { signOut } from '../service/session.js';
+import { forgetFiles } from '../pages/review/sources/files.js';
+import { currentUserId, signOut } from '../service/session.js';
 import { useSession } from '../service/use-session.js';
+import { forgetKept } from '../shared/browser-storage.js';
 import { Glyph } from '../shared/glyph.js';
 import classes from './top-bar.module.css';
 
@@ -15,7 +18,7 @@ const SCHEMES = [
   { value: 'auto', label: 'As the device', icon: deviceIcon },
 ] as const;
 
-/** Nothing without a user. The look is kept by this browser, not by the account. */
+/** Renders nothing without a user. The browser keeps the look, not the account. */
 export function UserMenu() {
   const session = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
@@ -54,9 +57,18 @@ export function UserMenu() {
         <Menu.Item leftSection={<Glyph path={outIcon} size={18} />} onClick={() => void signOut()}>
           Sign out
         </Menu.Item>
+        <Menu.Item leftSection={<Glyph path={forgetIcon} size={18} />} onClick={() => void signOutAndForget()}>
+          Sign out and delete drafts
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** For a computer that others use. A browser that cannot delete what it keeps must not keep the user signed in. */
+async function signOutAndForget(): Promise<void> {
+  await Promise.allSettled([forgetFiles(), forgetKept(currentUserId())]);
+  await signOut();
 }
 
 /** The first letters of its first two words. */

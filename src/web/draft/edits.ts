@@ -1,5 +1,5 @@
 /** What can be done to a draft. Each answers another draft; what ends up as it was is no change. */
-import { jsonEqual } from '../../kernel/json.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type Documents,
   type Draft,
@@ -135,4 +135,68 @@ function renamedDraft(draft: Draft, renaming: Renaming): Draft {
     next = { ...next, [part]: edits };
   }
   return next;
+}
+
+/** What the user left out when a part of the draft was applied. */
+export interface LeftOut {
+  /** Whether the user left out the whole object. @param isReplaced what is deleted so that another object takes its name */
+  hasObject: (part: Part, key: string, isReplaced?: boolean) => boolean;
+  /** Paths of the members that the user left out of a change: `['collection']` or `['field']` is the new name. */
+  membersOf: (part: Part, key: string) => readonly (readonly string[])[];
+}
+
+/**
+ * The draft that remains after `sent` was applied without what the user left out. Edits that were made since then stay.
+ * `sent` is the draft as it was when the request was made.
+ */
+export function unapplied(draft: Draft, sent: Draft, leftOut: LeftOut): Draft {
+  const remaining = <P extends Part>(part: P): Edits<P> => {
+    const edits = new Map<string, Edit<Documents[P]>>();
+    for (const [key, edit] of draft[part] as Edits<P>) {
+      const rest = jsonEqual(edit, sent[part].get(key)) ? unappliedEdit(edit, part, key, leftOut) : edit;
+      if (rest !== null) edits.set(key, rest);
+    }
+    return edits;
+  };
+  const isApplied = (part: 'collections' | 'fields', key: string, former: string): boolean =>
+    formerName(sent, part, key) === former &&
+    !leftOut.hasObject(part, key) &&
+    !leftOut.membersOf(part, key).some((path) => path.length === 1);
+  const collections = [...draft.names.collections].filter(([name, former]) => !isApplied('collections', name, former));
+  const fields = [...draft.names.fields]
+    .map(([collection, names]) => {
+      const kept = [...names].filter(([name, former]) => !isApplied('fields', memberKey(collection, name), former));
+      return [collection, new Map(kept)] as const;
+    })
+    .filter(([, names]) => names.size > 0);
+  return ended({
+    ...draft,
+    names: { collections: new Map(collections), fields: new Map(fields) },
+    collections: remaining('collections'),
+    fields: remaining('fields'),
+    relations: remaining('relations'),
+  });
+}
+
+/** Null where the whole edit was applied. */
+function unappliedEdit<T extends object>(edit: Edit<T>, part: Part, key: string, leftOut: LeftOut): Edit<T> | null {
+  const { before, after, recreated } = edit;
+  if (leftOut.hasObject(part, key)) {
+    const isOldDeleted = recreated === true && !leftOut.hasObject(part, key, true);
+    return isOldDeleted ? { before: null, after } : edit;
+  }
+  const paths = leftOut.membersOf(part, key);
+  if (before === null || after === null || paths.length === 0) return null;
+  const applied = paths.reduce<object>((document, path) => withMember(document, before, path), after) as T;
+  return jsonEqual(applied, after) ? null : { before: applied, after };
+}
+
+/** `document` with the member at `path` as `source` has it. */
+function withMember(document: object, source: object, [step = '', ...rest]: readonly string[]): object {
+  const own = document as Record<string, unknown>;
+  const other = source as Record<string, unknown>;
+  if (rest.length > 0 && isObject(own[step]) && isObject(other[step]))
+    return { ...own, [step]: withMember(own[step], other[step], rest) };
+  const { [step]: _, ...others } = own;
+  return step in other ? { ...own, [step]: other[step] } : others;
 }

@@ -37,15 +37,15 @@ export interface SentFile {
 
 /**
  * What leads from the schema as it is now to that of a file. Nothing is changed by it.
- * @param mode.merge what the file doesn't have stays; otherwise it goes
- * @param mode.force of another release or product, taken all the same
+ * @param options.mirror delete what is missing from the file
+ * @param options.force accept a file of another release or product
  */
 export async function compareFile(
   file: SentFile,
-  { merge, force }: { merge: boolean; force: boolean },
+  { mirror, force }: { mirror: boolean; force: boolean },
   signal: AbortSignal,
 ): Promise<Reviewed> {
-  const query = { mode: merge ? 'merge' : 'mirror', force: force ? 'true' : undefined };
+  const query = { mode: mirror ? 'mirror' : 'merge', force: force ? 'true' : undefined };
   return reviewedBy(await requestAnswer(withQuery('/schema/diff', query), { method: 'POST', file, signal }));
 }
 
@@ -53,7 +53,7 @@ export interface Merging {
   /** The moment that the file was made from. */
   base: string | number;
   resolve: readonly Resolution[];
-  merge: boolean;
+  mirror: boolean;
   force: boolean;
 }
 
@@ -63,10 +63,10 @@ export interface Merging {
  */
 export async function mergeFile(
   file: SentFile,
-  { base, resolve, merge, force }: Merging,
+  { base, resolve, mirror, force }: Merging,
   signal: AbortSignal,
 ): Promise<Reviewed> {
-  const query = { mode: merge ? 'merge' : 'mirror', force: force ? 'true' : undefined };
+  const query = { mode: mirror ? 'mirror' : 'merge', force: force ? 'true' : undefined };
   const theirs = await jsonOf(file);
   return resolving(resolve, async (needed) => {
     const before = `{"base":${JSON.stringify(base)},"resolve":${JSON.stringify(needed)},"theirs":`;
@@ -79,15 +79,20 @@ export async function mergeFile(
 /** U+FEFF in UTF-8. */
 const MARK = [0xef, 0xbb, 0xbf];
 
-/** A file of JSON is sent as it is, without a byte order mark: that belongs at the beginning alone. */
-async function jsonOf({ content, type }: SentFile): Promise<Blob | string> {
-  if (type === 'application/json') {
-    const blob = new Blob([content]);
-    const start = new Uint8Array(await blob.slice(0, MARK.length).arrayBuffer());
-    return MARK.every((byte, index) => start[index] === byte) ? blob.slice(MARK.length) : content;
-  }
+/** A JSON file is sent unchanged but for a byte order mark, which is allowed at the start of a body only. */
+async function jsonOf(file: SentFile): Promise<Blob | string> {
+  if (file.type !== 'application/json') return JSON.stringify((await readDocument(file)) ?? null);
+  const blob = new Blob([file.content]);
+  const start = new Uint8Array(await blob.slice(0, MARK.length).arrayBuffer());
+  return MARK.every((byte, index) => start[index] === byte) ? blob.slice(MARK.length) : file.content;
+}
+
+/** @throws Error where the file is neither JSON nor YAML */
+export async function readDocument({ content, type }: SentFile): Promise<unknown> {
+  const text = await content.text();
+  if (type === 'application/json') return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
   const { readYaml } = await import('./yaml.js');
-  return JSON.stringify(readYaml(await content.text()) ?? null);
+  return readYaml(text);
 }
 
 /** What others changed between the moment that a file was made from and another one. */

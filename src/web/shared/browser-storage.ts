@@ -3,7 +3,7 @@
  * text is written, one write after the other; what a page that ends hadn't written yet goes where that is done at once, and is
  * found there by the next page.
  */
-import { createStore, del, get, set } from 'idb-keyval';
+import { createStore, del, delMany, get, keys, set } from 'idb-keyval';
 
 const store = createStore('dps', 'kept');
 /** Milliseconds. A browser that doesn't answer is one that keeps nothing. */
@@ -61,6 +61,21 @@ async function write(name: string, writing: Writing, delay: number): Promise<boo
   } finally {
     unwritten.delete(name);
   }
+}
+
+/** Deletes everything that the browser keeps under names that contain `part`, such as the id of a user. */
+export async function forgetKept(part: string): Promise<void> {
+  for (const area of [localStorage, sessionStorage]) {
+    for (const name of Object.keys(area).filter((each) => each.includes(part))) area.removeItem(name);
+  }
+  await Promise.all([...unwritten].filter(([name]) => name.includes(part)).map(([name]) => keep(name, null)));
+  const names = await inTime(keys<string>(store));
+  await inTime(
+    delMany(
+      names.filter((name) => name.includes(part)),
+      store,
+    ),
+  );
 }
 
 function inTime<T>(work: Promise<T>): Promise<T> {

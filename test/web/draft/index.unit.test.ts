@@ -6,11 +6,12 @@ import type { State } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { type Head, byDraftNames, draftDiff } from '../../../src/web/draft/diff.js';
 import { collectionOf, fieldOf, relationOf } from '../../../src/web/draft/documents.js';
-import { discard, put, remove, renameCollection, renameField } from '../../../src/web/draft/edits.js';
+import { discard, put, remove, renameCollection, renameField, unapplied } from '../../../src/web/draft/edits.js';
 import { draftText, readDraft } from '../../../src/web/draft/draft-text.js';
 import { type Draft, EMPTY, changesIn, isEmpty, memberKey, touchedAtHead } from '../../../src/web/draft/model.js';
+import { type Item, chosenOf, itemsOf, leftOutOf, withDependents } from '../../../src/web/pages/review/model/items.js';
 import { settled } from '../../../src/web/draft/resolve-conflict.js';
-import { accepted, follow, given } from '../../support/given.js';
+import { accepted, attempt, follow, given } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 
 const release = '0.0.0';
@@ -63,6 +64,99 @@ const appliedTo = (state: State, draft: Draft) => {
   const { hash, diff, conflicts } = draftDiff(draft, headOf(state, draft));
   return { diff, conflicts, when: given(state).when('apply-diff', { release, body: { hash, diff } }) };
 };
+
+/** Every selection of the keys. */
+const subsetsOf = (keys: readonly string[]): string[][] =>
+  keys.reduce<string[][]>((subsets, key) => [...subsets, ...subsets.map((subset) => [...subset, key])], [[]]);
+
+describe('a draft that was applied in part', () => {
+  const title = fieldAt(start, 'articles', 'title');
+  const drafts: Record<string, Draft> = {
+    'changes of members': withFieldMeta(
+      withMeta(EMPTY, start, 'articles', { note: 'Long reads', icon: 'article' }),
+      ['articles', 'title'],
+      { required: true, note: 'x' },
+    ),
+    'new names': renameField(
+      withFieldMeta(
+        renameCollection(withMeta(EMPTY, start, 'articles', { note: 'x' }), 'articles', 'posts'),
+        ['authors', 'id'],
+        {
+          note: 'y',
+        },
+      ),
+      'posts',
+      'title',
+      'headline',
+    ),
+    deletions: remove(
+      remove(withMeta(EMPTY, start, 'authors', { note: 'x' }), 'fields', fieldAt(start, 'articles', 'title')),
+      'collections',
+      collectionAt(start, 'comments'),
+    ),
+    'a new collection and a new field': put(
+      put(
+        put(EMPTY, 'collections', {
+          before: null,
+          after: { ...collectionAt(start, 'articles'), collection: 'topics', schema: { comment: null } },
+        }),
+        'fields',
+        { before: null, after: { ...fieldAt(start, 'articles', 'id'), collection: 'topics' } },
+      ),
+      'fields',
+      { before: null, after: { ...fieldAt(start, 'articles', 'title'), field: 'subtitle' } },
+    ),
+    'another field under the same name': put(
+      remove(withMeta(EMPTY, start, 'authors', { note: 'x' }), 'fields', fieldAt(start, 'articles', 'title')),
+      'fields',
+      {
+        before: null,
+        after: { ...title, type: 'text', schema: { ...title.schema, data_type: 'text', max_length: null } as never },
+      },
+    ),
+  };
+  for (const [name, draft] of Object.entries(drafts))
+    it(`keeps exactly what was not chosen: ${name}`, () => {
+      const { hash, diff } = draftDiff(draft, headOf(start, draft));
+      const items = itemsOf(diff);
+      const keys = items.flatMap((item) => [
+        item.key,
+        ...(item.members.length > 1 ? item.members.map(({ key }) => key) : []),
+      ]);
+      expect(keys.length).within(2, 9);
+      const outcomes = subsetsOf(keys).map((subset) => {
+        const isChosen = ({ key }: Item) => subset.includes(key);
+        const leftOut = new Set([...subset, ...items.filter(isChosen).flatMap((item) => withDependents(items, item))]);
+        const chosen = chosenOf(diff, items, leftOut).diff;
+        const tried = attempt(start, 'apply-diff', { release, body: { hash, diff: chosen } });
+        if (!tried.ok) return 'rejected';
+        const after = follow(start, tried.value);
+        const rest = unapplied(draft, draft, leftOutOf({ items, keys: leftOut }));
+        const { diff: restDiff, conflicts } = draftDiff(rest, headOf(after, rest));
+        expect(conflicts).deep.equal([]);
+        const state = accepted(after, 'apply-diff', {
+          release,
+          body: { hash: runToEnd(snapshotHash(after, release)), diff: restDiff },
+        });
+        expect(headOf(state, draft).fields).deep.equal(headOf(appliedWhole(draft), draft).fields);
+        expect(headOf(state, draft).collections).deep.equal(headOf(appliedWhole(draft), draft).collections);
+        return isEmpty(rest) ? 'nothing left' : 'some left';
+      });
+      expect(new Set(outcomes)).include.all.keys('nothing left', 'some left');
+    });
+
+  const appliedWhole = (draft: Draft): State => {
+    const { hash, diff } = draftDiff(draft, headOf(start, draft));
+    return accepted(start, 'apply-diff', { release, body: { hash, diff } });
+  };
+
+  it('keeps an edit that was made while the rest was applied', () => {
+    const sent = withMeta(EMPTY, start, 'articles', { note: 'x' });
+    const edited = withFieldMeta(sent, ['articles', 'title'], { note: 'meanwhile' });
+    const rest = unapplied(edited, sent, { hasObject: () => false, membersOf: () => [] });
+    expect(rest).deep.equal(withFieldMeta(EMPTY, ['articles', 'title'], { note: 'meanwhile' }));
+  });
+});
 
 describe('a draft of the admin app', () => {
   it('becomes the entries of what was edited, which an apply takes', () => {

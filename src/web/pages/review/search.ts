@@ -6,8 +6,8 @@ export interface ReviewSearch {
   file?: string;
   /** The moment that the file was made from; `now`: it is compared as it is. */
   base?: string | number;
-  /** What the file lacks stays. */
-  merge?: true;
+  /** Delete collections, fields and relations that are missing from the file. */
+  mirror?: true;
   /** The file may be of another release, vendor or service. */
   force?: true;
   /** A change request. */
@@ -33,6 +33,6 @@ export function readReviewSearch(given: Record<string, unknown>): ReviewSearch {
     const id = given[name];
     if (typeof id === 'string' && ID.test(id)) found[name] = id;
   }
-  for (const flag of ['merge', 'force', 'bring'] as const) if (given[flag] === true) found[flag] = true;
+  for (const flag of ['mirror', 'force', 'bring'] as const) if (given[flag] === true) found[flag] = true;
   return found;
 }

@@ -3,6 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Reviewed } from '../../service/review-queries.js';
 import type { Conflict } from './model/conflicts.js';
+import type { LeftOutItems } from './model/items.js';
 
 export interface Source {
   /** Names it, for what is typed beside it. */
@@ -19,8 +20,8 @@ export interface Source {
   renewal: Renewal;
   /** What the source itself knows to be in conflict, with the way to settle it. */
   conflicts?: readonly (Conflict & { settle: (choice: 'mine' | 'theirs') => void })[];
-  /** It was carried out, or is a change request by now. */
-  onApplied: () => void;
+  /** Called when the chosen part was applied or has become a change request. */
+  onApplied: (leftOut: LeftOutItems) => void;
 }
 
 export interface Renewal {

@@ -10,7 +10,7 @@ import { currentUserId } from '../../service/session.js';
 import { useMay } from '../../service/use-session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
 import { forgetTyped, keepTyped, readTyped } from './kept-input.js';
-import { byCollection, chosenOf, itemsOf } from './model/items.js';
+import { type LeftOutItems, byCollection, chosenOf, itemsOf } from './model/items.js';
 import { keysSince } from './model/conflicts.js';
 import { acknowledgementsOf, stopsOf } from './model/policy.js';
 import { located } from './model/plan.js';
@@ -51,7 +51,8 @@ export function useReview({ source, isBehind, onDone }: Options) {
   });
   const { stops, acknowledge } = useStops(plan.data, carriedOut);
   const sent = { ...applying, acknowledge: acknowledgementsOf(stops) };
-  const { rehearsal, carryOut } = useSending({ applying: sent, why, about, source, onDone });
+  const left = useMemo(() => ({ items, keys: leftOut }), [items, leftOut]);
+  const { rehearsal, carryOut } = useSending({ applying: sent, why, about, source, left, onDone });
   const shown = rehearsal.data?.about === about ? rehearsal.data.plan : plan.data;
   const problems = problemsOf(carryOut.error ?? rehearsal.error ?? refusal, shown?.errors);
   return {
@@ -81,7 +82,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
     /** What was reviewed is a change request by now. */
     onProposed: () => {
       forgetTyped(source.key);
-      source.onApplied();
+      source.onApplied(left);
     },
     problems: useMemo(() => located(problems, chosen, items), [problems, chosen, items]),
   };
@@ -189,10 +190,11 @@ interface Sending {
   /** Another one where something else would be sent. */
   about: object;
   source: Source;
+  left: LeftOutItems;
   onDone: (applied: Applied) => Promise<void>;
 }
 
-function useSending({ applying, why, about, source, onDone }: Sending) {
+function useSending({ applying, why, about, source, left, onDone }: Sending) {
   const client = useQueryClient();
   const isHere = useHere();
   const attempt = useRef<{ key: string; about: object; of: string } | null>(null);
@@ -207,15 +209,15 @@ function useSending({ applying, why, about, source, onDone }: Sending) {
       // Where no answer came, the same again is done once.
       if (attempt.current === null || !isSame) attempt.current = { key: newId(), about, of };
       // With what was sent: what is shown may be another one by then.
-      return { applied: await apply(applying, { reason: why, key: attempt.current.key }), sent: source, user };
+      return { applied: await apply(applying, { reason: why, key: attempt.current.key }), sent: source, left, user };
     },
-    onSuccess: async ({ applied, sent, user }) => {
+    onSuccess: async ({ applied, sent, left: leftThen, user }) => {
       attempt.current = null;
       forgetTyped(sent.key);
       if (applied.kind === 'done' && applied.batch !== null)
         noteApplied({ batch: applied.batch, before: sent.reviewed.position }, user);
       if (isHere()) await onDone(applied);
-      sent.onApplied();
+      sent.onApplied(leftThen);
       await client.invalidateQueries({ queryKey: [SCHEMA] });
       await client.invalidateQueries({ queryKey: ['info'] });
     },

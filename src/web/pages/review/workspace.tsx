@@ -8,8 +8,10 @@ import { ProblemAlert } from '../../shared/problem-alert.js';
 import { infoQuery } from '../../service/queries.js';
 import { type Applied, sinceQuery } from '../../service/review-queries.js';
 import { useMay } from '../../service/use-session.js';
+import { counted } from '../../shared/amounts.js';
 import { isEmptyDiff } from './model/diffs.js';
 import { conflictsOf } from './model/conflicts.js';
+import { deletedCollections } from './model/items.js';
 import { ActionBar } from './parts/action-bar.js';
 import { ChangesPane } from './parts/changes-pane.js';
 import { Meanwhile } from './parts/meanwhile.js';
@@ -41,6 +43,7 @@ export function Workspace({ source }: { source: Source }) {
   const since = useSince(source);
   const review = useReview({ source, isBehind: since !== undefined, onDone });
   if (review.items.length === 0) return <Same source={source} />;
+  const deleted = deletedCollections(review.carriedOut).length;
   const held =
     since === undefined && !review.isStale ? null : 'Not before the schema as it is now was looked at: see above.';
   return (
@@ -48,6 +51,12 @@ export function Workspace({ source }: { source: Source }) {
       <header className={classes.header}>
         <h1 className={classes.title}>
           <bdi>{source.title}</bdi>
+          {deleted > 0 && (
+            <Text component="span" inherit c="var(--mantine-color-error)">
+              {' '}
+              deletes {counted(deleted, 'collection')}
+            </Text>
+          )}
         </h1>
         <Text component="div" size="sm" c="dimmed" flex={1} miw={280}>
           {source.about}

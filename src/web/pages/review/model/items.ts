@@ -1,4 +1,5 @@
 /** A diff as things that somebody decides about, one by one, and back. */
+import type { LeftOut } from '../../../draft/edits.js';
 import type { Entry, SchemaDiff } from '../../../service/types.js';
 
 export type Part = 'collections' | 'fields' | 'relations';
@@ -181,12 +182,47 @@ function keptEntries({ members }: Item, raw: RawItem, leftOut: ReadonlySet<strin
   return [...raw.diff.keys()].filter((index) => !out.has(index));
 }
 
+/** Collections that are deleted. */
+export const deletedCollections = (items: readonly Item[]): readonly Item[] =>
+  items.filter(({ part, how }) => part === 'collections' && how === 'removed');
+
 /** What a thing takes along when it is left out: of a new collection its fields, of a new field its relation. */
 export function withDependents(items: readonly Item[], { key, part, collection, field, how }: Item): string[] {
   if (how !== 'made' || part === 'relations') return [key];
   const goesAlong = (each: Item): boolean =>
     each.collection === collection && (part === 'collections' || (each.part === 'relations' && each.field === field));
   return [key, ...items.filter((each) => each.key !== key && goesAlong(each)).map((each) => each.key)];
+}
+
+/** What of the reviewed diff the user did not choose. */
+export interface LeftOutItems {
+  items: readonly Item[];
+  /** Keys of items and of their members. */
+  keys: ReadonlySet<string>;
+}
+
+/** The same, as the draft asks for it. */
+export function leftOutOf({ items, keys }: LeftOutItems): LeftOut {
+  const byName = new Map<string, Item[]>();
+  for (const item of items) {
+    const name = keyOf(item.part, item.collection, item.field);
+    byName.set(name, [...(byName.get(name) ?? []), item]);
+  }
+  const itemsAt = (part: Part, key: string): readonly Item[] => {
+    const [collection = '', field = null] = key.split('\0');
+    return byName.get(keyOf(part, collection, field)) ?? [];
+  };
+  return {
+    hasObject: (part, key, isReplaced = false) => {
+      const found = itemsAt(part, key);
+      const item = found.length === 1 ? found[0] : found.find(({ how }) => (how === 'removed') === isReplaced);
+      return item !== undefined && keys.has(item.key);
+    },
+    membersOf: (part, key) =>
+      itemsAt(part, key).flatMap(({ members }) =>
+        members.filter((member) => keys.has(member.key)).map(({ path }) => path),
+      ),
+  };
 }
 
 /** In the order in which their first item stands, with the collection itself first. */

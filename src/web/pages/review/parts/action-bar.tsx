@@ -4,6 +4,8 @@ import { useMemo } from 'react';
 import { UnreachableError } from '../../../service/errors.js';
 import { useMay } from '../../../service/use-session.js';
 import { ConfirmButton } from '../../../shared/confirm-button.js';
+import { counted } from '../../../shared/amounts.js';
+import { deletedCollections } from '../model/items.js';
 import { lossesOf } from '../model/plan.js';
 import { LONGEST_REASON } from '../model/reason.js';
 import type { Review } from '../use-review.js';
@@ -79,7 +81,7 @@ function DryRun({ review: { rehearsal, carryOut }, isHeld }: { review: Review; i
 }
 
 function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
-  const { plan, isPlanning, carryOut, rehearsal, options, stops } = review;
+  const { plan, isPlanning, carryOut, carriedOut, rehearsal, options, stops } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
   const apply = () => {
     rehearsal.reset();
@@ -87,7 +89,9 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
   };
   // What would be lost is told before it can be.
   const isDisabled = isHeld || isPlanning || stops.some(({ isKnown }) => !isKnown);
-  const label = options.online ? 'Prepare and apply' : 'Apply';
+  const deleted = deletedCollections(carriedOut).length;
+  const action = options.online ? 'Prepare and apply' : 'Apply';
+  const label = deleted === 0 ? action : `${action}: delete ${counted(deleted, 'collection')}`;
   return (
     <ConfirmButton
       variant="filled"

@@ -3,16 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import {
   type Draft,
-  EMPTY,
   type Head,
   draftDiff,
   editDraft,
   readHead,
   settled,
   touchedAtHead,
+  unapplied,
 } from '../../../draft/index.js';
 import { valueText } from '../../../shared/changes/sentences.js';
-import { keyOf, memberKeyOf } from '../model/items.js';
+import { keyOf, leftOutOf, memberKeyOf } from '../model/items.js';
 import { Frame } from '../parts/frame.js';
 import { Workspace } from '../workspace.js';
 import { STILL } from './past-source.js';
@@ -73,8 +73,7 @@ function OnHead({ draft, head, renewal }: Props) {
         isWhole: false,
         renewal,
         conflicts: told,
-        // What was edited while it was applied is a draft still.
-        onApplied: () => editDraft((now) => (now === draft ? EMPTY : now)),
+        onApplied: (left) => editDraft((now) => unapplied(now, draft, leftOutOf(left))),
       }}
     />
   );

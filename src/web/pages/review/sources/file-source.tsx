@@ -5,12 +5,15 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { MergeConflict, Resolution } from '../../../../schema/merge/model.js';
 import { RefusedError } from '../../../service/errors.js';
-import { compareFile, mergeFile } from '../../../service/review-queries.js';
+import { type Reviewed, type SentFile, compareFile, mergeFile, readDocument } from '../../../service/review-queries.js';
+import { counted } from '../../../shared/amounts.js';
+import { brief } from '../../../shared/brief.js';
 import { Answered } from '../../../shared/answered.js';
 import { Decide } from '../../../shared/conflicts/decide.js';
 import { conflictsIn } from '../../../shared/conflicts/merge-conflicts.js';
 import { Page } from '../../../shared/page.js';
 import { useTitle } from '../../../shared/page-title.js';
+import { failingCollections, withoutCollections } from '../model/file-document.js';
 import { timeInName } from '../model/made-at.js';
 import { Frame } from '../parts/frame.js';
 import type { ReviewSearch } from '../search.js';
@@ -74,17 +77,22 @@ type BasedProps = Props & {
 };
 
 function useComparison({ search, onChange, file, named }: BasedProps) {
-  const merge = search.merge === true;
+  const mirror = search.mirror === true;
   const force = search.force === true;
   const base = search.base ?? NOW;
   const [resolve, setResolve] = useState<readonly Resolution[]>([]);
+  const [without, setWithout] = useState<readonly string[]>([]);
   const query = useQuery({
     ...STILL,
-    queryKey: ['review', 'file', file.id, merge, force, base, resolve],
-    queryFn: ({ signal }) =>
-      base === NOW
-        ? compareFile(file, { merge, force }, signal)
-        : mergeFile(file, { base, resolve, merge, force }, signal),
+    queryKey: ['review', 'file', file.id, mirror, force, base, resolve, without],
+    queryFn: async ({ signal }) => {
+      const sent = await fileWithout(file, without);
+      const reviewed =
+        base === NOW
+          ? await compareFile(sent, { mirror, force }, signal)
+          : await mergeFile(sent, { base, resolve, mirror, force }, signal);
+      return reviewedWithout(reviewed, without);
+    },
   });
   const change = (changed: Partial<ReviewSearch>) => {
     // What was decided about others says nothing of these.
@@ -92,14 +100,31 @@ function useComparison({ search, onChange, file, named }: BasedProps) {
     onChange(changed);
   };
   const isUnsaid = search.base === undefined && named === null;
-  return { file, merge, force, named, base, isUnsaid, resolve, setResolve, query, change };
+  return { file, mirror, force, named, base, isUnsaid, resolve, setResolve, without, setWithout, query, change };
+}
+
+async function fileWithout(file: BroughtFile, collections: readonly string[]): Promise<SentFile> {
+  if (collections.length === 0) return file;
+  const document = withoutCollections(await readDocument(file), new Set(collections));
+  return { content: new Blob([JSON.stringify(document)]), type: 'application/json' };
+}
+
+/** A collection that the user does not import is not deleted either. */
+function reviewedWithout(reviewed: Reviewed, collections: readonly string[]): Reviewed {
+  if (collections.length === 0) return reviewed;
+  const names = new Set(collections);
+  const kept = Object.entries(reviewed.diff).map(([part, items]) => [
+    part,
+    items.filter(({ collection }) => !names.has(collection)),
+  ]);
+  return { ...reviewed, diff: Object.fromEntries(kept) as Reviewed['diff'] };
 }
 
 type Comparison = ReturnType<typeof useComparison>;
 
 function Compared(props: BasedProps) {
   const comparison = useComparison(props);
-  const { file, query, merge, force, base } = comparison;
+  const { file, query, mirror, force, base } = comparison;
   const conflicts = conflictsIn(query.error);
   if (conflicts !== null) return <Deciding comparison={comparison} conflicts={conflicts} />;
   return (
@@ -118,7 +143,7 @@ function Compared(props: BasedProps) {
             about: <About comparison={comparison} />,
             reviewed,
             // What it was merged with stays, also what comes meanwhile.
-            isWhole: !merge && base === NOW,
+            isWhole: mirror && base === NOW,
             renewal: renewalOf(query),
             onApplied: () => undefined,
           }}
@@ -129,13 +154,21 @@ function Compared(props: BasedProps) {
 }
 
 function About({ comparison }: { comparison: Comparison }) {
-  const { base, named, isUnsaid, query, merge, force, change } = comparison;
+  const { base, named, isUnsaid, query, mirror, force, without, setWithout, change } = comparison;
   return (
     <Stack gap="xs">
       <Group gap="lg" align="flex-end">
         <MadeFrom base={base} named={named} onChange={(next) => change({ base: next })} />
-        <Options merge={merge} force={force} onChange={change} />
+        <Options mirror={mirror} force={force} onChange={change} />
       </Group>
+      {without.length > 0 && (
+        <Group gap="sm">
+          <Text size="sm">Not imported: {brief(without.join(', '), 200)}.</Text>
+          <Button size="compact-xs" variant="default" onClick={() => setWithout([])}>
+            Import all collections
+          </Button>
+        </Group>
+      )}
       {isUnsaid && <Unsaid />}
       {base !== NOW && query.data !== undefined && (
         <KeptOfOthers base={base} position={query.data.position} onTakeBack={() => change({ base: NOW })} />
@@ -149,8 +182,35 @@ function Refused({ comparison, error }: { comparison: Comparison; error: Error }
   return (
     <Stack gap="md">
       {!force && isForeign(error) && <Foreign onForce={() => change({ force: true })} />}
+      <ImportWithout comparison={comparison} error={error} />
       {base !== NOW && <About comparison={comparison} />}
     </Stack>
+  );
+}
+
+/** Offers to import the other collections of the file where only some of them have errors. */
+function ImportWithout({ comparison, error }: { comparison: Comparison; error: Error }) {
+  const { file, without, setWithout } = comparison;
+  const { data: failing = null } = useQuery({
+    ...STILL,
+    queryKey: ['review', 'failing', file.id, without, error],
+    queryFn: async () => {
+      if (!(error instanceof RefusedError)) return null;
+      const document = withoutCollections(await readDocument(file), new Set(without));
+      return failingCollections(error.problems, document);
+    },
+  });
+  if (failing === null || failing.length === 0) return null;
+  const names = failing.length === 1 ? `“${brief(failing[0] ?? '', 60)}”` : counted(failing.length, 'collection');
+  return (
+    <Group gap="md">
+      <Button variant="default" onClick={() => setWithout([...without, ...failing])}>
+        Import without {names}
+      </Button>
+      <Text size="sm" c="dimmed" flex={1} miw={260}>
+        The other collections of the file are compared. {failing.length === 1 ? 'It stays' : 'They stay'} unchanged.
+      </Text>
+    </Group>
   );
 }
 
@@ -184,19 +244,19 @@ function Deciding({ comparison, conflicts }: DecidingProps) {
   );
 }
 
-function Options({ merge, force, onChange }: { merge: boolean; force: boolean; onChange: Props['onChange'] }) {
-  const flag = (name: 'merge' | 'force') => (on: boolean) => onChange({ [name]: on ? true : undefined });
+function Options({ mirror, force, onChange }: { mirror: boolean; force: boolean; onChange: Props['onChange'] }) {
+  const flag = (name: 'mirror' | 'force') => (on: boolean) => onChange({ [name]: on ? true : undefined });
   return (
     <Group gap="lg">
       <Switch
         size="sm"
-        label="Keep what the file lacks"
-        checked={merge}
-        onChange={(event) => flag('merge')(event.currentTarget.checked)}
+        label="Delete what is missing from the file"
+        checked={mirror}
+        onChange={(event) => flag('mirror')(event.currentTarget.checked)}
       />
       <Switch
         size="sm"
-        label="Of another release or service"
+        label="Accept another release or product"
         checked={force}
         onChange={(event) => flag('force')(event.currentTarget.checked)}
       />
@@ -215,11 +275,11 @@ const FOREIGN: ReadonlySet<string> = new Set(['service', 'vendor', 'directus', '
 function Foreign({ onForce }: { onForce: () => void }) {
   return (
     <Group gap="md">
-      <Button onClick={onForce}>Understand it all the same</Button>
+      <Button onClick={onForce}>Import anyway</Button>
       <Text size="sm" c="dimmed" flex={1} miw={260}>
-        What of it has no meaning here is left out, and each such part is named.{' '}
+        Unsupported parts are skipped and listed below.{' '}
         <Link to="/review" search={{ bring: true }}>
-          Or bring another file.
+          Import another file.
         </Link>
       </Text>
     </Group>

@@ -1,5 +1,5 @@
 /** Files that were brought, kept in this browser so that a reload and a link in it find them. The newest few. */
-import { createStore, del, entries, get, set } from 'idb-keyval';
+import { createStore, del, delMany, entries, get, set } from 'idb-keyval';
 import { currentUserId } from '../../../service/session.js';
 import { newId } from '../../../shared/new-id.js';
 
@@ -48,4 +48,13 @@ async function forgetOld(): Promise<void> {
   const all = await entries<string, BroughtFile>(store);
   const old = all.sort(([, one], [, other]) => other.at - one.at).slice(MOST);
   for (const [id] of old) await del(id, store);
+}
+
+/** Deletes the files of the user who is signed in. */
+export async function forgetFiles(): Promise<void> {
+  const user = currentUserId();
+  const all = await entries<string, BroughtFile>(store);
+  const own = all.filter(([, file]) => file.user === user).map(([id]) => id);
+  atHand.clear();
+  await delMany(own, store);
 }
