@@ -54,8 +54,9 @@ describe('editing by the keyboard alone', function () {
   const closed = (page: Page) => page.getByRole('dialog').waitFor({ state: 'detached' });
   const apply = async (page: Page, lost?: string) => {
     await press(page, page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }));
-    await button(page, 'Apply').and(page.locator(':not([aria-disabled])')).waitFor();
-    await press(page, button(page, 'Apply'));
+    const applyButton = page.getByRole('button', { name: /^Apply(: delete .*)?$/ });
+    await applyButton.and(page.locator(':not([aria-disabled])')).waitFor();
+    await press(page, applyButton);
     if (lost !== undefined) await press(page, button(page, `Yes, lose ${lost}`));
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
   };
