@@ -24,17 +24,13 @@ export interface LiveSession {
 
 export interface LiveSessions {
   /** Those used last first; `filtered` counts those of the user, `total` all. */
-  list(filter: { user?: string | undefined; offset: number; limit: number }): Promise<ListedSessions>;
+  list(filter: { user?: string | undefined; offset: number; limit: number }): Promise<LiveSession[]>;
+  /** @param user undefined: sessions of all users */
+  count(user?: string): Promise<number>;
   /** Its access tokens end with it, on every process. */
   end(id: string): Promise<Result<null>>;
   /** All of one user; the answer counts them. */
   endAll(userId: string): Promise<Result<number>>;
-}
-
-export interface ListedSessions {
-  sessions: LiveSession[];
-  total: number;
-  filtered: number;
 }
 
 interface Row {
@@ -56,21 +52,26 @@ const ASKED = '$2::uuid is null or s.user_id = $2';
 
 /** `clock` gives milliseconds since 1970. */
 export function createLiveSessions({ pool, clock }: { pool: Pool; clock: () => number }): LiveSessions {
+  // A text that is no id names no user. NOBODY has no sessions.
+  const filterOf = (user: string | undefined) => [
+    new Date(clock()),
+    user === undefined || isUuid(user) ? (user ?? null) : NOBODY,
+  ];
   return {
     async list({ user, offset, limit }) {
-      // What is no id names nobody, and NOBODY has no sessions.
-      const filter = [new Date(clock()), user === undefined || isUuid(user) ? (user ?? null) : NOBODY];
+      const filter = filterOf(user);
       const { rows } = await pool.query<Row>(
         `select s.id, s.user_id, u.name, u.email, s.created_at, coalesce(s.rotated_at, s.created_at) as used_at,
                 s.expires_at, s.network, s.user_agent
            ${LIVE} where ${ASKED} order by used_at desc, s.id offset $3 limit $4`,
         [...filter, offset, limit],
       );
-      const counts = await pool.query<{ total: number; filtered: number }>(
-        `select count(*)::int as total, count(*) filter (where ${ASKED})::int as filtered ${LIVE}`,
-        filter,
-      );
-      return { sessions: rows.map(toSession), ...onlyRow(counts) };
+      return rows.map(toSession);
+    },
+
+    async count(user) {
+      const text = `select count(*)::int as count ${LIVE} where ${ASKED}`;
+      return onlyRow(await pool.query<{ count: number }>(text, filterOf(user))).count;
     },
 
     async end(id) {

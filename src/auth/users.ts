@@ -22,8 +22,9 @@ export interface NewUser {
 export type UserChanges = Partial<NewUser>;
 
 export interface Users {
-  /** By e-mail address; `total` counts all of them. */
-  list(page: { offset: number; limit: number }): Promise<{ users: User[]; total: number }>;
+  /** By e-mail address. */
+  list(page: { offset: number; limit: number }): Promise<User[]>;
+  count(): Promise<number>;
   /** By id or e-mail address, in any case. */
   find(named: string): Promise<User | undefined>;
   get(id: string): Promise<Result<User>>;
@@ -47,8 +48,11 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
         `select ${USER_COLUMNS} from ${own.users} order by pg_catalog.lower(email), id offset $1 limit $2`,
         [offset, limit],
       );
-      const count = await pool.query<{ total: number }>(`select count(*)::int as total from ${own.users}`);
-      return { users: rows.map(toUser), total: count.rows[0]?.total ?? 0 };
+      return rows.map(toUser);
+    },
+
+    async count() {
+      return onlyRow(await pool.query<{ total: number }>(`select count(*)::int as total from ${own.users}`)).total;
     },
 
     async find(named) {

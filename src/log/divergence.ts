@@ -38,14 +38,21 @@ const NOTED = `'id', d.id, 'seen', pg_catalog.json_build_object('position', d.se
   'found', pg_catalog.json_build_object('position', d.found_position, 'hash', d.found_hash), 'fork', d.fork_position,
   'noticed_at', pg_catalog.to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Of a row `d`: only the event in the log acknowledges it, whatever the row says. */
-const ACKNOWLEDGED = `EXISTS (SELECT FROM ${own.events} a WHERE a.position = d.acknowledged AND a.type = 'log.acknowledged')`;
+/**
+ * Whether the log acknowledges the row `d`. Only the event counts, whatever the row says. A scalar subquery, because
+ * the planner turns EXISTS into a join: it expects hundreds of rows in the empty table of divergences and then scans the
+ * whole log for them.
+ */
+const ACKNOWLEDGED = `(SELECT a.type = 'log.acknowledged' FROM ${own.events} a WHERE a.position = d.acknowledged) IS TRUE`;
 
-/** Columns of a head check, for a query whose FROM holds the last event as `h`. Few rows: it is asked with every read. */
+/**
+ * Columns of a head check, for a query whose FROM holds the last event as `h`. Every read and every change runs it, so
+ * the log is only looked up by position: see `ACKNOWLEDGED`.
+ */
 export const CHECK_COLUMNS = `
   (SELECT pg_catalog.json_build_object('position', p.position, 'hash', p.hash) FROM ${own.projections} p
-    WHERE p.position > 0 AND NOT EXISTS (SELECT FROM ${own.events} e
-                                          WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))
+    WHERE p.position > 0 AND (SELECT p.hash IS NULL OR e.hash = p.hash
+                                FROM ${own.events} e WHERE e.position = p.position) IS NOT TRUE
     ORDER BY p.position DESC LIMIT 1) AS forgotten,
   (SELECT pg_catalog.json_agg(pg_catalog.json_build_object(${NOTED}) ORDER BY d.id) FROM ${own.divergences} d
     WHERE NOT ${ACKNOWLEDGED}) AS pending,

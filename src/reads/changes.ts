@@ -9,6 +9,7 @@ import {
   type ChangeFilter,
   type Held,
   HELD,
+  countMatchingChanges,
   listChanges,
   readChange,
   readWaiting,
@@ -93,10 +94,9 @@ export interface ShownHolder {
 
 export interface Changes {
   /** Newest first. */
-  list(
-    filter: ChangeFilter,
-    page: { offset: number; limit: number },
-  ): Promise<{ changes: ChangeSummary[]; total: number; filtered: number }>;
+  list(filter: ChangeFilter, page: { offset: number; limit: number }): Promise<ChangeSummary[]>;
+  /** @param filter empty: all requests that ever were */
+  count(filter: ChangeFilter): Promise<number>;
   retrieve(id: string): Promise<ChangeView | undefined>;
   /** As its events say. */
   find(id: string): Promise<ChangeRequest | undefined>;
@@ -106,9 +106,9 @@ export interface Changes {
 export function createChanges(pool: Queryable): Changes {
   return {
     async list(filter, page) {
-      const { requests, ...counts } = await listChanges(pool, filter, page);
-      return { changes: requests.map(summaryOf), ...counts };
+      return (await listChanges(pool, filter, page)).map(summaryOf);
     },
+    count: (filter) => countMatchingChanges(pool, filter),
     async retrieve(id) {
       const request = await readChange(pool, id);
       return request && view(pool, request);

@@ -23,8 +23,8 @@ describe('authentication', () => {
   before(async () => {
     database = await openAuthDatabase();
     await database.auth.ensureAdmin({ email: 'Boss@example.com', password: 'correct horse', token: 'the-admin-token' });
-    const { users } = await database.auth.users.list({ offset: 0, limit: 10 });
-    admin = users[0] as User;
+    const [first] = await database.auth.users.list({ offset: 0, limit: 10 });
+    admin = first as User;
   });
   after(() => database.close());
 

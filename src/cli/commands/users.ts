@@ -25,8 +25,8 @@ async function allOf(users: Users): Promise<User[]> {
   const found: User[] = [];
   for (;;) {
     const page = await users.list({ offset: found.length, limit: PAGE });
-    found.push(...page.users);
-    if (page.users.length < PAGE) return found;
+    found.push(...page);
+    if (page.length < PAGE) return found;
   }
 }
 

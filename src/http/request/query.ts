@@ -115,6 +115,16 @@ export const metaMembers = z
   .pipe(z.array(z.enum(META_MEMBERS)).readonly())
   .describe('Counts beside a list: `total_count`, `filter_count`, both, or `*`');
 
+/** The `meta` object of a list, with the counts that the request asks for. A count can read a whole table. */
+export async function countsIn(
+  wanted: readonly MetaMember[] | undefined,
+  counts: Readonly<Record<MetaMember, () => Promise<number>>>,
+): Promise<{ meta?: Partial<Record<MetaMember, number>> }> {
+  if (wanted === undefined) return {};
+  const counted = await Promise.all(wanted.map(async (member) => [member, await counts[member]()] as const));
+  return { meta: Object.fromEntries(counted) };
+}
+
 /** Names with commas between them; one that holds a comma or a double quote stands in double quotes, as in CSV. */
 export const nameList = z
   .string()

@@ -13,7 +13,7 @@ import { findChange, findOwnChange, noSuchChange } from '../change-requests/find
 import { shownPlan } from '../change-requests/shown-plan.js';
 import type { HttpDeps } from '../deps.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
-import { count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
+import { countsIn, count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
 const listQuery = z.strictObject({
@@ -43,10 +43,12 @@ function listRoute({ changes, pool }: HttpDeps): Route {
     query: listQuery,
     async handle({ caller, query: { to_approve, offset, limit, meta, ...filter } }) {
       const approver = to_approve ? await approverOf(caller) : undefined;
-      const { changes: data, total, filtered } = await changes.list({ ...filter, approver }, { offset, limit });
-      const counts = { total_count: total, filter_count: filtered };
-      const wanted = meta && Object.fromEntries(meta.map((member) => [member, counts[member]]));
-      return largeJsonAnswer({ data, ...(wanted && { meta: wanted }) });
+      const data = await changes.list({ ...filter, approver }, { offset, limit });
+      const counts = await countsIn(meta, {
+        total_count: () => changes.count({}),
+        filter_count: () => changes.count({ ...filter, approver }),
+      });
+      return largeJsonAnswer({ data, ...counts });
     },
   });
 }

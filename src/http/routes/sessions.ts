@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { jsonAnswer, noContent, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
-import { count, metaMembers, pageLimit, noQuery } from '../request/query.js';
+import { countsIn, count, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { route, type Route } from '../route.js';
 
 const listQuery = z.strictObject({
@@ -22,10 +22,12 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
       access: 'admin',
       query: listQuery,
       async handle({ query: { user, offset, limit, meta } }) {
-        const { sessions: data, total, filtered } = await liveSessions.list({ user, offset, limit });
-        const counts = { total_count: total, filter_count: filtered };
-        const wanted = meta && Object.fromEntries(meta.map((member) => [member, counts[member]]));
-        return largeJsonAnswer({ data, ...(wanted && { meta: wanted }) });
+        const data = await liveSessions.list({ user, offset, limit });
+        const counts = await countsIn(meta, {
+          total_count: () => liveSessions.count(),
+          filter_count: () => liveSessions.count(user),
+        });
+        return largeJsonAnswer({ data, ...counts });
       },
     }),
     route({

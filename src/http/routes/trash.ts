@@ -8,7 +8,7 @@ import { change } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, invalidQuery } from '../errors.js';
 import { createCollectionTexts } from '../documents/collection-texts.js';
-import { count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
+import { countsIn, count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { restore } from '../change/restore.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { isPosition } from '../../kernel/position.js';
@@ -36,8 +36,8 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       query: listQuery,
       async handle({ head, query: { offset, limit, meta } }) {
         const data = await readTrash(pool, { offset, limit });
-        const total = meta === undefined ? 0 : await countTrash(pool);
-        const counts = meta && { meta: Object.fromEntries(meta.map((member) => [member, total])) };
+        const count = () => countTrash(pool);
+        const counts = await countsIn(meta, { total_count: count, filter_count: count });
         return { ...(await largeJsonAnswer({ data, ...counts })), position: head };
       },
     }),

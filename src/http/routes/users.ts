@@ -7,7 +7,7 @@ import type { HttpDeps } from '../deps.js';
 import { listQueryOf } from '../documents/list.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { membersOf, pick, USER_MEMBERS } from '../documents/shown-members.js';
-import { pageLimit, noQuery } from '../request/query.js';
+import { countsIn, pageLimit, noQuery } from '../request/query.js';
 import { type Call, route, type Route } from '../route.js';
 
 const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
@@ -46,10 +46,9 @@ function allUsers({ auth: { users } }: HttpDeps): Route[] {
       access: 'admin',
       query: listQuery,
       async handle({ query: { offset, limit, meta, fields } }) {
-        const { users: found, total } = await users.list({ offset, limit });
-        const data = found.map((user) => pick(user, fields));
-        const counts = meta && Object.fromEntries(meta.map((member) => [member, total]));
-        return largeJsonAnswer({ data, ...(counts && { meta: counts }) });
+        const data = (await users.list({ offset, limit })).map((user) => pick(user, fields));
+        const counts = await countsIn(meta, { total_count: () => users.count(), filter_count: () => users.count() });
+        return largeJsonAnswer({ data, ...counts });
       },
     }),
     route({

@@ -46,7 +46,7 @@ SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
        (SELECT pg_catalog.json_build_object('position', s.position, 'hash', s.hash)
           FROM (SELECT c.position, c.hash FROM ${own.checkpoints} c WHERE c.origin = $1 || b.hash
                 UNION ALL ${KEPT_BEGINNING}) s
-         WHERE NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = s.position AND e.hash = s.hash)
+         WHERE (SELECT e.hash = s.hash FROM ${own.events} e WHERE e.position = s.position) IS NOT TRUE
          ORDER BY s.position DESC LIMIT 1) AS broken,
        ${CHECK_COLUMNS}
   FROM (SELECT) one

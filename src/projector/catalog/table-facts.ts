@@ -147,7 +147,7 @@ UNION SELECT 'rule', r.rulename::text FROM the JOIN pg_catalog.pg_rewrite r ON r
 UNION SELECT 'foreign key', pg_catalog.format('%I.%I, %I', n.nspname, c.relname, k.conname)
   FROM the JOIN pg_catalog.pg_constraint k ON k.confrelid = the.oid AND k.contype = 'f' AND k.conparentid = 0::oid
   JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE NOT (n.nspname = $1 AND EXISTS (SELECT FROM ${own.collections} s WHERE s.collection = c.relname AND s.schema IS NOT NULL))
+ WHERE (n.nspname = $1 AND (SELECT s.schema IS NOT NULL FROM ${own.collections} s WHERE s.collection = c.relname::text COLLATE "default")) IS NOT TRUE
 UNION SELECT CASE WHEN c.relispartition THEN 'partition' ELSE 'child' END, pg_catalog.format('%I.%I', n.nspname, c.relname)
   FROM the JOIN pg_catalog.pg_inherits i ON i.inhparent = the.oid
   JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

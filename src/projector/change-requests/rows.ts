@@ -95,36 +95,48 @@ export interface Approver {
   may: 'none' | 'others' | 'all';
 }
 
-/** Open, and not approved by them as it is now. */
-const WAITS_FOR_APPROVER = `state = 'open' AND request -> 'proposal'::text <> 'null'
-    AND ($5 = 'all' OR $5 = 'others' AND request -> 'author'::text ->> 'id'::text <> $4)
-    AND NOT request -> 'proposal'::text -> 'approvals'::text @> pg_catalog.jsonb_build_array(pg_catalog.jsonb_build_object(
-      'by', pg_catalog.jsonb_build_object('id', $4::text), 'plan', request -> 'proposal'::text -> 'plan'::text))`;
+/** SQL conditions for the given members of the filter alone, so that PostgreSQL can use an index. Values start at $1. */
+function conditionsOf({ state, collection, author, approver }: ChangeFilter): { sql: string; values: unknown[] } {
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  if (state !== undefined) conditions.push(`state = ${bind(state)}`);
+  if (collection !== undefined) conditions.push(`${bind(collection)} = ANY (collections)`);
+  if (author !== undefined) conditions.push(`request -> 'author'::text ->> 'id'::text = ${bind(author)}`);
+  if (approver !== undefined) conditions.push(waitsFor(approver, bind));
+  return { sql: conditions.length === 0 ? 'true' : conditions.join(' AND '), values };
+}
 
-/** Newest first, and how many there are of all and of those that fit. */
+/** SQL: the request is open, and the approver has not approved its present plan. */
+function waitsFor({ id, may }: Approver, bind: (value: unknown) => string): string {
+  if (may === 'none') return 'false';
+  const user = `${bind(id)}::text`;
+  const byOthers = may === 'all' ? 'true' : `request -> 'author'::text ->> 'id'::text <> ${user}`;
+  return `state = 'open' AND request -> 'proposal'::text <> 'null' AND ${byOthers}
+    AND NOT request -> 'proposal'::text -> 'approvals'::text @> pg_catalog.jsonb_build_array(pg_catalog.jsonb_build_object(
+      'by', pg_catalog.jsonb_build_object('id', ${user}), 'plan', request -> 'proposal'::text -> 'plan'::text))`;
+}
+
+/** Newest first. */
 export async function listChanges(
   db: Queryable,
   filter: ChangeFilter,
   page: { offset: number; limit: number },
-): Promise<{ requests: ChangeRequest[]; total: number; filtered: number }> {
-  const fits = `($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR $2 = ANY (collections))
-    AND ($3::text IS NULL OR $3 = request -> 'author'::text ->> 'id'::text) AND ($4::text IS NULL OR (${WAITS_FOR_APPROVER}))`;
-  const values = valuesOf(filter);
+): Promise<ChangeRequest[]> {
+  const { sql, values } = conditionsOf(filter);
   const { rows } = await db.query<{ request: ChangeRequest }>(
-    `SELECT request FROM ${own.changes} WHERE ${fits} ORDER BY opened_position DESC LIMIT $6 OFFSET $7`,
+    `SELECT request FROM ${own.changes} WHERE ${sql} ORDER BY opened_position DESC
+      LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
     [...values, page.limit, page.offset],
   );
-  const counted = await db.query<{ total: number; filtered: number }>(
-    `SELECT count(*) AS total, count(*) FILTER (WHERE ${fits}) AS filtered FROM ${own.changes}`,
-    values,
-  );
-  const { total = 0, filtered = 0 } = counted.rows[0] ?? {};
-  return { requests: rows.map(({ request }) => request), total, filtered };
+  return rows.map(({ request }) => request);
 }
 
-function valuesOf({ state, collection, author, approver }: ChangeFilter): unknown[] {
-  const approving = approver === undefined ? [null, 'none'] : [approver.id, approver.may];
-  return [state ?? null, collection ?? null, author ?? null, ...approving];
+/** @param filter empty: all requests that ever were */
+export async function countMatchingChanges(db: Queryable, filter: ChangeFilter): Promise<number> {
+  const { sql, values } = conditionsOf(filter);
+  const text = `SELECT count(*) AS count FROM ${own.changes} WHERE ${sql}`;
+  return (await db.query<{ count: number }>(text, values)).rows[0]?.count ?? 0;
 }
 
 /** One that takes a request back, and is neither applied nor given up. */
@@ -161,7 +173,8 @@ export async function unfinishedChanges(db: Queryable): Promise<Unfinished[]> {
         SELECT FROM ${own.changes} h WHERE h.held OPERATOR(pg_catalog.<>) '{}' AND h.held OPERATOR(pg_catalog.&&) q.collections)
       UNION
       SELECT p.request, coalesce(c.opened_position, 0), false
-        FROM ${own.preparations} p LEFT JOIN ${own.changes} c ON c.id = p.request
+        FROM ${own.preparations} p
+        LEFT JOIN LATERAL (SELECT state, opened_position, request FROM ${own.changes} r WHERE r.id = p.request OFFSET 0) c ON true
        WHERE (c.state = 'prepared' AND c.request -> 'applicant'::text = 'null'
            OR c.state = 'scheduled' AND c.request -> 'preparation'::text <> 'null') IS NOT TRUE
     ) open GROUP BY id ORDER BY pg_catalog.min(opened_position), id`;

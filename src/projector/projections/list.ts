@@ -65,7 +65,8 @@ interface Row {
 const QUERY: Sql = sql`
 SELECT p.name, p.position, p.status, p.last_error, p.updated_at, e.type, e.occurred_at, e.actor ->> 'name'::text AS actor
 FROM ${own.projections} p
-LEFT JOIN ${own.events} e ON e.position = (p.last_error ->> 'position'::text)::bigint`;
+LEFT JOIN LATERAL (SELECT type, occurred_at, actor FROM ${own.events} f
+                    WHERE f.position = (p.last_error ->> 'position'::text)::bigint OFFSET 0) e ON true`;
 
 /** All projections, those that met no event yet too. `head` is of the same moment or a little before. */
 export async function listProjections(db: Queryable): Promise<{ head: number; projections: ProjectionStatus[] }> {

@@ -37,7 +37,7 @@ const COLUMNS = `t.position::float8 AS position, t.kind, t.collection, t.field, 
 const SELECT = `
 SELECT ${COLUMNS}, e.actor AS deleted_by,
        coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys
-  FROM ${own.trash} t LEFT JOIN ${own.events} e ON e.position = t.position`;
+  FROM ${own.trash} t LEFT JOIN LATERAL (SELECT actor, data FROM ${own.events} l WHERE l.position = t.position OFFSET 0) e ON true`;
 
 export interface Page {
   offset: number;

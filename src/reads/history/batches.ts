@@ -57,7 +57,7 @@ export async function readBatches(db: Queryable, { filter, order, limit }: Batch
      )
      SELECT f.batch, e.occurred_at, e.actor, e.command, e.reason, e.request_id, e.ip, e.user_agent,
             f.first_position, f.last_position
-       FROM found f JOIN ${own.events} e ON e.position = f.last_position
+       FROM found f CROSS JOIN LATERAL (SELECT * FROM ${own.events} l WHERE l.position = f.last_position OFFSET 0) e
       ORDER BY f.number`,
     values,
   );

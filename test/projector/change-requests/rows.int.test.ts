@@ -7,6 +7,7 @@ import {
   countChanges,
   findOpenRevert,
   keepWaiting,
+  countMatchingChanges,
   listChanges,
   readChange,
   readWaiting,
@@ -65,8 +66,9 @@ describe('change requests as rows', () => {
   };
   const numbers = (ids: readonly string[]): number[] => ids.map((id) => Number(id.slice(-12)));
   const listed = async (filter: ChangeFilter, page = { offset: 0, limit: 10 }): Promise<unknown[]> => {
-    const { requests, total, filtered } = await listChanges(pool(), filter, page);
-    return [numbers(requests.map(({ id }) => id)), total, filtered];
+    const requests = await listChanges(pool(), filter, page);
+    const counts = [await countMatchingChanges(pool(), {}), await countMatchingChanges(pool(), filter)];
+    return [numbers(requests.map(({ id }) => id)), ...counts];
   };
   const unfinished = async (): Promise<number[]> => numbers((await unfinishedChanges(pool())).map(({ id }) => id));
   const prepared = (number: number): Promise<unknown> =>
