@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { textFault } from '../../src/kernel/text.js';
+import { invisibleFault, textFault } from '../../src/kernel/text.js';
 
 describe('text', () => {
   it('that PostgreSQL can store is fine', () => {
@@ -10,5 +10,19 @@ describe('text', () => {
     expect(textFault('a\0')).to.contain('NUL');
     for (const text of ['\ud83d', '\ude00', 'a\ud83db', '\ude00\ud83d'])
       expect(textFault(text)).to.contain('surrogate');
+  });
+
+  it('rejects names with control, format or line-separator characters and names the character', () => {
+    for (const name of ['articles', 'Café', 'Größe', '文章', '🎉', 'a b']) expect(invisibleFault(name)).to.equal(null);
+    const codes = new Map([
+      ['a\u001b[31m', 'U+001B'],
+      ['a\nb', 'U+000A'],
+      ['a\u202eb', 'U+202E'],
+      ['a\u200bb', 'U+200B'],
+      ['\ufeffa', 'U+FEFF'],
+      ['a\u2028b', 'U+2028'],
+      ['a\u{e0041}', 'U+E0041'],
+    ]);
+    for (const [name, code] of codes) expect(invisibleFault(name), code).to.contain(code);
   });
 });
