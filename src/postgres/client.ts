@@ -42,6 +42,9 @@ export class ServiceClient extends pg.Client {
 
   constructor(config: ServiceClientConfig) {
     super(config);
+    // The pool adds its listener after `connect` has answered. A server that ends the session right behind its first
+    // ReadyForQuery would find none, and an event without a listener ends the process. Queries are rejected anyway.
+    this.on('error', () => undefined);
     const { serviceSchema, settings } = config;
     this.serviceSchema = serviceSchema;
     this.#hosts = config.hosts ?? null;

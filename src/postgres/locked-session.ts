@@ -31,8 +31,6 @@ export async function openLockedSession(options: OpenSession): Promise<LockedSes
   const config = connectionConfig(connection);
   const client = new ServiceClient(config);
   watchOwnClient(client, config, logger);
-  // A lost connection reaches the query that runs on it; this keeps the event from ending the process.
-  client.on('error', () => undefined);
   const close = (): Promise<void> => client.end().catch(() => undefined);
   try {
     await client.connect();

@@ -25,7 +25,6 @@ export async function withOwnClient<T>(
   // A pooler's place says nothing of the server's.
   const where = config.direct ?? { ...config, at };
   const client = new ServiceClient({ ...where, ...limits });
-  client.on('error', () => undefined);
   try {
     await client.connect();
     return await work(client);

@@ -52,11 +52,9 @@ export async function rebuildMetadataRows(options: RebuildMetadataOptions): Prom
   const { connection } = options;
   const config = connectionConfig({ ...connection, applicationName: 'data-platform-service rebuild' });
   const client = new ServiceClient(config);
-  // A lost connection reaches the query that runs on it; this keeps the event from ending the process.
-  client.on('error', () => undefined);
   watchOwnClient(client, config, options.logger);
-  await client.connect();
   try {
+    await client.connect();
     return await rebuild(client, config, options);
   } catch (error) {
     const problem = environmentProblem(error);
