@@ -152,10 +152,9 @@ export function followNotes(copying: Copying, most: Sql): Sql {
     all(key, ({ identity }) => sql`${a}.${ident(identity)} = ${b}.${ident(identity)}`);
   const ofRow = all(key, ({ name, identity }) => sql`t.${ident(name)} = k.${ident(identity)}`);
   const keys = list(key, ({ identity }) => sql`k.${ident(identity)}`);
-  const isThere = all(key, ({ name }) => sql`t.${ident(name)} IS NOT NULL`);
   return sql`WITH taken AS (DELETE FROM ${noted} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${noted} LIMIT ${most})) RETURNING *),
     keys AS MATERIALIZED (SELECT DISTINCT ${identities(key)} FROM taken WHERE NOT truncated),
-    found AS MATERIALIZED (SELECT ${keys}, t.${ident(column.name)} AS ${ident(column.identity)}, ${isThere} AS is_there
+    found AS MATERIALIZED (SELECT ${keys}, t.${ident(column.name)} AS ${ident(column.identity)}, t.tableoid IS NOT NULL AS is_there
       FROM keys k LEFT JOIN ${table} t ON ${ofRow}),
     kept AS (${upsert(copying, sql`found WHERE is_there`)}),
     gone AS (DELETE FROM ${copyTable(copying)} c USING found f WHERE NOT f.is_there AND ${match(sql`c`, sql`f`)})

@@ -35,7 +35,9 @@ function notValid({ what }: Prepared, notNullBy: NotNullBy): Sql | null {
   if (what.kind === 'constraint') return what.definition;
   if (what.kind !== 'not null') return null;
   const column = ident(what.column);
-  return notNullBy === 'constraint' ? sql`NOT NULL ${column}` : sql`CHECK (${column} IS NOT NULL)`;
+  // IS NOT NULL is false for a composite value with a null attribute, which a NOT NULL column may hold. PostgreSQL proves
+  // NOT NULL from either.
+  return notNullBy === 'constraint' ? sql`NOT NULL ${column}` : sql`CHECK (${column} IS DISTINCT FROM NULL)`;
 }
 
 function locksOf({ table, what }: Prepared): LockedTable[] {

@@ -103,7 +103,7 @@ function nulls(asked: Asked): OffendingRows {
     const question = counting(sql`SELECT FROM ${asked.table}`);
     return { question, kind: 'null', words: ['row would have no value', 'rows would have no value'] };
   }
-  const question = rowsWhere(asked, sql`${asked.column} IS NULL`);
+  const question = rowsWhere(asked, sql`${asked.column} IS NOT DISTINCT FROM NULL`);
   return { question, kind: 'null', words: ['row is null', 'rows are null'] };
 }
 
@@ -113,7 +113,7 @@ function repetitions({ table, column, old, now }: Asked): OffendingRows | null {
     return { question: counting(sql`SELECT FROM ${table}`), kind: 'repeated', words };
   }
   if (!hasColumn(old) || !hasColumn(now) || columnType(old.schema) !== columnType(now.schema)) return null;
-  const repeated = sql`SELECT FROM ${table} WHERE ${column} IS NOT NULL GROUP BY ${column} HAVING count(*) > 1`;
+  const repeated = sql`SELECT FROM ${table} WHERE ${column} IS DISTINCT FROM NULL GROUP BY ${column} HAVING count(*) > 1`;
   const words = ['value is there more than once', 'values are there more than once'] as const;
   return { question: counting(repeated), kind: 'repeated', words };
 }
@@ -126,7 +126,7 @@ function orphans({ table, refused }: Asked): OffendingRows | null {
   if (key === undefined) return null;
   const many = ident(relation.many_field);
   const one = sql`SELECT FROM ${tableNow(refused, relation.one_collection)} o WHERE o.${ident(key)} = m.${many}`;
-  const rows = sql`SELECT FROM ${table} m WHERE m.${many} IS NOT NULL AND NOT EXISTS (${one})`;
+  const rows = sql`SELECT FROM ${table} m WHERE m.${many} IS DISTINCT FROM NULL AND NOT EXISTS (${one})`;
   const words = ['row points at nothing', 'rows point at nothing'] as const;
   return { question: counting(rows), kind: 'orphaned', words };
 }

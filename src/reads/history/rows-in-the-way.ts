@@ -85,7 +85,7 @@ function withoutValue({ plan, rows, collection, field }: Asked): Question | unde
   if (there === undefined) return undefined;
   const value = there.column(field);
   if (value === undefined ? fillsItself(schema) : !value.isNullable) return undefined;
-  const condition = value === undefined ? sql`true` : sql`${value.sql} IS NULL`;
+  const condition = value === undefined ? sql`true` : sql`${value.sql} IS NOT DISTINCT FROM NULL`;
   const told = [
     "row has no value for it, and it can't be NOT NULL",
     "rows have no value for it, and it can't be NOT NULL",

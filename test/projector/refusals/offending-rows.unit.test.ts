@@ -34,7 +34,7 @@ const T = '"public"."t"';
 describe('the rows that are in the way', () => {
   it('are null, or would be', () => {
     expect(alter('23502', a('text'), a('text', { is_nullable: false }))).to.deep.equal([
-      `SELECT FROM ${T} WHERE "a" IS NULL`,
+      `SELECT FROM ${T} WHERE "a" IS NOT DISTINCT FROM NULL`,
       'null',
       'row is null',
       'rows are null',
@@ -49,7 +49,7 @@ describe('the rows that are in the way', () => {
 
   it('have a value that others have', () => {
     expect(alter('23505', a('text'), a('text', { is_unique: true }))).to.deep.equal([
-      `SELECT FROM ${T} WHERE "a" IS NOT NULL GROUP BY "a" HAVING count(*) > 1`,
+      `SELECT FROM ${T} WHERE "a" IS DISTINCT FROM NULL GROUP BY "a" HAVING count(*) > 1`,
       'repeated',
       'value is there more than once',
       'values are there more than once',
@@ -69,7 +69,7 @@ describe('the rows that are in the way', () => {
   it('point at nothing', () => {
     const before = [created('other'), created('t', [a('integer')])];
     const orphans = (one: string, from = T) => [
-      `SELECT FROM ${from} m WHERE m."a" IS NOT NULL AND NOT EXISTS (SELECT FROM ${one} o WHERE o."id" = m."a")`,
+      `SELECT FROM ${from} m WHERE m."a" IS DISTINCT FROM NULL AND NOT EXISTS (SELECT FROM ${one} o WHERE o."id" = m."a")`,
       'orphaned',
       'row points at nothing',
       'rows point at nothing',

@@ -1,11 +1,11 @@
 /**
- * PL/pgSQL on all rows of a table: policies that are forced on its owner are lifted meanwhile, and where nothing should
- * notice, its triggers too. Both are as they were afterwards; the table is locked against everybody else.
+ * PL/pgSQL on all rows of a table. Row security that is forced on its owner is lifted meanwhile, and on request its
+ * triggers and rules are disabled. All of them are restored afterwards. The table is locked against everyone else.
  */
 import { type Sql, block, literal, sql } from '../sql.js';
 
 export interface AsOwner {
-  /** No trigger of the table fires. */
+  /** No trigger or rule of the table runs. */
   silently?: boolean;
 }
 
@@ -25,11 +25,14 @@ export function asOwner(table: Sql, body: Sql, { silently = false }: AsOwner = {
 
 /** Each by its name: what was disabled before stays so, and what fires for replicas alone does so again. */
 const SILENCE: Sql = sql`
-    SELECT pg_catalog.array_agg(pg_catalog.format('ALTER TABLE %s DISABLE TRIGGER %I', kept, t.tgname)),
-           pg_catalog.array_agg(pg_catalog.format('ALTER TABLE %s ENABLE %s TRIGGER %I', kept,
-             CASE t.tgenabled WHEN 'R' THEN 'REPLICA' WHEN 'A' THEN 'ALWAYS' ELSE '' END, t.tgname))
+    SELECT pg_catalog.array_agg(pg_catalog.format('ALTER TABLE %s DISABLE %s %I', kept, t.kind, t.name)),
+           pg_catalog.array_agg(pg_catalog.format('ALTER TABLE %s ENABLE %s %s %I', kept,
+             CASE t.enabled WHEN 'R' THEN 'REPLICA' WHEN 'A' THEN 'ALWAYS' ELSE '' END, t.kind, t.name))
       INTO silence, revival
-      FROM pg_catalog.pg_trigger t WHERE t.tgrelid = kept::oid AND NOT t.tgisinternal AND t.tgenabled <> 'D';
+      FROM (SELECT 'TRIGGER' AS kind, tgname AS name, tgenabled AS enabled
+              FROM pg_catalog.pg_trigger WHERE tgrelid = kept::oid AND NOT tgisinternal
+            UNION ALL SELECT 'RULE', rulename, ev_enabled FROM pg_catalog.pg_rewrite WHERE ev_class = kept::oid) t
+     WHERE t.enabled <> 'D';
     FOREACH step IN ARRAY coalesce(silence, '{}') LOOP EXECUTE step; END LOOP;`;
 
 const REVIVE: Sql = sql`

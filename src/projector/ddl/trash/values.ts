@@ -56,13 +56,18 @@ const matches = (key: readonly Column[]): Sql =>
   );
 
 /**
- * Puts the values into the column, which is there again and null. No trigger of the table fires: its rows are what they
- * were, and nobody has changed them.
+ * Puts the values into the column, which exists again and is null. No trigger or rule of the table runs. Raises where a
+ * row did not get its value, because the copy is dropped afterwards.
  */
 export function returnValues({ table, key, column, copy }: Kept): Sql {
+  // Not IS NOT NULL: that is false for a composite value with a null attribute.
   const value = sql`k.${ident(column.identity)}`;
-  const update = sql`UPDATE ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k
-      WHERE ${matches(key)} AND ${value} IS NOT NULL;`;
+  const kept = sql`${matches(key)} AND ${value} IS DISTINCT FROM NULL`;
+  const update = sql`UPDATE ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k WHERE ${kept};
+    GET DIAGNOSTICS counted = ROW_COUNT;
+    IF counted <> (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${kept}) THEN
+      RAISE EXCEPTION 'only % of the values in the trash were restored', counted USING ERRCODE = 'data_exception';
+    END IF;`;
   return asOwner(table, update, { silently: true });
 }
 

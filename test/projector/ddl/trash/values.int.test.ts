@@ -105,6 +105,42 @@ describe('the values of a dropped column', () => {
     ]);
   });
 
+  it('restores composite values that have null attributes', async () => {
+    await projected.rows('CREATE TYPE place AS (street text, number int)');
+    const kept = await given('composite', 'id int PRIMARY KEY, a place', { key: ['id'], column: 'a' });
+    await projected.rows(`INSERT INTO composite VALUES (1, ('Side', NULL)), (2, (NULL, NULL)), (3, NULL)`);
+    await run(copyValues(kept), sql`ALTER TABLE composite DROP COLUMN a, ADD COLUMN a place`, returnValues(kept));
+    const rows = await projected.rows('SELECT a::text FROM composite ORDER BY id');
+    expect(rows.map(({ a }) => a)).deep.equal(['(Side,)', '(,)', null]);
+  });
+
+  it('restores values through no rule, and leaves each rule enabled as it was', async () => {
+    const kept = await given('ruled', 'id int PRIMARY KEY, a int', { key: ['id'], column: 'a' });
+    await projected.rows(`INSERT INTO ruled VALUES (1, 7);
+      CREATE RULE "swal'low" AS ON UPDATE TO ruled DO INSTEAD NOTHING;
+      CREATE RULE also AS ON UPDATE TO ruled DO ALSO DELETE FROM ruled;
+      CREATE RULE off AS ON UPDATE TO ruled DO INSTEAD NOTHING;
+      ALTER TABLE ruled ENABLE ALWAYS RULE also; ALTER TABLE ruled DISABLE RULE off`);
+    await run(copyValues(kept), sql`ALTER TABLE ruled DROP COLUMN a, ADD COLUMN a int`, returnValues(kept));
+    expect(await projected.rows('SELECT a FROM ruled')).deep.equal([{ a: 7 }]);
+    const enabled = `SELECT format('%s %s', rulename, ev_enabled) AS r FROM pg_rewrite WHERE ev_class = 'ruled'::regclass ORDER BY 1`;
+    expect((await projected.rows(enabled)).map(({ r }) => r)).deep.equal(['also A', 'off D', `swal'low O`]);
+  });
+
+  it('raises where a row did not get its value, and keeps the copy', async () => {
+    const kept = await given('parts', 'id int PRIMARY KEY, a int) PARTITION BY LIST (id', { key: ['id'], column: 'a' });
+    await projected.rows(`CREATE TABLE part PARTITION OF parts DEFAULT; INSERT INTO parts VALUES (1, 7), (2, 8);
+      CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER skip BEFORE UPDATE ON part FOR EACH ROW WHEN (OLD.id = 1) EXECUTE FUNCTION skip()`);
+    await run(copyValues(kept), sql`ALTER TABLE parts DROP COLUMN a, ADD COLUMN a int`);
+    const error = await run(returnValues(kept)).then(
+      () => null,
+      (refused: unknown) => (refused as Error).message,
+    );
+    expect(error).equal('only 1 of the values in the trash were restored');
+    expect(await projected.rows('SELECT count(*)::int AS n FROM trash.values')).deep.equal([{ n: 2 }]);
+  });
+
   it('give the privileges on the column back, to roles that are still there', async () => {
     const kept = await given('shared', 'id int PRIMARY KEY, a int', { key: ['id'], column: 'a' });
     await projected.rows(`GRANT SELECT (a), UPDATE (a) ON shared TO pg_monitor; GRANT SELECT (a) ON shared TO PUBLIC;
