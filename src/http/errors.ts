@@ -1,4 +1,5 @@
 /** Errors of the interface: codes, statuses, and the one shape they are answered in. */
+import { visibleText } from '../kernel/text.js';
 import type { Problem, ProblemCode, Subject } from '../kernel/problem.js';
 
 /** What the domain refuses, and what only the HTTP edge knows of. */
@@ -93,7 +94,7 @@ export interface ErrorBody {
 export function errorBody(problems: readonly EdgeProblem[]): ErrorBody {
   return {
     errors: problems.map(({ code, message, subject, path, collection, field, details }) => ({
-      message,
+      message: visibleText(message),
       extensions: {
         code,
         ...(path !== undefined && path !== '' && { path }),

@@ -26,3 +26,9 @@ export function invisibleFault(name: string): string | null {
   const code = `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return `must not contain control or format characters (it contains ${code})`;
 }
+
+const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** A message with control and format characters escaped: adopted names and texts from the database may contain them. */
+export const visibleText = (message: string): string =>
+  message.replaceAll(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);

@@ -14,6 +14,7 @@ import type { Warning } from '../../kernel/warning.js';
 import { locate } from '../../kernel/locate.js';
 import { renameProblems } from '../invariants/renames.js';
 import { withRenames } from '../transition/renames.js';
+import { composedFault, withComposedNames } from '../normal-form/names.js';
 import { looksRenamed } from './looks-renamed.js';
 import { snapshotPlaces } from './places.js';
 import { readRenamedFrom } from './renamed-from.js';
@@ -66,19 +67,46 @@ export function* desiredBy(state: State, body: unknown, options: CompareOptions)
     );
   const origin = originProblems(body, options);
   if (origin.length > 0) return refuse(...origin);
-  const renamed = yield* readRenamedFrom(state, body);
+  const composed = yield* inComposedNames(state, body);
+  const renamed = yield* readRenamedFrom(state, composed);
   if (renamed.problems.length > 0) return refuse(...renamed.problems);
   const named = yield* withRenames(state, renamed.renames);
   const read = yield* desiredOf(named.state, renamed.body, options);
   if (!read.ok) return read;
   const { desired, warnings } = read.value;
   const problems = renameProblems(desired.state, renamed.renames, named.unwritten);
-  if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, snapshotPlaces(body))));
+  if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, snapshotPlaces(composed))));
   return ok({
     named: named.state,
     warnings: [...warnings, ...renamed.notes],
     desired: { state: desired.state, touched: new Set([...named.touched, ...desired.touched]) },
   });
+}
+
+/** The snapshot with new names in normalization form NFC. Names that the schema already has stay as they are. */
+function* inComposedNames(state: State, body: { [member: string]: unknown }): Resumable<{ [member: string]: unknown }> {
+  const others = new Set<string>();
+  for (const name of namesIn(body)) {
+    if (composedFault(name) !== null) others.add(name);
+    yield;
+  }
+  if (others.size === 0) return body;
+  for (const [collection, { fields }] of state.collections) {
+    others.delete(collection);
+    for (const name of others) if (fields.has(name)) others.delete(name);
+    yield;
+  }
+  return withComposedNames(body, others);
+}
+
+function* namesIn(body: { [member: string]: unknown }): Generator<string> {
+  for (const [part, member] of [['collections', 'collection'] as const, ['fields', 'field'] as const]) {
+    const documents = body[part];
+    for (const document of Array.isArray(documents) ? (documents as unknown[]) : []) {
+      const name = isObject(document) ? document[member] : undefined;
+      if (typeof name === 'string') yield name;
+    }
+  }
 }
 
 /** @param state by the names of the snapshot */

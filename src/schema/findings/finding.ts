@@ -1,4 +1,5 @@
 /** What was observed, with what its rule says of it: the one way to a finding. */
+import { visibleText } from '../../kernel/text.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 import { RULES } from './rules/index.js';
@@ -25,7 +26,13 @@ export function findingOf(noticed: Warning): Finding {
   const rule = BY_CODE.get(noticed.code);
   if (rule === undefined) return { ...noticed, level: 'warn', why: noticed.message, aliases: [] };
   const { code, collection, field, message } = noticed;
-  return { code, level: rule.level, ...place(collection, field), message, ...(SAID.get(rule) as Said) };
+  return {
+    code,
+    level: rule.level,
+    ...place(collection, field),
+    message: visibleText(message),
+    ...(SAID.get(rule) as Said),
+  };
 }
 
 /** What a check of a rule saw. */
@@ -38,7 +45,7 @@ export function foundBy(rule: Rule, observed: Observed, planned: PlannedEvent, s
     level,
     ...place(collection, field ?? undefined),
     ...(object !== undefined && { object }),
-    message,
+    message: visibleText(message),
     event: index,
     ...(statement !== undefined && { statement }),
     ...(SAID.get(rule) as Said),

@@ -9,6 +9,7 @@ import { fieldProblems } from './field.js';
 import { indexNameProblems } from './index-names.js';
 import { needProblems } from './needs.js';
 import { implicitNameProblems } from './implicit-names.js';
+import { newNameProblems } from './new-names.js';
 import { relationProblems } from './relation.js';
 import { shownOnceProblems } from './alias-once.js';
 import { unsupportedChanges } from './unsupported-changes.js';
@@ -31,8 +32,9 @@ export function* changeProblems({
   isRecreated = () => false,
 }: ProposedChange): Resumable<Problem[]> {
   const unsupported = yield* unsupportedChanges(from, to, touched, isRecreated);
+  const named = yield* newNameProblems(from, to, touched);
   const broken = yield* invariantProblems(to, touched, from);
-  return [...unsupported, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
+  return [...unsupported, ...named, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
 }
 
 /**

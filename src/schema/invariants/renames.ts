@@ -3,10 +3,12 @@ import { parentOf } from '../model/order.js';
 import { type State, isFolder } from '../model/state.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import type { Renames } from '../transition/renames.js';
+import { renamedToProblems } from './new-names.js';
 import type { UnwrittenText } from '../transition/rename-texts.js';
 
 /** @param to the state by the new names; `unwritten`: texts that still say the old ones */
 export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [
+  ...renamedToProblems(renames),
   ...partitionProblems(to, renames),
   ...unwritten.map(unwrittenProblem),
 ];

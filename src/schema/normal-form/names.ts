@@ -1,4 +1,4 @@
-import { surrogateFault } from '../../kernel/text.js';
+import { invisibleFault, surrogateFault } from '../../kernel/text.js';
 import { fits, MAX_NAME_BYTES } from '../model/name-length.js';
 import { invalid, type Path, type Problem } from '../../kernel/problem.js';
 import { isSystemCollection } from '../model/system-collections.js';
@@ -27,6 +27,13 @@ export function checkName(kind: 'collection' | 'field', name: unknown, at: Path)
   return fault === null ? [] : [invalid(at, `the name of a ${kind} ${fault}`)];
 }
 
+/** The same of a name that somebody chooses now: adopted names may contain format characters. */
+export function checkNewName(kind: 'collection' | 'field', name: unknown, at: Path): Problem[] {
+  const problems = checkName(kind, name, at);
+  const fault = problems.length === 0 ? invisibleFault(name as string) : null;
+  return fault === null ? problems : [invalid(at, `the name of a ${kind} ${fault}`)];
+}
+
 function reserved(kind: 'collection' | 'field', name: string): string | null {
   // Clients resolve these in a path before they send it: DELETE /fields/articles/.. would be DELETE /fields.
   if (name === '.' || name === '..') return `must not be ${name}, which no client can send in a path`;
@@ -34,4 +41,39 @@ function reserved(kind: 'collection' | 'field', name: string): string | null {
     return isSystemCollection(name) ? "is reserved for one of the service's own" : null;
   }
   return SYSTEM_COLUMNS.has(name) ? `must not be ${name}: it is a system column of PostgreSQL` : null;
+}
+
+/** Why a new name is not in the form the service stores names in, or `null`. */
+export function composedFault(name: string): string | null {
+  const composed = name.normalize('NFC');
+  return composed === name ? null : `must be in Unicode normalization form NFC: ${JSON.stringify(composed)}`;
+}
+
+/** `name` in normalization form NFC; anything but a string is returned as it is. */
+export const composed = <T>(name: T): T | string => (typeof name === 'string' ? name.normalize('NFC') : name);
+
+/** Members that hold data: their values stay as they were sent. */
+const DATA: ReadonlySet<string> = new Set(['default_value', 'archive_value', 'unarchive_value']);
+
+/**
+ * The document with the new `names` in normalization form NFC, wherever it mentions them: in relations, groups,
+ * templates and SQL texts too. The document itself when all names have that form.
+ */
+export function withComposedNames<T>(document: T, names: Iterable<unknown>): T {
+  const others = new Map<string, string>();
+  for (const name of names) {
+    if (typeof name === 'string' && composedFault(name) !== null) others.set(name, name.normalize('NFC'));
+  }
+  return others.size === 0 ? document : (replaced(document, [...others]) as T);
+}
+
+function replaced(value: unknown, names: readonly (readonly [string, string])[]): unknown {
+  if (typeof value === 'string') return names.reduce((text, [name, nfc]) => text.replaceAll(name, nfc), value);
+  if (Array.isArray(value)) return value.map((item) => replaced(item, names));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, member]): [string, unknown] => [
+    name,
+    DATA.has(name) ? member : replaced(member, names),
+  ]);
+  return Object.fromEntries(entries);
 }

@@ -5,6 +5,7 @@ import type { Collection, Field } from '../model/model.js';
 import { defaultPrimaryKey, readNewCollection, readNewField } from '../normal-form/index.js';
 import { checkJson } from '../normal-form/json.js';
 import { TOP_LEVEL_META } from '../normal-form/collection.js';
+import { withComposedNames } from '../normal-form/names.js';
 import { locate } from '../../kernel/locate.js';
 import { collectionPlaces, requestPlace } from './places.js';
 import {
@@ -43,8 +44,9 @@ const MEMBERS = new Set<string>(['collection', 'meta', 'schema', 'fields', 'tran
 export const createCollection: Operation<'create-collection', CreateCollectionInput, CreateCollection> = {
   name: 'create-collection',
 
-  *parse({ body, concurrentIndexes, at = [] }) {
-    if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
+  *parse({ body: sent, concurrentIndexes, at = [] }) {
+    if (!isObject(sent)) return refuse(invalid(at, 'a collection is a JSON object'));
+    const body = withComposedNames(sent, newNames(sent));
     const problems = unknownMembers(body, MEMBERS, at);
     const meta = mergedMeta(body, at);
     if (!meta.ok) return refuse(...problems, ...meta.problems);
@@ -73,6 +75,12 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     return yield* decideDraft(state, draft, { concurrentIndexes }, places);
   },
 };
+
+function* newNames(body: { [member: string]: unknown }): Generator<unknown> {
+  yield body['collection'];
+  if (!Array.isArray(body['fields'])) return;
+  for (const field of body['fields'] as unknown[]) if (isObject(field)) yield field['field'];
+}
 
 /** ALREADY_EXISTS, also for a folder of the name. */
 export function takenName({ collection }: Collection): Problem {

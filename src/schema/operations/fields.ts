@@ -19,6 +19,7 @@ import {
   repeated,
 } from '../../kernel/problem.js';
 import { type Resumable } from '../../kernel/resumable.js';
+import { withComposedNames } from '../normal-form/names.js';
 import { neededBy } from './needed-by.js';
 import { inPlaceFault, keyProblems, referenceProblems } from './field-changes.js';
 import { type Operation, decideDraft } from './operation.js';
@@ -43,8 +44,9 @@ export interface CreateFieldInput {
 export const createField: Operation<'create-field', CreateFieldInput, CreateField> = {
   name: 'create-field',
 
-  parse({ collection, body, concurrentIndexes }) {
-    if (!isObject(body)) return refuse(invalid([], 'a field is a JSON object'));
+  parse({ collection, body: sent, concurrentIndexes }) {
+    if (!isObject(sent)) return refuse(invalid([], 'a field is a JSON object'));
+    const body = withComposedNames(sent, [sent['field']]);
     const problems: Problem[] = [];
     for (const member of ['field', 'type']) {
       if (body[member] === undefined) problems.push(invalid([member], `${member} is required`));

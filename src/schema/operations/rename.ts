@@ -3,7 +3,7 @@ import { Draft } from '../transition/draft.js';
 import type { NewEvent } from '../model/events.js';
 import { parentOf, withPartitions } from '../model/order.js';
 import type { CollectionNode, State } from '../model/state.js';
-import { checkName } from '../normal-form/names.js';
+import { checkName, composed } from '../normal-form/names.js';
 import { isObject } from '../../kernel/json.js';
 import { type Path, type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -80,7 +80,7 @@ const TO: Path = ['to'];
 function readTo(body: unknown, kind: 'collection' | 'field'): Result<string> {
   if (!isObject(body)) return refuse(invalid([], 'the body is an object with the new name: {"to": "…"}'));
   const problems = unknownMembers(body, new Set(['to']), []);
-  const { to } = body;
+  const to = composed(body['to']);
   if (to === undefined) problems.push(invalid(TO, 'to is required: the new name, a string'));
   else problems.push(...checkName(kind, to, TO));
   return problems.length > 0 ? refuse(...problems) : ok(to as string);

@@ -1,7 +1,7 @@
 /** restore-collection: a table comes back from the trash with its rows, and what went with it where it still can. */
 import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
-import { checkName } from '../normal-form/names.js';
+import { checkNewName, composed } from '../normal-form/names.js';
 import { type RestoreCollection, restoration } from '../transition/restore-collection.js';
 import { type Operation, decideDraft } from './operation.js';
 
@@ -15,8 +15,9 @@ export function readRestoreRequest(body: unknown, kind: 'collection' | 'field'):
   if (body === undefined || body === null) return ok({ without: [] });
   if (!isObject(body)) return refuse(invalid([], 'the body is an object, which may have "as" and "without"'));
   const problems: Problem[] = unknownMembers(body, MEMBERS, []);
-  const { as, without = [] } = body;
-  if (as !== undefined) problems.push(...checkName(kind, as, ['as']));
+  const { without = [] } = body;
+  const as = composed(body['as']);
+  if (as !== undefined) problems.push(...checkNewName(kind, as, ['as']));
   const isList = Array.isArray(without) && without.every((each) => typeof each === 'string');
   if (!isList) problems.push(invalid(['without'], 'without is an array of names'));
   return problems.length > 0 ? refuse(...problems) : ok({ as: as as string | undefined, without: without as string[] });

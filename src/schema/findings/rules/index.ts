@@ -26,6 +26,7 @@ import { localTimeDefault } from './local-time-default.js';
 import { longLock } from './long-lock.js';
 import { losesData } from './loses-data.js';
 import { mayFail } from './may-fail.js';
+import { nameLooksAlike } from './name-looks-alike.js';
 import { nameNeedsQuotes } from './name-needs-quotes.js';
 import { nameShortened } from './name-shortened.js';
 import { narrowsType } from './narrows-type.js';
@@ -81,6 +82,7 @@ export const RULES: readonly Rule[] = [
   charType,
   serialColumn,
   reservedName,
+  nameLooksAlike,
   nameNeedsQuotes,
   nameShortened,
   indexOfManyColumns,
