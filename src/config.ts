@@ -42,6 +42,9 @@ const settings = z.object({
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug'], 'must be error, warn, info or debug').default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty'], 'must be json or pretty').optional(),
   MAX_BODY: size.default(32 * KIB ** 2),
+  REQUESTS_PER_USER: wholeNumber('a number of requests', 1, 100_000).default(200),
+  STREAMS_PER_USER: wholeNumber('a number of streams', 1, 100_000).default(50),
+  CHANGES_PER_USER: wholeNumber('a number of change requests', 1, 1_000_000).default(200),
   LOCK_TIMEOUT: duration.default(10_000),
   LOCK_WAIT: duration.default(200),
   STATEMENT_TIMEOUT: duration.default(600_000),
@@ -101,6 +104,15 @@ export interface Config {
   log: { level: 'error' | 'warn' | 'info' | 'debug'; format: 'json' | 'pretty' };
   /** Bytes of a request body: of schema documents, and of everything else. */
   maxBody: { schema: number; other: number };
+  /** What one user may have at a time. */
+  quotas: {
+    /** Requests under way in this process. */
+    requests: number;
+    /** Answers that are streamed by this process. */
+    streams: number;
+    /** Change requests that have not ended. */
+    changes: number;
+  };
   /** Milliseconds that a change waits for its locks, all together. */
   lockTimeout: number;
   /** Milliseconds that one try waits for a lock on a table, while others queue behind it. */
@@ -181,6 +193,11 @@ function toConfig(given: z.output<typeof settings>): Config {
     app: given.APP === 'on',
     log: { level: given.LOG_LEVEL, format: given.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json') },
     maxBody: { schema: given.MAX_BODY, other: Math.min(given.MAX_BODY, KIB ** 2) },
+    quotas: {
+      requests: given.REQUESTS_PER_USER,
+      streams: given.STREAMS_PER_USER,
+      changes: given.CHANGES_PER_USER,
+    },
     lockTimeout: given.LOCK_TIMEOUT,
     lockWait: given.LOCK_WAIT,
     statementTimeout: given.STATEMENT_TIMEOUT,

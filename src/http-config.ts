@@ -8,7 +8,8 @@ export function httpConfig(
   options: Config & Pick<ConnectionOptions, 'serviceSchema'>,
   about: Pick<HttpDeps['config'], 'databaseVersion' | 'release'>,
 ): HttpDeps['config'] {
-  const { schema, serviceSchema, lockTimeout, maxBody, trustProxy, corsOrigins, app, primaryUrl, log } = options;
+  const { schema, serviceSchema, lockTimeout, maxBody, quotas, trustProxy, corsOrigins, app, primaryUrl, log } =
+    options;
   return {
     ...about,
     schema,
@@ -16,6 +17,7 @@ export function httpConfig(
     keepDeleted: options.keep.deleted,
     lockTimeout,
     maxBody,
+    quotas,
     trustProxy,
     corsOrigins,
     app,

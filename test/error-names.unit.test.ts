@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { UsageError } from '../src/cli/command.js';
 import { Refused } from '../src/http/errors.js';
 import { JsonFault } from '../src/http/body/json-fault.js';
+import { AbandonedError, OverloadedError } from '../src/kernel/scheduler.js';
 import { ClientGone } from '../src/http/body/limited-bytes.js';
 import { YamlError, YamlSizeError } from '../src/http/formats/yaml.js';
 import { NotInTimeError } from '../src/kernel/in-time.js';
@@ -42,6 +43,8 @@ const ERRORS: readonly [error: Error, name: string, message?: string][] = [
   [new Refused([]), 'Refused', 'refused'],
   [new JsonFault('syntax', SAYS, { path: [], at: null }), 'JsonFault'],
   [new ClientGone(SAYS), 'ClientGone'],
+  [new AbandonedError(SAYS), 'AbandonedError'],
+  [new OverloadedError(SAYS), 'OverloadedError'],
   [new YamlError(SAYS), 'YamlError'],
   [new YamlSizeError(SAYS), 'YamlSizeError'],
   [new NotInTimeError(SAYS), 'NotInTimeError'],

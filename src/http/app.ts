@@ -7,8 +7,10 @@ import { crossOrigin } from './request/cross-origin.js';
 import type { HttpDeps } from './deps.js';
 import { failureAnswer } from './answer/failure-answer.js';
 import { requestIdOf } from './request/request-headers.js';
-import { type RequestLog, createRequestLog } from './request-log.js';
+import { scheduler } from '../kernel/scheduler.js';
+import { type RequestLog, createOverloadLog, createRequestLog } from './request-log.js';
 import { respond } from './answer/respond.js';
+import { createQuotas } from './quotas.js';
 import type { Method, Route } from './route.js';
 import { createRoutes } from './routes/index.js';
 import { serve, type Serving } from './serve.js';
@@ -19,7 +21,13 @@ export function createHttp(deps: HttpDeps): Express {
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
   app.set('trust proxy', deps.config.trustProxy);
   if (deps.config.corsOrigins.length > 0) app.use(crossOrigin(deps.config.corsOrigins));
-  const serving: Serving = { deps, log: requestObserver(deps), bodies: createBodies(deps.config.maxBody) };
+  const serving: Serving = {
+    deps,
+    log: requestObserver(deps),
+    bodies: createBodies(deps.config.maxBody),
+    quotas: createQuotas(deps.config.quotas),
+    onOverload: createOverloadLog(deps.logger, scheduler.load),
+  };
   const routes = createRoutes(deps);
   for (const path of new Set(routes.map((route) => route.path))) {
     mount(
@@ -38,7 +46,7 @@ export function createHttp(deps: HttpDeps): Express {
       req,
       res,
       requestId,
-      failureAnswer(error, requestId, { logger: deps.logger, primaryUrl: deps.config.primaryUrl }),
+      failureAnswer(error, requestId, { ...serving, ...deps, primaryUrl: deps.config.primaryUrl }),
     );
   });
   return app;

@@ -15,6 +15,7 @@ import type { History } from '../reads/history/index.js';
 import type { RenderedCache } from '../reads/rendered-cache.js';
 import type { Store } from '../reads/state-store.js';
 import type { CollectionMeta } from '../schema/model/model.js';
+import type { QuotaLimits } from './quotas.js';
 import type { Handled } from './request-log.js';
 
 /** What Prometheus reads, and how it is called. */
@@ -37,6 +38,15 @@ export interface HealthCheck {
 }
 
 export type HealthReport = Record<'database' | 'log' | 'projections', HealthCheck>;
+
+/** Whether requests are refused for lack of time or memory; the service is no less healthy then. */
+export interface LoadReport {
+  overloaded: boolean;
+  /** Pieces of work that wait for their turn. */
+  waiting: number;
+  /** Of answers that are finished and not sent yet. */
+  answer_bytes: number;
+}
 
 /** One thing that was looked at; `skipped` where an earlier finding prevents it, or it needs a primary. */
 export interface DoctorCheck {
@@ -84,6 +94,7 @@ export interface HttpDeps {
     lockTimeout: number;
     /** Bytes of a request body: of schema documents, and of everything else. */
     maxBody: { schema: number; other: number };
+    quotas: QuotaLimits;
     /** Proxies that are believed: how many, or their addresses and networks. */
     trustProxy: number | readonly string[];
     /** Of other sites, whose pages may ask. */

@@ -15,7 +15,6 @@ export type ErrorCode =
   | 'INVALID_REQUEST'
   | 'CONTENT_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'TOO_MANY_REQUESTS'
   | 'INTERNAL';
 
 export const STATUS: Record<ErrorCode, number> = {
@@ -50,12 +49,18 @@ export const STATUS: Record<ErrorCode, number> = {
   LOCK_TIMEOUT: 503,
   LOG_DIVERGED: 503,
   LOG_UNREADABLE: 503,
+  OVERLOADED: 503,
   READ_ONLY: 503,
   UNAVAILABLE: 503,
 };
 
 /** Seconds a client should wait where nothing better is known. */
-const RETRY_AFTER: Partial<Record<ErrorCode, number>> = { LOCK_TIMEOUT: 1, UNAVAILABLE: 2, READ_ONLY: 5 };
+const RETRY_AFTER: Partial<Record<ErrorCode, number>> = {
+  LOCK_TIMEOUT: 1,
+  UNAVAILABLE: 2,
+  OVERLOADED: 2,
+  READ_ONLY: 5,
+};
 
 /** A problem as the edge answers it. */
 export interface EdgeProblem extends Omit<Problem, 'code'> {

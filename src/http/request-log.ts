@@ -16,6 +16,19 @@ export interface Handled {
 
 export type RequestLog = (handled: Handled) => void;
 
+/** Milliseconds between two lines about overload: it is met by many requests at once. */
+const OVERLOAD_EVERY = 10_000;
+
+/** Logs that the service is overloaded, once in a while. */
+export function createOverloadLog(logger: Logger, load: () => object): () => void {
+  let told = -Infinity;
+  return () => {
+    if (performance.now() - told < OVERLOAD_EVERY) return;
+    told = performance.now();
+    logger.warn('the service is overloaded and refuses requests', { ...load() });
+  };
+}
+
 /**
  * Changes and failures are logged as `info`. A read that went well is worth a line only for finding
  * trouble (`debug`): writing it costs as much as the read itself.

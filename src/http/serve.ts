@@ -4,14 +4,15 @@ import type { Request, Response } from 'express';
 import type { Access, Caller } from '../auth/caller.js';
 import type { Identify } from '../auth/identify.js';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
+import { AbandonedError, asJobOf, scheduler } from '../kernel/scheduler.js';
 import { environmentProblem, readOnly, unavailable } from '../postgres/errors.js';
 import type { Fresh } from '../reads/freshness.js';
 import type { Answer } from './answer/answer.js';
 import { authorize } from './authorize.js';
 import type { Bodies } from './body/index.js';
-import { ClientGone } from './body/limited-bytes.js';
 import type { HttpDeps } from './deps.js';
 import { encoded } from './answer/compress.js';
+import { whenClosed } from './answer/stream.js';
 import { failureAnswer } from './answer/failure-answer.js';
 import { readParams } from './request/query.js';
 import { requireAcceptable } from './answer/representation.js';
@@ -20,6 +21,7 @@ import { Refused } from './errors.js';
 import { atLeastOf, bearerToken, requestIdOf } from './request/request-headers.js';
 import type { RequestLog } from './request-log.js';
 import { respond } from './answer/respond.js';
+import type { Quotas } from './quotas.js';
 import type { Route } from './route.js';
 import { ProblemError } from '../kernel/problem.js';
 
@@ -29,6 +31,8 @@ export interface Serving {
   deps: HttpDeps;
   log: RequestLog;
   bodies: Bodies;
+  quotas: Quotas;
+  onOverload: () => void;
 }
 
 /** Milliseconds that the database gets to show that it is there. */
@@ -123,22 +127,39 @@ async function reach(
   await requireInLog(place, deps.history);
 }
 
+/** Of requests without a token, which take turns as one caller. */
+const NOBODY = 'nobody';
+
+interface Asked {
+  requestId: string;
+  known: Known;
+}
+
 /** The express handler of a route. It never rejects. */
-export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
+export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: Serving): Handler {
   const { path } = route;
   const { logger, config } = deps;
   // A change waits for a database that is away as long as for a lock; a read may be sent again by anybody.
   const patience = route.method === 'get' || route.whileDatabaseIsAway ? 0 : config.lockTimeout;
 
-  const answerTo = async (req: Request, requestId: string, known: Known): Promise<Answer> => {
+  const answerTo = async (req: Request, res: Response, { requestId, known }: Asked): Promise<Answer> => {
     const started = performance.now();
     await whileAway(patience, () => admit(req, route, { deps, known }));
+    if (known.caller !== null) quotas.enter(known.caller, res);
     await reach(req, route, { deps, known });
     const waited = performance.now() - started;
     requireAcceptable(req.headers);
     const params = readParams(req.params as Record<string, string>);
     const exchange = { req, requestId, params, head: known.fresh?.head ?? 0, waited };
-    return encoded(req, await route.answer(exchange, known.caller, bodies));
+    // A change is carried out though its sender has left; what only answers is not.
+    const isAbandoned = (): boolean => !route.needsPrimary && (res.destroyed || req.socket.destroyed);
+    const caller = known.caller?.id ?? NOBODY;
+    return asJobOf(caller, isAbandoned, async () => {
+      const answer = await route.answer(exchange, known.caller, bodies);
+      if (Buffer.isBuffer(answer.body)) whenClosed(res, scheduler.hold(caller, answer.body));
+      if (answer.stream !== undefined && known.caller !== null) quotas.stream(known.caller, res);
+      return encoded(req, answer);
+    });
   };
 
   return async (req, res) => {
@@ -147,13 +168,13 @@ export function serve(route: Route, { deps, log, bodies }: Serving): Handler {
     const known: Known = { fresh: null, caller: null };
     let answer: Answer;
     try {
-      answer = await answerTo(req, requestId, known);
+      answer = await answerTo(req, res, { requestId, known });
     } catch (error) {
-      if (error instanceof ClientGone) {
+      if (error instanceof AbandonedError) {
         logger.info('client hung up', { method: req.method, route: path, request_id: requestId });
         return;
       }
-      answer = failureAnswer(error, requestId, { logger, primaryUrl: config.primaryUrl });
+      answer = failureAnswer(error, requestId, { logger, primaryUrl: config.primaryUrl, onOverload });
     }
     respond(req, res, requestId, withLag(answer, known.fresh));
     log({

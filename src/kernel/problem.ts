@@ -22,6 +22,8 @@ export type ProblemCode =
   | 'LOG_UNREADABLE'
   | 'DIVERGED'
   | 'READ_ONLY'
+  | 'OVERLOADED'
+  | 'TOO_MANY_REQUESTS'
   | 'UNAVAILABLE';
 
 /** A place in a document: `['fields', 2, 'type']`, shown as `fields[2].type`. */

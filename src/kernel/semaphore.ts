@@ -1,10 +1,9 @@
 /** A semaphore of so many units, given in order of arrival. */
+import { createCounts, once } from './per-caller.js';
 
 export interface Permit {
   /** Milliseconds spent waiting. */
   waited: number;
-  /** Keeps so many units and gives back the rest, where it holds more. */
-  shrink(units: number): void;
   /** Gives back all of it. Idempotent. */
   release(): void;
 }
@@ -12,6 +11,8 @@ export interface Permit {
 export interface Acquire {
   /** 1 when absent; never more than there are. */
   units?: number;
+  /** Who asks, where one caller may not have all of them. */
+  caller?: string;
   /** Milliseconds; for ever when absent. */
   timeout?: number;
   /** Whoever asked is gone: the wait ends as after the timeout. */
@@ -26,36 +27,44 @@ export interface Semaphore {
 
 interface Waiter {
   units: number;
+  caller: string;
   enter(): void;
 }
 
-/** Who asks for more units than there are waits until the timeout, and all behind it do. */
-export function createSemaphore(units = 1): Semaphore {
+const noPermit = (): Error => new Error('No permit was free in time');
+
+/**
+ * Who asks for more units than there are waits until the timeout, and all behind it do.
+ * @param perCaller units at once of one caller, who may have more in one permit; its others let those behind pass
+ */
+export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
   const waiting: Waiter[] = [];
+  const taken = createCounts();
   let free = units;
 
   // Whoever needs much is not overtaken by those behind, or it would wait for ever.
+  const isFirst = ({ caller, units: asked }: Waiter): boolean =>
+    taken.of(caller) === 0 || taken.of(caller) + asked <= perCaller;
   const admit = (): void => {
-    for (let next = waiting[0]; next !== undefined && next.units <= free; next = waiting[0]) {
-      waiting.shift();
+    for (let next = waiting.find(isFirst); next !== undefined && next.units <= free; next = waiting.find(isFirst)) {
+      waiting.splice(waiting.indexOf(next), 1);
       free -= next.units;
+      taken.add(next.caller, next.units);
       next.enter();
     }
   };
 
-  const permitOf = (taken: number, waited: number): Permit => {
-    let held = taken;
-    const shrink = (to: number): void => {
-      if (to >= held) return;
-      free += held - to;
-      held = to;
+  const permitOf = (caller: string, units: number, waited: number): Permit => {
+    const release = once(() => {
+      free += units;
+      taken.add(caller, -units);
       admit();
-    };
-    return { waited, shrink, release: () => shrink(0) };
+    });
+    return { waited, release };
   };
 
   return {
-    acquire: ({ units: asked = 1, timeout, gone, refusal = () => new Error('No permit was free in time') } = {}) =>
+    acquire: ({ units: asked = 1, caller = '', timeout, gone, refusal = noPermit } = {}) =>
       new Promise((resolve, reject) => {
         const started = performance.now();
         const settle = (): void => {
@@ -71,9 +80,9 @@ export function createSemaphore(units = 1): Semaphore {
         };
         const enter = (): void => {
           settle();
-          resolve(permitOf(asked, performance.now() - started));
+          resolve(permitOf(caller, asked, performance.now() - started));
         };
-        const waiter = { units: asked, enter };
+        const waiter = { units: asked, caller, enter };
         const timer = timeout === undefined ? undefined : setTimeout(leave, timeout);
         gone?.addEventListener('abort', leave);
         waiting.push(waiter);

@@ -4,6 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ProjectionStatus } from '../projector/projections/index.js';
 import type { ServerState } from '../postgres/server-role.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
+import { asSharedJob, scheduler } from '../kernel/scheduler.js';
 import { CHANGE_STATES } from '../schema/change-requests/model.js';
 import type { CollectionNode, State } from '../schema/model/state.js';
 
@@ -44,6 +45,12 @@ export function addGauges(registry: Registry, sources: Sources): void {
   addPool(registry, sources);
   addState(registry, sources);
   gauge('dps_rendered_answers', 'Answers kept rendered in memory.', () => sources.rendered().answers);
+  gauge('dps_work_waiting', 'Pieces of work that wait for their turn.', () => scheduler.load().waiting);
+  gauge(
+    'dps_unsent_answer_bytes',
+    'Size of the answers that are finished and not sent yet.',
+    () => scheduler.load().bytes,
+  );
   gauge('dps_rendered_bytes', 'Size of the answers kept rendered in memory.', () => sources.rendered().bytes);
   gauge(
     'dps_database_pool_waiting_requests',
@@ -72,6 +79,9 @@ export function addGauges(registry: Registry, sources: Sources): void {
       },
     });
   };
+  counter('dps_overload_refusals_total', 'Requests refused because the service had too much to do.', () => {
+    return scheduler.load().refused;
+  });
   counter('dps_log_divergence_total', 'How often the log was found to be another one than was seen before.', () =>
     sources.divergences(),
   );
@@ -102,7 +112,7 @@ function addInfo(registry: Registry, { release, databaseVersion }: Sources): voi
 function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
-    running ??= ask().finally(() => (running = undefined));
+    running ??= asSharedJob(ask).finally(() => (running = undefined));
     return running;
   };
 }

@@ -15,6 +15,7 @@ import { attemptDryRun } from './transaction/dry-run.js';
 import { CommitInDoubt } from './transaction/finish.js';
 import { StaleConnectionError, begin } from './transaction/begin.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
+import { asUrgentJob } from '../kernel/scheduler.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import {
   type CommitsInDoubt,
@@ -33,9 +34,10 @@ export type * from './types.js';
  */
 export function createPipeline(given: PipelineOptions): Pipeline {
   const options = { ...given, watch: given.watch ?? createLogWatch(given) };
-  const writer = { options, semaphore: createSemaphore(), commitsInDoubt: createCommitsInDoubt(options) };
+  const commitsInDoubt = createCommitsInDoubt(options);
+  const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, isUrgent: true };
   // A plan takes no lock, and long where it is large: no change waits for one.
-  const planner = { ...writer, semaphore: createSemaphore(PLANS) };
+  const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
   const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> =>
     answer(job.request.plansOnly === true ? planner : writer, job, work);
   return {
@@ -101,6 +103,8 @@ interface Writer {
   options: Options;
   semaphore: Semaphore;
   commitsInDoubt: CommitsInDoubt;
+  /** Whether every other change waits meanwhile. */
+  isUrgent: boolean;
 }
 
 /** Options with what they leave out. */
@@ -115,7 +119,9 @@ async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => P
     const problem = await commitsInDoubt.resolve(deadline);
     if (problem !== null) return refusal(problem);
     const attempt = () =>
-      retryWhileLocked({ options, semaphore, deadline, abandoned, onBlocked }, (at) => work({ ...at, options, job }));
+      retryWhileLocked({ options, semaphore, deadline, abandoned, onBlocked }, (at) =>
+        writer.isUrgent ? asUrgentJob(() => work({ ...at, options, job })) : work({ ...at, options, job }),
+      );
     return await retryAfterLogCheck(writer, { deadline, evenDiverged: false }, attempt);
   } catch (error) {
     if (error instanceof CommitInDoubt) return resolveCommitInDoubt(error, writer, { request: job.request, deadline });
@@ -188,7 +194,9 @@ async function inTransaction<T>(writer: Writer, how: How, work: (at: Try) => Pro
   try {
     const problem = await writer.commitsInDoubt.resolve(deadline);
     if (problem !== null) throw new ProblemError(problem);
-    return await retryAfterLogCheck(writer, how, () => retryWhileLocked({ ...writer, deadline }, work));
+    return await retryAfterLogCheck(writer, how, () =>
+      retryWhileLocked({ ...writer, deadline }, (at) => asUrgentJob(() => work(at))),
+    );
   } catch (error) {
     const problem = problemOf(error, writer.options);
     throw problem === undefined ? error : new ProblemError(problem, error);

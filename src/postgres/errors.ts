@@ -120,6 +120,10 @@ const LOST_BY_DRIVER = [
   'Query read timeout',
 ];
 
+/** pg-pool says so where no connection of the pool became free in time; a server that is away it reports in other words. */
+const isPoolExhausted = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect');
+
 /** A standby needed what the statement held, to follow its primary: nothing is wrong with the statement. */
 export const isRecoveryConflict = (error: unknown): boolean =>
   isLocked(error) && /conflict with recovery/.test((error as Error).message);
@@ -138,6 +142,7 @@ export function environmentProblem(error: unknown, primaryUrl: string | null = n
 }
 
 function unavailability(error: unknown, state: string | undefined): Problem | undefined {
+  if (isPoolExhausted(error)) return overloaded('All database connections are in use');
   if (isOlderRelease(error, state)) return unavailable(OLDER_RELEASE);
   if (isConnectionLoss(error) || isRefusedConnection(state))
     return unavailable('The database is not reachable; nothing was written. Try again later.');
@@ -162,6 +167,11 @@ export function readOnly(primaryUrl: string | null): Problem {
 /** UNAVAILABLE: the request was right, and may succeed when it is sent again. */
 export function unavailable(message: string): Problem {
   return { code: 'UNAVAILABLE', message };
+}
+
+/** OVERLOADED: the service has more to do than it can. @param reason a clause */
+export function overloaded(reason: string): Problem {
+  return { code: 'OVERLOADED', message: `${reason}; nothing was written. Try again later.` };
 }
 
 /** The locks weren't free for too long. `who`: a sentence on their holders, where they are known. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Resumable } from '../kernel/resumable.js';
 import { runYielding } from '../kernel/event-loop.js';
+import { AbandonedError, type Job, asJobOf, currentJob } from '../kernel/scheduler.js';
 
 export interface Rendered {
   body: Buffer;
@@ -14,8 +15,9 @@ export interface Rendered {
 export interface RenderedCache {
   /**
    * The answer `key` about `subject`: a state, or a node of it. Subjects are immutable values, so an answer lives as
-   * long as its subject and is never stale. It is rendered in time slices, once for all concurrent requests;
-   * what `render` throws, all of them get. Of one subject, the answers used longest ago go when they grow too large.
+   * long as its subject and is never stale. It is rendered in time slices, once for all concurrent requests, until none of
+   * them waits for it; what `render` throws, all of them get. Of one subject, the answers used longest ago go when they
+   * grow too large.
    */
   get(subject: object, key: string, render: () => Resumable<Buffer>): Promise<Rendered>;
   /** How much is kept; subjects that are not referenced any longer are in it until memory is reclaimed. */
@@ -61,6 +63,16 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     grow(kept, entry, rendered.body.length);
     return rendered;
   };
+  const begin = (kept: Kept, key: string, render: () => Resumable<Buffer>): Begun => {
+    const waiting: Job[] = [];
+    const isAbandoned = (): boolean => waiting.every((job) => job.isAbandoned());
+    const over = (): void => void kept.begun.delete(key);
+    const making = asJobOf(currentJob().caller, isAbandoned, () => make(kept, key, render));
+    const begun = { making, waiting };
+    kept.begun.set(key, begun);
+    making.then(over, over);
+    return begun;
+  };
   return {
     async get(subject, key, render) {
       const kept = keptOf(subject);
@@ -70,14 +82,16 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
         kept.answers.set(key, found);
         return found.rendered;
       }
-      const begun = kept.begun.get(key);
-      if (begun !== undefined) return begun;
-      const making = make(kept, key, render);
-      kept.begun.set(key, making);
-      try {
-        return await making;
-      } finally {
-        kept.begun.delete(key);
+      const job = currentJob();
+      for (;;) {
+        const begun = kept.begun.get(key) ?? begin(kept, key, render);
+        begun.waiting.push(job);
+        try {
+          return await begun.making;
+        } catch (error) {
+          // All who had waited before had left.
+          if (!(error instanceof AbandonedError) || job.isAbandoned()) throw error;
+        }
       }
     },
     size: () => ({ ...size }),
@@ -91,11 +105,16 @@ interface Entry {
   dropped: boolean;
 }
 
+interface Begun {
+  making: Promise<Rendered>;
+  waiting: Job[];
+}
+
 /** The answers about one subject. */
 interface Kept {
   answers: Map<string, Entry>;
   /** Those that are being rendered. */
-  begun: Map<string, Promise<Rendered>>;
+  begun: Map<string, Begun>;
   bytes: number;
 }
 

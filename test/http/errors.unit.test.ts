@@ -6,16 +6,30 @@ import { logUnreadable } from '../../src/pipeline/diverged.js';
 import { UnreadableEventError } from '../../src/schema/fold/upcasting.js';
 import { lockTimeout, unavailable } from '../../src/postgres/errors.js';
 import { ProblemError } from '../../src/kernel/problem.js';
+import { OverloadedError } from '../../src/kernel/scheduler.js';
 
 const lines: { message: string; fields: Record<string, unknown> | undefined }[] = [];
 const log = (message: string, fields?: Record<string, unknown>) => void lines.push({ message, fields });
 const logger = { debug: log, info: log, warn: log, error: log };
 
-const failure = (error: unknown) => failureAnswer(error, 'request-1', { logger, primaryUrl: null });
+let overloads = 0;
+const context = { logger, primaryUrl: null, onOverload: () => void (overloads += 1) };
+const failure = (error: unknown) => failureAnswer(error, 'request-1', context);
 const headerOf = (headers: readonly string[], name: string) => headers[headers.indexOf(name) + 1];
 
 describe('errors', () => {
   beforeEach(() => (lines.length = 0));
+
+  it('of overload are 503 OVERLOADED with Retry-After, and not logged as a database that is away', () => {
+    const poolIsFull = new Error('timeout exceeded when trying to connect');
+    for (const [index, error] of [new OverloadedError('too much'), poolIsFull].entries()) {
+      const { status, headers, body } = failure(error);
+      expect([status, headerOf(headers, 'Retry-After')]).to.deep.equal([503, '2']);
+      expect(body).to.include('"code":"OVERLOADED"');
+      expect(overloads).to.equal(index + 1);
+    }
+    expect(lines).to.deep.equal([]);
+  });
 
   it('have one shape, with the code and what is known of the place', () => {
     expect(
@@ -69,6 +83,7 @@ describe('errors', () => {
       EXPECTATION_FAILED: 417,
       DATABASE_REFUSED: 422,
       ONLINE_NOT_POSSIBLE: 422,
+      OVERLOADED: 503,
       POLICY_REFUSED: 422,
       TOO_MANY_REQUESTS: 429,
       HEADERS_TOO_LARGE: 431,

@@ -69,12 +69,25 @@ describe('the semaphore of a process', () => {
     const small = semaphore.acquire({ units: 3 }).then((permit) => (order.push('small'), permit));
     await sleep(2);
     expect(order).to.deep.equal([]);
-    first.shrink(5);
+    first.release();
     (await large).release();
     (await small).release();
     expect(order).to.deep.equal(['large', 'small']);
-    first.release();
     (await semaphore.acquire({ units: 10, timeout: 10 })).release();
+  });
+
+  it('lets others pass whoever has the part of one caller, but not whoever has nothing', async () => {
+    const semaphore = createSemaphore(10, 4);
+    const order: string[] = [];
+    const ask = (caller: string, units: number) =>
+      semaphore.acquire({ units, caller }).then((permit) => (order.push(`${caller}${units}`), permit));
+    const first = await ask('a', 6);
+    const waiting = [ask('a', 1), ask('b', 2)];
+    await waiting[1];
+    expect(order).to.deep.equal(['a6', 'b2']);
+    first.release();
+    await waiting[0];
+    expect(order).to.deep.equal(['a6', 'b2', 'a1']);
   });
 
   it('lets those behind in when a caller leaves, or had left before it asked', async () => {

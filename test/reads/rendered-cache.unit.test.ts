@@ -3,6 +3,13 @@ import { expect } from 'chai';
 import { bytes } from '../../src/kernel/bytes.js';
 import { createRenderedCache } from '../../src/reads/rendered-cache.js';
 import { yieldToEventLoop } from '../../src/kernel/event-loop.js';
+import type { Resumable } from '../../src/kernel/resumable.js';
+import { asJobOf } from '../../src/kernel/scheduler.js';
+import { until } from '../support/until.js';
+
+function workFor(milliseconds: number): void {
+  for (const end = performance.now() + milliseconds; performance.now() < end;);
+}
 
 describe('rendered answers', () => {
   it('are rendered once per subject and key', async () => {
@@ -38,6 +45,42 @@ describe('rendered answers', () => {
     expect(cache.size()).to.deep.equal({ answers: 1, bytes: first.body.length });
     await cache.get(subject, 'another', () => bytes(['x']));
     expect(cache.size(), 'there is room for both').to.have.property('answers', 2);
+  });
+
+  it('are rendered no further once nobody waits for them, and again for whoever comes then', async () => {
+    const cache = createRenderedCache();
+    const subject = {};
+    const gone = new Set<string>();
+    let [steps, begun, released] = [0, 0, 0];
+    const render = function* (): Resumable<Buffer> {
+      begun += 1;
+      try {
+        for (let step = 0; step < 50; step += 1) {
+          steps += 1;
+          workFor(3);
+          yield;
+        }
+      } finally {
+        released += 1;
+      }
+      return Buffer.from('whole');
+    };
+    const ask = (caller: string) =>
+      asJobOf(
+        caller,
+        () => gone.has(caller),
+        () => cache.get(subject, 'k', render).then(String, (error: unknown) => (error as Error).name),
+      );
+    const both = [ask('ann'), ask('ben')];
+    await until('it is under way', () => steps > 2);
+    gone.add('ann');
+    const before = steps;
+    await until('it goes on for the other', () => steps > before + 2);
+    gone.add('ben');
+    expect(await Promise.all(both)).to.deep.equal(['AbandonedError', 'AbandonedError']);
+    expect([steps < 50, begun, released]).to.deep.equal([true, 1, 1]);
+    await ask('cid');
+    expect([begun, released]).to.deep.equal([2, 2]);
   });
 
   it('that fail are rendered again, and every waiting caller is told', async () => {

@@ -1,27 +1,40 @@
 /** From whatever was thrown to an answer. */
 import { logUnreadable } from '../../pipeline/diverged.js';
-import { environmentProblem } from '../../postgres/errors.js';
+import { OverloadedError } from '../../kernel/scheduler.js';
+import { environmentProblem, overloaded } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { type Answer, refusal } from './answer.js';
 import { Refused } from '../errors.js';
 import { ProblemError } from '../../kernel/problem.js';
 
+export interface FailureContext {
+  logger: Logger;
+  primaryUrl: string | null;
+  /** Told of each request that is refused because the service has too much to do. */
+  onOverload: () => void;
+}
+
 /** Refusals as they are, trouble of the database as 503, anything else as 500 with its details in the log alone. */
 export function failureAnswer(
   error: unknown,
   requestId: string,
-  { logger, primaryUrl }: { logger: Logger; primaryUrl: string | null },
+  { logger, primaryUrl, onOverload }: FailureContext,
 ): Answer {
   if (error instanceof Refused) return refusal(error.problems, error.headers);
   if (error instanceof ProblemError) return refusal([error.problem]);
+  if (error instanceof OverloadedError) {
+    onOverload();
+    return refusal([overloaded('The service has more requests than it can answer in time')]);
+  }
   if (error instanceof URIError) {
     return refusal([{ code: 'INVALID_QUERY', message: 'The path holds a malformed percent-encoding.' }]);
   }
   if (error instanceof UnreadableEventError) return refusal([logUnreadable(error)]);
   const environment = environmentProblem(error, primaryUrl);
   if (environment !== undefined) {
-    logger.warn('request met a database that is away', { request_id: requestId, error });
+    if (environment.code === 'OVERLOADED') onOverload();
+    else logger.warn('request met a database that is away', { request_id: requestId, error });
     return refusal([environment]);
   }
   logger.error('request failed', { request_id: requestId, error });

@@ -38,10 +38,15 @@ export interface WriteOptions {
   stall?: number;
 }
 
+/** Calls `act` when the answer was sent, or its client has left. */
+export function whenClosed(res: ServerResponse, act: () => void): void {
+  if (res.destroyed) act();
+  else res.once('close', act);
+}
+
 /** Aborted when the connection of an answer is closed. */
 export function goneSignal(res: ServerResponse): AbortSignal {
   const gone = new AbortController();
-  if (res.destroyed) gone.abort();
-  else res.once('close', () => gone.abort());
+  whenClosed(res, () => gone.abort());
   return gone.signal;
 }

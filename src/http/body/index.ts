@@ -1,14 +1,16 @@
 /** Request bodies: JSON everywhere, YAML and uploads where a whole schema is sent. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { type Permit, type Semaphore, createSemaphore } from '../../kernel/semaphore.js';
+import { currentJob, scheduler } from '../../kernel/scheduler.js';
+import { type Permit, createSemaphore } from '../../kernel/semaphore.js';
 import { refused } from '../errors.js';
 import { decoderOf } from './content-coding.js';
 import { JSON_LIMITS, parseJson } from './json.js';
 import { skipSpace } from './json-bytes.js';
 import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';
 import { readUpload } from './multipart.js';
-import { expectedLength, hasBody, readRaw } from './limited-bytes.js';
+import { hasBody, readRaw } from './limited-bytes.js';
+import { type Room, createRoom, growingShare } from './room.js';
 import { yamlToJson } from './yaml.js';
 
 /** Bytes of a body, decoded. */
@@ -36,89 +38,67 @@ export interface Bodies {
   document(req: IncomingMessage): Promise<ReadBody>;
 }
 
-/** Of large bodies, what two of the largest take is held at once. */
+/** Of large bodies, what two of the largest take is held at once; one caller may have the half of it. */
 const LARGEST_AT_ONCE = 2;
 
-/** Milliseconds that a large body waits for room. */
+/** Small bodies at once, as long as they may be; one caller may have the half of them. */
+const SMALL_AT_ONCE = 64;
+
+/** Large bodies that are built and worked on at once, at most: what is made of them takes several times their memory. */
+const BUILT_AT_ONCE = 4;
+
+/** Milliseconds that a body waits for room. */
 const WAIT = 10_000;
 
-const roomFor = (budget: Semaphore, units: number, gone: AbortSignal): Promise<Permit> =>
-  budget.acquire({ units, gone, timeout: WAIT, refusal: tooManyLargeBodies });
+const roomFor = (longest: number, count: number): Room =>
+  createRoom({ bytes: longest * count, bytesPerCaller: (longest * count) / 2, patienceMs: WAIT });
 
-const tooManyLargeBodies = () =>
-  refused('UNAVAILABLE', 'Too many large bodies are under way: send it again in a moment.');
-
-/** Bodies of at most `limits` bytes. Those that are larger than `limits.other` wait until their sum has room for them. */
+/** Bodies of at most `limits` bytes. Those that come while there is no room for more of them are kept from coming. */
 export function createBodies(limits: BodyLimits): Bodies {
-  const bytes = createSemaphore(LARGEST_AT_ONCE * Math.max(limits.schema, limits.other));
+  const longest = limits.other;
+  const small = roomFor(longest, SMALL_AT_ONCE);
+  const large = roomFor(Math.max(limits.schema, longest), LARGEST_AT_ONCE);
   // A value takes a hundred bytes of memory, and three of a body.
-  const values = createSemaphore(JSON_LIMITS.values);
+  const values = createSemaphore(JSON_LIMITS.values, JSON_LIMITS.values / 2);
+  const budgeted = (req: IncomingMessage, limit: number, parsed: Parsed): Promise<ReadBody> =>
+    whileThere(req, async (gone) => {
+      const { caller } = currentJob();
+      const share = growingShare(caller, { small, large, longest });
+      let built: Permit | undefined;
+      const release = (): void => {
+        share.release();
+        built?.release();
+      };
+      const room: RoomForValues = async (count, bytes) => {
+        if (bytes <= longest) return;
+        const units = Math.max(count, JSON_LIMITS.values / BUILT_AT_ONCE);
+        built = await values.acquire({ units, caller, gone, timeout: WAIT, refusal: () => scheduler.refuse() });
+      };
+      try {
+        const raw = await readRaw(req, { limit, share, gone });
+        return { value: await parsed(raw, { gone, room: (count) => room(count, raw.length) }), release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    });
   return {
     async json(req) {
       const { type, charset } = checkedType(req);
       if (notationOf(type) !== 'json') throw unsupported(type, 'send application/json');
       checkCharset(charset);
-      const raw = await readRaw(req, limits.other);
-      return whileThere(req, async (gone) => ({
-        value: await parse('json', raw, { gone, claims: NO_CLAIMS }),
-        release: () => undefined,
-      }));
+      return budgeted(req, limits.other, (raw, parsing) => parse('json', raw, parsing));
     },
     async document(req) {
-      const read = documentReader(req, limits.schema);
-      const length = expectedLength(req, limits.schema);
-      return whileThere(req, async (gone) =>
-        length <= limits.other
-          ? unbudgeted(read, gone)
-          : budgeted(await roomFor(bytes, length, gone), {
-              take: (count) => roomFor(values, count, gone),
-              read: (claims) => read(gone, claims),
-            }),
-      );
+      return budgeted(req, limits.schema, documentParser(req));
     },
   };
 }
 
-/** What a body turns out to hold, told as soon as that is known. */
-interface Claims {
-  bytes(count: number): void;
-  /** Resolves when there is room for them. */
-  values(count: number): Promise<void>;
-}
+/** Resolves when there is room for so many values of a body of so many bytes. */
+type RoomForValues = (values: number, bytes: number) => Promise<void>;
 
-const NO_CLAIMS: Claims = { bytes: () => undefined, values: async () => undefined };
-
-type Read = (gone: AbortSignal, claims: Claims) => Promise<unknown>;
-
-async function unbudgeted(read: Read, gone: AbortSignal): Promise<ReadBody> {
-  return { value: await read(gone, NO_CLAIMS), release: () => undefined };
-}
-
-interface Budgeted {
-  /** A share of all values that are built. */
-  take(values: number): Promise<Permit>;
-  read(claims: Claims): Promise<unknown>;
-}
-
-async function budgeted(share: Permit, { take, read }: Budgeted): Promise<ReadBody> {
-  let built: Permit | null = null;
-  const release = (): void => {
-    share.release();
-    built?.release();
-  };
-  const claims: Claims = {
-    bytes: (count) => share.shrink(count),
-    values: async (count) => {
-      built = await take(count);
-    },
-  };
-  try {
-    return { value: await read(claims), release };
-  } catch (error) {
-    release();
-    throw error;
-  }
-}
+type Parsed = (raw: Buffer, parsing: Parsing) => Promise<unknown>;
 
 /** Runs `work` with a signal that is aborted when the connection of the request is closed. */
 async function whileThere<T>({ socket }: IncomingMessage, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
@@ -133,19 +113,17 @@ async function whileThere<T>({ socket }: IncomingMessage, work: (gone: AbortSign
 }
 
 /** Checks what the headers say, before anything of the body is read. */
-function documentReader(req: IncomingMessage, limit: number): Read {
+function documentParser(req: IncomingMessage): Parsed {
   const { type, charset } = checkedType(req);
   const notation = notationOf(type);
   if (type !== 'multipart/form-data' && notation === undefined) {
     throw unsupported(type, 'send application/json, application/yaml, or multipart/form-data with one file of either');
   }
   checkCharset(charset);
-  return async (gone, claims) => {
-    const raw = await readRaw(req, limit);
-    claims.bytes(raw.length);
-    if (notation !== undefined) return withoutWrapper(await parse(notation, raw, { gone, claims }));
+  return async (raw, parsing) => {
+    if (notation !== undefined) return withoutWrapper(await parse(notation, raw, parsing));
     const { type: fileType, name, content } = await readUpload(raw, req.headers['content-type'] ?? '');
-    return withoutWrapper(await parse(notationOfFile(fileType, name, content), content, { gone, claims }));
+    return withoutWrapper(await parse(notationOfFile(fileType, name, content), content, parsing));
   };
 }
 
@@ -158,17 +136,17 @@ function checkedType(req: IncomingMessage) {
 
 interface Parsing {
   gone: AbortSignal;
-  claims: Claims;
+  room: (values: number) => Promise<void>;
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-async function parse(notation: Notation, raw: Buffer, { gone, claims }: Parsing): Promise<unknown> {
+async function parse(notation: Notation, raw: Buffer, { gone, room }: Parsing): Promise<unknown> {
   const bytes = raw.subarray(0, 3).equals(BYTE_ORDER_MARK) ? raw.subarray(3) : raw;
   if (skipSpace(bytes, 0) === bytes.length) throw refused('INVALID_PAYLOAD', 'The body is empty.');
   if (!isUtf8(bytes)) throw refused('INVALID_PAYLOAD', 'The body is not valid UTF-8.');
   const json = notation === 'json' ? bytes : await yamlToJson(bytes, gone);
-  return parseJson(json, JSON_LIMITS, (values) => claims.values(values));
+  return parseJson(json, JSON_LIMITS, room);
 }
 
 function withoutWrapper(value: unknown): unknown {

@@ -72,11 +72,14 @@ function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
     'NOT_ACCEPTABLE',
     'INTERNAL',
     'UNAVAILABLE',
+    'OVERLOADED',
     ...(needsPrimary ? (['READ_ONLY'] as const) : []),
-    ...(access === 'anyone' ? [] : (['UNAUTHENTICATED', 'DIVERGED'] as const)),
+    ...(access === 'anyone' ? [] : (['UNAUTHENTICATED', 'DIVERGED', 'TOO_MANY_REQUESTS'] as const)),
     ...(access === 'anyone' || access === 'reader' ? [] : (['FORBIDDEN'] as const)),
     ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
-    ...(body === undefined ? [] : (['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
+    ...(body === undefined
+      ? []
+      : (['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'REQUEST_TIMEOUT'] as const)),
   ];
 }
 

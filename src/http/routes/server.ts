@@ -2,11 +2,20 @@
 import { noQuery } from '../request/query.js';
 import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
 import { jsonAnswer, textAnswer } from '../answer/answer.js';
-import type { HttpDeps } from '../deps.js';
+import type { HttpDeps, LoadReport } from '../deps.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { LIVE, LIVE_PATH } from '../liveness.js';
 import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
+import { scheduler } from '../../kernel/scheduler.js';
+
+/** Milliseconds after the last refusal in which the service counts as overloaded. */
+const RECENT = 10_000;
+
+function loadReport(): LoadReport {
+  const { waiting, bytes, sinceRefusedMs } = scheduler.load();
+  return { overloaded: sinceRefusedMs !== null && sinceRefusedMs < RECENT, waiting, answer_bytes: bytes };
+}
 
 /** Ping, live, ready and health are for anyone; the doctor is for auditors. */
 export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route[] {
@@ -27,7 +36,8 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
         async handle() {
           const checks = await health();
           const ok = Object.values(checks).every((check) => check.ok);
-          return jsonAnswer(ok ? 200 : 503, { status: ok ? 'ok' : 'error', checks }, ok ? [] : ['Retry-After', '2']);
+          const report = { status: ok ? 'ok' : 'error', checks, load: loadReport() };
+          return jsonAnswer(ok ? 200 : 503, report, ok ? [] : ['Retry-After', '2']);
         },
       }),
     ),

@@ -3,8 +3,9 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { ClientGone, drain, expectedLength, hasBody, readRaw } from '../../../src/http/body/limited-bytes.js';
+import { ClientGone, type Reading, drain, hasBody, readRaw as readBody } from '../../../src/http/body/limited-bytes.js';
 import { Refused } from '../../../src/http/errors.js';
+import { until } from '../../support/until.js';
 
 /** A request whose body comes when it is written. */
 function request(headers: IncomingHttpHeaders, complete = false): PassThrough & IncomingMessage {
@@ -18,6 +19,18 @@ function sent(headers: IncomingHttpHeaders, ...chunks: Buffer[]): IncomingMessag
   req.end();
   return req;
 }
+
+function createGate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+/** Room for all that comes. */
+const SHARE = { take: () => true, untilFree: () => Promise.resolve(), release: () => undefined };
+
+const readRaw = (req: IncomingMessage, limit: number, more: Partial<Reading> = {}): Promise<Buffer> =>
+  readBody(req, { limit, share: SHARE, gone: new AbortController().signal, ...more });
 
 async function refusalOf(work: Promise<unknown>): Promise<Pick<Refused, 'problems' | 'headers'>> {
   const error = await work.catch((thrown: unknown) => thrown);
@@ -48,22 +61,6 @@ describe('the bytes of a body', () => {
     ] as const) {
       expect(hasBody(request(headers)), JSON.stringify(headers)).to.equal(there);
     }
-  });
-
-  it('are expected as many as are told, else as many as are taken', async () => {
-    for (const [headers, length] of [
-      [{ 'content-length': '7' }, 7],
-      [{ 'content-length': '10' }, 10],
-      [{ 'content-length': '7', 'content-encoding': 'identity' }, 7],
-      [{ 'content-length': '7', 'content-encoding': 'gzip' }, 10],
-      [{ 'transfer-encoding': 'chunked' }, 10],
-    ] as const) {
-      expect(expectedLength(request(headers), 10), JSON.stringify(headers)).to.equal(length);
-    }
-    const longer = { 'content-length': '11', 'content-encoding': 'gzip' };
-    expect(await refusalOf(Promise.resolve().then(() => expectedLength(request(longer), 10)))).to.deep.equal(
-      tooLarge(10),
-    );
   });
 
   it('are read to the last that is taken, in one piece or several', async () => {
@@ -119,20 +116,45 @@ describe('the bytes of a body', () => {
     });
   });
 
-  it('are given up when nothing comes for a while, and not while some come', async () => {
-    const read = refusalOf(readRaw(request({}), 10, 600));
+  const pace = { stallMs: 60_000, freeMs: 60_000, bytesPerSecond: 10, mostMs: 60_000 };
+  const closing = (message: string) => ({
+    problems: [{ code: 'REQUEST_TIMEOUT', message }],
+    headers: ['Connection', 'close'],
+  });
+
+  it('time out when nothing comes for a while', async () => {
+    const read = readRaw(request({}), 10, { pace: { ...pace, stallMs: 1_000 } });
+    expect(await refusalOf(read)).to.deep.equal(closing('Nothing came of the body for 1 seconds.'));
+  });
+
+  it('time out when they come too slowly, however often a byte comes', async () => {
     const slow = request({}, true);
-    const whole = readRaw(slow, 10, 400);
-    for (const part of ['a', 'b', 'c', 'd']) {
-      await sleep(150);
-      slow.write(part);
+    const read = refusalOf(readRaw(slow, 10_000, { pace: { ...pace, freeMs: 100, bytesPerSecond: 100_000 } }));
+    let isOver = false;
+    void read.finally(() => (isOver = true));
+    for (let count = 0; !isOver && count < 5_000; count += 1) {
+      slow.write('a');
+      await sleep(1);
     }
-    slow.end();
-    expect(String(await whole)).to.equal('abcd');
-    expect(await read).to.deep.equal({
-      problems: [{ code: 'REQUEST_TIMEOUT', message: 'Nothing came of the body for 1 seconds.' }],
-      headers: ['Connection', 'close'],
-    });
+    const message = 'The body comes too slowly: send at least 100000 bytes a second, and all of it within 5 minutes.';
+    expect(await read).to.deep.equal(closing(message));
+  });
+
+  it('stop coming while there is no room for them, and that time does not count', async () => {
+    const taken: number[] = [];
+    const free = createGate();
+    const share = { ...SHARE, take: (count: number) => taken.push(count) > 1, untilFree: () => free.opened };
+    const req = request({}, true);
+    const read = readRaw(req, 100, { share, pace: { ...pace, stallMs: 50, freeMs: 50 } });
+    req.write('first');
+    await until('the body is kept from coming', () => req.isPaused());
+    req.write('second');
+    await sleep(120);
+    expect(taken).to.deep.equal([5]);
+    free.open();
+    req.end();
+    expect(String(await read)).to.equal('firstsecond');
+    expect(taken).to.deep.equal([5, 6]);
   });
 
   it('are given up when the client hangs up', async () => {

@@ -25,7 +25,7 @@ describe('the live stream', () => {
   const agent = new Agent({ maxSockets: Infinity });
 
   before(async () => {
-    service = await startService();
+    service = await startService({ STREAMS_PER_USER: '1000' });
     other = await startService({ DATABASE_URL: service.databaseUrl });
     send = clientOf(service);
     await create(5);

@@ -23,6 +23,13 @@ export const health = z
   .strictObject({
     status: z.enum(['ok', 'error']),
     checks: z.strictObject({ database: check, log: check, projections: check }),
+    load: z
+      .strictObject({
+        overloaded: z.boolean().describe('Requests were refused with `OVERLOADED` in the last 10 seconds'),
+        waiting: z.int().describe('Pieces of work that wait for their turn'),
+        answer_bytes: z.int().describe('Size of the answers that are finished and not sent yet'),
+      })
+      .describe('Does not change the status'),
   })
   .meta({ id: 'Health' });
 

@@ -1,0 +1,50 @@
+/** What one user may have of this process at a time. */
+import type { ServerResponse } from 'node:http';
+import type { Caller } from '../auth/caller.js';
+import { createCounts, once } from '../kernel/per-caller.js';
+import { whenClosed } from './answer/stream.js';
+import { Refused } from './errors.js';
+
+export interface QuotaLimits {
+  /** Requests under way. */
+  requests: number;
+  /** Answers that are streamed. */
+  streams: number;
+}
+
+export interface Quotas {
+  /** Counts a request until its answer is sent. @throws Refused TOO_MANY_REQUESTS */
+  enter(caller: Caller, res: ServerResponse): void;
+  /** Counts a request that has entered as a stream from now on. @throws Refused TOO_MANY_REQUESTS */
+  stream(caller: Caller, res: ServerResponse): void;
+}
+
+export function createQuotas(limits: QuotaLimits): Quotas {
+  const requests = createQuota(limits.requests, 'requests under way', 'REQUESTS_PER_USER');
+  const streams = createQuota(limits.streams, 'open streams', 'STREAMS_PER_USER');
+  const entered = new WeakMap<ServerResponse, () => void>();
+  return {
+    enter({ id }, res) {
+      const leave = requests(id);
+      entered.set(res, leave);
+      whenClosed(res, leave);
+    },
+    stream({ id }, res) {
+      whenClosed(res, streams(id));
+      entered.get(res)?.();
+    },
+  };
+}
+
+/** Counts one more of a user. @returns what takes it away again */
+function createQuota(limit: number, what: string, setting: string): (user: string) => () => void {
+  const counts = createCounts();
+  return (user) => {
+    if (counts.of(user) >= limit) throw tooMany(`You have ${limit} ${what}, the most for one user (${setting}).`);
+    counts.add(user, 1);
+    return once(() => counts.add(user, -1));
+  };
+}
+
+const tooMany = (message: string): Refused =>
+  new Refused([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', '1']);

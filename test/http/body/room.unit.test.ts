@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { createRoom, growingShare } from '../../../src/http/body/room.js';
+import { AbandonedError, OverloadedError } from '../../../src/kernel/scheduler.js';
+
+const gone = new AbortController().signal;
+const LIMITS = { bytes: 100, bytesPerCaller: 60, patienceMs: 60_000 };
+
+/** What has been decided, and what has not. */
+function noted(waiting: Record<string, Promise<void>>): string[] {
+  const over: string[] = [];
+  for (const [name, each] of Object.entries(waiting)) void each.then(() => over.push(name));
+  return over;
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('the room for bodies', () => {
+  it('is taken by bytes that have come, not by those that are announced', () => {
+    const room = createRoom(LIMITS);
+    const slow = Array.from({ length: 20 }, (_, index) => room.open(`${index}`));
+    for (const share of slow) expect(share.take(1)).to.equal(true);
+    expect(room.open('another').take(50)).to.equal(true);
+    expect(room.taken()).to.equal(70);
+  });
+
+  it('is not used up by one caller', () => {
+    const room = createRoom(LIMITS);
+    expect(room.open('a').take(40)).to.equal(true);
+    expect(room.open('a').take(40)).to.equal(false);
+    expect(room.open('b').take(10)).to.equal(true);
+  });
+
+  it('lets one body of a caller that is over its part go on, and the next when that is over', async () => {
+    const room = createRoom(LIMITS);
+    const [first, second] = [room.open('a'), room.open('a')];
+    first.take(40);
+    second.take(30);
+    const over = noted({ second: second.untilFree(gone), first: first.untilFree(gone) });
+    await settled();
+    expect(over).to.deep.equal(['second']);
+    second.release();
+    await settled();
+    expect(over).to.deep.equal(['second', 'first']);
+    first.release();
+    first.release();
+    expect(room.taken()).to.equal(0);
+  });
+
+  it('lets one of several that wait for each other go on to its end', async () => {
+    const room = createRoom(LIMITS);
+    const shares = ['a', 'b', 'c'].map((caller) => {
+      const share = room.open(caller);
+      share.take(40);
+      return share;
+    });
+    const [a, b, c] = shares.map((share) => share.untilFree(gone)) as [Promise<void>, Promise<void>, Promise<void>];
+    const over = noted({ a, b, c });
+    await settled();
+    expect(over).to.deep.equal(['a']);
+    shares[0]?.take(500);
+    await shares[0]?.untilFree(gone);
+    shares[0]?.release();
+    await settled();
+    expect(over).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('is waited for so long, and only by those who are there', async () => {
+    const room = createRoom({ ...LIMITS, patienceMs: 10 });
+    room.open('a').take(100);
+    const first = room.open('b');
+    first.take(10);
+    await first.untilFree(gone);
+    const [late, left] = [room.open('c'), room.open('d')];
+    expect([late.take(10), left.take(10)]).to.deep.equal([false, false]);
+    const leaving = new AbortController();
+    const waiting = left.untilFree(leaving.signal).catch((error: unknown) => error);
+    leaving.abort();
+    expect(await waiting).to.be.instanceOf(AbandonedError);
+    expect(await late.untilFree(gone).catch((error: unknown) => error)).to.be.instanceOf(OverloadedError);
+  });
+
+  it('of small bodies is left by one that turns out to be large', () => {
+    const [small, large] = [createRoom(LIMITS), createRoom({ ...LIMITS, bytes: 1_000, bytesPerCaller: 1_000 })];
+    const share = growingShare('a', { small, large, longest: 10 });
+    share.take(10);
+    expect([small.taken(), large.taken()]).to.deep.equal([10, 0]);
+    share.take(1);
+    share.take(100);
+    expect([small.taken(), large.taken()]).to.deep.equal([0, 111]);
+    share.release();
+    expect([small.taken(), large.taken()]).to.deep.equal([0, 0]);
+  });
+});

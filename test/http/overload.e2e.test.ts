@@ -1,0 +1,110 @@
+/** One user cannot occupy the service: quotas, slow bodies, clients that leave. */
+import { type ClientRequest, type IncomingMessage, get, request } from 'node:http';
+import { expect } from 'chai';
+import { runYielding } from '../../src/kernel/event-loop.js';
+import type { Resumable } from '../../src/kernel/resumable.js';
+import { asJobOf, scheduler } from '../../src/kernel/scheduler.js';
+import { json } from '../support/client.js';
+import { until } from '../support/until.js';
+import { withService } from '../support/with-service.js';
+
+describe('one user among others', () => {
+  const { service, client: send } = withService({ settings: { REQUESTS_PER_USER: '3', STREAMS_PER_USER: '2' } });
+  const open: ClientRequest[] = [];
+  let author: string;
+
+  before(async () => {
+    const { json: user } = await send('/users', json({ email: 'author@example.com', role: 'author' }));
+    const { id } = (user as { data: { id: string } }).data;
+    const { json: made } = await send(`/users/${id}/tokens`, json({}));
+    author = (made as { data: { token: string } }).data.token;
+  });
+  afterEach(() => {
+    for (const each of open.splice(0)) each.destroy();
+  });
+
+  const headers = (token: string) => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
+
+  /** A body that is never finished. */
+  function sendSlowly(token: string, bytes: number): ClientRequest {
+    const options = { method: 'POST', headers: { ...headers(token), 'content-length': bytes + 1 }, agent: false };
+    const slow = request(`${service.url}/schema/diff`, options).on('error', () => undefined);
+    open.push(slow);
+    slow.write(Buffer.alloc(bytes, ' '));
+    return slow;
+  }
+
+  const listen = (token: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const stream = get(`${service.url}/history/stream`, { headers: headers(token), agent: false });
+      open.push(stream);
+      stream.on('response', ({ statusCode = 0 }: IncomingMessage) => resolve(statusCode)).on('error', reject);
+    });
+
+  const ping = (token: string) => send('/collections', { token });
+
+  it('has so many requests under way, and gets 429 with Retry-After beyond; others are answered', async () => {
+    const slow = Array.from({ length: 3 }, () => sendSlowly(author, 10));
+    await until('all are under way', async () => (await ping(author)).status === 429);
+    const { headers: said, codes, text } = await ping(author);
+    expect([codes, said.get('retry-after')]).to.deep.equal([['TOO_MANY_REQUESTS'], '1']);
+    expect(text).to.contain('REQUESTS_PER_USER');
+    expect((await ping(service.adminToken)).status).to.equal(200);
+    slow[0]?.destroy();
+    await until('there is room again', async () => (await ping(author)).status === 200);
+  });
+
+  it('has so many streams, which do not count as requests', async () => {
+    expect(await Promise.all([listen(service.adminToken), listen(service.adminToken)])).to.deep.equal([200, 200]);
+    expect(await listen(service.adminToken)).to.equal(429);
+    const reads = await Promise.all([1, 2, 3].map(() => ping(service.adminToken)));
+    expect(reads.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    open.shift()?.destroy();
+    await until('there is room again', async () => (await listen(service.adminToken)) === 200);
+  });
+
+  it('does not keep large documents of others out with bodies that are announced and do not come', async () => {
+    sendSlowly(author, 2 * 1024 ** 2);
+    sendSlowly(author, 2 * 1024 ** 2);
+    const { text: snapshot } = await send('/schema/snapshot');
+    const padded = snapshot + ' '.repeat(3 * 1024 ** 2);
+    const { status } = await send('/schema/diff', { ...json({}), body: padded });
+    expect(status).to.equal(200);
+  });
+
+  it('is answered, and so are questions for liveness, while others have any amount of long work', async () => {
+    let isOver = false;
+    const endless = function* (): Resumable<void> {
+      while (!isOver) yield;
+    };
+    const others = Array.from({ length: 200 }, (_, index) =>
+      asJobOf(
+        `caller ${index}`,
+        () => isOver,
+        () => runYielding(endless()).catch((error: unknown) => (error as Error).name),
+      ),
+    );
+    await until('they wait for each other', () => scheduler.load().waiting >= 190);
+    const { long } = scheduler.load();
+    expect(long).to.be.at.most(4);
+    for (const path of ['/server/ping', '/server/live', '/server/health', '/collections', '/fields']) {
+      expect((await send(path)).status, path).to.equal(200);
+      expect(scheduler.load().waiting, path).to.be.at.least(190);
+    }
+    isOver = true;
+    const ends = await Promise.all(others);
+    expect(ends.filter((end) => end === 'AbandonedError').length).to.be.at.least(190);
+    expect(scheduler.load()).to.include({ waiting: 0, long: 0, refused: 0 });
+  });
+
+  it('is told of the load by the health, which stays what it is', async () => {
+    const { json: health } = await send('/server/health', { token: null });
+    expect(health).to.have.nested.property('load.overloaded', false);
+    expect(health).to.have.nested.property('load.answer_bytes', 0);
+    const refusal = scheduler.refuse();
+    expect(refusal.name).to.equal('OverloadedError');
+    const { status, json: later } = await send('/server/health', { token: null });
+    expect(status).to.equal(200);
+    expect(later).to.have.nested.property('load.overloaded', true);
+  });
+});

@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import { runYielding, sliceOf, yieldToEventLoop } from '../../src/kernel/event-loop.js';
+import type { Resumable } from '../../src/kernel/resumable.js';
+import {
+  AbandonedError,
+  LIMITS,
+  type Limits,
+  OverloadedError,
+  asJobOf,
+  asUrgentJob,
+  createScheduler,
+  tellMade,
+} from '../../src/kernel/scheduler.js';
+import { until } from '../support/until.js';
+
+const never = (): boolean => false;
+
+/** Each step is a slice, and counts as long work at once or as new work for ever. */
+const EACH_STEP = { ...LIMITS, sliceMs: 0 };
+const LONG = { ...EACH_STEP, quickMs: 0 };
+const NEW = { ...EACH_STEP, quickMs: Infinity };
+
+/** Work of several callers, which notes whose step each was. */
+function working(limits: Limits) {
+  const scheduler = createScheduler(limits);
+  const steps: string[] = [];
+  const work = (name: string, count: number, isAbandoned = never, onStep: () => void = () => undefined) => {
+    const made = function* (): Resumable<string> {
+      for (let step = 0; step < count; step += 1) {
+        steps.push(name);
+        onStep();
+        yield;
+      }
+      return name;
+    };
+    return asJobOf(name.slice(0, 1), isAbandoned, () => runYielding(made(), sliceOf(scheduler, true)));
+  };
+  return { scheduler, steps, work };
+}
+
+describe('the scheduler', () => {
+  it('runs one slice in a turn of the event loop, however much waits', async () => {
+    const { steps, work } = working(NEW);
+    const all = Promise.all(Array.from({ length: 20 }, (_, index) => work(`${index}`, 3)));
+    let most = 0;
+    for (let before = steps.length; steps.length < 60; before = steps.length) {
+      await yieldToEventLoop();
+      most = Math.max(most, steps.length - before);
+    }
+    await all;
+    // Of two turns, where the order of what ends them is by chance.
+    expect(most).to.be.at.most(2);
+  });
+
+  it('lets callers take turns, whatever the number of their requests', async () => {
+    const { steps, work } = working(NEW);
+    const many = Array.from({ length: 10 }, (_, index) => work(`a${index}`, 5));
+    await Promise.all([...many, work('b', 5)]);
+    const upTo = steps.lastIndexOf('b');
+    expect(steps.slice(0, upTo).filter((name) => name.startsWith('a')).length).to.be.at.most(20);
+  });
+
+  it('lets new work go before long work, and long work go on', async () => {
+    const { steps, work } = working({ ...EACH_STEP, quickMs: 1 });
+    const busy = (): void => {
+      for (const end = performance.now() + 2; performance.now() < end;);
+    };
+    const long = [work('a', 30, never, busy), work('b', 30, never, busy)];
+    await until('they are long', () => steps.length > 8);
+    const before = steps.length;
+    await work('c', 3);
+    expect(steps.length - before).to.be.at.most(12);
+    await Promise.all(long);
+    expect(steps.filter((name) => name !== 'c')).to.have.length(60);
+  });
+
+  it('begins so many pieces of long work at once, and so many of one caller', async () => {
+    const { scheduler, steps, work } = working({ ...LONG, long: 3, longPerCaller: 2 });
+    let [most, mostOfOne] = [0, 0];
+    const open = new Set<string>();
+    const look = (name: string, count: number) => () => {
+      open.add(name);
+      if (steps.filter((each) => each === name).length === count) open.delete(name);
+      most = Math.max(most, scheduler.load().long);
+      mostOfOne = Math.max(mostOfOne, [...open].filter((each) => each.startsWith('a')).length);
+    };
+    const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1'];
+    await Promise.all(names.map((name) => work(name, 4, never, look(name, 4))));
+    expect([most, mostOfOne]).to.deep.equal([3, 2]);
+    expect(scheduler.load()).to.include({ long: 0, waiting: 0, refused: 0 });
+  });
+
+  it('counts work that has made many bytes as long', async () => {
+    const { scheduler, work } = working({ ...NEW, quickBytes: 100, long: 1 });
+    const seen: number[] = [];
+    await work('a', 4, never, () => {
+      tellMade(60);
+      seen.push(scheduler.load().long);
+    });
+    expect(seen).to.deep.equal([0, 0, 1, 1]);
+  });
+
+  it('begins no long work while finished answers take the bytes there are, and refuses what waits too long', async () => {
+    const { scheduler, steps, work } = working({ ...LONG, bytes: 100, bytesPerCaller: 100, patienceMs: 20 });
+    const release = scheduler.hold('b', new Uint8Array(100));
+    const refused = await work('a', 2).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(OverloadedError);
+    expect(steps).to.deep.equal([]);
+    expect(scheduler.load()).to.include({ bytes: 100, refused: 1, waiting: 0 });
+    release();
+    release();
+    expect(await work('a', 2)).to.equal('a');
+    expect(scheduler.load()).to.include({ bytes: 0, refused: 1 });
+  });
+
+  it('counts an answer that is sent to several once, until the last has it', () => {
+    const { scheduler } = working(LONG);
+    const body = new Uint8Array(10);
+    const [first, second] = [scheduler.hold('a', body), scheduler.hold('b', body)];
+    expect(scheduler.load().bytes).to.equal(10);
+    first();
+    expect(scheduler.load().bytes).to.equal(10);
+    second();
+    expect(scheduler.load().bytes).to.equal(0);
+  });
+
+  it('ends work that nobody waits for at its next turn, and lets go of what it held', async () => {
+    const { scheduler, steps, work } = working(LONG);
+    let isGone = false;
+    const left = work('a', 1_000, () => isGone).catch((error: unknown) => error);
+    await until('it is under way', () => steps.length > 3);
+    isGone = true;
+    expect(await left).to.be.instanceOf(AbandonedError);
+    expect(steps.length).to.be.below(1_000);
+    expect(scheduler.load()).to.include({ long: 0, waiting: 0 });
+  });
+
+  it('lets what everyone waits for go on among any number of others', async () => {
+    const { scheduler, steps, work } = working(LONG);
+    const others = Promise.all(Array.from({ length: 50 }, (_, index) => work(`${index}`, 20)));
+    const holder = function* (): Resumable<number> {
+      for (let step = 0; step < 20; step += 1) yield;
+      return steps.length;
+    };
+    const passed = await asUrgentJob(() => runYielding(holder(), sliceOf(scheduler, true)));
+    expect(passed).to.be.at.most(60);
+    await others;
+  });
+});
