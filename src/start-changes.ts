@@ -15,6 +15,7 @@ interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'on
   /** Milliseconds that a try waits for each lock on a table. */
   lockWait: number;
   store: Pick<Store, 'subscribe'>;
+  quotas: { changes: number };
   role: Pick<ServerRole, 'current' | 'subscribe'>;
   history: Pick<History, 'inTrash' | 'at'>;
   metrics: { step(kind: string, milliseconds: number): void };

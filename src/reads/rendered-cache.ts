@@ -12,6 +12,9 @@ export interface Rendered {
   encoded<C extends string>(coding: C, encode: (body: Buffer, coding: C) => Promise<Buffer>): Promise<Buffer>;
 }
 
+/** In steps, or in several runs of them, which others may interrupt. */
+type Render = () => Resumable<Buffer> | Promise<Resumable<Buffer>>;
+
 export interface RenderedCache {
   /**
    * The answer `key` about `subject`: a state, or a node of it. Subjects are immutable values, so an answer lives as
@@ -19,7 +22,7 @@ export interface RenderedCache {
    * them waits for it; what `render` throws, all of them get. Of one subject, the answers used longest ago go when they
    * grow too large.
    */
-  get(subject: object, key: string, render: () => Resumable<Buffer>): Promise<Rendered>;
+  get(subject: object, key: string, render: Render): Promise<Rendered>;
   /** How much is kept; subjects that are not referenced any longer are in it until memory is reclaimed. */
   size(): { answers: number; bytes: number };
 }
@@ -55,15 +58,15 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     gone.register(subject, kept);
     return kept;
   };
-  const make = async (kept: Kept, key: string, render: () => Resumable<Buffer>): Promise<Rendered> => {
-    const rendered = await runYielding(renderedChunks(render(), (bytes) => grow(kept, entry, bytes)));
+  const make = async (kept: Kept, key: string, render: Render): Promise<Rendered> => {
+    const rendered = await runYielding(renderedChunks(await render(), (bytes) => grow(kept, entry, bytes)));
     const entry: Entry = { rendered, bytes: 0, dropped: false };
     kept.answers.set(key, entry);
     count(1, 0);
     grow(kept, entry, rendered.body.length);
     return rendered;
   };
-  const begin = (kept: Kept, key: string, render: () => Resumable<Buffer>): Begun => {
+  const begin = (kept: Kept, key: string, render: Render): Begun => {
     const waiting: Job[] = [];
     const isAbandoned = (): boolean => waiting.every((job) => job.isAbandoned());
     const over = (): void => void kept.begun.delete(key);

@@ -7,12 +7,15 @@ import type { Approver } from '../../projector/change-requests/rows.js';
 import { summaryOf } from '../../reads/changes.js';
 import { allowedIn } from '../../schema/change-requests/actions.js';
 import { CHANGE_STATES, isAtRest } from '../../schema/change-requests/model.js';
-import { type Answer, jsonAnswer } from '../answer/answer.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import { scheduler } from '../../kernel/scheduler.js';
+import { createSemaphore } from '../../kernel/semaphore.js';
+import { type Answer, jsonAnswer, jsonBytesAnswer } from '../answer/answer.js';
 import { changeBody, recorded, withBatch } from '../change/change.js';
 import { findChange, findOwnChange, noSuchChange } from '../change-requests/find.js';
 import { shownPlan } from '../change-requests/shown-plan.js';
 import type { HttpDeps } from '../deps.js';
-import { largeJsonAnswer } from '../answer/json-text.js';
+import { jsonBytes, largeJsonAnswer } from '../answer/json-text.js';
 import { countsIn, count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
@@ -53,21 +56,49 @@ function listRoute({ changes, pool }: HttpDeps): Route {
   });
 }
 
+/** Requests that are read at once, of all callers and of one: each may take several megabytes, and a connection. */
+const READS = { all: 4, perCaller: 2 } as const;
+
+/** Milliseconds that a read waits for others. */
+const WAIT = 10_000;
+
+/** @param shown the JSON of an object, which `planned` becomes a member of */
+const withPlanned = (shown: Buffer, planned: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from('{"data":'),
+    shown.subarray(0, -1),
+    Buffer.from(',"planned":'),
+    planned,
+    Buffer.from('}}'),
+  ]);
+
+/** What it would do is worked out once for each position of the log. */
 function oneRoute(deps: HttpDeps): Route {
-  const { changes, store } = deps;
+  const { changes, store, rendered } = deps;
+  const reads = createSemaphore(READS.all, READS.perCaller);
   return route({
     method: 'get',
     path: '/changes/:id',
     access: 'author or auditor',
     query: noQuery,
     async handle(call) {
-      const { id } = await findChange(changes, call);
-      const found = await changes.retrieve(id);
-      if (found === undefined) throw noSuchChange(id);
-      const state = await store.atHead(call.head);
-      const plan = await changes.planNow(id, state);
-      const planned = plan === null ? null : await shownPlan(deps, plan, found.plan);
-      return { ...(await largeJsonAnswer({ data: { ...changeBody(found), planned } })), position: state.position };
+      const permit = await reads.acquire({ caller: call.caller.id, timeout: WAIT, refusal: scheduler.refuse });
+      try {
+        const { id } = await findChange(changes, call);
+        const found = await changes.retrieve(id);
+        if (found === undefined) throw noSuchChange(id);
+        const state = await store.atHead(call.head);
+        const { document, plan, online } = found;
+        const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head])}`;
+        const planned = await rendered.get(state, key, async () => {
+          const now = await changes.planNow(id, state);
+          return jsonBytes(now === null ? null : await shownPlan(deps, now, plan));
+        });
+        const shown = await runYielding(jsonBytes(changeBody(found)));
+        return { ...jsonBytesAnswer(200, withPlanned(shown, planned.body)), position: state.position };
+      } finally {
+        permit.release();
+      }
     },
   });
 }

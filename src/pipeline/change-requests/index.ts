@@ -7,6 +7,7 @@ import { foldChanges } from '../../schema/change-requests/fold.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Done, Foresee, Outcome, Pipeline, RequestContext, Revise } from '../types.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
+import { eraseDocuments } from '../../projector/change-requests/rows.js';
 import { recordingOf } from './applying.js';
 import type { AskedFor } from './command.js';
 import { foreseeing, openingOf } from './planning.js';
@@ -28,7 +29,7 @@ export interface ChangeRequests {
   ): Promise<{ revise: Revise; document: Document }>;
   /** Of a dry run: what would be prepared. */
   foresee: Foresee;
-  /** Nothing is left of it. Refuses with INVALID_STATE, NOT_FOUND. */
+  /** Nothing is left of it, and what it asked for is erased. Refuses with INVALID_STATE, NOT_FOUND. */
   withdraw(id: string, request: RequestContext): Promise<Outcome>;
 }
 
@@ -49,7 +50,8 @@ export function createChangeRequests(
       return { revise: openingOf(engine, { id: randomUUID(), operation, document }), document };
     },
     foresee: foreseeing(engine),
-    withdraw: (id, request) => pipeline.record(recordingOf(id, 'change.withdrawn', {}), request),
+    withdraw: (id, request) =>
+      pipeline.record(recordingOf(id, 'change.withdrawn', {}, { also: [eraseDocuments(id)] }), request),
   };
 }
 

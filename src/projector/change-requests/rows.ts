@@ -3,7 +3,13 @@ import type { Parameterised } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { changeIdOf, evolveChange, isChangeEvent } from '../../schema/change-requests/fold.js';
-import { type ChangeRequest, type ChangeState, heldBy } from '../../schema/change-requests/model.js';
+import {
+  CHANGE_STATES,
+  type ChangeRequest,
+  type ChangeState,
+  heldBy,
+  isEnded,
+} from '../../schema/change-requests/model.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { StepProgress } from '../online/types.js';
 import { IS_DUE } from './due.js';
@@ -145,6 +151,26 @@ export async function findOpenRevert(db: Queryable, id: string): Promise<string 
     AND state NOT IN ('applied', 'withdrawn', 'rejected', 'failed') ORDER BY opened_position LIMIT 1`;
   return (await db.query<{ id: string }>(text, [id])).rows[0]?.id;
 }
+
+/** How many of a user's have not ended. */
+export async function countUnderWay(db: Queryable, author: string): Promise<number> {
+  const text = `SELECT count(*) AS count FROM ${own.changes}
+    WHERE state = ANY ($1::text[]) AND request -> 'author'::text ->> 'id'::text = $2`;
+  const states = CHANGE_STATES.filter((state) => !isEnded({ state }));
+  return (await db.query<{ count: number }>(text, [states, author])).rows[0]?.count ?? 0;
+}
+
+/** Erases what a request has asked for, except where another one asks for the same and has not been withdrawn. */
+export const eraseDocuments = (id: string): Parameterised => ({
+  text: `
+  UPDATE ${own.documents} d SET content = NULL, erased_at = now()
+   WHERE d.content IS NOT NULL AND d.hash IN (
+     SELECT e.data ->> 'document'::text FROM ${own.events} e
+      WHERE e.subject ->> 'kind'::text = 'change' AND e.subject ->> 'id'::text = $1)
+     AND NOT EXISTS (SELECT FROM ${own.changes} c
+       WHERE c.id <> $1::uuid AND c.state <> 'withdrawn' AND c.request ->> 'document'::text = d.hash)`,
+  values: [id],
+});
 
 /** How many there are in each state. */
 export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, number>> {

@@ -9,13 +9,20 @@ import { readChange } from '../../../projector/change-requests/rows.js';
 import type { Resolution } from '../../../schema/merge/model.js';
 import type { State } from '../../../schema/model/state.js';
 import type { CommandOf } from '../../../schema/operations/index.js';
-import { CommandRefused, type Command, type Outcome, type Pipeline, type RequestContext } from '../../types.js';
+import {
+  CommandRefused,
+  type Command,
+  type Outcome,
+  type Pipeline,
+  type RequestContext,
+  type Revise,
+} from '../../types.js';
 import type { Reading, AskedFor } from '../command.js';
 import { type CarryingOut, carryingOut } from './carry-out.js';
 import { approvingOf, commentingOf, rejectingOf } from './approvals.js';
 import type { How } from './plan.js';
 import { type PlanNow, planNow } from './plan-now.js';
-import { type Proposed, proposingOf, updatingOf } from './propose.js';
+import { type Proposed, proposingOf, requireRoom, updatingOf } from './propose.js';
 import { type Rebasing, type Reverting, rebase, revert } from './rebase.js';
 import { schedulingOf } from './schedule.js';
 import { allowed, askedForNow } from './asked-for.js';
@@ -56,7 +63,7 @@ export interface Proposals {
 /** `schema`: that of the tables. */
 export type ProposalOptions = Pick<CarryingOut, 'engine'> &
   Reading &
-  Pick<Rebasing, 'at'> & { pipeline: Pick<Pipeline, 'execute' | 'record'>; schema: string };
+  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'execute' | 'record'>; schema: string };
 
 /** Characters of what a proposal asks for: it is parsed in one go, each time that somebody looks at it. */
 const MOST = 4 * 1024 ** 2;
@@ -89,7 +96,11 @@ export function createProposals(options: ProposalOptions): Proposals {
       const document = await documentOf({ operation: 'apply-diff', input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
       const revise = proposingOf(randomUUID(), { title, document: document.value, online, ...knownOf(how) });
-      return pipeline.execute('apply-diff', command, planning(request, revise, how));
+      const within: Revise = async (client, batch) => {
+        await requireRoom(client, request.cause.actor.id, options.quotas.changes);
+        return revise(client, batch);
+      };
+      return pipeline.execute('apply-diff', command, planning(request, within, how));
     },
     async update(id, { said, asked }, request) {
       if (asked === undefined) return pipeline.record(updatingOf(id, said), request);

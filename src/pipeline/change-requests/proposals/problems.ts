@@ -23,6 +23,12 @@ export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Proble
   details: { plan: proposal?.plan, looked_at: plan },
 });
 
+/** @param most how many of one user may be under way */
+export const tooManyOpen = (most: number): Problem => ({
+  code: 'TOO_MANY_REQUESTS',
+  message: `You have ${most} change requests that have not ended, the most for one user (CHANGES_PER_USER): withdraw some, or wait until they are applied.`,
+});
+
 /** INVALID_PAYLOAD, about the body of a request. */
 export const changesNothing = (): Problem => ({
   code: 'INVALID_PAYLOAD',

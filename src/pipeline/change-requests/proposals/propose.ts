@@ -1,20 +1,27 @@
 /** Opening a proposal, and changing what it asks for. */
+import type pg from 'pg';
 import type { Document } from '../../../log/document-lines.js';
 import { keepDocuments } from '../../../log/documents.js';
+import { countUnderWay } from '../../../projector/change-requests/rows.js';
 import { collectionsChanged } from '../../../schema/fold/event-schemas.js';
 import type { ChangeUpdated } from '../../../schema/model/events.js';
 import { byName } from '../../../schema/model/state.js';
-import type { PlannedBatch, Revise } from '../../types.js';
+import { CommandRefused, type PlannedBatch, type Revise } from '../../types.js';
 import { changeEvent } from '../events.js';
 import { instead } from '../planning.js';
 import { type How, planOf } from './plan.js';
-import { changesNothing } from './problems.js';
+import { changesNothing, tooManyOpen } from './problems.js';
 import { allowed } from './asked-for.js';
 
 export interface Proposed extends How {
   /** What it asks for. */
   document: Document;
   online: boolean;
+}
+
+/** @throws CommandRefused TOO_MANY_REQUESTS where a user has as many requests under way as one may have */
+export async function requireRoom(client: pg.ClientBase, author: string, most: number): Promise<void> {
+  if ((await countUnderWay(client, author)) >= most) throw new CommandRefused([tooManyOpen(most)]);
 }
 
 /** Refuses with INVALID_PAYLOAD what changes nothing. @param reverts the request that it takes back */

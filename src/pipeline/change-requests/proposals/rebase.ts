@@ -27,13 +27,15 @@ import { type Reading, type AskedFor, askedForBy } from '../command.js';
 import { instead } from '../planning.js';
 import { type Leading, mergedOntoCurrent } from './merge-onto-current.js';
 import { beingReverted, nothingLeft, updatedMeanwhile } from './problems.js';
-import { type Proposed, proposingOf, updatingOf } from './propose.js';
+import { type Proposed, proposingOf, requireRoom, updatingOf } from './propose.js';
 import { allowed, requireAction } from './asked-for.js';
 
 export interface Rebasing extends Reading {
   pipeline: Pick<Pipeline, 'execute'>;
   /** The state after the event at a position. */
   at(position: number): Promise<{ state: State }>;
+  /** Requests of one user that may be under way. */
+  quotas: { changes: number };
   /** What is asked for, as it is kept; refused where it is too long. */
   documentOf(askedFor: AskedFor): Promise<Document>;
 }
@@ -160,6 +162,7 @@ export async function revert(
       require: async (client) => {
         const other = await findOpenRevert(client, id);
         if (other !== undefined) throw new CommandRefused([beingReverted(id, other)]);
+        await requireRoom(client, request.cause.actor.id, rebasing.quotas.changes);
       },
       becomes: (proposed) => async (client, batch) => {
         onReturns(await returningBy(client, batch.events));
