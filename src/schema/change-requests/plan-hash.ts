@@ -1,7 +1,7 @@
 /**
- * What an approval is for. The plan is what changes, each object in full as it is and as it will be, with what is purged
- * and acknowledged; not the SQL, sizes, positions or ids. So the same change has the same hash on every server and day, also
- * when the schema has changed elsewhere, and another one where what it removes or changes is not what it was.
+ * What an approval is for. The plan is everything that the request would carry out: each object in full as it is and as
+ * it will be, the events that lead there, and what is purged and acknowledged. It does not depend on SQL, sizes, times,
+ * the position of the log or ids of relations, so the same change has the same hash on every server and day.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../kernel/canonical.js';
@@ -10,8 +10,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { type SchemaDiff, diffStates } from '../diff/diff.js';
 import { type Entry, type NameMember, isRenameEntry, isWhole } from '../diff/entries.js';
 import { collectionsChanged } from '../fold/event-schemas.js';
-import { type LogEvent, takenFromTrash } from '../model/events.js';
-import { placeText } from '../model/place.js';
+import type { KeptTable, LogEvent } from '../model/events.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
@@ -43,13 +42,23 @@ interface Removed extends Change {
   relations: object[];
 }
 
+/**
+ * One event as it would be carried out. Two lists of events can lead to the same documents and still do something else
+ * to rows: an object that is deleted and created again, or restored from another entry of the trash.
+ */
+interface Step {
+  type: LogEvent['type'];
+  collection: string | null;
+  field: string | null;
+  data: object;
+}
+
 export interface PlanDocument {
-  version: 1;
+  version: 2;
   collections: (Change | Removed)[];
   fields: Change[];
   relations: Change[];
-  /** What comes back with its rows: `orders`, `orders.note`. */
-  returns: string[];
+  steps: Step[];
   purge: boolean;
   acknowledge: readonly object[];
 }
@@ -71,11 +80,11 @@ export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
   const diff = yield* diffStates(before, after, collectionsChanged(events));
   const sides = { before, after, former: formerNames(diff) };
   return {
-    version: 1,
+    version: 2,
     collections: yield* eachOf(diff.collections, (item) => collectionChange(sides, item)),
     fields: yield* eachOf(diff.fields, (item) => fieldChange(sides, item)),
     relations: yield* eachOf(diff.relations, (item) => relationChange(sides, item)),
-    returns: returning(events),
+    steps: yield* eachOf(events, stepOf),
     purge,
     acknowledge: [...acknowledge].sort((a, b) => byName(canonicalJson(a), canonicalJson(b))),
   };
@@ -161,13 +170,8 @@ function wholeOf([first]: readonly Entry<unknown>[]): [object | null, object | n
   return first.kind === 'N' ? [null, first.rhs as object] : [(first as { lhs: object }).lhs, null];
 }
 
-function returning(events: readonly LogEvent[]): string[] {
-  return events
-    .flatMap((event) =>
-      (event.type === 'collection.created' || event.type === 'field.created') &&
-      takenFromTrash(event.data) !== undefined
-        ? [placeText(event)]
-        : [],
-    )
-    .sort(byName);
+/** What the trash keeps of a deletion is decided when it is carried out: see the findings that an approval records. */
+function stepOf({ type, collection, field, data }: LogEvent): Step {
+  const { kept_until: _, publications: __, foreign_keys: ___, ...planned } = data as Partial<KeptTable>;
+  return { type, collection, field, data: planned };
 }

@@ -1,13 +1,18 @@
 /** The hash of a plan, of any change of any schema. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { runToEnd } from '../../../src/kernel/resumable.js';
+import { canonicalJson } from '../../../src/kernel/canonical.js';
+import type { Result } from '../../../src/kernel/problem.js';
+import { type Resumable, runToEnd } from '../../../src/kernel/resumable.js';
 import { planHash } from '../../../src/schema/change-requests/plan-hash.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
-import type { State } from '../../../src/schema/model/state.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
+import { type State, initialState } from '../../../src/schema/model/state.js';
+import { operations } from '../../../src/schema/operations/index.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
 import { attempt, follow } from '../../support/given.js';
+import { type RandomCommand, createRandomCommands } from '../../support/random-commands.js';
 import { explored } from '../../support/runs.js';
 import { edit, edited, identifiedState } from '../merge/edits.js';
 
@@ -37,3 +42,27 @@ it('the hash of a plan is that of the same change made elsewhere, and no two cha
     explored(50),
   );
 });
+
+it('the hash of a plan differs for commands whose events differ in anything but their positions', () => {
+  const seeds = fc.tuple(fc.nat(), fc.integer({ min: 3, max: 25 }), fc.nat(), fc.nat());
+  fc.assert(
+    fc.property(seeds, ([seed, length, one, other]) => {
+      let before = initialState();
+      const next = createRandomCommands(seed);
+      for (let made = 0; made < length; made += 1) before = accept(before, next(before))?.after ?? before;
+      const [first, second] = [one, other].map((each) => accept(before, createRandomCommands(each)(before)));
+      if (first === undefined || second === undefined) return;
+      const [a, b] = [first, second].map(({ events, after }) => runToEnd(planHash({ before, after, events })));
+      expect(a === b).equal(canonicalJson(first.events) === canonicalJson(second.events));
+    }),
+    explored(300),
+  );
+});
+
+function accept(before: State, { name, command }: RandomCommand): { events: NewEvent[]; after: State } | undefined {
+  const { decide } = operations[name] as unknown as {
+    decide(state: State, command: unknown): Resumable<Result<NewEvent[]>>;
+  };
+  const decided = runToEnd(decide(before, command));
+  return decided.ok ? { events: decided.value, after: follow(before, decided.value) } : undefined;
+}

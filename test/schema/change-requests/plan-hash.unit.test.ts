@@ -105,14 +105,16 @@ describe('the document of a plan', () => {
     return relation && relationBody(relation);
   };
   const nothing = {
-    version: 1,
+    version: 2,
     collections: [],
     fields: [],
     relations: [],
-    returns: [],
     purge: false,
     acknowledge: [],
   };
+
+  const stepsOf = (events: readonly NewEvent[]) =>
+    events.map(({ type, collection, field, data }) => ({ type, collection, field, data }));
 
   it('has what was and what will be, of each collection, field and relation that changes', () => {
     const events = decided(library, 'update-relation', {
@@ -123,6 +125,7 @@ describe('the document of a plan', () => {
     const after = follow(library, events);
     expect(documentOf(library, events)).to.deep.equal({
       ...nothing,
+      steps: stepsOf(events),
       relations: [
         {
           collection: 'articles',
@@ -190,7 +193,7 @@ describe('the document of a plan', () => {
     expect(collection).to.deep.include({ collection: 'new', from: null });
   });
 
-  it('names what comes back with its rows', () => {
+  it('differs for every member of what is restored from the trash', () => {
     const [event] = decided(library, 'create-collection', {
       body: { collection: 'new', schema: {} },
       concurrentIndexes: false,
@@ -203,9 +206,21 @@ describe('the document of a plan', () => {
     const restored = { position: 3, identity: '3', name: 'new', fields: ['3.1'] };
     const back = (each: NewEvent | undefined, more: object = {}) =>
       ({ ...each, data: { ...each?.data, restored: { ...restored, ...more } } }) as NewEvent;
-    const returning = (...events: NewEvent[]) => documentOf(library, events).returns;
-    expect(returning(back(field), back(event))).to.deep.equal(['new', 'tags.note']);
-    expect(returning(back(event, { empty: true }))).to.deep.equal([]);
-    expect(returning(event as NewEvent, field as NewEvent)).to.deep.equal([]);
+    const hashes = [
+      [event],
+      [back(event)],
+      [back(event, { empty: true })],
+      [back(event, { position: 4 })],
+      [back(event, { identity: '4' })],
+      [back(event, { name: 'salaries' })],
+      [back(event, { fields: ['4.1'] })],
+      [field],
+      [back(field)],
+      [back(field, { position: 4 })],
+      [event, field],
+      [back(event), field],
+      [event, back(field)],
+    ].map((events) => hashOf(library, events as NewEvent[]));
+    expect(new Set(hashes).size).equal(hashes.length);
   });
 });
