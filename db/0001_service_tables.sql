@@ -235,6 +235,8 @@ CREATE TABLE :"service".service_users (
   email         text        NOT NULL,
   name          text        NOT NULL,
   password_hash text,
+  -- The user who set the password, where that is another user; null: the user, or whoever runs the service.
+  password_set_by uuid,
   role          text        NOT NULL CHECK (role IN ('admin', 'auditor', 'author', 'reader')),
   status        text        NOT NULL DEFAULT 'active',
   -- The network of the last login that succeeded: from there the account stays usable while others try it.
@@ -249,6 +251,8 @@ CREATE TABLE :"service".service_tokens (
   user_id    uuid        NOT NULL REFERENCES :"service".service_users (id) ON DELETE CASCADE,
   name       text        NOT NULL,
   token_hash bytea       NOT NULL UNIQUE,
+  -- The user who issued the token, where that is another user; null: the user, or whoever runs the service.
+  issued_by  uuid,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz
 );

@@ -14,6 +14,24 @@ export interface Caller {
   /** The actor's name in the log. */
   readonly name: string;
   readonly role: Role;
+  readonly credential: Credential;
+}
+
+/** What a caller signed in with. */
+export interface Credential {
+  readonly kind: 'password' | 'token';
+  /** The id of the other user who issued the token or set the password; null: no other user did. */
+  readonly issuedBy: string | null;
+}
+
+/**
+ * Who issues a credential that the caller creates for a user. A caller whose own credential was issued by somebody else
+ * passes that on; nobody gets rid of an issuer by creating another token with the issued one.
+ * @returns null: the user, or whoever runs the service
+ */
+export function issuerOf({ id, credential }: Caller, user: string): string | null {
+  const issuer = credential.issuedBy ?? id;
+  return issuer === user.toLowerCase() ? null : issuer;
 }
 
 /** What a route asks of its caller, in words for people. */

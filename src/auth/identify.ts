@@ -1,7 +1,7 @@
 /** From a bearer token to its user: one lookup, then from memory until anything about users or tokens changes. */
 import type { Pool } from 'pg';
 import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
-import type { Caller, Role } from './caller.js';
+import type { Caller, Credential, Role } from './caller.js';
 import { secretHash } from './secrets.js';
 import { own } from '../postgres/own-tables.js';
 import { isUuid } from '../kernel/uuid.js';
@@ -39,6 +39,7 @@ interface Row {
   id: string;
   name: string;
   role: Role;
+  issued_by: string | null;
   expires_at: Date | null;
 }
 
@@ -63,12 +64,12 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
   async function byStaticToken(token: string): Promise<Known | null> {
     const { rows } = await pool.query<Row>({
       name: 'identify-token',
-      text: `select u.id, u.name, u.role, t.expires_at
+      text: `select u.id, u.name, u.role, t.issued_by, t.expires_at
         from ${own.tokens} t join ${own.users} u on u.id = t.user_id
         where t.token_hash = $1 and u.status = 'active'`,
       values: [secretHash(token)],
     });
-    return rows[0] ? remembered(rows[0], Infinity) : null;
+    return rows[0] ? remembered(rows[0], 'token', Infinity) : null;
   }
 
   async function bySession(token: string): Promise<Known | null> {
@@ -76,12 +77,12 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
     const { rows } = await pool.query<Row>({
       name: 'identify-session',
-      text: `select u.id, u.name, u.role, s.expires_at
+      text: `select u.id, u.name, u.role, u.password_set_by as issued_by, s.expires_at
         from ${own.sessions} s join ${own.users} u on u.id = s.user_id
         where s.id = $1 and u.id = $2 and u.status = 'active'`,
       values: [claims.sessionId, claims.userId],
     });
-    return rows[0] ? remembered(rows[0], claims.expiresAt) : null;
+    return rows[0] ? remembered(rows[0], 'password', claims.expiresAt) : null;
   }
 
   const current = (entry: Known | null | undefined): Caller | null =>
@@ -110,9 +111,10 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
   return Object.assign(identify, { lastKnown: (token: string) => current(last.get(token)) });
 }
 
-function remembered({ id, name, role, expires_at }: Row, expiresAt: number): Known {
+function remembered(row: Row, kind: Credential['kind'], expiresAt: number): Known {
+  const { id, name, role, issued_by: issuedBy, expires_at } = row;
   return {
-    caller: { id, name, role },
+    caller: { id, name, role, credential: { kind, issuedBy } },
     expiresAt: Math.min(expiresAt, expires_at?.getTime() ?? Infinity),
   };
 }

@@ -24,6 +24,8 @@ export interface NewToken {
   expires_at?: string | null | undefined;
   /** A token chosen by the operator (ADMIN_TOKEN); generated when absent. */
   token?: string | undefined;
+  /** The other user who issues it, see `issuerOf`; absent: no other user does. */
+  issuedBy?: string | null | undefined;
 }
 
 export interface Tokens {
@@ -53,13 +55,13 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
       return ok(rows.map(toToken));
     },
 
-    async create(userId, { name = 'token', expires_at = null, token = newStaticToken() }) {
+    async create(userId, { name = 'token', expires_at = null, token = newStaticToken(), issuedBy = null }) {
       if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
       const { rows } = await write<TokenRow>(
         pool,
-        `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at)
-          select $1, id, $3, $4, $5 from ${own.users} where id = $2 returning ${COLUMNS}`,
-        [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at)],
+        `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at, issued_by)
+          select $1, id, $3, $4, $5, $6 from ${own.users} where id = $2 returning ${COLUMNS}`,
+        [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at), issuedBy],
       );
       return rows[0] ? ok({ ...toToken(rows[0]), token }) : refuse(unknownUser(userId));
     },

@@ -17,6 +17,8 @@ export interface NewUser {
   password?: string | null | undefined;
   role: Role;
   status?: UserStatus | undefined;
+  /** The other user who sets the password, see `issuerOf`; absent: no other user does. */
+  passwordSetBy?: string | null | undefined;
 }
 
 export type UserChanges = Partial<NewUser>;
@@ -70,10 +72,10 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
     },
 
     async create(user) {
-      const { email, name = email, password, role, status = 'active' } = user;
-      const insert = `insert into ${own.users} (id, email, name, password_hash, role, status)
-        values ($1, $2, $3, $4, $5, $6) returning ${USER_COLUMNS}`;
-      const values = [randomUUID(), email, name, await hashOf(password), role, status];
+      const { email, name = email, password, role, status = 'active', passwordSetBy = null } = user;
+      const insert = `insert into ${own.users} (id, email, name, password_hash, role, status, password_set_by)
+        values ($1, $2, $3, $4, $5, $6, $7) returning ${USER_COLUMNS}`;
+      const values = [randomUUID(), email, name, await hashOf(password), role, status, passwordSetBy];
       return refusingTakenEmail(email, async () => ok(toUser(onlyRow(await write<UserRow>(pool, insert, values)))));
     },
 
@@ -112,13 +114,14 @@ async function changedColumns(
   changes: UserChanges,
   hashOf: (password: string | null | undefined) => Promise<string> | null,
 ): Promise<Columns> {
-  const { email, name, role, status, password } = changes;
+  const { email, name, role, status, password, passwordSetBy = null } = changes;
   const columns: Columns = [];
   if (email !== undefined) columns.push(['email', email]);
   if (name !== undefined) columns.push(['name', name]);
   if (role !== undefined) columns.push(['role', role]);
   if (status !== undefined) columns.push(['status', status]);
-  if (password !== undefined) columns.push(['password_hash', await hashOf(password)]);
+  if (password !== undefined)
+    columns.push(['password_hash', await hashOf(password)], ['password_set_by', passwordSetBy]);
   return columns;
 }
 

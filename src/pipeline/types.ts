@@ -9,7 +9,7 @@ import type { Parameterised } from '../postgres/exchange.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { Point, Store } from '../reads/state-store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
-import type { ChangeRequest } from '../schema/change-requests/model.js';
+import type { Approval, ChangeRequest } from '../schema/change-requests/model.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Acknowledgement, Policy } from '../schema/policy/index.js';
 import type { Path, Problem, Result } from '../kernel/problem.js';
@@ -146,8 +146,8 @@ export interface RevisedBatch {
   change?: string;
   /** What gains by being prepared was prepared, or is. */
   online?: boolean;
-  /** How many people have approved exactly this change, as the policy counts them; absent: nobody. */
-  approvals?: number;
+  /** The approvals of exactly this change that the policy counts; absent: none. */
+  approvals?: readonly Approval[];
 }
 
 /** In the command's transaction, under the log's lock. Called again when the transaction is repeated. */

@@ -3,8 +3,8 @@ import type { Document } from '../log/document-lines.js';
 import { readPolicy } from '../log/read-policy.js';
 import type { Queryable } from '../postgres/pool.js';
 import { activeAdmins } from '../projector/change-requests/approvers.js';
-import { type WhyNot, countApprovals, judgeApprovals } from '../schema/change-requests/approvals.js';
-import type { ChangeRequest, Said } from '../schema/change-requests/model.js';
+import { type WhyNot, countedApprovals, judgeApprovals } from '../schema/change-requests/approvals.js';
+import type { Approval, ChangeRequest, Said } from '../schema/change-requests/model.js';
 import type { Cause } from '../schema/model/events.js';
 import { DEFAULT_POLICY, type Policy } from '../schema/policy/index.js';
 
@@ -15,7 +15,12 @@ export interface ShownProposal {
   approvals_needed: number;
   approvals_counted: number;
   author_may_approve: boolean;
-  approvals: (ShownSaid & { plan: string; counts: boolean; why_not: WhyNot | null })[];
+  /** Everyone who has shaped what it asks for. */
+  authors: Cause['actor'][];
+  /** When its title or reason was last changed: approvals before that saw others. Null: never. ISO 8601 */
+  described_at: string | null;
+  approvals: (ShownSaid &
+    Pick<Approval, 'plan' | 'online' | 'credential'> & { counts: boolean; why_not: WhyNot | null })[];
   rejection: ShownSaid | null;
   comments: ShownSaid[];
 }
@@ -76,11 +81,15 @@ export function showProposal(
   return {
     base: proposal.base,
     approvals_needed: policy.approvals,
-    approvals_counted: countApprovals(judged),
+    approvals_counted: countedApprovals(judged).length,
     author_may_approve: policy.author_may_approve,
+    authors: request.authors,
+    described_at: proposal.described_at,
     approvals: judged.map(({ approval, whyNot }) => ({
       ...shown(approval),
       plan: approval.plan,
+      online: approval.online,
+      credential: approval.credential,
       counts: whyNot === null,
       why_not: whyNot,
     })),

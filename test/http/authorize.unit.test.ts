@@ -11,7 +11,7 @@ async function answerTo(authorization: string | undefined, access: Access = 'rea
   try {
     return await authorize(req, access, async (token) => {
       const role = CALLERS[token];
-      return role === undefined ? null : { id: token, name: token, role };
+      return role === undefined ? null : { id: token, name: token, role, credential: CREDENTIAL };
     });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -22,10 +22,17 @@ async function answerTo(authorization: string | undefined, access: Access = 'rea
 
 const CHALLENGE = 'Bearer realm="data-platform-service"';
 
+const CREDENTIAL = { kind: 'token', issuedBy: null } as const;
+
 describe('who calls', () => {
   it('is told by a token that is known, with a role that is enough', async () => {
-    expect(await answerTo('Bearer a', 'admin')).to.deep.equal({ id: 'a', name: 'a', role: 'admin' });
-    expect(await answerTo('Bearer r')).to.deep.equal({ id: 'r', name: 'r', role: 'reader' });
+    expect(await answerTo('Bearer a', 'admin')).to.deep.equal({
+      id: 'a',
+      name: 'a',
+      role: 'admin',
+      credential: CREDENTIAL,
+    });
+    expect(await answerTo('Bearer r')).to.deep.equal({ id: 'r', name: 'r', role: 'reader', credential: CREDENTIAL });
     expect(await answerTo('Bearer r', 'author or auditor')).to.deep.equal([
       'FORBIDDEN',
       'This needs the role author or auditor; yours is reader.',

@@ -22,7 +22,11 @@ describe('the line of a request in the log', () => {
 
   it('says what was asked, by whom, how it went and how long it took', () => {
     const log = createRequestLog(logger, false);
-    log({ ...handled('PATCH'), position: 7, caller: { id: 'u1', name: 'Ada', role: 'admin' } });
+    log({
+      ...handled('PATCH'),
+      position: 7,
+      caller: { id: 'u1', name: 'Ada', role: 'admin', credential: { kind: 'token', issuedBy: null } },
+    });
     log(handled('POST', 400));
     const [[level, message, fields] = [], [, , second] = []] = lines;
     const milliseconds = fields?.['milliseconds'] as number;

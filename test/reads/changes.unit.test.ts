@@ -1,4 +1,5 @@
 /** A change request as people see it, of what its events say and of what is known of the work on it. */
+import type { ApprovedView } from '../../src/schema/model/events.js';
 import { expect } from 'chai';
 import type { KeptStep } from '../../src/projector/change-requests/preparations.js';
 import type { StepProgress } from '../../src/projector/online/types.js';
@@ -26,6 +27,7 @@ const REQUEST: ChangeRequest = {
   document: 'asked',
   online: true,
   author: ADA,
+  authors: [ADA],
   reason: 'because',
   collections: ['orders'],
   opened_at: AT,
@@ -43,16 +45,21 @@ const REQUEST: ChangeRequest = {
 
 const said = (position: number, comment: string | null): Said => ({ by: BOB, at: AT, position, comment });
 
+const VIEW: ApprovedView = { online: true, credential: 'token', findings: {}, kept: [] };
+
+const SEEN = { online: true, credential: 'token' };
+
 const PROPOSAL: NonNullable<ChangeRequest['proposal']> = {
   title: 'Shorter titles',
   plan: 'plan',
   base: 3,
   approvals: [
-    { ...said(6, 'yes'), by: BOB, plan: 'plan' },
-    { ...said(7, null), by: ADA, plan: 'another plan' },
+    { ...said(6, 'yes'), by: BOB, plan: 'plan', ...VIEW },
+    { ...said(7, null), by: ADA, plan: 'another plan', ...VIEW },
   ],
   rejection: said(8, 'no'),
   comments: [said(9, 'erased'), said(10, 'lost')],
+  described_at: null,
 };
 
 const documents = new Map<string, Document>(
@@ -205,9 +212,20 @@ describe('a change request, looked at', () => {
       approvals_needed: 2,
       approvals_counted: 1,
       author_may_approve: false,
+      authors: [ADA],
+      described_at: null,
       approvals: [
-        { by: BOB, at: AT, position: 6, text: 'yes, do', plan: 'plan', counts: true, why_not: null },
-        { by: ADA, at: AT, position: 7, text: null, plan: 'another plan', counts: false, why_not: 'another plan' },
+        { by: BOB, at: AT, position: 6, text: 'yes, do', plan: 'plan', ...SEEN, counts: true, why_not: null },
+        {
+          by: ADA,
+          at: AT,
+          position: 7,
+          text: null,
+          plan: 'another plan',
+          ...SEEN,
+          counts: false,
+          why_not: 'another plan',
+        },
       ],
       rejection: { by: BOB, at: AT, position: 8, text: 'no, do not' },
       comments: [
@@ -221,6 +239,8 @@ describe('a change request, looked at', () => {
       approvals_needed: DEFAULT_POLICY.approvals,
       approvals_counted: 0,
       author_may_approve: DEFAULT_POLICY.author_may_approve,
+      authors: [ADA],
+      described_at: null,
       approvals: [],
       rejection: null,
       comments: [],

@@ -6,7 +6,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import type { Role } from '../../src/auth/caller.js';
 import { INSTALL_CHROMIUM, browser, chromiumProgram } from './browser.js';
 import { ensureBuilt } from './built.js';
-import { json } from './client.js';
+import { choosePassword, json } from './client.js';
 import { PATIENCE, slowContext, slowPage } from './slow.js';
 import { until } from './until.js';
 import { type Served, type Serving, withService } from './with-service.js';
@@ -119,8 +119,10 @@ export function withApp(serving: Serving = {}): App {
     },
     async user(role: Role) {
       const account = { email: `${role}-${Date.now()}@example.com`, password: 'correct horse battery' };
-      const { status, text } = await served.client('/users', json({ ...account, role }));
+      const { status, text, json: body } = await served.client('/users', json({ ...account, role }));
       expect(status, text).to.equal(200);
+      const { id } = (body as { data: { id: string } }).data;
+      if (role === 'admin') await choosePassword(served.client, { ...account, id });
       return account;
     },
   });

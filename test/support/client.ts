@@ -49,6 +49,28 @@ export function clientOf({ url, adminToken }: TestService): Client {
   };
 }
 
+/**
+ * A user chooses a password of their own, as people do after somebody else created the account. Sessions end with it.
+ * @param client that of any service; the user has to be an admin
+ */
+export async function choosePassword(
+  client: Client,
+  user: { id: string; email: string; password: string },
+): Promise<void> {
+  const own = await signIn(client, user);
+  const changed = await client(`/users/${user.id}`, { ...json({ password: user.password }, 'PATCH'), token: own });
+  if (changed.status !== 200) throw new Error(changed.text);
+}
+
+/** @returns the access token of a new session */
+export async function signIn(client: Client, login: { email: string; password: string }): Promise<string> {
+  const { email, password } = login;
+  const { json: body, text } = await client('/auth/login', { ...json({ email, password }), token: null });
+  const token = (body as { data?: { access_token: string } } | undefined)?.data?.access_token;
+  if (token === undefined) throw new Error(text);
+  return token;
+}
+
 /** JSON bodies, which most are. */
 export const json = (value: unknown, method = 'POST'): Send => ({
   method,

@@ -1,4 +1,5 @@
 /** /changes: change requests by people. Authors open them and update their own, admins do all of it. */
+import type { Credential } from '../../auth/caller.js';
 import { noQuery } from '../request/query.js';
 import { type Problem, invalid } from '../../kernel/problem.js';
 import type { Outcome, RequestContext } from '../../pipeline/types.js';
@@ -10,7 +11,7 @@ import * as bodies from '../change-requests/bodies.js';
 import { findChange, findOwnChange } from '../change-requests/find.js';
 import { acted, withReason } from '../change-requests/act.js';
 import type { HttpDeps } from '../deps.js';
-import { Refused } from '../errors.js';
+import { Refused, refused } from '../errors.js';
 import { locatedIn } from '../change-requests/locate-part.js';
 import { createProposedChange } from '../change-requests/proposed-change.js';
 import { asPlaced } from '../change/acknowledge.js';
@@ -110,6 +111,12 @@ function commentRoute({ changes }: HttpDeps): Route {
   });
 }
 
+/** Otherwise an admin could approve as every other admin, by a token or password that they issue to them. */
+const issuedByOthers = (kind: Credential['kind']): string =>
+  kind === 'token'
+    ? 'Another user issued this API token, so it cannot approve. Sign in with your password and create a token of your own.'
+    : 'Another user set this password, so it cannot approve. Choose a password of your own first.';
+
 function judgingRoutes({ changes }: HttpDeps): Route[] {
   return [
     route({
@@ -121,7 +128,9 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
       body: 'json',
       async handle(call) {
         const { id } = await findChange(changes, call);
-        const said = readShape(bodies.changeApproval, call.body);
+        const { kind, issuedBy } = call.caller.credential;
+        if (issuedBy !== null) throw refused('FORBIDDEN', issuedByOthers(kind));
+        const said = { ...readShape(bodies.changeApproval, call.body), credential: kind };
         return acted(call, 'approve-change', {
           run: (context) => changes.approve(id, said, context),
           located: inDocument,

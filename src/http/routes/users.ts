@@ -1,5 +1,6 @@
 /** /users and their tokens (admins). */
 import { z } from 'zod';
+import { issuerOf } from '../../auth/caller.js';
 import { newToken, newUser, userChanges } from '../account-bodies.js';
 import { jsonAnswer, noContent, unwrap } from '../answer/answer.js';
 import { readShape } from '../body/shape.js';
@@ -57,8 +58,9 @@ function allUsers({ auth: { users } }: HttpDeps): Route[] {
       method: 'post',
       path,
       body: 'json',
-      async handle({ body, query: { fields } }) {
-        return jsonAnswer(200, { data: pick(unwrap(await users.create(readShape(newUser, body))), fields) });
+      async handle({ body, caller, query: { fields } }) {
+        const asked = { ...readShape(newUser, body), passwordSetBy: caller.credential.issuedBy ?? caller.id };
+        return jsonAnswer(200, { data: pick(unwrap(await users.create(asked)), fields) });
       },
     }),
   ];
@@ -83,7 +85,8 @@ function oneUser({ auth: { users } }: HttpDeps): Route[] {
       path,
       body: 'json',
       async handle(call) {
-        const user = unwrap(await users.update(idOf(call), readShape(userChanges, call.body)));
+        const changes = { ...readShape(userChanges, call.body), passwordSetBy: passwordSetBy(call) };
+        const user = unwrap(await users.update(idOf(call), changes));
         return jsonAnswer(200, { data: pick(user, call.query.fields) });
       },
     }),
@@ -97,6 +100,13 @@ function oneUser({ auth: { users } }: HttpDeps): Route[] {
       },
     }),
   ];
+}
+
+/** A user who signed in with a password that somebody else set confirms the account by choosing another one. */
+function passwordSetBy(call: Call<unknown>): string | null {
+  const { id, credential } = call.caller;
+  const isOwn = id === idOf(call).toLowerCase();
+  return isOwn && credential.kind === 'password' ? null : issuerOf(call.caller, idOf(call));
 }
 
 function tokensOfUser({ auth: { tokens } }: HttpDeps): Route[] {
@@ -116,7 +126,8 @@ function tokensOfUser({ auth: { tokens } }: HttpDeps): Route[] {
       path,
       body: 'json',
       async handle(call) {
-        return jsonAnswer(200, { data: unwrap(await tokens.create(idOf(call), readShape(newToken, call.body))) });
+        const asked = { ...readShape(newToken, call.body), issuedBy: issuerOf(call.caller, idOf(call)) };
+        return jsonAnswer(200, { data: unwrap(await tokens.create(idOf(call), asked)) });
       },
     }),
     route({

@@ -7,7 +7,7 @@ import { changesAfter, changesBefore, writeChanges } from '../../projector/chang
 import { metadataStatements } from '../../projector/metadata/rows.js';
 import { trashStatements } from '../../projector/trash/rows.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
-import type { Cause } from '../../schema/model/events.js';
+import type { Cause, LogEvent } from '../../schema/model/events.js';
 import type { Acknowledgement } from '../../schema/policy/index.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type pg from 'pg';
@@ -53,7 +53,10 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   if (admission.kind === 'refused')
     return finishRefused(client, options, { request, outcome: admission, head: point.head });
   const told = { ...request, cause: withAcknowledged(cause, admission.acknowledged) };
-  return carryOut(client, { options, request: told, begun, waits: at, ...decided });
+  const events = decided.events.map((event): LogEvent =>
+    event.type === 'change.approved' ? { ...event, data: { ...event.data, ...admission.approved } } : event,
+  );
+  return carryOut(client, { options, request: told, begun, waits: at, ...decided, events });
 }
 
 /** The tables that it deletes and keeps, as far as that is known before it is decided. */

@@ -12,9 +12,10 @@ import { namesMentioned } from '../../reads/history/names-mentioned.js';
 import { type Finding, type Plan, findingOf } from '../../schema/findings/index.js';
 import { changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { namesBefore } from '../../schema/fold/former-names.js';
-import type { LogEvent } from '../../schema/model/events.js';
+import { coversFinding } from '../../schema/change-requests/approvals.js';
+import { type ApprovedView, type LogEvent, isDeletion } from '../../schema/model/events.js';
+import { type State, byName } from '../../schema/model/state.js';
 import { placeText } from '../../schema/model/place.js';
-import type { State } from '../../schema/model/state.js';
 import {
   type Acknowledgement,
   type Judged,
@@ -37,8 +38,12 @@ export interface Enforcing {
   acknowledges: Acknowledgements | undefined;
 }
 
-/** `acknowledged`: what of it was known, and the policy wants to be; it is kept in the events. */
-export type Admission = { kind: 'admitted'; acknowledged: Acknowledgement[] } | Refusal;
+/**
+ * `acknowledged`: what of it was known, and the policy wants to be; it is kept in the events. `approved`: what an approval
+ * in the batch is given to see.
+ */
+export type Admission =
+  { kind: 'admitted'; acknowledged: Acknowledgement[]; approved?: Pick<ApprovedView, 'findings' | 'kept'> } | Refusal;
 
 const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
 
@@ -49,6 +54,8 @@ const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
 export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
   const { planned, revised, acknowledges, warnings } = enforcing;
   const { policy, before } = planned;
+  const approval = revised.events.find((event) => event.type === 'change.approved');
+  if (approval !== undefined) return approving(client, enforcing, approval.data.online);
   const batch = batchToJudge(planned, revised);
   if (batch === undefined) return admittedUnjudged(client, enforcing);
   if (acknowledges === undefined && !isEnforced(policy)) return ADMITTED;
@@ -61,6 +68,25 @@ export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing)
   if (problems.length === 0) return { kind: 'admitted', acknowledged: known.needed };
   return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
 }
+
+/** What there is to see of a plan that somebody approves. Nothing of it is stopped before it is applied. */
+async function approving(client: pg.ClientBase, enforcing: Enforcing, online: boolean): Promise<Admission> {
+  const { planned, warnings } = enforcing;
+  const { policy, before, events } = planned;
+  const batch = { ...planned, online };
+  const plan = { ...batch, before: before.state, adopted: true, policy, apart: 'every' as const };
+  const found = await foundIn(client, { planned, batch, warnings, plan });
+  const findings: Record<string, string[]> = {};
+  for (const finding of found) (findings[finding.code] ??= []).push(placeText(finding));
+  for (const locations of Object.values(findings)) locations.sort(byName);
+  return { kind: 'admitted', acknowledged: [], approved: { findings, kept: [...keptBy(events)].sort(byName) } };
+}
+
+/** Locations of what the events delete and the trash keeps. */
+const keptBy = (events: readonly LogEvent[]): ReadonlySet<string> =>
+  new Set(
+    events.flatMap((event) => (isDeletion(event) && event.data.kept_until !== undefined ? [placeText(event)] : [])),
+  );
 
 /** Of what is only tried or proposed: nothing of it is stopped, and what is said to be known has to be found in it. */
 async function admittedUnjudged(
@@ -165,6 +191,12 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, events }
   const stopped: Stopped[] = [];
   const found = new Set<number>();
   const needed = new Map<string, Acknowledgement>();
+  const kept = keptBy(events);
+  const approvalsOf = (finding: Finding): number => {
+    const location = placeText(finding);
+    const seen = { code: finding.code, location, kept: kept.has(location) };
+    return (revised.approvals ?? []).filter((approval) => coversFinding(approval, seen)).length;
+  };
   for (const finding of findings) {
     yield;
     const key = keyOfFinding(finding);
@@ -173,12 +205,12 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, events }
     const weighed = judged(policy, finding, before);
     if (weighed === undefined || !isStopping(weighed.action)) continue;
     if (weighed.action === 'acknowledge' && acknowledgement !== undefined) needed.set(key, acknowledgement);
-    else stopped.push(...stoppedBy(weighed, policy.approvals, revised.approvals));
+    else stopped.push(...stoppedBy(weighed, policy.approvals, approvalsOf(finding)));
   }
   return { stopped: stopped.sort(byAction), known: { found, needed: [...needed.values()] } };
 }
 
-function stoppedBy(weighed: Judged<Finding>, approvals: number, approved = 0): Stopped[] {
+function stoppedBy(weighed: Judged<Finding>, approvals: number, approved: number): Stopped[] {
   if (weighed.action !== 'approve') return [weighed];
   return approved < approvals ? [{ ...weighed, needs: { approvals, approved } }] : [];
 }

@@ -117,7 +117,8 @@ function conditionsOf({ state, collection, author, approver }: ChangeFilter): { 
 function waitsFor({ id, may }: Approver, bind: (value: unknown) => string): string {
   if (may === 'none') return 'false';
   const user = `${bind(id)}::text`;
-  const byOthers = may === 'all' ? 'true' : `request -> 'author'::text ->> 'id'::text <> ${user}`;
+  const own = `request -> 'authors'::text @> pg_catalog.jsonb_build_array(pg_catalog.jsonb_build_object('id', ${user}))`;
+  const byOthers = may === 'all' ? 'true' : `NOT ${own}`;
   return `state = 'open' AND request -> 'proposal'::text <> 'null' AND ${byOthers}
     AND NOT request -> 'proposal'::text -> 'approvals'::text @> pg_catalog.jsonb_build_array(pg_catalog.jsonb_build_object(
       'by', pg_catalog.jsonb_build_object('id', ${user}), 'plan', request -> 'proposal'::text -> 'plan'::text))`;

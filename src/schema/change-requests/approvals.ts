@@ -5,8 +5,8 @@ import type { Approval, ChangeRequest } from './model.js';
 /** What of the policy is about who approves. */
 export type ApprovalRule = Pick<Policy, 'author_may_approve'>;
 
-/** Why an approval doesn't count. */
-export type WhyNot = 'another plan' | 'no longer an admin' | 'the author';
+/** Why an approval does not count. `another way`: it was to be prepared online then and is not now, or the reverse. */
+export type WhyNot = 'another plan' | 'another way' | 'no longer an admin' | 'the author';
 
 export interface JudgedApproval {
   approval: Approval;
@@ -16,7 +16,7 @@ export interface JudgedApproval {
 
 /** @param admins of those who approved, the ids of active admins */
 export function judgeApprovals(
-  { proposal, author }: Pick<ChangeRequest, 'proposal' | 'author'>,
+  { proposal, authors, online }: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
   { author_may_approve }: ApprovalRule,
   admins: ReadonlySet<string>,
 ): JudgedApproval[] {
@@ -25,14 +25,25 @@ export function judgeApprovals(
     whyNot:
       approval.plan !== proposal?.plan
         ? 'another plan'
-        : !admins.has(approval.by.id)
-          ? 'no longer an admin'
-          : approval.by.id === author.id && !author_may_approve
-            ? 'the author'
-            : null,
+        : approval.online !== online
+          ? 'another way'
+          : !admins.has(approval.by.id)
+            ? 'no longer an admin'
+            : authors.some(({ id }) => id === approval.by.id) && !author_may_approve
+              ? 'the author'
+              : null,
   }));
 }
 
-/** People who approve exactly this plan: each has one approval at most. */
-export const countApprovals = (judged: readonly JudgedApproval[]): number =>
-  judged.filter(({ whyNot }) => whyNot === null).length;
+/** Approvals of exactly this plan: each person has one at most. */
+export const countedApprovals = (judged: readonly JudgedApproval[]): Approval[] =>
+  judged.filter(({ whyNot }) => whyNot === null).map(({ approval }) => approval);
+
+/**
+ * Whether an approval covers a finding: whoever approved has seen it, and what the trash was to keep then is kept now.
+ * @param finding.kept whether the trash keeps what is at the location
+ */
+export const coversFinding = (
+  { findings, kept: wasKept }: Pick<Approval, 'findings' | 'kept'>,
+  { code, location, kept }: { code: string; location: string; kept: boolean },
+): boolean => (findings[code]?.includes(location) ?? false) && (kept || !wasKept.includes(location));

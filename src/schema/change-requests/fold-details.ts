@@ -9,10 +9,12 @@ export function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' 
     id: event.subject?.id ?? '',
     ...asked,
     author: actor,
+    authors: [actor],
     reason,
     opened_at: occurred_at,
     opened_position: position,
-    proposal: proposal === undefined ? null : { ...proposal, approvals: [], rejection: null, comments: [] },
+    proposal:
+      proposal === undefined ? null : { ...proposal, approvals: [], rejection: null, comments: [], described_at: null },
     applicant: proposal === undefined ? actor : null,
     schedule: null,
     reverts,
@@ -22,26 +24,39 @@ export function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' 
   };
 }
 
-/** The same plan keeps its approvals; what was rejected or failed is looked at again. */
+/** The same plan, prepared in the same way, keeps its approvals. What was rejected or failed is looked at again. */
 export const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeRequest | undefined): boolean =>
   before !== undefined &&
   (before.state === 'approved' || before.schedule?.approved === true) &&
-  (data.plan === undefined || data.plan === before.proposal?.plan);
+  (data.plan === undefined || data.plan === before.proposal?.plan) &&
+  (data.online === undefined || data.online === before.online);
 
 /**
  * Takes back the rejection, the preparation, the applicant and the failure; approvals stay, and count where the plan is
  * the same.
  */
-export function updated({ data }: Of<'change.updated'>, { proposal: before }: ChangeRequest): Partial<ChangeRequest> {
-  const { title, plan, base, ...asked } = data;
+export function updated(event: Of<'change.updated'>, request: ChangeRequest): Partial<ChangeRequest> {
+  const { title, plan, base, ...asked } = event.data;
+  const { proposal: before, authors } = request;
+  const isDescribed =
+    (title !== undefined && title !== before?.title) || (asked.reason !== undefined && asked.reason !== request.reason);
   const proposal = before && {
     ...before,
     rejection: null,
+    ...(isDescribed && { described_at: event.occurred_at }),
     ...(title !== undefined && { title }),
     ...(plan !== undefined && { plan }),
     ...(base !== undefined && { base }),
   };
-  return { ...asked, proposal, preparation: null, applicant: null, failure: null };
+  const shapes = plan !== undefined && plan !== before?.plan && !authors.some(({ id }) => id === event.actor.id);
+  return {
+    ...asked,
+    ...(shapes && { authors: [...authors, event.actor] }),
+    proposal,
+    preparation: null,
+    applicant: null,
+    failure: null,
+  };
 }
 
 /** The newest comment stands last. */
@@ -53,7 +68,8 @@ export function commented(event: Of<'change.commented'>, { proposal }: ChangeReq
 export function approved(event: Of<'change.approved'>, before: ChangeRequest): Partial<ChangeRequest> {
   const { proposal, schedule } = before;
   if (proposal === null) return {};
-  const approval = { ...saidBy(event), plan: event.data.plan };
+  const { plan, online, credential, findings, kept } = event.data;
+  const approval = { ...saidBy(event), plan, online, credential, findings, kept };
   const others = proposal.approvals.filter(({ by }) => by.id !== event.actor.id);
   return {
     proposal: { ...proposal, approvals: [...others, approval] },

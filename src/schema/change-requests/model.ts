@@ -1,6 +1,6 @@
 /** A change request: a change that waits. Folded from its events; what it asks for stands in a document beside the log. */
 import type { Warning } from '../../kernel/warning.js';
-import type { Cause, ChangeStep, OtherEvent, StoredEvent } from '../model/events.js';
+import type { ApprovedView, Cause, ChangeStep, OtherEvent, StoredEvent } from '../model/events.js';
 
 /** Of the subjects of its events. */
 export const CHANGE = 'change';
@@ -31,7 +31,10 @@ export interface ChangeRequest {
   operation: string;
   document: string;
   online: boolean;
+  /** Who opened it. */
   author: Cause['actor'];
+  /** The author, and everyone who has changed what it asks for since; each once, in their order. */
+  authors: Cause['actor'][];
   reason: string | null;
   /** Names of the collections that it changes, as it was decided when it was opened or updated. */
   collections: string[];
@@ -69,6 +72,8 @@ export interface Proposal {
   rejection: Said | null;
   /** In their order. */
   comments: Said[];
+  /** When its title or reason was last changed; null: never. ISO 8601 */
+  described_at: string | null;
 }
 
 export interface Schedule {
@@ -90,7 +95,7 @@ export interface Said {
   comment: string | null;
 }
 
-export interface Approval extends Said {
+export interface Approval extends Said, ApprovedView {
   plan: string;
 }
 

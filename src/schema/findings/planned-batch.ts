@@ -31,8 +31,8 @@ export interface Plan {
   adopted?: boolean;
   /** By which the findings will be judged. */
   policy?: Policy;
-  /** Places of findings that are each said apart: `LOSES_DATA:articles.title`. */
-  apart?: ReadonlySet<string>;
+  /** Findings that are not grouped with others: `LOSES_DATA:articles.title`. */
+  apart?: ReadonlySet<string> | 'every';
 }
 
 /** What the database says of a plan's tables, by the names that they have before it. */

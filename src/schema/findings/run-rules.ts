@@ -43,12 +43,16 @@ export function* findingsOf(plan: Plan, known: Known = {}): Resumable<Finding[]>
   }
 }
 
-/** What a policy does something else about is not said with the others; nor what is to be acknowledged, each by its place. */
+/**
+ * Findings are grouped by their code and by what the policy does about them. Those that people acknowledge or approve
+ * stay apart, each with its location.
+ */
 function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
+  if (apart === 'every') return () => undefined;
   if (policy === undefined) return undefined;
   return (code, place) => {
     const action = actionOf(policy, code, place.collection);
-    const isApart = action === 'acknowledge' || (apart.size > 0 && apart.has(keyOf({ code, place: placeText(place) })));
+    const isApart = action === 'acknowledge' || action === 'approve' || (apart.size > 0 && apart.has(keyOf({ code, place: placeText(place) })));
     return isApart ? undefined : `${code} ${action}`;
   };
 }

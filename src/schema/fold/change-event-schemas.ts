@@ -22,6 +22,15 @@ export const changeUpdatedV1 = z
     collections: z.array(text),
   })
   .partial();
+export const changeApprovedV1 = z.strictObject({
+  plan: text,
+  complete: z.boolean(),
+  comment: text.optional(),
+  online: z.boolean(),
+  credential: z.enum(['password', 'token']),
+  findings: z.record(text, z.array(text)),
+  kept: z.array(text),
+});
 export const changePreparingV1 = z.strictObject({
   collections: z.array(text),
   steps: z.array(z.strictObject({ key: text, kind: text, collection: text, field: textOrNull, summary: text })),

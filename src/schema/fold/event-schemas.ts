@@ -1,6 +1,12 @@
 /** The shape of every event payload, per type and version. Once released, a version's schema never changes. */
 import { z } from 'zod';
-import { changeOpenedV1, changePreparedV1, changePreparingV1, changeUpdatedV1 } from './change-event-schemas.js';
+import {
+  changeApprovedV1,
+  changeOpenedV1,
+  changePreparedV1,
+  changePreparingV1,
+  changeUpdatedV1,
+} from './change-event-schemas.js';
 import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
 import { ACTIONS } from '../model/policy.js';
@@ -193,7 +199,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'change.opened': otherEvent(changeOpenedV1),
   'change.updated': otherEvent(changeUpdatedV1),
   'change.commented': otherEvent(z.strictObject({ comment: text })),
-  'change.approved': otherEvent(z.strictObject({ plan: text, complete: z.boolean(), comment: text.optional() })),
+  'change.approved': otherEvent(changeApprovedV1),
   'change.rejected': otherEvent(z.strictObject({ comment: text.optional() })),
   'change.scheduled': otherEvent(z.strictObject({ at: text })),
   'change.preparing': otherEvent(changePreparingV1),

@@ -9,7 +9,7 @@ export interface ChangeEventData {
   /** `comment`: the hash of a document, here and below. */
   'change.commented': { comment: string };
   /** For this plan and no other. `complete`: as often as the policy asks for. */
-  'change.approved': { plan: string; complete: boolean; comment?: string };
+  'change.approved': { plan: string; complete: boolean; comment?: string } & ApprovedView;
   'change.rejected': { comment?: string };
   /** Is applied at this time (ISO 8601, in UTC), by the database's clock, by whoever this event is from. */
   'change.scheduled': { at: string };
@@ -24,6 +24,17 @@ export interface ChangeEventData {
   /** Why is said in a document. `code`: of the first problem. */
   'change.failed': { code: string; document: string };
   'change.withdrawn': Record<string, never>;
+}
+
+/** What the person who approved has seen of the plan, and how they had signed in. */
+export interface ApprovedView {
+  /** The request was to be prepared online. */
+  online: boolean;
+  credential: 'password' | 'token';
+  /** Locations of the findings, by their codes: `{ "LOSES_DATA": ["articles.body"] }`. */
+  findings: Record<string, string[]>;
+  /** Locations of deleted objects that the trash would keep. */
+  kept: string[];
 }
 
 /** What a change request asks for. */

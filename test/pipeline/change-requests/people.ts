@@ -1,6 +1,6 @@
 /** People with roles, and what they do with change requests: for the tests of this folder. */
 import { expect } from 'chai';
-import { type Client, type Reply, json } from '../../support/client.js';
+import { type Client, type Reply, choosePassword, json, signIn } from '../../support/client.js';
 
 export interface Person {
   id: string;
@@ -8,15 +8,22 @@ export interface Person {
   send: Client;
 }
 
-/** A new user with a token of their own. @param admin who makes them */
+/** A new user with a token of their own, which an admin created for themselves. @param admin who creates the account */
 export async function newPerson(admin: Client, name: string, role: string): Promise<Person> {
-  const made = await admin('/users', json({ email: `${name}@example.com`, name, role }));
+  const login = { email: `${name}@example.com`, password: 'correct horse battery' };
+  const made = await admin('/users', json({ ...login, name, role }));
   expect(made.status, made.text).to.equal(200);
   const { id } = (made.json as { data: { id: string } }).data;
-  const token = await admin(`/users/${id}/tokens`, json({ name: 'test' }));
+  const issuer = role === 'admin' ? { token: await ownSession(admin, { id, ...login }) } : {};
+  const token = await admin(`/users/${id}/tokens`, { ...json({ name: 'test' }), ...issuer });
   expect(token.status, token.text).to.equal(200);
   const own = (token.json as { data: { token: string } }).data.token;
   return { id, token: own, send: (path, send = {}) => admin(path, { token: own, ...send }) };
+}
+
+async function ownSession(admin: Client, user: { id: string; email: string; password: string }): Promise<string> {
+  await choosePassword(admin, user);
+  return signIn(admin, user);
 }
 
 export interface Shown {
@@ -38,6 +45,7 @@ export interface Shown {
     base: number;
     approvals_needed: number;
     approvals_counted: number;
+    authors: { id: string; name: string }[];
     approvals: { by: { id: string }; plan: string; counts: boolean; why_not: string | null; text: string | null }[];
     rejection: { text: string | null } | null;
     comments: { by: { id: string }; text: string | null }[];

@@ -15,11 +15,13 @@ import {
   writeChanges,
 } from '../../../src/projector/change-requests/rows.js';
 import type { Approval, ChangeRequest, ChangeState, Proposal } from '../../../src/schema/change-requests/model.js';
+import type { ApprovedView } from '../../../src/schema/model/events.js';
 import { withPool } from '../../support/with-pool.js';
 
 const idOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 const ADA = { id: 'a', name: 'Ada' };
 const BOB = { id: 'b', name: 'Bob' };
+const VIEW: ApprovedView = { online: false, credential: 'token', findings: {}, kept: [] };
 
 function request(number: number, state: ChangeState, more: Partial<ChangeRequest> = {}): ChangeRequest {
   return {
@@ -29,6 +31,7 @@ function request(number: number, state: ChangeState, more: Partial<ChangeRequest
     document: 'd',
     online: false,
     author: ADA,
+    authors: [ADA],
     reason: null,
     collections: ['posts'],
     opened_at: '2026-01-02T03:04:05.678Z',
@@ -49,9 +52,17 @@ const proposal = (plan: string, ...approvals: [by: typeof ADA, plan: string][]):
   title: 't',
   plan,
   base: 1,
-  approvals: approvals.map(([by, of]): Approval => ({ by, plan: of, at: '', position: 1, comment: null })),
+  approvals: approvals.map(([by, of]): Approval => ({
+    ...VIEW,
+    by,
+    plan: of,
+    at: '',
+    position: 1,
+    comment: null,
+  })),
   rejection: null,
   comments: [],
+  described_at: null,
 });
 const preparing = (...collections: string[]) => ({ preparation: { collections, steps: [] } });
 const schedule = (at: string, position = 7) => ({ schedule: { at, position, approved: false } });
@@ -144,7 +155,7 @@ describe('change requests as rows', () => {
   it('wait for those who may approve them and have not approved them as they are', async () => {
     await write(
       request(1, 'open', { proposal: proposal('p') }),
-      request(2, 'open', { author: BOB, proposal: proposal('p') }),
+      request(2, 'open', { author: BOB, authors: [BOB], proposal: proposal('p') }),
       request(3, 'open', { proposal: proposal('p', [BOB, 'p']) }),
       request(4, 'open', { proposal: proposal('q', [BOB, 'p']) }),
       request(5, 'open'),

@@ -133,7 +133,14 @@ const dataOf: { readonly [T in Type]: fc.Arbitrary<Extract<ChangeEvent, { type: 
     })),
   'change.updated': fc.record({ title: titles, plan: plans, reason: fc.option(titles) }, { requiredKeys: [] }),
   'change.commented': fc.constant({ comment: 'said' }),
-  'change.approved': fc.record({ plan: plans, complete: fc.boolean() }),
+  'change.approved': fc.record({
+    plan: plans,
+    complete: fc.boolean(),
+    online: fc.boolean(),
+    credential: fc.constantFrom('token' as const, 'password' as const),
+    findings: fc.constant({ LOSES_DATA: ['orders'] }),
+    kept: fc.constant([]),
+  }),
   'change.rejected': fc.constant({}),
   'change.scheduled': fc.constant({ at: '2026-01-01T00:00:00.000Z' }),
   'change.preparing': fc

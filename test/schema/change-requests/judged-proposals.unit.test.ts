@@ -1,5 +1,6 @@
 /** What people make of a proposal: each event's whole effect, and the members that it leaves alone. */
 import { expect } from 'chai';
+import type { ApprovedView } from '../../../src/schema/model/events.js';
 import { evolveChange } from '../../../src/schema/change-requests/fold.js';
 import type { ChangeEventOf, ChangeRequest, StoredChangeEvent } from '../../../src/schema/change-requests/model.js';
 
@@ -57,7 +58,21 @@ const proposed = (): Story =>
     collections: ['orders'],
     proposal: { title: 'Titles', plan: 'plan', base: 7 },
   });
-const PROPOSAL = { title: 'Titles', plan: 'plan', base: 7, approvals: [], rejection: null, comments: [] };
+const PROPOSAL = {
+  title: 'Titles',
+  plan: 'plan',
+  base: 7,
+  approvals: [],
+  rejection: null,
+  comments: [],
+  described_at: null,
+};
+const VIEW: ApprovedView = {
+  online: true,
+  credential: 'password',
+  findings: { LOSES_DATA: ['orders'] },
+  kept: ['orders'],
+};
 const STEP = { key: 'validate', kind: 'validate', collection: 'orders', field: 'title', summary: 'v' };
 const PREPARATION = { collections: ['orders'], steps: [STEP] };
 const said = (by: string, position: number, comment: string | null) => ({
@@ -87,9 +102,14 @@ describe('a proposal', () => {
   it('keeps the newest approval of each person, in their order', () => {
     const story = proposed();
     const approve = (by: string, complete: boolean, comment?: string) =>
-      story.changes('change.approved', { plan: 'plan', complete, ...(comment !== undefined && { comment }) }, by);
+      story.changes(
+        'change.approved',
+        { ...VIEW, plan: 'plan', complete, ...(comment !== undefined && { comment }) },
+        by,
+      );
     const approval = (by: string, position: number, comment: string | null = null) => ({
       ...said(by, position, comment),
+      ...VIEW,
       plan: 'plan',
     });
     expect(approve('bob', false)).to.deep.equal({ proposal: { ...PROPOSAL, approvals: [approval('bob', 2)] } });
@@ -104,7 +124,7 @@ describe('a proposal', () => {
 
   it('loses its approvals, and who wanted it applied, when it is rejected', () => {
     const story = proposed()
-      .then('change.approved', { plan: 'plan', complete: true }, 'bob')
+      .then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob')
       .then('change.scheduled', { at: at(59) }, 'bob');
     expect(story.changes('change.rejected', {}, 'eve')).to.deep.equal({
       state: 'rejected',
@@ -116,7 +136,7 @@ describe('a proposal', () => {
   });
 
   it('stays approved when it is updated to the same plan, and is open again with another', () => {
-    const approved = (): Story => proposed().then('change.approved', { plan: 'plan', complete: true }, 'bob');
+    const approved = (): Story => proposed().then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
     const titled = approved().then('change.updated', { title: 'Better titles' }).request;
     expect(titled.state).to.equal('approved');
     expect(titled.proposal).to.deep.include({ title: 'Better titles', plan: 'plan', base: 7 });
@@ -127,6 +147,32 @@ describe('a proposal', () => {
     expect(proposed().then('change.updated', { title: 'x' }).request.state).to.equal('open');
   });
 
+  it('is open again when it is to be prepared in another way', () => {
+    const approved = (): Story => proposed().then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
+    expect(approved().then('change.updated', { plan: 'plan', online: false }).request.state).equal('open');
+    expect(approved().then('change.updated', { plan: 'plan', online: true }).request.state).equal('approved');
+  });
+
+  it('counts everyone as an author who changed its plan, and nobody who only renamed it', () => {
+    const authors = (story: Story) => story.request.authors.map(({ id }) => id);
+    expect(authors(proposed())).deep.equal(['ada']);
+    expect(authors(proposed().then('change.updated', { title: 'Others' }, 'bob'))).deep.equal(['ada']);
+    expect(authors(proposed().then('change.updated', { plan: 'plan', document: 'd' }, 'bob'))).deep.equal(['ada']);
+    const shaped = proposed()
+      .then('change.updated', { plan: 'other' }, 'bob')
+      .then('change.updated', { plan: 'third' }, 'ada')
+      .then('change.updated', { plan: 'plan' }, 'bob');
+    expect(authors(shaped)).deep.equal(['ada', 'bob']);
+  });
+
+  it('says when its title or reason was last changed', () => {
+    const described = (story: Story) => story.request.proposal?.described_at;
+    expect(described(proposed().then('change.updated', { plan: 'other' }))).equal(null);
+    expect(described(proposed().then('change.updated', { title: 'Titles' }))).equal(null);
+    expect(described(proposed().then('change.updated', { title: 'Others' }))).equal(at(2));
+    expect(described(proposed().then('change.updated', { reason: 'why' }))).equal(at(2));
+  });
+
   it('knows whether it was approved when its time was said, or is later', () => {
     const story = proposed();
     expect(story.changes('change.scheduled', { at: at(59) }, 'bob')).to.deep.equal({
@@ -134,12 +180,12 @@ describe('a proposal', () => {
       applicant: person('bob'),
       schedule: { at: at(59), position: 2, approved: false },
     });
-    story.then('change.approved', { plan: 'plan', complete: false }, 'eve');
+    story.then('change.approved', { ...VIEW, plan: 'plan', complete: false }, 'eve');
     expect(story.request.schedule).to.include({ approved: false });
-    story.then('change.approved', { plan: 'plan', complete: true }, 'eve');
+    story.then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'eve');
     expect(story.request).to.have.nested.property('schedule.approved', true);
     expect(story.request.state).to.equal('scheduled');
-    story.then('change.approved', { plan: 'plan', complete: false }, 'bob');
+    story.then('change.approved', { ...VIEW, plan: 'plan', complete: false }, 'bob');
     expect(story.request).to.have.nested.property('schedule.approved', true);
     expect(story.changes('change.scheduled', { at: at(58) }, 'eve')).to.deep.equal({
       applicant: person('eve'),
@@ -153,7 +199,7 @@ describe('a proposal', () => {
   });
 
   it('keeps what was prepared when it is given a time, and nothing of what failed', () => {
-    const story = proposed().then('change.approved', { plan: 'plan', complete: true }, 'bob');
+    const story = proposed().then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
     expect(story.changes('change.preparing', { ...PREPARATION, apply: true }, 'eve')).to.deep.equal({
       state: 'preparing',
       preparation: PREPARATION,
@@ -186,6 +232,8 @@ describe('a proposal', () => {
       collections: ['orders'],
     });
     expect(change.request).to.deep.include({ state: 'queued', proposal: null, applicant: person('ada') });
-    expect(() => change.then('change.approved', { plan: 'plan', complete: true })).to.throw('the request is queued');
+    expect(() => change.then('change.approved', { ...VIEW, plan: 'plan', complete: true })).to.throw(
+      'the request is queued',
+    );
   });
 });

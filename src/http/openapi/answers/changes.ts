@@ -90,12 +90,19 @@ const proposal = z.strictObject({
   approvals_needed: z.int().min(1).describe('Where the policy asks for approval of what it does'),
   approvals_counted: z.int().min(0),
   author_may_approve: z.boolean(),
+  authors: z.array(actor).describe('Its author, and everyone who has changed what it asks for'),
+  described_at: time.nullable().describe('When its title or reason was last changed; null: never'),
   approvals: z.array(
     z.strictObject({
       ...said,
       plan: text,
+      online: z.boolean().describe('The request was to be prepared online then'),
+      credential: z.enum(['password', 'token']).describe('What the person had signed in with'),
       counts: z.boolean(),
-      why_not: z.enum(['another plan', 'no longer an admin', 'the author']).nullable(),
+      why_not: z
+        .enum(['another plan', 'another way', 'no longer an admin', 'the author'])
+        .nullable()
+        .describe('`another way`: `online` was changed since'),
     }),
   ),
   rejection: z.strictObject(said).nullable(),

@@ -6,11 +6,11 @@ import { activeAdmins } from '../../../projector/change-requests/approvers.js';
 import {
   type ApprovalRule,
   type JudgedApproval,
-  countApprovals,
+  countedApprovals,
   judgeApprovals,
 } from '../../../schema/change-requests/approvals.js';
-import type { ChangeRequest } from '../../../schema/change-requests/model.js';
-import type { Cause } from '../../../schema/model/events.js';
+import type { Approval, ChangeRequest } from '../../../schema/change-requests/model.js';
+import type { ApprovedView, Cause } from '../../../schema/model/events.js';
 import type { PlannedBatch, Refusal, Revise, RevisedBatch } from '../../types.js';
 import { changeEvent } from '../events.js';
 import { instead } from '../planning.js';
@@ -54,24 +54,27 @@ export interface Approving {
   plan: string;
   comment?: Document | undefined;
   by: Cause['actor'];
+  credential: ApprovedView['credential'];
 }
 
 /** Once for each person: who approves again says so for the plan as it is now. */
 export const approvingOf =
-  (id: string, { plan, comment, by }: Approving, how: How): Revise =>
+  (id: string, { plan, comment, by, credential }: Approving, how: How): Revise =>
   async (client, batch) => {
     const request = await allowed(client, id, 'approve');
     if (request.proposal.plan !== plan) return { kind: 'refused', problems: [otherPlan(request, plan)] };
     const now = await planOf(batch, how);
     if (now !== plan) return { kind: 'refused', problems: [stale(request, now)] };
     const { policy } = batch;
-    if (by.id === request.author.id && !policy.author_may_approve)
+    if (request.authors.some((author) => author.id === by.id) && !policy.author_may_approve)
       return { kind: 'refused', problems: [ownApproval(request)] };
-    const given = { by, plan, at: '', position: 0, comment: null };
+    // The findings are added where the policy is enforced: they are found there.
+    const view: ApprovedView = { online: request.online, credential, findings: {}, kept: [] };
+    const given = { ...view, by, plan, at: '', position: 0, comment: null };
     const approvals = [...request.proposal.approvals.filter((each) => each.by.id !== by.id), given];
     const after = { ...request, proposal: { ...request.proposal, approvals } };
-    const complete = countApprovals(await judged(client, after, policy)) >= policy.approvals;
-    const data = { plan, complete, ...(comment && { comment: comment.hash }) };
+    const complete = countedApprovals(await judged(client, after, policy)).length >= policy.approvals;
+    const data = { ...view, plan, complete, ...(comment && { comment: comment.hash }) };
     const events = [changeEvent('change.approved', id, data)];
     return instead(batch, { events, also: keepDocuments(comment ? [comment] : []) });
   };
@@ -79,25 +82,25 @@ export const approvingOf =
 /** The approvals of a request, and which of them count by now. */
 export async function judged(
   db: Parameters<typeof activeAdmins>[0],
-  request: Pick<ChangeRequest, 'proposal' | 'author'>,
+  request: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
   rule: ApprovalRule,
 ): Promise<JudgedApproval[]> {
   const ids = (request.proposal?.approvals ?? []).map(({ by }) => by.id);
   return judgeApprovals(request, rule, await activeAdmins(db, ids));
 }
 
-/** The policy hears how many have approved. */
+/** Passes the counted approvals on to the policy. */
 export const counting = (
-  { approvals }: { approvals: number },
+  { approvals }: { approvals: readonly Approval[] },
   outcome: RevisedBatch | Refusal,
 ): RevisedBatch | Refusal => (outcome.kind === 'refused' ? outcome : { ...outcome, approvals });
 
-/** Refuses what is not the plan that people saw; else says how many of them have approved it, by now. */
+/** Refuses what is not the plan that people saw. @returns its approvals that count now */
 export async function standing(
   client: pg.ClientBase,
   { request, batch, how }: { request: ChangeRequest; batch: PlannedBatch; how: How },
-): Promise<Refusal | { kind: 'stands'; approvals: number }> {
+): Promise<Refusal | { kind: 'stands'; approvals: readonly Approval[] }> {
   const plan = await planOf(batch, how);
   if (plan !== request.proposal?.plan) return { kind: 'refused', problems: [stale(request, plan)] };
-  return { kind: 'stands', approvals: countApprovals(await judged(client, request, batch.policy)) };
+  return { kind: 'stands', approvals: countedApprovals(await judged(client, request, batch.policy)) };
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Document } from '../../../log/document-lines.js';
 import { toDocument } from '../../../log/documents.js';
 import type { Result } from '../../../kernel/problem.js';
-import type { ChangeUpdated } from '../../../schema/model/events.js';
+import type { ApprovedView, ChangeUpdated } from '../../../schema/model/events.js';
 import type { ChangeState } from '../../../schema/change-requests/model.js';
 import { readChange } from '../../../projector/change-requests/rows.js';
 import type { Resolution } from '../../../schema/merge/model.js';
@@ -46,7 +46,11 @@ export interface Proposals {
   ): Promise<Outcome>;
   comment(id: string, text: string, request: RequestContext): Promise<Outcome>;
   /** @param plan the hash of the plan that was looked at */
-  approve(id: string, said: { plan: string; comment?: string | undefined }, request: RequestContext): Promise<Outcome>;
+  approve(
+    id: string,
+    said: { plan: string; comment?: string | undefined; credential: ApprovedView['credential'] },
+    request: RequestContext,
+  ): Promise<Outcome>;
   reject(id: string, comment: string | undefined, request: RequestContext): Promise<Outcome>;
   prepare(id: string, request: RequestContext): Promise<Outcome>;
   apply(id: string, request: RequestContext): Promise<Outcome>;
@@ -116,13 +120,13 @@ export function createProposals(options: ProposalOptions): Proposals {
     },
     comment: async (id, text, request) =>
       pipeline.record(commentingOf(id, await toDocument({ comment: text })), request),
-    async approve(id, { plan, comment }, request) {
+    async approve(id, { plan, comment, credential }, request) {
       const askedFor = await askedForNow(options, id, 'approve');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
-      const { command, how } = askedFor.value;
-      const approving = { plan, comment: await said(comment), by: request.cause.actor };
+      const { command, how, online } = askedFor.value;
+      const approving = { plan, comment: await said(comment), by: request.cause.actor, credential };
       const revise = approvingOf(id, approving, how);
-      return pipeline.execute('apply-diff', command, planning(request, revise, how));
+      return pipeline.execute('apply-diff', command, { ...planning(request, revise, how), unprepared: !online });
     },
     reject: async (id, comment, request) => pipeline.record(rejectingOf(id, await said(comment)), request),
     prepare: (id, request) => carry(id, 'prepare', request),

@@ -129,13 +129,13 @@ function Approve({ plan, isFresh, doing, variant }: ApproveProps) {
 }
 
 /** Whether the approval of the one who looks at it would count, and isn't given yet. */
-function useAwaited({ plan, author, proposal, allowed }: ChangeRequest): boolean {
+function useAwaited({ plan, proposal, allowed }: ChangeRequest): boolean {
   const session = useSession();
   const mayCarryOut = useMay('carryOut');
   if (!mayCarryOut || !('user' in session) || proposal === null || !allowed.includes('approve')) return false;
   const { id } = session.user;
   const isGiven = proposal.approvals.some((each) => each.by.id === id && each.plan === plan);
-  return !isGiven && (proposal.author_may_approve || author.id !== id);
+  return !isGiven && (proposal.author_may_approve || !proposal.authors.some((author) => author.id === id));
 }
 
 function Comments({ request: { id, allowed }, comments }: { request: ChangeRequest; comments: readonly Said[] }) {

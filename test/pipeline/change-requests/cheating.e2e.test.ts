@@ -1,0 +1,173 @@
+/** How an author, an admin or an operator could get something carried out that nobody approved. */
+import { expect } from 'chai';
+import { clientOf, json, signIn } from '../../support/client.js';
+import { startService } from '../../support/service.js';
+import { withService } from '../../support/with-service.js';
+import { type Person, dataOf, diffOf, newPerson, noted, open, refusal, show } from './people.js';
+
+interface Entry {
+  collection: string;
+  identity?: string;
+  restores?: number;
+  diff: { kind: string; rhs?: object }[];
+}
+interface Diff {
+  hash: string;
+  diff: { collections: Entry[]; fields: Entry[]; relations: Entry[] };
+}
+
+const POLICY = { findings: { LOSES_DATA: 'approve', REWRITES_TABLE: 'approve' }, author_may_approve: false };
+
+describe('approvals and people who cheat', () => {
+  const { service, client: admin } = withService();
+  let author: Person;
+  let ada: Person;
+  let grace: Person;
+
+  const send = async (path: string, body: unknown, method = 'POST') => {
+    const reply = await admin(path, json(body, method));
+    expect(reply.status, reply.text).below(300);
+    return reply;
+  };
+  const approve = async (person: Person, id: string, plan: string) =>
+    person.send(`/changes/${id}/approve`, json({ plan }));
+
+  before(async () => {
+    author = await newPerson(admin, 'author', 'author');
+    ada = await newPerson(admin, 'ada', 'admin');
+    grace = await newPerson(admin, 'grace', 'admin');
+    await send('/policy', POLICY, 'PUT');
+  });
+
+  it('an approval of one restoration holds for no other', async () => {
+    const fields = [{ field: 'text', type: 'string', interface: 'input' }];
+    for (const collection of ['faq', 'salaries']) await send('/collections', { collection, schema: {}, fields });
+    const then = Number((await admin('/server/info')).headers.get('x-log-position'));
+    await send('/policy', { findings: {} }, 'PUT');
+    for (const name of ['faq', 'salaries'])
+      expect((await admin(`/collections/${name}`, { method: 'DELETE' })).status).equal(204);
+    await send('/policy', POLICY, 'PUT');
+
+    const back = (await admin(`/history/diff?to=${then}`)).json as Diff;
+    const only = (diff: Diff, name: string): Diff['diff'] => ({
+      collections: diff.diff.collections.filter(({ collection }) => collection === name),
+      fields: diff.diff.fields.filter(({ collection }) => collection === name),
+      relations: [],
+    });
+    const faq = only(back, 'faq');
+    const [salaries] = only(back, 'salaries').collections;
+    expect(faq.collections[0]).include.keys('restores', 'identity');
+    const opened = await open(author.send, { title: 'FAQ', diff: { hash: back.hash, diff: faq } });
+    expect((await approve(ada, opened.id, opened.plan)).status).equal(200);
+    const swapped = {
+      ...faq,
+      collections: faq.collections.map((entry) => ({
+        ...entry,
+        identity: salaries?.identity,
+        restores: salaries?.restores,
+      })),
+    };
+    const patched = await author.send(
+      `/changes/${opened.id}`,
+      json({ diff: { hash: back.hash, diff: swapped } }, 'PATCH'),
+    );
+    if (patched.status === 200) {
+      const shown = await show(admin, opened.id);
+      expect(shown.plan).not.equal(opened.plan);
+      expect([shown.state, shown.proposal.approvals_counted]).deep.equal(['open', 0]);
+    } else expect(patched.status).within(400, 499);
+  });
+
+  it('whoever changed what a request asks for is an author of it', async () => {
+    await send('/collections', { collection: 'notes', schema: {}, fields: [] });
+    const { id, plan } = await open(author.send, { title: 'note', diff: await diffOf(admin, noted('notes', 'one')) });
+    const updated = await ada.send(
+      `/changes/${id}`,
+      json({ diff: await diffOf(admin, noted('notes', 'other')) }, 'PATCH'),
+    );
+    expect(updated.status, updated.text).equal(200);
+    const shown = await show(admin, id);
+    expect(shown.plan).not.equal(plan);
+    expect(shown.proposal.authors.map((each) => each.id)).deep.equal([author.id, ada.id]);
+    expect(refusal(await approve(ada, id, shown.plan))).equal('403 FORBIDDEN');
+    expect((await approve(grace, id, shown.plan)).status).equal(200);
+    const waits = async (person: Person) =>
+      dataOf<{ id: string }[]>(await person.send('/changes?to_approve=true')).some((each) => each.id === id);
+    expect(await waits(ada)).equal(false);
+  });
+
+  it('an admin approves as nobody else, by a token or a password that they issued', async () => {
+    const { id, plan } = await open(author.send, { title: 'note', diff: await diffOf(admin, noted('notes', 'two')) });
+    const minted = await ada.send(`/users/${grace.id}/tokens`, json({ name: 'minted' }));
+    const { token } = dataOf<{ token: string }>(minted);
+    const asGrace = (own: string) => admin(`/changes/${id}/approve`, { ...json({ plan }), token: own });
+    expect(refusal(await asGrace(token))).equal('403 FORBIDDEN');
+    // A token that is created with the minted one has the same issuer.
+    const second = await admin(`/users/${grace.id}/tokens`, { ...json({ name: 'second' }), token });
+    expect(refusal(await asGrace(dataOf<{ token: string }>(second).token))).equal('403 FORBIDDEN');
+    // So has a password that is set with it.
+    const login = { email: 'grace@example.com', password: 'another battery staple' };
+    const reset = await admin(`/users/${grace.id}`, { ...json({ password: login.password }, 'PATCH'), token });
+    expect(reset.status).equal(200);
+    expect(refusal(await asGrace(await signIn(admin, login)))).equal('403 FORBIDDEN');
+    // Grace signs in and chooses a password of her own.
+    const own = { ...login, password: 'my own battery staple' };
+    await admin(`/users/${grace.id}`, {
+      ...json({ password: own.password }, 'PATCH'),
+      token: await signIn(admin, login),
+    });
+    const approved = await asGrace(await signIn(admin, own));
+    expect(approved.status, approved.text).equal(200);
+    const [approval] = (await show(admin, id)).proposal.approvals;
+    expect(approval).include({ counts: true, credential: 'password' });
+  });
+
+  it('an approval of what is prepared online does not cover the plain change', async () => {
+    await send('/collections', {
+      collection: 'large',
+      schema: {},
+      fields: [{ field: 'a', type: 'string', interface: 'input' }],
+    });
+    const lengthen = await diffOf(admin, (snapshot) => {
+      const field = snapshot.fields.find((each) => each.collection === 'large' && each.field === 'a');
+      if (field) Object.assign(field, { type: 'integer', schema: { data_type: 'integer', max_length: null } });
+    });
+    const { id, plan } = await open(author.send, { title: 'number', diff: lengthen, online: true });
+    expect((await approve(ada, id, plan)).status).equal(200);
+    expect((await show(admin, id)).proposal.approvals_counted).equal(1);
+    const offline = await author.send(`/changes/${id}`, json({ diff: lengthen, online: false }, 'PATCH'));
+    expect(offline.status, offline.text).equal(200);
+    const shown = await show(admin, id);
+    expect([shown.state, shown.proposal.approvals_counted]).deep.equal(['open', 0]);
+    expect(shown.proposal.approvals[0]?.why_not).equal('another way');
+    expect(refusal(await grace.send(`/changes/${id}/apply`, { method: 'POST' }))).equal('422 POLICY_REFUSED');
+  });
+
+  it('an approval covers the findings that were there to see, and no later ones', async () => {
+    const fields = [{ field: 'body', type: 'string', interface: 'input' }];
+    await send('/collections', { collection: 'pages', schema: {}, fields });
+    const drop = await diffOf(admin, (snapshot) => {
+      snapshot.fields = snapshot.fields.filter((each) => each.collection !== 'pages' || each.field !== 'body');
+    });
+    const { id, plan } = await open(author.send, { title: 'no body', diff: drop });
+    expect((await approve(ada, id, plan)).status).equal(200);
+    const event = dataOf<{ type: string; data: { findings: Record<string, string[]>; kept: string[] } }[]>(
+      await admin(`/history/events?subject=change:${id}&type=change.approved`),
+    )[0];
+    expect(event?.data.findings['LOSES_DATA']).deep.equal(['pages.body']);
+    expect(event?.data.kept).deep.equal(['pages.body']);
+    // The same plan, where the trash keeps nothing any more.
+    const second = await startService({
+      DATABASE_URL: service.databaseUrl,
+      KEEP_DELETED: '0',
+      ADMIN_TOKEN: service.adminToken,
+    });
+    try {
+      const applied = await clientOf(second)(`/changes/${id}/apply`, { method: 'POST' });
+      expect(refusal(applied), applied.text).equal('422 POLICY_REFUSED');
+    } finally {
+      await second.stop();
+    }
+    expect((await admin(`/changes/${id}/apply`, { method: 'POST' })).status).equal(200);
+  });
+});
