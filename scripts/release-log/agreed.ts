@@ -1,5 +1,6 @@
 /** The part of a service's life that people agree on: policies, and change requests that wait for words and for a time. */
 import { type Api } from '../../test/support/api.js';
+import { json } from '../../test/support/client.js';
 import { until } from '../../test/support/until.js';
 
 interface Request {
@@ -21,12 +22,12 @@ interface Snapshot {
 const COLLECTION = 'Verträge';
 
 /** Lives it. @throws where anything is refused */
-export async function agree(api: Api): Promise<void> {
+export async function agree(api: Api, session: string): Promise<void> {
   const fields = ['text', 'number'].map((field) => ({ field, type: 'string', interface: 'input' }));
   await api.ok('POST', '/collections', { collection: COLLECTION, schema: {}, fields });
   await policies(api);
   await talked(api);
-  await scheduled(api);
+  await scheduled(api, session);
   await prepared(api);
   await api.ok('DELETE', `/collections/${encodeURIComponent(COLLECTION)}?purge`);
 }
@@ -76,9 +77,10 @@ async function talked(api: Api): Promise<void> {
   await api.ok('POST', `/changes/${revert.data.id}/reject`, { comment: 'it stays' });
 }
 
-async function scheduled(api: Api): Promise<void> {
+/** @param session of the admin, whose approval says that it was given with a password */
+async function scheduled(api: Api, session: string): Promise<void> {
   const { id, plan } = await opened(api, { title: 'At night', snapshot: await noted(api, 'third') });
-  await api.ok('POST', `/changes/${id}/approve`, { plan });
+  await api.client(`/changes/${id}/approve`, { ...json({ plan }), token: session });
   await api.ok('POST', `/changes/${id}/apply`, { at: new Date(Date.now() + 3_600_000).toISOString() });
   await api.ok('POST', `/changes/${id}/withdraw`);
 }

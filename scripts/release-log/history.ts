@@ -11,6 +11,8 @@ const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 /** What is done over HTTP, and said of it. */
 interface Living {
   api: Api;
+  /** The access token of the admin. */
+  session: string;
   databaseUrl: string;
 }
 
@@ -26,7 +28,7 @@ export async function live(living: Living): Promise<void> {
   await trash(living);
   await lostTrash(living);
   await online(living);
-  await agree(living.api);
+  await agree(living.api, living.session);
   await loseTheEnd(living);
 }
 

@@ -13,6 +13,7 @@ import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js'
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { readRelease } from '../../src/release.js';
 import { createApi } from '../../test/support/api.js';
+import { signIn } from '../../test/support/client.js';
 import { declaredVersions, neverUsed } from '../../test/support/payload-members.js';
 import { stopTestServer } from '../../test/support/postgres.js';
 import { fileOf, parseLog, type ReleaseLog } from '../../test/support/release-log.js';
@@ -60,7 +61,8 @@ async function written(): Promise<{ text: string; answers: Record<string, unknow
   const service = await startService();
   const api = createApi(service);
   try {
-    await live({ api, databaseUrl: service.databaseUrl });
+    const session = await signIn(api.client, { email: service.adminEmail, password: service.adminPassword });
+    await live({ api, session, databaseUrl: service.databaseUrl });
     const { data } = await api.ok<{ data: object }>('GET', '/projections/verify');
     if (!('ok' in data && data.ok === true)) throw new Error(JSON.stringify(data));
     const exported = await api.client('/history/export');

@@ -52,13 +52,18 @@ const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
  * batch that changes no schema, now or later, has nothing to stop.
  */
 export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
-  const { planned, revised, acknowledges, warnings } = enforcing;
-  const { policy, before } = planned;
+  const { planned, revised, acknowledges } = enforcing;
   const approval = revised.events.find((event) => event.type === 'change.approved');
   if (approval !== undefined) return approving(client, enforcing, approval.data.online);
   const batch = batchToJudge(planned, revised);
   if (batch === undefined) return admittedUnjudged(client, enforcing);
-  if (acknowledges === undefined && !isEnforced(policy)) return ADMITTED;
+  if (acknowledges === undefined && !isEnforced(planned.policy)) return ADMITTED;
+  return judgeBatch(client, enforcing, batch);
+}
+
+async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: JudgedBatch): Promise<Admission> {
+  const { planned, revised, acknowledges, warnings } = enforcing;
+  const { policy, before } = planned;
   const said = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
   const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(said.keys()) };
   const findings = await foundIn(client, { planned, batch, warnings, plan });

@@ -32,31 +32,35 @@ export const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeReq
   (data.online === undefined || data.online === before.online);
 
 /**
- * Takes back the rejection, the preparation, the applicant and the failure; approvals stay, and count where the plan is
+ * Takes back the rejection, the preparation, the applicant and the failure. Approvals stay, and count where the plan is
  * the same.
  */
 export function updated(event: Of<'change.updated'>, request: ChangeRequest): Partial<ChangeRequest> {
   const { title, plan, base, ...asked } = event.data;
-  const { proposal: before, authors } = request;
-  const isDescribed =
-    (title !== undefined && title !== before?.title) || (asked.reason !== undefined && asked.reason !== request.reason);
+  const { proposal: before } = request;
   const proposal = before && {
     ...before,
     rejection: null,
-    ...(isDescribed && { described_at: event.occurred_at }),
+    ...(isDescribed(event, request) && { described_at: event.occurred_at }),
     ...(title !== undefined && { title }),
     ...(plan !== undefined && { plan }),
     ...(base !== undefined && { base }),
   };
-  const shapes = plan !== undefined && plan !== before?.plan && !authors.some(({ id }) => id === event.actor.id);
-  return {
-    ...asked,
-    ...(shapes && { authors: [...authors, event.actor] }),
-    proposal,
-    preparation: null,
-    applicant: null,
-    failure: null,
-  };
+  const authors = authorsAfter(event, request);
+  return { ...asked, authors, proposal, preparation: null, applicant: null, failure: null };
+}
+
+const isDescribed = ({ data: { title, reason } }: Of<'change.updated'>, request: ChangeRequest): boolean =>
+  (title !== undefined && title !== request.proposal?.title) || (reason !== undefined && reason !== request.reason);
+
+/** Whoever changes the plan is an author from then on, also of what it is changed back to. */
+function authorsAfter(
+  { data: { plan }, actor }: Of<'change.updated'>,
+  request: ChangeRequest,
+): ChangeRequest['authors'] {
+  const { authors, proposal } = request;
+  const isSame = plan === undefined || plan === proposal?.plan;
+  return isSame || authors.some(({ id }) => id === actor.id) ? authors : [...authors, actor];
 }
 
 /** The newest comment stands last. */
