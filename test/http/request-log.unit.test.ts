@@ -1,5 +1,6 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
-import { createRequestLog } from '../../src/http/request-log.js';
+import { createOverloadLog, createRequestLog } from '../../src/http/request-log.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
@@ -39,6 +40,21 @@ describe('the line of a request in the log', () => {
       { ...asked, method: 'PATCH', status: 200, milliseconds, position: 7, actor: 'u1' },
     ]);
     expect(second).to.deep.equal({ ...asked, method: 'POST', status: 400, milliseconds: second?.['milliseconds'] });
+  });
+
+  it('tells of overload once in a while, with the load, however many requests meet it', () => {
+    let clock = 0;
+    const now = mock.method(performance, 'now', () => clock);
+    try {
+      const overloaded = createOverloadLog(logger, () => ({ waiting: 7 }));
+      for (let count = 0; count < 100; count += 1) overloaded();
+      clock = 10_001;
+      overloaded();
+    } finally {
+      now.mock.restore();
+    }
+    const line = ['warn', 'the service is overloaded and refuses requests', { waiting: 7 }];
+    expect(lines).to.deep.equal([line, line]);
   });
 
   it('is there for reads that went well where it was asked for, and at another level', () => {

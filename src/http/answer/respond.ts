@@ -2,15 +2,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './answer.js';
 import { drain } from '../body/limited-bytes.js';
+import { cutOffSlow } from './stream.js';
 
-/** Writes `answer`. Nothing happens when the client has gone. */
+/** Writes `answer`. Nothing happens when the client has gone; one that takes the answer too slowly is cut off. */
 export function respond(req: IncomingMessage, res: ServerResponse, requestId: string, answer: Answer): void {
   const headers = [...answer.headers, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
   if (answer.position !== undefined) headers.push('X-Log-Position', String(answer.position));
   res.writeHead(answer.status, withVary(headers, res.getHeader('Vary')));
   if (answer.stream !== undefined && req.method !== 'HEAD') return stream(res, answer.stream);
   if (answer.body === null) res.end();
-  else res.end(answer.body);
+  else {
+    res.end(answer.body);
+    cutOffSlow(res, answer.body.length);
+  }
   drain(req);
 }
 

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Answer } from '../../../src/http/answer/answer.js';
 import { respond } from '../../../src/http/answer/respond.js';
+import { type Taking, cutOffSlow } from '../../../src/http/answer/stream.js';
+import { until } from '../../support/until.js';
 
 interface Received {
   status: number | undefined;
@@ -16,15 +18,22 @@ describe('an answer, written', () => {
   let server: Server;
   let answer: Answer;
   let vary: string | undefined;
+  let taking: Taking | undefined;
+  let closed = 0;
 
   before((done) => {
     server = createServer((req, res) => {
       if (vary !== undefined) res.setHeader('Vary', vary);
+      res.on('close', () => (closed += 1));
       respond(req, res, 'r1', answer);
+      if (taking !== undefined) cutOffSlow(res, 1, taking);
     }).listen(0, '127.0.0.1', done);
   });
   after((done) => void server.close(done));
-  beforeEach(() => (vary = undefined));
+  beforeEach(() => {
+    vary = taking = undefined;
+    closed = 0;
+  });
 
   const receive = (method = 'GET'): Promise<Received> =>
     new Promise((resolve, reject) => {
@@ -67,6 +76,21 @@ describe('an answer, written', () => {
     vary = undefined;
     answer = { status: 200, headers: ['Vary', 'Accept-Encoding', 'Content-Length', '0'], body: '' };
     expect((await receive()).headers['vary']).to.equal('Accept-Encoding');
+  });
+
+  it('is cut off where its client does not take it, so that it is not held for ever', async () => {
+    const large = Buffer.alloc(64 * 1024 ** 2);
+    answer = { status: 200, headers: ['Content-Length', String(large.length)], body: large };
+    taking = { freeMs: 100, bytesPerSecond: Infinity };
+    const { port } = server.address() as AddressInfo;
+    const error = await new Promise<NodeJS.ErrnoException>((resolve, reject) => {
+      const asked = request({ port, agent: false }, (res) => {
+        res.pause().on('error', resolve);
+        void until('it is cut off', () => closed > 0).then(() => res.resume());
+      });
+      asked.on('error', reject).end();
+    });
+    expect(error.code).to.equal('ECONNRESET');
   });
 
   it('has its head there before anything of its body', async () => {
