@@ -1,6 +1,7 @@
 /** A client of the driver's that knows where the service's own tables are, which host to connect to, and of a pooler. */
+import type { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { LostConnectionError } from './errors.js';
+import { LostConnectionError, withoutValues } from './errors.js';
 import type { Host } from './hosts/address.js';
 import type { Hosts } from './hosts/choose-host.js';
 import { nameOwnSchema } from './own-tables.js';
@@ -51,7 +52,9 @@ export class ServiceClient extends pg.Client {
     this.#at = config.at;
     this.#timeout = config.connectionTimeoutMillis || Infinity;
     this.pooled = settings !== undefined;
-    const connection = (this as unknown as { connection: Wire }).connection;
+    const { connection } = this as unknown as { connection: Wire & EventEmitter };
+    // First of all listeners: nothing that a caller, a log or a document gets to see contains a value of a row.
+    connection.prependListener('errorMessage', (error: pg.DatabaseError) => withoutValues(error, serviceSchema));
     if (settings !== undefined) this.#expectNoSession(connection, settings);
     const query = connection.query.bind(connection);
     const parse = connection.parse.bind(connection);

@@ -192,3 +192,70 @@ export function tooLong(): Problem {
 function errorCode(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
+
+/** SQLSTATE classes whose texts can contain values of rows: data exceptions and integrity constraint violations. */
+const ABOUT_VALUES = /^2[23]/;
+
+/** The innermost context of what PL/pgSQL raised. A block without a name is one of ours. */
+const RAISED_BY = /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at (?:RAISE|ASSERT)\b/;
+
+/**
+ * Rewords an error that can contain values of rows, before anything reads it: its message, detail, hint, context and
+ * stack go. Names of tables, columns and constraints stay.
+ * @param ownSchema where the service's own functions are, whose messages contain no values
+ */
+export function withoutValues(error: pg.DatabaseError, ownSchema: string): void {
+  const raisedBy = RAISED_BY.exec(error.where ?? '')?.[1];
+  const isForeign = raisedBy !== undefined && !raisedBy.replaceAll('"', '').startsWith(`${ownSchema}.`);
+  if (!isForeign && !ABOUT_VALUES.test(error.code ?? '')) return;
+  const said = isForeign
+    ? `the function ${raisedBy} raised an exception (SQLSTATE ${error.code}); its text is in the log of PostgreSQL`
+    : wordedFor(error);
+  const { message } = error;
+  error.message = said;
+  if (error.stack !== undefined) error.stack = error.stack.replace(message, () => said);
+  for (const part of ['detail', 'hint', 'where', 'internalQuery'] as const) error[part] = undefined;
+}
+
+/** From the SQLSTATE and names alone. */
+function wordedFor(error: pg.DatabaseError): string {
+  const { code = '' } = error;
+  if (isOlderRelease(error, code)) return OLDER_RELEASE;
+  return CONSTRAINTS.get(code)?.(error) ?? VALUES.get(code) ?? `${generalWords(code)} (SQLSTATE ${code})`;
+}
+
+const generalWords = (code: string): string =>
+  code.startsWith('23') ? 'a constraint is violated' : 'a value is not valid for its type or for a function';
+
+type Worded = (names: Pick<pg.DatabaseError, 'table' | 'column' | 'constraint' | 'dataType'>) => string | undefined;
+
+const violates =
+  (kind: string): Worded =>
+  ({ table, constraint, dataType }) => {
+    if (constraint === undefined) return undefined;
+    const whose = table === undefined ? `values of domain "${dataType ?? ''}"` : `rows of table "${table}"`;
+    return `${whose} violate ${kind} "${constraint}"`;
+  };
+
+const CONSTRAINTS: ReadonlyMap<string, Worded> = new Map<string, Worded>([
+  [
+    '23502',
+    ({ table, column, dataType }) => {
+      if (column === undefined) return dataType === undefined ? undefined : `domain "${dataType}" contains null values`;
+      return table === undefined ? undefined : `column "${column}" of relation "${table}" contains null values`;
+    },
+  ],
+  ['23503', violates('foreign key constraint')],
+  ['23505', violates('unique index or constraint')],
+  ['23514', violates('check constraint')],
+  ['23P01', violates('exclusion constraint')],
+]);
+
+const VALUES: ReadonlyMap<string, string> = new Map([
+  ['22001', 'a value is too long for its type'],
+  ['22003', 'a number is out of range for its type'],
+  ['22007', 'a date or time has a format that its type does not accept'],
+  ['22008', 'a date or time is out of range'],
+  ['22012', 'a division by zero'],
+  ['22P02', 'a value has a format that its type does not accept'],
+]);

@@ -43,11 +43,11 @@ describe('refusals of PostgreSQL', () => {
     const problem = await failure([created('n'), added(column('b', 'integer')), number]);
     expect(problem).to.deep.equal({
       code: 'DATABASE_REFUSED',
-      message: 'PostgreSQL refused to alter column t.a: type: invalid input syntax for type integer: "x"',
+      message: 'PostgreSQL refused to alter column t.a: type: a value has a format that its type does not accept',
       collection: 't',
       field: 'a',
       details: {
-        reason: 'invalid input syntax for type integer: "x"',
+        reason: 'a value has a format that its type does not accept',
         sqlstate: '22P02',
         statement: 'alter column t.a: type',
         event: 2,

@@ -1,0 +1,158 @@
+/** No value of a row reaches an answer, the log, a document, a metric or a log line. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createClient } from '../../src/postgres/pool.js';
+import { dps } from '../support/dps.js';
+import { column, onlineOf } from '../support/online.js';
+import { until } from '../support/until.js';
+import { withService } from '../support/with-service.js';
+
+const VALUE_OF_ROWS = 'zq-marker-value';
+
+describe('values of rows', function () {
+  this.timeout(180_000);
+  const { service, api, client } = withService();
+  const online = onlineOf(api);
+  const seen: string[] = [];
+
+  const patch = async (field: string, body: object): Promise<void> => {
+    const reply = await client(`/fields/secrets/${field}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(reply.status, reply.text).to.be.within(400, 499);
+    seen.push(reply.text);
+  };
+
+  before(async () => {
+    await api.ok('POST', '/collections', {
+      collection: 'others',
+      schema: {},
+      fields: [column('id', 'string', { is_primary_key: true, is_nullable: false })],
+    });
+    await online.large(
+      'secrets',
+      [column('name'), column('day'), column('owner')],
+      `name = '${VALUE_OF_ROWS}'; day = '${VALUE_OF_ROWS}'; owner = '${VALUE_OF_ROWS}'`,
+    );
+  });
+
+  it('are in no answer to a change that PostgreSQL rejects because of them', async () => {
+    await patch('name', { type: 'integer' });
+    await patch('name', { type: 'uuid' });
+    await patch('name', { type: 'json' });
+    await patch('name', { schema: { max_length: 3 } });
+    await patch('name', { schema: { is_unique: true } });
+    await patch('day', { type: 'timestamp' });
+    const relation = await client('/relations', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ many_collection: 'secrets', many_field: 'owner', one_collection: 'others' }),
+    });
+    expect(relation.status, relation.text).to.equal(422);
+    seen.push(relation.text);
+    const checked = await online.diff(({ collections }) => {
+      const schema = collections.find(({ collection }) => collection === 'secrets')?.schema;
+      if (schema) schema.extras = { constraints: [{ name: 'short', definition: 'CHECK (length(name) < 3)' }] };
+    });
+    const refused = await client('/schema/apply', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(checked),
+    });
+    expect(refused.text).to.contain('check constraint');
+    seen.push(refused.text);
+  });
+
+  it('are in no change request that fails, online or scheduled', async () => {
+    const unique = await online.open('PATCH', '/fields/secrets/name', { schema: { is_unique: true } });
+    seen.push(JSON.stringify(await online.ended(unique.id, 'failed')));
+    const key = await online.open('POST', '/relations', {
+      many_collection: 'secrets',
+      many_field: 'owner',
+      one_collection: 'others',
+    });
+    seen.push(JSON.stringify(await online.ended(key.id, 'failed')));
+    const diff = await online.diff(({ fields }) => {
+      const found = fields.find(({ collection, field }) => collection === 'secrets' && field === 'name');
+      Object.assign(found ?? {}, { type: 'integer', schema: { is_nullable: true } });
+    });
+    const { data } = await api.ok<{ data: { id: string; plan: string } }>('POST', '/changes', { title: 'later', diff });
+    await api.ok('POST', `/changes/${data.id}/apply`, { at: new Date(Date.now() + 500).toISOString() });
+    await until('the scheduled change ends', async () => {
+      const text = JSON.stringify(await api.ok('GET', `/changes/${data.id}`));
+      if (!text.includes('"failed"')) return false;
+      seen.push(text);
+      return true;
+    });
+  });
+
+  it('are in no repair of drift', async () => {
+    await api.ok('POST', '/collections', {
+      collection: 'counted',
+      schema: {},
+      fields: [column('n', 'integer'), column('u', 'string', { is_unique: true })],
+    });
+    await api.sql(`ALTER TABLE counted ALTER n TYPE text; ALTER TABLE counted DROP CONSTRAINT counted_u_unique;
+      INSERT INTO counted (n, u) VALUES ('${VALUE_OF_ROWS}', '${VALUE_OF_ROWS}'), ('${VALUE_OF_ROWS}', '${VALUE_OF_ROWS}')`);
+    const ran = await dps(['drift', '--repair'], { DATABASE_URL: service.databaseUrl });
+    expect(ran.out + ran.err).to.contain('counted');
+    seen.push(ran.out, ran.err);
+  });
+
+  it('are in nothing that dps prints', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'dps-values-'));
+    try {
+      const diff = await online.diff(({ fields }) => {
+        const found = fields.find(({ collection, field }) => collection === 'secrets' && field === 'day');
+        Object.assign(found ?? {}, { type: 'date', schema: { is_nullable: true } });
+      });
+      await writeFile(join(directory, 'diff.json'), JSON.stringify(diff));
+      const environment = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };
+      const applied = await dps(['apply', join(directory, 'diff.json'), '--yes'], environment);
+      expect(applied.code, applied.err).not.to.equal(0);
+      seen.push(applied.out, applied.err);
+      for (const args of [['doctor'], ['status'], ['verify']]) {
+        const ran = await dps(args, { DATABASE_URL: service.databaseUrl });
+        seen.push(ran.out, ran.err);
+      }
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('are in no message of a function or trigger that raises them', async () => {
+    await api.sql(`CREATE FUNCTION told(t text) RETURNS int LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'no: %', t USING DETAIL = t, HINT = t, ERRCODE = '45000'; END $$`);
+    const connectionString = service.databaseUrl;
+    const pg = createClient({ connectionString, schema: 'public', serviceSchema: 'service' });
+    await pg.connect();
+    try {
+      const error = await pg
+        .query(`SELECT public.told('${VALUE_OF_ROWS}')`)
+        .catch((reason: unknown) => reason as Error);
+      expect(String((error as Error).message))
+        .to.contain('told(text)')
+        .and.to.contain('45000');
+      seen.push(JSON.stringify(error), String((error as Error).stack));
+    } finally {
+      await pg.end();
+    }
+  });
+
+  it('are in no log line, metric or table of the service', async () => {
+    const stored: string[] = [service.log(), (await client('/metrics')).text];
+    const tables = await api.sql<{ name: string }>(
+      `SELECT quote_ident(relname) AS name FROM pg_class WHERE relnamespace = 'service'::regnamespace AND relkind = 'r'`,
+    );
+    for (const { name } of tables) {
+      for (const row of await api.sql<{ row: string }>(`SELECT t::text AS row FROM service.${name} t`))
+        stored.push(row.row);
+    }
+    for (const text of [...seen, ...stored]) expect(text).not.to.contain(VALUE_OF_ROWS);
+    expect(seen.length).to.be.greaterThan(15);
+  });
+});
