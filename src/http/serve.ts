@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import type { Access, Caller } from '../auth/caller.js';
 import type { Identify } from '../auth/identify.js';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
-import { AbandonedError, asJobOf, scheduler } from '../kernel/scheduler.js';
+import { AbandonedError, asChangeOf, asJobOf, scheduler } from '../kernel/scheduler.js';
 import { environmentProblem, readOnly, unavailable } from '../postgres/errors.js';
 import type { Fresh } from '../reads/freshness.js';
 import type { Answer } from './answer/answer.js';
@@ -127,7 +127,7 @@ async function reach(
   await requireInLog(place, deps.history);
 }
 
-/** Of requests without a token, which take turns as one caller. */
+/** Requests without a token take turns by their address. */
 const NOBODY = 'nobody';
 
 interface Asked {
@@ -151,15 +151,16 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
     requireAcceptable(req.headers);
     const params = readParams(req.params as Record<string, string>);
     const exchange = { req, requestId, params, head: known.fresh?.head ?? 0, waited };
-    // A change is carried out though its sender has left; what only answers is not.
-    const isAbandoned = (): boolean => !route.needsPrimary && (res.destroyed || req.socket.destroyed);
-    const caller = known.caller?.id ?? NOBODY;
-    return asJobOf(caller, isAbandoned, async () => {
+    const caller = known.caller?.id ?? `${NOBODY} ${req.ip}`;
+    const answering = async (): Promise<Answer> => {
       const answer = await route.answer(exchange, known.caller, bodies);
       if (Buffer.isBuffer(answer.body)) whenClosed(res, scheduler.hold(caller, answer.body));
       if (answer.stream !== undefined && known.caller !== null) quotas.stream(known.caller, res);
       return encoded(req, answer);
-    });
+    };
+    // A change is carried out though its sender has left, and what was carried out is answered.
+    if (route.needsPrimary) return asChangeOf(caller, answering);
+    return asJobOf(caller, () => res.destroyed || req.socket.destroyed, answering);
   };
 
   return async (req, res) => {

@@ -12,6 +12,8 @@ export interface Job {
   readonly caller: string;
   /** Whether nobody waits for the result any longer: the work then ends at its next turn. */
   isAbandoned(): boolean;
+  /** Whether it may be refused when there is too much to do: not once it may have changed something. */
+  readonly isRefusable: boolean;
   /** Others wait until it has ended, as for the holder of the log's lock: it counts as new, however long it takes. */
   readonly isUrgent: boolean;
   /** Milliseconds worked on it. */
@@ -34,16 +36,18 @@ export class OverloadedError extends Error {
 
 const jobs = new AsyncLocalStorage<Job>();
 
-const jobFor = (caller: string, more: Partial<Pick<Job, 'isAbandoned' | 'isUrgent'>> = {}): Job => ({
+const jobFor = (caller: string, more: Partial<Job> = {}): Job => ({
   caller,
-  isAbandoned: more.isAbandoned ?? (() => false),
-  isUrgent: more.isUrgent ?? false,
+  isAbandoned: () => false,
+  isRefusable: false,
+  isUrgent: false,
   spentMs: 0,
   madeBytes: 0,
   hasBegun: false,
+  ...more,
 });
 
-/** The caller of what no request asked for. Its work is never refused. */
+/** The caller of what no request asked for. */
 const SERVICE = '';
 
 export const currentJob = (): Job => jobs.getStore() ?? jobFor(SERVICE);
@@ -54,9 +58,12 @@ export function tellMade(bytes: number): void {
   if (job !== undefined) job.madeBytes += bytes;
 }
 
-/** Runs `work`; its slices are those of `caller`, and end when the work is abandoned. */
+/** Runs `work`, which only answers: its slices are those of `caller`, and end when it is abandoned or refused. */
 export const asJobOf = <T>(caller: string, isAbandoned: () => boolean, work: () => T): T =>
-  jobs.run(jobFor(caller, { isAbandoned }), work);
+  jobs.run(jobFor(caller, { isAbandoned, isRefusable: true }), work);
+
+/** Runs `work`, which changes something: its slices are those of `caller`, and it is never ended. */
+export const asChangeOf = <T>(caller: string, work: () => T): T => jobs.run(jobFor(caller), work);
 
 /** Runs `work` for everyone: whoever began it may leave. */
 export const asSharedJob = <T>(work: () => T): T => jobs.run(jobFor(SERVICE), work);
@@ -222,9 +229,8 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
 
   const isQuick = ({ spentMs, madeBytes }: Job): boolean => spentMs < limits.quickMs && madeBytes < limits.quickBytes;
 
-  /** Needs no place. The service's own work is never refused. */
-  const isFree = (job: Job, piece: Held): boolean =>
-    piece.isLong || !piece.isGated || job.hasBegun || job.isUrgent || job.caller === SERVICE;
+  /** Needs no place, for which it might wait in vain. */
+  const isFree = (job: Job, piece: Held): boolean => piece.isLong || !piece.isGated || job.hasBegun || !job.isRefusable;
 
   const ringFor = ({ job, piece }: Waiter): Ring => {
     if (job.isUrgent) return urgent;

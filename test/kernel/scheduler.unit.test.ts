@@ -6,6 +6,7 @@ import {
   LIMITS,
   type Limits,
   OverloadedError,
+  asChangeOf,
   asJobOf,
   asUrgentJob,
   createScheduler,
@@ -133,6 +134,22 @@ describe('the scheduler', () => {
     expect(await left).to.be.instanceOf(AbandonedError);
     expect(steps.length).to.be.below(1_000);
     expect(scheduler.load()).to.include({ long: 0, waiting: 0 });
+  });
+
+  it('never refuses a change, which may have been carried out, nor ends it', async () => {
+    const { scheduler, work } = working({ ...LONG, long: 1, patienceMs: 5 });
+    let isOver = false;
+    const other = work('a', Infinity, () => isOver).catch((error: unknown) => error);
+    await until('the place is taken', () => scheduler.load().long === 1);
+    const change = function* (): Resumable<string> {
+      for (let step = 0; step < 50; step += 1) yield;
+      return 'done';
+    };
+    expect(await asChangeOf('b', () => runYielding(change(), sliceOf(scheduler, true)))).to.equal('done');
+    expect(await work('c', 2).catch((error: unknown) => error)).to.be.instanceOf(OverloadedError);
+    isOver = true;
+    await other;
+    expect(scheduler.load().refused).to.equal(1);
   });
 
   it('lets what everyone waits for go on among any number of others', async () => {

@@ -38,11 +38,9 @@ export interface Bodies {
   document(req: IncomingMessage): Promise<ReadBody>;
 }
 
-/** Of large bodies, what two of the largest take is held at once; one caller may have the half of it. */
-const LARGEST_AT_ONCE = 2;
-
-/** Small bodies at once, as long as they may be; one caller may have the half of them. */
-const SMALL_AT_ONCE = 64;
+/** What so many bodies take that are as long as they may be is held at once, of all callers and of one. */
+const LARGE = { all: 2, perCaller: 1 } as const;
+const SMALL = { all: 64, perCaller: 8 } as const;
 
 /** Large bodies that are built and worked on at once, at most: what is made of them takes several times their memory. */
 const BUILT_AT_ONCE = 4;
@@ -50,14 +48,14 @@ const BUILT_AT_ONCE = 4;
 /** Milliseconds that a body waits for room. */
 const WAIT = 10_000;
 
-const roomFor = (longest: number, count: number): Room =>
-  createRoom({ bytes: longest * count, bytesPerCaller: (longest * count) / 2, patienceMs: WAIT });
+const roomFor = (longest: number, { all, perCaller }: typeof LARGE | typeof SMALL): Room =>
+  createRoom({ bytes: longest * all, bytesPerCaller: longest * perCaller, patienceMs: WAIT });
 
 /** Bodies of at most `limits` bytes. Those that come while there is no room for more of them are kept from coming. */
 export function createBodies(limits: BodyLimits): Bodies {
   const longest = limits.other;
-  const small = roomFor(longest, SMALL_AT_ONCE);
-  const large = roomFor(Math.max(limits.schema, longest), LARGEST_AT_ONCE);
+  const small = roomFor(longest, SMALL);
+  const large = roomFor(Math.max(limits.schema, longest), LARGE);
   // A value takes a hundred bytes of memory, and three of a body.
   const values = createSemaphore(JSON_LIMITS.values, JSON_LIMITS.values / 2);
   const budgeted = (req: IncomingMessage, limit: number, parsed: Parsed): Promise<ReadBody> =>
