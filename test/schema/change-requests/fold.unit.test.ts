@@ -124,6 +124,7 @@ describe('the fold of change requests', () => {
       online: true,
       collections: ['orders'],
       author: AUTHOR,
+      authors: [AUTHOR],
       reason: 'because',
       opened_at: timeAt(1),
       opened_position: 1,
