@@ -5,7 +5,7 @@
  * 2. DROP IDENTITY, alone: PostgreSQL checks the new type against it before it has dropped it; then a sequence of its own
  * 3. one ALTER TABLE with type, nullability, default (alter-attributes.ts)
  * 4. the new identity, alone: PostgreSQL checks the column's type before it has run step 3; then its sequence, or what
- *    the sequence of one that stays is to be
+ *    the sequence of one that stays is to be; a sequence that is new to the column is set past the values of its rows
  * 5. what now holds is added: primary key, unique, index; the comment
  */
 import { isIdentity } from '../../schema/model/extras.js';
@@ -22,6 +22,7 @@ import {
   addPrimaryKey,
   becomeUnique,
   columnComment,
+  countFromRows,
   dropIndex,
   dropPrimaryKey,
   dropUnique,
@@ -29,7 +30,7 @@ import {
   tableOf,
 } from './parts.js';
 import { renameParts } from './rename-parts.js';
-import { ident, literal, sql } from './sql.js';
+import { ident, sql } from './sql.js';
 
 const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
   !isIdentity(old.schema) && isIdentity(now.schema);
@@ -47,6 +48,7 @@ export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnFi
     ...alterAttributes(change, old, now),
     ...addIdentity(change, old, now),
     ...changeIdentitySequence(change, old, now),
+    ...countOn(change, old, now),
     ...renameParts(change, old, now),
     ...addParts(change, old, now),
   ];
@@ -79,7 +81,7 @@ function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): 
   if (!startsCounting(now, old)) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP IDENTITY IF EXISTS`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 } as const;
-  return [step(text, `let ${label(now)} no longer count on its own`, costs)];
+  return [step(text, `make ${label(now)} no longer auto-increment`, costs)];
 }
 
 /** The sequence of its identity is gone by now: the column's own may bear the same name. */
@@ -90,24 +92,24 @@ function ownSequence(change: FieldUpdate, { field }: ColumnField): Step[] {
 
 /**
  * Identity, old × new: no × no and yes × yes need nothing here (a change of the type changes the sequence too), yes × no
- * is DROP IDENTITY, no × yes is this. The sequence starts behind the largest value there is, in the same transaction.
+ * is DROP IDENTITY, no × yes is this.
  */
 function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   if (!startsCounting(old, now)) return [];
-  const column = ident(now.field);
-  const table = tableOf(change);
-  const sequence = sql`pg_catalog.pg_get_serial_sequence(${literal(table)}, ${literal(now.field)})`;
-  const summary = `let ${label(now)} count on its own`;
+  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} ADD ${identity(now.schema)}`;
   return [
-    step(sql`ALTER TABLE ${table} ALTER COLUMN ${column} ADD ${identity(now.schema)}`, summary, {
-      lock: 'ACCESS EXCLUSIVE',
-      lock_entries: 3,
-    }),
+    step(text, `make ${label(now)} auto-increment`, { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 }),
     ...typeIdentitySequence(change, now),
-    step(
-      sql`SELECT pg_catalog.setval(${sequence}, pg_catalog.max(${column})) FROM ${table} HAVING pg_catalog.max(${column}) > 0`,
-      `${summary} from its largest value`,
-      { lock: 'none', lock_entries: 2 },
-    ),
   ];
+}
+
+/** Where the column gets another sequence than it had: of an identity, or of a default. */
+function countOn(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
+  const callsSequence = (field: ColumnField): string | undefined => {
+    const expression = field.schema.extras?.default;
+    return expression !== undefined && /\bnextval\b/i.test(expression) ? expression : undefined;
+  };
+  const calls = callsSequence(now);
+  const isNew = startsCounting(old, now) || (calls !== undefined && calls !== callsSequence(old));
+  return isNew ? [countFromRows(change, now)] : [];
 }

@@ -7,6 +7,7 @@ import { type Step, dropping, partOf, step } from './step.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
 import { columnList } from './names.js';
 import { dropOwnIndex } from './own-index.js';
+import { countPastRows } from './sequence.js';
 import { preparableConstraint } from './preparable.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 import { type Kind, kindOf } from './type-change.js';
@@ -139,4 +140,13 @@ export function columnComment(change: Change, field: ColumnField): Step {
   const column = sql`${tableOf(change)}.${ident(field.field)}`;
   const costs = { lock: 'SHARE UPDATE EXCLUSIVE' } as const;
   return step(sql`COMMENT ON COLUMN ${column} IS ${text}`, `comment on ${label(field)}`, costs);
+}
+
+/** For a column that gets a sequence while the table may have rows. */
+export function countFromRows(change: Change, field: ColumnField): Step {
+  const text = countPastRows(tableOf(change), field.field);
+  return step(text, `set the sequence of ${label(field)} past its values`, {
+    lock: 'ACCESS EXCLUSIVE',
+    lock_entries: 3,
+  });
 }

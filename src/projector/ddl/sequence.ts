@@ -2,6 +2,7 @@
 import type { SequenceOptions } from '../../schema/model/extras.js';
 import { type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import { type Sql, ident, integer, join, literal, sql } from './sql.js';
+import { asOwner } from './trash/as-owner.js';
 
 const TYPES: Record<SequenceType, Sql> = {
   smallint: sql`AS smallint`,
@@ -63,3 +64,43 @@ export function alterSequence(sequence: Sql, options: Sql): Sql {
 export const withSequence = (sequence: Sql, statements: Sql): Sql => sql`DECLARE altered regclass := ${sequence};
     BEGIN IF altered IS NULL THEN RAISE EXCEPTION 'the sequence is not there' USING ERRCODE = 'undefined_object'; END IF;
       ${statements} END;`;
+
+/**
+ * Sets every sequence that feeds a column past the values that its rows have: the sequence of its identity, and those
+ * that its default calls. They are found by what PostgreSQL depends on, because an earlier sequence of the column can
+ * still belong to it, and pg_get_serial_sequence names either. A sequence that is ahead already stays where it is.
+ * @param table qualified
+ */
+export function countPastRows(table: Sql, column: string): Sql {
+  const value = ident(column);
+  const next = literal(sql`SELECT last_value + CASE WHEN is_called THEN $1 ELSE 0 END FROM %s`);
+  return asOwner(
+    table,
+    sql`DECLARE feeding record; next bigint; furthest numeric;
+    BEGIN
+      FOR feeding IN
+        SELECT s.seqrelid::regclass AS sequence, s.seqincrement AS step, s.seqmin AS least, s.seqmax AS most
+          FROM pg_catalog.pg_attribute a
+          LEFT JOIN pg_catalog.pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+          JOIN pg_catalog.pg_depend d
+            ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid
+               AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum AND d.deptype = 'i'
+            OR d.classid = 'pg_catalog.pg_attrdef'::regclass::oid AND d.objid = f.oid
+               AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid
+          JOIN pg_catalog.pg_sequence s
+            ON s.seqrelid = CASE WHEN d.deptype = 'i' AND d.classid = 'pg_catalog.pg_class'::regclass::oid THEN d.objid ELSE d.refobjid END
+         WHERE a.attrelid = kept::oid AND a.attname = ${literal(column)}
+      LOOP
+        EXECUTE pg_catalog.format(${next}, feeding.sequence) INTO next USING feeding.step;
+        IF feeding.step > 0::bigint THEN
+          SELECT pg_catalog.trunc(pg_catalog.max(${value})::numeric) INTO furthest FROM ${table} WHERE ${value} <= feeding.most;
+          CONTINUE WHEN furthest IS NULL OR furthest < next::numeric OR furthest < feeding.least::numeric;
+        ELSE
+          SELECT pg_catalog.trunc(pg_catalog.min(${value})::numeric) INTO furthest FROM ${table} WHERE ${value} >= feeding.least;
+          CONTINUE WHEN furthest IS NULL OR furthest > next::numeric OR furthest > feeding.most::numeric;
+        END IF;
+        PERFORM pg_catalog.setval(feeding.sequence, furthest::bigint);
+      END LOOP;
+    END;`,
+  );
+}

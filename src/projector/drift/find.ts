@@ -1,5 +1,5 @@
 /** Finds drift, and says what would end it. */
-import { isFolder, type CollectionNode, type State, byName } from '../../schema/model/state.js';
+import { isFolder, type CollectionNode, type State, byName, extrasOf } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -153,7 +153,7 @@ function differentTable(finding: Finding, node: CollectionNode, { there, differe
       .filter(({ field, member }) => !(member === 'column' && again.has(field ?? '')))
       .map((each) => {
         const column = each.member === 'column' ? renamed.get(each.field ?? '') : undefined;
-        return column === undefined ? driftDifference(each, plan) : renamedColumn(finding, each, column);
+        return column === undefined ? driftDifference(each, plan, node) : renamedColumn(finding, each, column);
       }),
   };
 }
@@ -193,11 +193,21 @@ function renamedColumn({ schema }: Finding, difference: Difference, { name }: Ca
   return { ...driftDifference(difference, undefined), renamed_to: name, repair: { database: [rename], log: [] } };
 }
 
-function driftDifference(difference: Difference, plan: TablePlan | undefined): DriftDifference {
+function driftDifference(difference: Difference, plan: TablePlan | undefined, node?: CollectionNode): DriftDifference {
   const { field, member, expected, found } = difference;
-  const repair = plan === undefined ? { database: [], log: [] } : repairOf(plan, field, otherPlaces(difference, plan));
+  const related = (within: TablePlan) => ({
+    others: otherPlaces(difference, within),
+    sequences: sequencesOf(node, field),
+  });
+  const repair = plan === undefined ? { database: [], log: [] } : repairOf(plan, field, related(plan));
   return { ...(field === undefined ? {} : { field }), member, expected, found, repair };
 }
+
+/** Sequences that end with the field. */
+const sequencesOf = (node: CollectionNode | undefined, field: string | undefined): string[] =>
+  (extrasOf(node).needs ?? []).flatMap((need) =>
+    need.kind === 'sequence' && field !== undefined && need.owned_by === field ? [need.name] : [],
+  );
 
 /** The log says of a constraint or an index where it belongs: there the events are that would say what is there. */
 function otherPlaces(difference: Difference, { loose }: TablePlan): (string | null)[] {

@@ -11,7 +11,7 @@ export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
   { beside }: { beside: CatalogObjects },
 ): S {
   const isNoOp = ({ object, ensures }: PlannedRepair): boolean => {
-    if (ensures === 'object') return isThere(object, beside);
+    if (ensures === 'object') return isThere(object, beside) && !isDropped(object, { plan, collection, beside });
     return ensures === 'owner' && isOwned(object, collection, beside);
   };
   return { ...plan, statements: plan.statements.filter((each) => !isNoOp(each)) };
@@ -22,6 +22,24 @@ function isThere({ kind, name }: DatabaseObject, { extensions, sequences, collat
   if (kind === 'extension') return extensions.has(name);
   if (kind === 'collation') return collations.has(name);
   return kind === 'sequence' ? sequences.has(name) : typeNames.has(name);
+}
+
+/** Dropping an identity drops its sequence, whose name another sequence of the column may be about to get. */
+function isDropped(
+  { kind, name }: DatabaseObject,
+  {
+    plan,
+    collection,
+    beside,
+  }: {
+    plan: Pick<RepairPlan, 'statements'>;
+    collection: CollectionNode['collection'];
+    beside: CatalogObjects;
+  },
+): boolean {
+  const owner = kind === 'sequence' ? beside.sequences.get(name)?.owner : undefined;
+  if (owner?.table !== collection.collection) return false;
+  return plan.statements.some(({ sql, field }) => field === owner.column && sql.includes(' DROP IDENTITY'));
 }
 
 function isOwned(

@@ -70,11 +70,19 @@ function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
   return { identities: known.identities, collection: found.collection, fields, relations };
 }
 
-/** Statements about one field, or about the table as a whole, and events about those and `others`. */
-export function repairOf(plan: RepairPlan, field: string | undefined, others: readonly (string | null)[] = []): Repair {
+/**
+ * Statements about one field, or about the table as a whole, and events about those and `others`.
+ * @param sequences that the field needs: they come before its own statements
+ */
+export function repairOf(
+  plan: RepairPlan,
+  field: string | undefined,
+  { others = [], sequences = [] }: { others?: readonly (string | null)[]; sequences?: readonly string[] } = {},
+): Repair {
   const place = field ?? null;
+  const isNeeded = ({ object }: PlannedRepair) => object.kind === 'sequence' && sequences.includes(object.name);
   return repairOfAll({
-    statements: plan.statements.filter((each) => each.field === place),
+    statements: plan.statements.filter((each) => each.field === place || (each.field === null && isNeeded(each))),
     events: plan.events.filter((each) => each.field === place || others.includes(each.field)),
   });
 }

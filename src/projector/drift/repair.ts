@@ -38,23 +38,33 @@ export async function repairDrift(options: RepairOptions): Promise<Repaired> {
     await runAll({ ...options, drift }, renames, made);
     drift = await findDrift(client, state, schema);
   }
-  const left = await runAll({ ...options, drift }, distinct(drift.tables.flatMap(statementsOf)), made);
+  const left = await runAll({ ...options, drift }, distinct(drift.tables.flatMap(groupsOf)), made);
   if (made.length > 0) drift = await findDrift(client, state, schema);
   return { made, left, drift };
 }
 
-function renamesOf({ renamed_to: table, differences }: TableDrift): RepairStatement[] {
+function renamesOf({ renamed_to: table, differences }: TableDrift): Group[] {
   return differences
     .filter(({ renamed_to: column }) => table !== undefined || column !== undefined)
-    .flatMap(({ repair }) => repair.database);
+    .flatMap(({ repair }) => repair.database.map((statement) => [statement]));
 }
 
-const statementsOf = ({ differences }: TableDrift): RepairStatement[] =>
-  differences.flatMap(({ repair }) => repair.database);
+/** Statements that are done together, or not at all. */
+type Group = readonly RepairStatement[];
+
+/** Those of one column: half of them would leave it worse than it was. All others stand by themselves. */
+function groupsOf({ differences }: TableDrift): Group[] {
+  return differences.flatMap(({ field, repair }): Group[] =>
+    field === undefined ? repair.database.map((statement) => [statement]) : [repair.database],
+  );
+}
 
 /** Several differences of one field share their statements. */
-function distinct(statements: readonly RepairStatement[]): RepairStatement[] {
-  return [...new Map(statements.map((statement) => [statement.sql, statement])).values()];
+function distinct(groups: readonly Group[]): Group[] {
+  const seen = new Set<string>();
+  return groups
+    .map((group) => group.filter(({ sql }) => !seen.has(sql) && seen.add(sql)))
+    .filter((group) => group.length > 0);
 }
 
 interface Running extends RepairOptions {
@@ -63,46 +73,47 @@ interface Running extends RepairOptions {
 }
 
 /** What failed is tried again as long as others succeed: it may need what comes after it. */
-async function runAll(
-  options: Running,
-  statements: readonly RepairStatement[],
-  made: RepairStatement[],
-): Promise<Repaired['left']> {
-  let left = await runEach(options, statements, made);
-  for (let before = statements.length; left.length > 0 && left.length < before;) {
-    before = left.length;
-    left = await runEach(options, left, made);
+async function runAll(options: Running, groups: readonly Group[], made: RepairStatement[]): Promise<Repaired['left']> {
+  let failed: { group: Group; left: Repaired['left'] }[] = [];
+  for (let rest = groups, before = Infinity; rest.length > 0 && rest.length < before;) {
+    before = rest.length;
+    failed = [];
+    for (const group of rest) {
+      const left = await run(options, group, made);
+      if (left.length > 0) failed.push({ group: left, left });
+    }
+    rest = failed.map(({ group }) => group);
   }
-  return left;
+  return failed.flatMap(({ left }) => left);
 }
 
-async function runEach(
+/** In one savepoint. @returns what was not done, and why */
+async function run(
   { client, allowDrop, drift }: Running,
-  statements: readonly RepairStatement[],
+  group: Group,
   made: RepairStatement[],
 ): Promise<Repaired['left']> {
-  const left: Repaired['left'] = [];
-  for (const { sql, summary, drops } of statements) {
-    const reason = drops && !allowDrop ? 'it drops something' : await run(client, sql, drift);
-    if (reason === null) made.push({ sql, summary, drops });
-    else left.push({ sql, summary, drops, reason });
+  const kept = group.filter(({ drops }) => drops && !allowDrop);
+  const done: RepairStatement[] = [];
+  const left = kept.map((statement) => ({ ...shown(statement), reason: 'it drops something' }));
+  await client.query('SAVEPOINT repair');
+  for (const statement of group.filter((each) => !kept.includes(each))) {
+    try {
+      await client.query(statement.sql);
+      done.push(shown(statement));
+    } catch (error) {
+      if (isLocked(error)) throw new LockedError(error, locksOf(drift));
+      await client.query('ROLLBACK TO SAVEPOINT repair; RELEASE SAVEPOINT repair');
+      const reason = error instanceof Error ? error.message : String(error);
+      return group.map((each) => ({ ...shown(each), reason }));
+    }
   }
+  await client.query('RELEASE SAVEPOINT repair');
+  made.push(...done);
   return left;
 }
 
-/** Each by itself: one that fails takes no other along. */
-async function run(client: pg.ClientBase, text: string, drift: Drift): Promise<string | null> {
-  await client.query('SAVEPOINT repair');
-  try {
-    await client.query(text);
-    await client.query('RELEASE SAVEPOINT repair');
-    return null;
-  } catch (error) {
-    if (isLocked(error)) throw new LockedError(error, locksOf(drift));
-    await client.query('ROLLBACK TO SAVEPOINT repair; RELEASE SAVEPOINT repair');
-    return error instanceof Error ? error.message : String(error);
-  }
-}
+const shown = ({ sql, summary, drops }: RepairStatement): RepairStatement => ({ sql, summary, drops });
 
 /** Repairs may need any lock on the tables that differ. */
 const locksOf = ({ tables }: Drift): LockedTable[] =>

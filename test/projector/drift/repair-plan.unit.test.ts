@@ -148,7 +148,7 @@ describe('a part of a repair', () => {
       return [database.map(({ summary }) => summary), log.map(({ type, field }) => `${type} ${field}`)];
     };
     expect(summaries(plan, 'b')).to.deep.equal([['drop column t.b'], ['field.created b']]);
-    expect(summaries(plan, 'a', ['b'])).to.deep.equal([
+    expect(summaries(plan, 'a', { others: ['b'] })).to.deep.equal([
       ['add column t.a', 'point t.a at other'],
       ['relation.deleted a', 'field.deleted a', 'field.created b'],
     ]);

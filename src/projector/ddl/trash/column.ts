@@ -1,11 +1,11 @@
 /** A column on its way into the trash, and back: it is really dropped and made again, and its values are copied. */
 import type { RestoredField } from '../../../schema/model/events.js';
-import { type ColumnField, type CollectionNode, extrasOf, primaryKeyOf } from '../../../schema/model/state.js';
+import { type ColumnField, type CollectionNode, primaryKeyOf } from '../../../schema/model/state.js';
 import { columnAddition, dropColumn } from '../add-column.js';
 import { alterColumn } from '../alter-column.js';
 import type { Change } from '../change.js';
 import { label, tableOf } from '../parts.js';
-import { ident, literal, qualified, sql, trash } from '../sql.js';
+import { qualified, sql, trash } from '../sql.js';
 import { type Step, partOf, step } from '../step.js';
 import { createTrashSchema, dropTrashSchema } from './schema.js';
 import { COPY, type Kept, copyValues, returnPrivileges, returnValues } from './values.js';
@@ -47,26 +47,12 @@ export function restoreColumn(
     }),
     ...alterColumn(change, bare, field),
     step(returnPrivileges(kept), `restore the privileges on ${label(field)}`, { lock: 'ACCESS EXCLUSIVE' }),
-    ...countOn(change, field),
     step(sql`DROP TABLE ${kept.copy}`, `leave no values of ${label(field)} in the trash`, {
       lock: 'none',
       lock_entries: 3,
     }),
     dropTrashSchema(change, position),
   ];
-}
-
-/** A sequence that ended with the column is made again: it goes on behind the largest value. */
-function countOn(change: Change, { collection, field }: ColumnField): Step[] {
-  const needs = extrasOf(change.after.collections.get(collection)).needs ?? [];
-  return needs.flatMap((need) => {
-    if (need.kind !== 'sequence' || need.owned_by !== field) return [];
-    const largest = sql`pg_catalog.max(${ident(field)})`;
-    const text = sql`SELECT pg_catalog.setval(${literal(qualified(change.schema, need.name))}, ${largest}) FROM ${tableOf(change)} HAVING ${largest} > 0`;
-    return [
-      step(text, `let ${collection}.${field} count on from its largest value`, { lock: 'none', lock_entries: 2 }),
-    ];
-  });
 }
 
 /** By the names of the moment: in the state that has both the column and the primary key. */

@@ -15,6 +15,7 @@ import { createNeeds } from '../needs.js';
 import { dropping, type Step, step, tableObject } from '../step.js';
 import { planCollectionRenamed } from '../rename.js';
 import { MENTIONS_NEXTVAL } from '../../../schema/model/extras.js';
+import { countFromRows, label } from '../parts.js';
 import { type Sql, block, ident, literal, qualified, sql, trash } from '../sql.js';
 
 interface Moving extends Required<Pick<KeptTable, 'kept_until'>> {
@@ -51,7 +52,7 @@ export function moveToTrash(
     ...countedElsewhere(node).map((field) =>
       step(
         sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} DROP DEFAULT`,
-        `let ${name}.${field.field} count by nothing`,
+        `remove the default of ${label(field)}, which calls a sequence of its own`,
         {
           lock: 'ACCESS EXCLUSIVE',
         },
@@ -141,8 +142,12 @@ function countAgain(change: Change, node: CollectionNode, field: ColumnField): S
   const needs = (extrasOf(node).needs ?? []).filter((need) => need.kind === 'sequence' && need.owned_by === undefined);
   const table = qualified(change.schema, field.collection);
   const text = sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} SET DEFAULT ${value}`;
-  const summary = `let ${field.collection}.${field.field} count again`;
-  return [...createNeeds(change, needs), step(text, summary, { lock: 'ACCESS EXCLUSIVE' })];
+  const summary = `make ${label(field)} auto-increment again`;
+  return [
+    ...createNeeds(change, needs),
+    step(text, summary, { lock: 'ACCESS EXCLUSIVE' }),
+    countFromRows(change, field),
+  ];
 }
 
 /** Before it leaves the trash, so that its old names are in nobody's way. */
