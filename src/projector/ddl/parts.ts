@@ -147,6 +147,6 @@ export function countFromRows(change: Change, field: ColumnField): Step {
   const text = countPastRows(tableOf(change), field.field);
   return step(text, `set the sequence of ${label(field)} past its values`, {
     lock: 'ACCESS EXCLUSIVE',
-    lock_entries: 3,
+    lock_entries: 10,
   });
 }
