@@ -85,7 +85,7 @@ describe('the trash of fields', function () {
     const plan = await api.ok<Plan>('POST', '/schema/apply?dry_run', diff);
     const start = 'its values are not kept in the trash, because';
     expect(said(plan, 'DATA_NOT_KEPT')).to.deep.equal([
-      `delete field keyless.b: ${start} the table has no primary key by which they could come back`,
+      `delete field keyless.b: ${start} the table has no primary key by which they could be restored`,
       `delete field large.a: ${start} the table has more than 5 rows (KEEP_COPY_ROWS); deleted online, they are kept`,
       `delete field large.twice: ${start} its values are computed from others`,
     ]);
@@ -376,5 +376,49 @@ describe('the trash of fields', function () {
     expect(diff.warnings.map(({ code }) => code)).to.deep.equal(['DATA_NOT_RESTORED']);
     await api.ok('POST', '/schema/apply', diff);
     expect(await api.sql('SELECT a FROM t')).to.deep.equal([{ a: null }]);
+  });
+
+  it('deletes columns of a primary key, and says that their values are not kept', async () => {
+    interface Snapshot {
+      fields: { collection: string; field: string; schema: Record<string, unknown> }[];
+    }
+    await table('ik', [plain('code', 'string', { is_nullable: false })]);
+    await table('pair', [
+      plain('a', 'integer', { is_primary_key: true, is_nullable: false }),
+      plain('b', 'integer', { is_nullable: false }),
+      plain('c', 'integer', { is_nullable: false }),
+    ]);
+    await api.sql(`INSERT INTO ik (code) VALUES ('x'), ('y')`);
+    await api.sql('INSERT INTO pair (a, b, c) VALUES (1, 1, 1), (2, 2, 2)');
+    const apply = async (edit: (snapshot: Snapshot) => void) => {
+      const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+      edit(snapshot);
+      const diff = await api.ok<object>('POST', '/schema/diff', snapshot);
+      const planned = await api.ok<Plan>('POST', '/schema/apply?dry_run', diff);
+      await api.ok('POST', '/schema/apply', diff);
+      return planned.warnings.filter(({ code }) => code === 'DATA_NOT_KEPT').map(({ message }) => message);
+    };
+    const key = { is_primary_key: true, is_unique: true };
+    const reason =
+      'its values are not kept in the trash, because it is part of the primary key, by which they would be restored';
+    expect(
+      await apply((snapshot) => {
+        snapshot.fields = snapshot.fields.filter(({ collection, field }) => collection !== 'ik' || field !== 'id');
+        for (const { collection, field, schema } of snapshot.fields)
+          if (collection === 'ik' && field === 'code') Object.assign(schema, key);
+      }),
+    ).deep.equal([`delete field ik.id: ${reason}`]);
+    expect(await api.sql('SELECT code FROM ik ORDER BY code')).deep.equal([{ code: 'x' }, { code: 'y' }]);
+    expect(
+      await apply((snapshot) => {
+        snapshot.fields = snapshot.fields.filter(({ collection, field }) => collection !== 'pair' || field !== 'a');
+        for (const { collection, field, schema } of snapshot.fields)
+          if (collection === 'pair' && field === 'b') Object.assign(schema, key);
+      }),
+    ).deep.equal([`delete field pair.a: ${reason}`]);
+    expect(await api.sql('SELECT b, c FROM pair ORDER BY b')).deep.equal([
+      { b: 1, c: 1 },
+      { b: 2, c: 2 },
+    ]);
   });
 });

@@ -133,7 +133,10 @@ function neverKept(node: CollectionNode, name: string): string | undefined {
   const schema = node.fields.get(name)?.schema ?? null;
   if (schema === null) return 'it has no column';
   if (schema.generation_expression !== null) return 'its values are computed from others';
-  if (primaryKeyColumns(node).length === 0) return 'the table has no primary key by which they could come back';
+  const key = primaryKeyColumns(node);
+  if (key.length === 0) return 'the table has no primary key by which they could be restored';
+  // Without the column, the rest of the key may be the same in several rows.
+  if (key.includes(name)) return 'it is part of the primary key, by which they would be restored';
   return undefined;
 }
 
