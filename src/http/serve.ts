@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import type { Access, Caller } from '../auth/caller.js';
 import type { Identify } from '../auth/identify.js';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
-import { AbandonedError, asChangeOf, asJobOf, scheduler } from '../kernel/scheduler.js';
+import { AbandonedError, runAsChange, runAsRead, scheduler } from '../kernel/scheduler.js';
 import { environmentProblem, readOnly, unavailable } from '../postgres/errors.js';
 import type { Fresh } from '../reads/freshness.js';
 import type { Answer } from './answer/answer.js';
@@ -159,8 +159,8 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
       return encoded(req, answer);
     };
     // A change is carried out though its sender has left, and what was carried out is answered.
-    if (route.needsPrimary) return asChangeOf(caller, answering);
-    return asJobOf(caller, () => res.destroyed || req.socket.destroyed, answering);
+    if (route.needsPrimary) return runAsChange(caller, answering);
+    return runAsRead(caller, () => res.destroyed || req.socket.destroyed, answering);
   };
 
   return async (req, res) => {

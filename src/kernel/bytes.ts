@@ -1,6 +1,6 @@
 /** Text as bytes, in chunks: a large answer in one go stops the event loop for as long as it takes. */
 import type { Resumable } from './resumable.js';
-import { tellMade } from './scheduler.js';
+import { recordBytes } from './scheduler.js';
 
 /** Text in chunks, each made when it is asked for and in less than a millisecond. */
 export type Texts = Iterable<string>;
@@ -49,7 +49,7 @@ export function* bytes(texts: Texts): Resumable<Buffer> {
   let size = 0;
   yield* inChunks(texts, (chunk) => {
     chunks.push(chunk);
-    tellMade(chunk.length);
+    recordBytes(chunk.length);
     size += chunk.length;
   });
   const whole = Buffer.allocUnsafe(size);

@@ -1,7 +1,7 @@
 /**
- * All sliced work of the process takes turns here: one slice per turn of the event loop, however many requests there are.
- * Callers take turns, then the pieces of work of each caller. New work goes before work that has taken long, so that a small
- * answer does not wait for large ones.
+ * Schedules all sliced work of the process: one slice in each turn of the event loop, however many requests there are.
+ * Callers take turns, then the pieces of work of each caller. New work goes before long work, so that a small answer does not
+ * wait for large ones.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createCounts, once } from './per-caller.js';
@@ -12,15 +12,15 @@ export interface Job {
   readonly caller: string;
   /** Whether nobody waits for the result any longer: the work then ends at its next turn. */
   isAbandoned(): boolean;
-  /** Whether it may be refused when there is too much to do: not once it may have changed something. */
+  /** Whether overload may reject it. Work that may have changed something must not be rejected. */
   readonly isRefusable: boolean;
-  /** Others wait until it has ended, as for the holder of the log's lock: it counts as new, however long it takes. */
+  /** Whether all other changes wait for it, because it holds the lock of the log. It counts as new, however long it takes. */
   readonly isUrgent: boolean;
   /** Milliseconds worked on it. */
   spentMs: number;
   /** Bytes made for it. */
   madeBytes: number;
-  /** Whether it has begun long work: what follows needs to wait for no beginning. */
+  /** Whether it once had a place for long work. It needs none from then on. */
   hasBegun: boolean;
 }
 
@@ -29,7 +29,7 @@ export class AbandonedError extends Error {
   override readonly name: string = 'AbandonedError';
 }
 
-/** The service has more work than it can do in time; nothing of this piece was kept. */
+/** The service cannot do this work in time. Nothing of it was kept. */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
 }
@@ -47,40 +47,40 @@ const jobFor = (caller: string, more: Partial<Job> = {}): Job => ({
   ...more,
 });
 
-/** The caller of what no request asked for. */
+/** The caller of work that no request asked for. */
 const SERVICE = '';
 
 export const currentJob = (): Job => jobs.getStore() ?? jobFor(SERVICE);
 
-/** Tells of bytes that were made for whatever is worked on. */
-export function tellMade(bytes: number): void {
+/** Records bytes that were produced for the current job. */
+export function recordBytes(bytes: number): void {
   const job = jobs.getStore();
   if (job !== undefined) job.madeBytes += bytes;
 }
 
-/** Runs `work`, which only answers: its slices are those of `caller`, and end when it is abandoned or refused. */
-export const asJobOf = <T>(caller: string, isAbandoned: () => boolean, work: () => T): T =>
+/** Runs `work`, which only reads. Its slices belong to `caller`. Abandonment and overload end it. */
+export const runAsRead = <T>(caller: string, isAbandoned: () => boolean, work: () => T): T =>
   jobs.run(jobFor(caller, { isAbandoned, isRefusable: true }), work);
 
-/** Runs `work`, which changes something: its slices are those of `caller`, and it is never ended. */
-export const asChangeOf = <T>(caller: string, work: () => T): T => jobs.run(jobFor(caller), work);
+/** Runs `work`, which changes something. Its slices belong to `caller`. Nothing ends it early. */
+export const runAsChange = <T>(caller: string, work: () => T): T => jobs.run(jobFor(caller), work);
 
-/** Runs `work` for everyone: whoever began it may leave. */
-export const asSharedJob = <T>(work: () => T): T => jobs.run(jobFor(SERVICE), work);
+/** Runs `work` whose result several requests share. It goes on when the request that started it is abandoned. */
+export const runShared = <T>(work: () => T): T => jobs.run(jobFor(SERVICE), work);
 
-/** Runs `work`, which everyone waits for. */
-export const asUrgentJob = <T>(work: () => T): T => jobs.run(jobFor(SERVICE, { isUrgent: true }), work);
+/** Runs `work` for which all other changes wait. */
+export const runUrgent = <T>(work: () => T): T => jobs.run(jobFor(SERVICE, { isUrgent: true }), work);
 
 export interface Limits {
   /** Milliseconds of work in a turn, after which the next piece waits for the next turn. */
   sliceMs: number;
-  /** Milliseconds that a job takes, and bytes that it makes, before it makes way for newer ones. */
+  /** Milliseconds of work, and bytes produced, after which a job is long. */
   quickMs: number;
   quickBytes: number;
-  /** Pieces of long work at once, of all callers and of one: each may hold an answer that is not finished. */
+  /** Pieces of long work at once, of all callers and of one. Each may hold an unfinished answer. */
   long: number;
   longPerCaller: number;
-  /** Bytes of finished answers at which no long work begins, of all callers and of one. */
+  /** Bytes of unsent answers, of all callers and of one, above which no long work begins. */
   bytes: number;
   bytesPerCaller: number;
   /** Milliseconds that long work waits for its beginning. */
@@ -105,7 +105,7 @@ export interface Load {
   waiting: number;
   /** Pieces of long work that have begun. */
   long: number;
-  /** Of answers that are finished and not sent yet. */
+  /** Bytes of the answers that are finished and not sent yet. */
   bytes: number;
   /** How often work was refused since the start. */
   refused: number;
@@ -116,11 +116,11 @@ export interface Load {
 /** One run of steps. A long one holds a place from its beginning as long work to its end. */
 export interface Piece {
   readonly job: Job;
-  /** Ends when it is its turn. @throws AbandonedError, OverloadedError */
+  /** Resolves when it is the turn of this piece. @throws AbandonedError, OverloadedError */
   turn(): Promise<void>;
   /** Whether it is long by now, and has no place yet. */
   mustWait(): boolean;
-  /** Tells of work that was done, in milliseconds. */
+  /** Records milliseconds of work. */
   spent(ms: number): void;
   /** Gives its place back. Idempotent. */
   end(): void;
@@ -339,7 +339,7 @@ function createRing(): Ring {
   };
 }
 
-/** Finished answers. What several callers are sent from one buffer counts for the first of them. */
+/** Unsent answers. A buffer that is sent to several callers counts once, for the first of them. */
 function createHeld() {
   const bytes = createCounts();
   const users = new Map<Uint8Array, { caller: string; count: number }>();
@@ -366,5 +366,5 @@ function createHeld() {
   };
 }
 
-/** That of this process: there is one event loop. */
+/** The scheduler of this process, which has one event loop. */
 export const scheduler = createScheduler();

@@ -1,5 +1,5 @@
 /** One question that is under way answers all who could have asked it. */
-import { asSharedJob } from './scheduler.js';
+import { runShared } from './scheduler.js';
 
 /**
  * Calls of `ask` one after another, each shared by all who came before it began. Who comes while one is under way waits
@@ -11,7 +11,7 @@ export function shareNext<T>(ask: () => Promise<T>): () => Promise<T> {
 
   const start = (): Promise<T> => {
     next = undefined;
-    const asked = asSharedJob(ask);
+    const asked = runShared(ask);
     running = asked;
     const done = (): void => {
       if (running === asked) running = undefined;

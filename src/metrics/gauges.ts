@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ProjectionStatus } from '../projector/projections/index.js';
 import type { ServerState } from '../postgres/server-role.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
-import { asSharedJob, scheduler } from '../kernel/scheduler.js';
+import { runShared, scheduler } from '../kernel/scheduler.js';
 import { CHANGE_STATES } from '../schema/change-requests/model.js';
 import type { CollectionNode, State } from '../schema/model/state.js';
 
@@ -112,7 +112,7 @@ function addInfo(registry: Registry, { release, databaseVersion }: Sources): voi
 function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
-    running ??= asSharedJob(ask).finally(() => (running = undefined));
+    running ??= runShared(ask).finally(() => (running = undefined));
     return running;
   };
 }

@@ -15,7 +15,7 @@ import { attemptDryRun } from './transaction/dry-run.js';
 import { CommitInDoubt } from './transaction/finish.js';
 import { StaleConnectionError, begin } from './transaction/begin.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
-import { asUrgentJob } from '../kernel/scheduler.js';
+import { runUrgent } from '../kernel/scheduler.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import {
   type CommitsInDoubt,
@@ -120,7 +120,7 @@ async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => P
     if (problem !== null) return refusal(problem);
     const attempt = () =>
       retryWhileLocked({ options, semaphore, deadline, abandoned, onBlocked }, (at) =>
-        writer.isUrgent ? asUrgentJob(() => work({ ...at, options, job })) : work({ ...at, options, job }),
+        writer.isUrgent ? runUrgent(() => work({ ...at, options, job })) : work({ ...at, options, job }),
       );
     return await retryAfterLogCheck(writer, { deadline, evenDiverged: false }, attempt);
   } catch (error) {
@@ -195,7 +195,7 @@ async function inTransaction<T>(writer: Writer, how: How, work: (at: Try) => Pro
     const problem = await writer.commitsInDoubt.resolve(deadline);
     if (problem !== null) throw new ProblemError(problem);
     return await retryAfterLogCheck(writer, how, () =>
-      retryWhileLocked({ ...writer, deadline }, (at) => asUrgentJob(() => work(at))),
+      retryWhileLocked({ ...writer, deadline }, (at) => runUrgent(() => work(at))),
     );
   } catch (error) {
     const problem = problemOf(error, writer.options);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Resumable } from '../kernel/resumable.js';
 import { runYielding } from '../kernel/event-loop.js';
-import { AbandonedError, type Job, asJobOf, currentJob } from '../kernel/scheduler.js';
+import { AbandonedError, type Job, runAsRead, currentJob } from '../kernel/scheduler.js';
 
 export interface Rendered {
   body: Buffer;
@@ -70,7 +70,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     const waiting: Job[] = [];
     const isAbandoned = (): boolean => waiting.every((job) => job.isAbandoned());
     const over = (): void => void kept.begun.delete(key);
-    const making = asJobOf(currentJob().caller, isAbandoned, () => make(kept, key, render));
+    const making = runAsRead(currentJob().caller, isAbandoned, () => make(kept, key, render));
     const begun = { making, waiting };
     kept.begun.set(key, begun);
     making.then(over, over);

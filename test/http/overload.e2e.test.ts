@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, get, request } from 'node:htt
 import { expect } from 'chai';
 import { runYielding } from '../../src/kernel/event-loop.js';
 import type { Resumable } from '../../src/kernel/resumable.js';
-import { asJobOf, scheduler } from '../../src/kernel/scheduler.js';
+import { runAsRead, scheduler } from '../../src/kernel/scheduler.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
@@ -78,7 +78,7 @@ describe('one user among others', () => {
       while (!isOver) yield;
     };
     const others = Array.from({ length: 200 }, (_, index) =>
-      asJobOf(
+      runAsRead(
         `caller ${index}`,
         () => isOver,
         () => runYielding(endless()).catch((error: unknown) => (error as Error).name),

@@ -6,11 +6,11 @@ import {
   LIMITS,
   type Limits,
   OverloadedError,
-  asChangeOf,
-  asJobOf,
-  asUrgentJob,
+  runAsChange,
+  runAsRead,
+  runUrgent,
   createScheduler,
-  tellMade,
+  recordBytes,
 } from '../../src/kernel/scheduler.js';
 import { until } from '../support/until.js';
 
@@ -34,7 +34,7 @@ function working(limits: Limits) {
       }
       return name;
     };
-    return asJobOf(name.slice(0, 1), isAbandoned, () => runYielding(made(), sliceOf(scheduler, true)));
+    return runAsRead(name.slice(0, 1), isAbandoned, () => runYielding(made(), sliceOf(scheduler, true)));
   };
   return { scheduler, steps, work };
 }
@@ -95,7 +95,7 @@ describe('the scheduler', () => {
     const { scheduler, work } = working({ ...NEW, quickBytes: 100, long: 1 });
     const seen: number[] = [];
     await work('a', 4, never, () => {
-      tellMade(60);
+      recordBytes(60);
       seen.push(scheduler.load().long);
     });
     expect(seen).to.deep.equal([0, 0, 1, 1]);
@@ -145,7 +145,7 @@ describe('the scheduler', () => {
       for (let step = 0; step < 50; step += 1) yield;
       return 'done';
     };
-    expect(await asChangeOf('b', () => runYielding(change(), sliceOf(scheduler, true)))).to.equal('done');
+    expect(await runAsChange('b', () => runYielding(change(), sliceOf(scheduler, true)))).to.equal('done');
     expect(await work('c', 2).catch((error: unknown) => error)).to.be.instanceOf(OverloadedError);
     isOver = true;
     await other;
@@ -159,7 +159,7 @@ describe('the scheduler', () => {
       for (let step = 0; step < 20; step += 1) yield;
       return steps.length;
     };
-    const passed = await asUrgentJob(() => runYielding(holder(), sliceOf(scheduler, true)));
+    const passed = await runUrgent(() => runYielding(holder(), sliceOf(scheduler, true)));
     expect(passed).to.be.at.most(60);
     await others;
   });

@@ -4,7 +4,7 @@ import { bytes } from '../../src/kernel/bytes.js';
 import { createRenderedCache } from '../../src/reads/rendered-cache.js';
 import { yieldToEventLoop } from '../../src/kernel/event-loop.js';
 import type { Resumable } from '../../src/kernel/resumable.js';
-import { asJobOf } from '../../src/kernel/scheduler.js';
+import { runAsRead } from '../../src/kernel/scheduler.js';
 import { until } from '../support/until.js';
 
 function workFor(milliseconds: number): void {
@@ -66,7 +66,7 @@ describe('rendered answers', () => {
       return Buffer.from('whole');
     };
     const ask = (caller: string) =>
-      asJobOf(
+      runAsRead(
         caller,
         () => gone.has(caller),
         () => cache.get(subject, 'k', render).then(String, (error: unknown) => (error as Error).name),

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './answer.js';
 import { drain } from '../body/limited-bytes.js';
-import { cutOffSlow } from './stream.js';
+import { closeIfSlow } from './stream.js';
 
 /** Writes `answer`. Nothing happens when the client has gone; one that takes the answer too slowly is cut off. */
 export function respond(req: IncomingMessage, res: ServerResponse, requestId: string, answer: Answer): void {
@@ -13,7 +13,7 @@ export function respond(req: IncomingMessage, res: ServerResponse, requestId: st
   if (answer.body === null) res.end();
   else {
     res.end(answer.body);
-    cutOffSlow(res, answer.body.length);
+    closeIfSlow(res, answer.body.length);
   }
   drain(req);
 }

@@ -45,16 +45,20 @@ export function whenClosed(res: ServerResponse, act: () => void): void {
 }
 
 /** How fast a client has to take an answer, whose bytes are held until then. */
-export interface Taking {
+export interface SendPace {
   /** Milliseconds that every answer has; beyond them, one second for each so many bytes. */
   freeMs: number;
   bytesPerSecond: number;
 }
 
-const TAKING: Taking = { freeMs: 20_000, bytesPerSecond: 32 * 1024 };
+const SEND_PACE: SendPace = { freeMs: 20_000, bytesPerSecond: 32 * 1024 };
 
 /** Closes the connection of an answer that has ended, where its client does not take so many bytes in time. */
-export function cutOffSlow(res: ServerResponse, bytes: number, { freeMs, bytesPerSecond }: Taking = TAKING): void {
+export function closeIfSlow(
+  res: ServerResponse,
+  bytes: number,
+  { freeMs, bytesPerSecond }: SendPace = SEND_PACE,
+): void {
   // Nearly every answer is in the hands of the system by now.
   if (res.writableFinished || res.destroyed) return;
   const timer = setTimeout(() => res.destroy(), freeMs + (bytes / bytesPerSecond) * 1000).unref();

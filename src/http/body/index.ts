@@ -9,7 +9,7 @@ import { JSON_LIMITS, parseJson } from './json.js';
 import { skipSpace } from './json-bytes.js';
 import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';
 import { readUpload } from './multipart.js';
-import { hasBody, readRaw } from './limited-bytes.js';
+import { ClientGone, hasBody, readRaw } from './limited-bytes.js';
 import { type Room, createRoom, growingShare } from './room.js';
 import { yamlToJson } from './yaml.js';
 
@@ -38,11 +38,11 @@ export interface Bodies {
   document(req: IncomingMessage): Promise<ReadBody>;
 }
 
-/** What so many bodies take that are as long as they may be is held at once, of all callers and of one. */
+/** Number of bodies of the largest size whose bytes may be in memory at once. */
 const LARGE = { all: 2, perCaller: 1 } as const;
 const SMALL = { all: 64, perCaller: 8 } as const;
 
-/** Large bodies that are built and worked on at once, at most: what is made of them takes several times their memory. */
+/** Large bodies that are processed at once: what is built from one takes several times its memory. */
 const BUILT_AT_ONCE = 4;
 
 /** Milliseconds that a body waits for room. */
@@ -51,14 +51,14 @@ const WAIT = 10_000;
 const roomFor = (longest: number, { all, perCaller }: typeof LARGE | typeof SMALL): Room =>
   createRoom({ bytes: longest * all, bytesPerCaller: longest * perCaller, patienceMs: WAIT });
 
-/** Bodies of at most `limits` bytes. Those that come while there is no room for more of them are kept from coming. */
+/** Bodies of at most `limits` bytes. A client is paused while there is no room for its body. */
 export function createBodies(limits: BodyLimits): Bodies {
   const longest = limits.other;
   const small = roomFor(longest, SMALL);
   const large = roomFor(Math.max(limits.schema, longest), LARGE);
   // A value takes a hundred bytes of memory, and three of a body.
   const values = createSemaphore(JSON_LIMITS.values, JSON_LIMITS.values / 2);
-  const budgeted = (req: IncomingMessage, limit: number, parsed: Parsed): Promise<ReadBody> =>
+  const budgeted = (req: IncomingMessage, limit: number, parseBody: ParseBody): Promise<ReadBody> =>
     whileThere(req, async (gone) => {
       const { caller } = currentJob();
       const share = growingShare(caller, { small, large, longest });
@@ -67,14 +67,15 @@ export function createBodies(limits: BodyLimits): Bodies {
         share.release();
         built?.release();
       };
-      const room: RoomForValues = async (count, bytes) => {
+      const room: WaitForValues = async (count, bytes) => {
         if (bytes <= longest) return;
         const units = Math.max(count, JSON_LIMITS.values / BUILT_AT_ONCE);
-        built = await values.acquire({ units, caller, gone, timeout: WAIT, refusal: () => scheduler.refuse() });
+        const refusal = () => (gone.aborted ? new ClientGone('the client hung up') : scheduler.refuse());
+        built = await values.acquire({ units, caller, gone, timeout: WAIT, refusal });
       };
       try {
         const raw = await readRaw(req, { limit, share, gone });
-        return { value: await parsed(raw, { gone, room: (count) => room(count, raw.length) }), release };
+        return { value: await parseBody(raw, { gone, room: (count) => room(count, raw.length) }), release };
       } catch (error) {
         release();
         throw error;
@@ -94,9 +95,9 @@ export function createBodies(limits: BodyLimits): Bodies {
 }
 
 /** Resolves when there is room for so many values of a body of so many bytes. */
-type RoomForValues = (values: number, bytes: number) => Promise<void>;
+type WaitForValues = (values: number, bytes: number) => Promise<void>;
 
-type Parsed = (raw: Buffer, parsing: Parsing) => Promise<unknown>;
+type ParseBody = (raw: Buffer, parsing: Parsing) => Promise<unknown>;
 
 /** Runs `work` with a signal that is aborted when the connection of the request is closed. */
 async function whileThere<T>({ socket }: IncomingMessage, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
@@ -111,7 +112,7 @@ async function whileThere<T>({ socket }: IncomingMessage, work: (gone: AbortSign
 }
 
 /** Checks what the headers say, before anything of the body is read. */
-function documentParser(req: IncomingMessage): Parsed {
+function documentParser(req: IncomingMessage): ParseBody {
   const { type, charset } = checkedType(req);
   const notation = notationOf(type);
   if (type !== 'multipart/form-data' && notation === undefined) {

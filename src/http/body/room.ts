@@ -1,4 +1,4 @@
-/** Room for the bytes of bodies that are under way: for all together, and for those of one caller. */
+/** Bounds the bytes of bodies under way, for all callers together and for each caller. */
 import { createCounts } from '../../kernel/per-caller.js';
 import { AbandonedError, scheduler } from '../../kernel/scheduler.js';
 
@@ -9,9 +9,9 @@ export interface RoomLimits {
   patienceMs: number;
 }
 
-/** The part of the room that one body takes. */
+/** The room that one body occupies. */
 export interface Share {
-  /** Takes room for bytes that have come. False: no more should come until `untilFree` resolves. */
+  /** Occupies room for bytes that have arrived. False: stop reading until `untilFree` resolves. */
   take(bytes: number): boolean;
   /** @throws OverloadedError where that lasts too long, AbandonedError */
   untilFree(gone: AbortSignal): Promise<void>;
@@ -29,12 +29,13 @@ interface Held {
   caller: string;
   bytes: number;
   resume: () => void;
+  leave: () => void;
 }
 
 /**
- * Room is taken by bytes that have come, not by those that are announced. Where it is used up, the body that has waited
- * longest may still go on to its end, one of each caller and one of all: several that are half there wait for each other
- * no longer than that.
+ * Bytes that have arrived occupy room, not a declared length. When the room is full, the body that has waited longest may
+ * still arrive completely, one of each caller and one of all callers. Otherwise bodies that have half arrived would wait for
+ * each other.
  */
 export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLimits): Room {
   const counts = createCounts();
@@ -57,6 +58,8 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
   const release = (held: Held): void => {
     counts.add(held.caller, -held.bytes);
     held.bytes = 0;
+    // A body that ended while it waited must not be let in later.
+    if (waiting.has(held)) held.leave();
     if (firstOf.get(held.caller) === held) firstOf.delete(held.caller);
     if (first === held) first = undefined;
     admit();
@@ -73,6 +76,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
       const leave = (): void => settle(() => reject(new AbandonedError('the client hung up')));
       const timer = setTimeout(() => settle(() => reject(scheduler.refuse())), patienceMs);
       held.resume = () => settle(resolve);
+      held.leave = leave;
       gone.addEventListener('abort', leave);
       waiting.add(held);
       if (gone.aborted) leave();
@@ -81,7 +85,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
 
   return {
     open(caller) {
-      const held: Held = { caller, bytes: 0, resume: () => undefined };
+      const held: Held = { caller, bytes: 0, resume: () => undefined, leave: () => undefined };
       return {
         take(bytes) {
           held.bytes += bytes;
@@ -96,7 +100,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
   };
 }
 
-/** A share of `small`, which moves to `large` when it is longer than `longest` bytes. */
+/** A share of `small` that moves to `large` when the body grows beyond `longest` bytes. */
 export function growingShare(caller: string, { small, large, longest }: GrowingRoom): Share {
   let share = small.open(caller);
   let size = 0;

@@ -8,7 +8,7 @@ import { summaryOf } from '../../reads/changes.js';
 import { allowedIn } from '../../schema/change-requests/actions.js';
 import { CHANGE_STATES, isAtRest } from '../../schema/change-requests/model.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { scheduler } from '../../kernel/scheduler.js';
+import { AbandonedError, currentJob, scheduler } from '../../kernel/scheduler.js';
 import { createSemaphore } from '../../kernel/semaphore.js';
 import { type Answer, jsonAnswer, jsonBytesAnswer } from '../answer/answer.js';
 import { changeBody, recorded, withBatch } from '../change/change.js';
@@ -84,6 +84,7 @@ function oneRoute(deps: HttpDeps): Route {
     async handle(call) {
       const permit = await reads.acquire({ caller: call.caller.id, timeout: WAIT, refusal: scheduler.refuse });
       try {
+        if (currentJob().isAbandoned()) throw new AbandonedError('the client hung up');
         const { id } = await findChange(changes, call);
         const found = await changes.retrieve(id);
         if (found === undefined) throw noSuchChange(id);

@@ -6,7 +6,7 @@ import { JSON_TYPE } from '../answer/answer.js';
 import { representationAnswer } from '../answer/representation.js';
 import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { asSharedJob } from '../../kernel/scheduler.js';
+import { runShared } from '../../kernel/scheduler.js';
 
 /** Where ours is looked for, and where clients of the peer look. */
 const DOCUMENT_PATHS = ['/server/openapi.json', '/server/specs/oas'];
@@ -37,7 +37,7 @@ export function openApiRoutes(routes: readonly Route[], release: string): Route[
     }),
   ];
   let making: Promise<Made> | undefined;
-  const made = (): Promise<Made> => (making ??= asSharedJob(() => make([...routes, ...own], release)));
+  const made = (): Promise<Made> => (making ??= runShared(() => make([...routes, ...own], release)));
   return own;
 }
 

@@ -1,5 +1,5 @@
 /** The state at any position: from the nearest state at hand, folded forward. */
-import { asSharedJob } from '../../kernel/scheduler.js';
+import { runShared } from '../../kernel/scheduler.js';
 import { createSemaphore } from '../../kernel/semaphore.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Point, foldLog, startPoint } from '../../log/fold.js';
@@ -76,7 +76,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
       if (found !== undefined) return found;
       let under = running.get(position);
       if (under === undefined) {
-        under = asSharedJob(() => travel(position)).finally(() => running.delete(position));
+        under = runShared(() => travel(position)).finally(() => running.delete(position));
         running.set(position, under);
       }
       return under;

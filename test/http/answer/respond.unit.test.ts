@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Answer } from '../../../src/http/answer/answer.js';
 import { respond } from '../../../src/http/answer/respond.js';
-import { type Taking, cutOffSlow } from '../../../src/http/answer/stream.js';
+import { type SendPace, closeIfSlow } from '../../../src/http/answer/stream.js';
 import { until } from '../../support/until.js';
 
 interface Received {
@@ -18,7 +18,7 @@ describe('an answer, written', () => {
   let server: Server;
   let answer: Answer;
   let vary: string | undefined;
-  let taking: Taking | undefined;
+  let taking: SendPace | undefined;
   let closed = 0;
 
   before((done) => {
@@ -26,7 +26,7 @@ describe('an answer, written', () => {
       if (vary !== undefined) res.setHeader('Vary', vary);
       res.on('close', () => (closed += 1));
       respond(req, res, 'r1', answer);
-      if (taking !== undefined) cutOffSlow(res, 1, taking);
+      if (taking !== undefined) closeIfSlow(res, 1, taking);
     }).listen(0, '127.0.0.1', done);
   });
   after((done) => void server.close(done));

@@ -79,6 +79,20 @@ describe('the room for bodies', () => {
     expect(await late.untilFree(gone).catch((error: unknown) => error)).to.be.instanceOf(OverloadedError);
   });
 
+  it('is not given to a body that ended while it waited', async () => {
+    const room = createRoom(LIMITS);
+    const [first, ended, next] = [room.open('a'), room.open('b'), room.open('c')];
+    for (const share of [first, ended, next]) share.take(40);
+    const waiting = [first, ended, next].map((share) => share.untilFree(gone).catch((error: unknown) => error));
+    ended.release();
+    expect(await waiting[1]).to.be.instanceOf(AbandonedError);
+    first.release();
+    await Promise.all([waiting[0], waiting[2]]);
+    next.release();
+    expect(room.taken()).to.equal(0);
+    expect(room.open('d').take(60)).to.equal(false);
+  });
+
   it('of small bodies is left by one that turns out to be large', () => {
     const [small, large] = [createRoom(LIMITS), createRoom({ ...LIMITS, bytes: 1_000, bytesPerCaller: 1_000 })];
     const share = growingShare('a', { small, large, longest: 10 });
