@@ -94,17 +94,9 @@ export function createPurger(options: PurgerOptions): Purger {
 
   /** @returns whether there may be more */
   const purgeOne = async (): Promise<boolean> => {
-    const look = purgingExpired([...failed.keys()]);
     let position: number | undefined;
-    const outcome = await options.pipeline.execute(
-      'purge-trash',
-      async (client, state) => {
-        const command = await look(client, state);
-        position = command.entries[0]?.position;
-        return command;
-      },
-      { cause: BY_ITSELF },
-    );
+    const look = purgingExpired([...failed.keys()], (found) => (position = found));
+    const outcome = await options.pipeline.execute('purge-trash', look, { cause: BY_ITSELF });
     if (outcome.kind === 'done') return outcome.events.length > 0;
     const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
     // The moment was wrong, or what is in the trash is needed by something that was made of it by hand.

@@ -80,6 +80,7 @@ describe('the trash, its end and its limits', function () {
     const needed = (await trash(api)).find(({ collection }) => collection === 'needed');
     await api.sql(`CREATE VIEW odd AS SELECT id FROM service_trash_${needed?.position}.needed`);
     await api.sql(`UPDATE service.service_trash SET kept_until = now() WHERE collection <> 'kept'`);
+    await keepInLog(api, 'now()', `collection <> 'kept'`);
     await apis.pop()?.stop();
     await services.pop()?.stop();
     const again = await start();
@@ -90,6 +91,42 @@ describe('the trash, its end and its limits', function () {
     const refused = await again.refused({ status: 409, code: 'IN_USE' }, 'DELETE', `/trash/${needed?.position}`);
     expect(refused.message).to.contain('view odd depends on table');
   });
+
+  it('purges nothing before the log says that its time is over, whatever the list says', async () => {
+    const api = await start();
+    await make(api, 'articles');
+    await api.ok('DELETE', '/collections/articles');
+    await api.sql(`UPDATE service.service_trash SET kept_until = now() - interval '1 day'`);
+    await until('it was told', () => services[0]?.log().includes('the log keeps it until') === true);
+    expect(await purges(api)).deep.equal([]);
+    expect((await trash(api)).map(({ collection }) => collection)).deep.equal(['articles']);
+    await api.sql(`UPDATE service.service_trash SET collection = 'others'`);
+    const [entry] = await trash(api);
+    const refused = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', `/trash/${entry?.position}`);
+    expect(refused.message).contain('does not match the log');
+  });
+
+  it('is found by verification where it was purged as expired before its time', async () => {
+    const api = await start({ KEEP_DELETED: '1s' });
+    await make(api, 'articles');
+    await api.ok('DELETE', '/collections/articles');
+    await until('it is purged', async () => (await purges(api)).length === 1);
+    const differences = async () =>
+      (await api.ok<{ data: { differences: { where: string; found: unknown }[] } }>('GET', '/projections/verify')).data
+        .differences;
+    expect(await differences()).deep.equal([]);
+    await keepInLog(api, `now() + interval '1 day'`, 'true');
+    const [{ where, found } = { where: '', found: '' }] = await differences();
+    expect([where, found]).deep.equal(['trash', `purged as expired by position ${await api.head()}`]);
+  });
+
+  /** Changes until when deletions say that they are kept, as only the owner of the database can. */
+  async function keepInLog(api: Api, time: string, condition: string): Promise<void> {
+    await api.sql('ALTER TABLE service.service_events DISABLE TRIGGER USER');
+    await api.sql(`UPDATE service.service_events SET data = jsonb_set(data, '{kept_until}', to_jsonb(${time}))
+                    WHERE type = 'collection.deleted' AND ${condition}`);
+    await api.sql('ALTER TABLE service.service_events ENABLE TRIGGER USER');
+  }
 
   it('keeps nothing where KEEP_DELETED is 0, and has no more to say', async () => {
     await revokeSchemas();

@@ -11,6 +11,8 @@ import type { TrashEntry } from './list.js';
 export interface KeptDeletion extends Omit<TrashEntry, 'identity' | 'rows' | 'bytes'> {
   /** Whether what it kept is there. */
   there: boolean;
+  /** Whether its time is over, by the database's clock. */
+  expired: boolean;
 }
 
 /** Whether an event kept something: in these words an index has it. */
@@ -25,7 +27,7 @@ SELECT e.position::float8 AS position, CASE WHEN e.field IS NULL THEN 'collectio
        e.collection, e.field, e.batch, ${shownTime('e.occurred_at')} AS deleted_at,
        ${shownTime("(e.data ->> 'kept_until'::text)::timestamptz")} AS kept_until, e.actor AS deleted_by,
        coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys,
-       ${isThere('e')} AS there
+       ${isThere('e')} AS there, (e.data ->> 'kept_until'::text)::timestamptz <= clock_timestamp() AS expired
   FROM ${own.events} e WHERE ${KEEPS} AND ${IS_OPEN}`;
 
 /** All, in order. */

@@ -30,6 +30,7 @@ SELECT t.position::float8 AS position, t.kind, t.collection, t.field, t.identity
 export async function verifyTrash(db: Queryable): Promise<Difference[]> {
   const { rows } = await db.query<Row>(ENTRIES);
   const deletions = new Map((await allKeptDeletions(db)).map((each) => [each.position, each]));
+  const early = await db.query<EarlyPurge>(EARLY);
   const listed = new Set(rows.map(({ position }) => position));
   const ends = await endsOf(
     db,
@@ -38,6 +39,7 @@ export async function verifyTrash(db: Queryable): Promise<Difference[]> {
   return [
     ...rows.flatMap((row) => differencesOf(row, deletions.get(row.position), ends.get(row.identity))),
     ...[...deletions.values()].filter(({ position, there }) => there && !listed.has(position)).map(missing),
+    ...early.rows.map(purgedEarly),
   ];
 }
 
@@ -62,6 +64,27 @@ function differencesOf(row: Row, said: KeptDeletion | undefined, end: End | unde
   if (there || others.length > 0) return others;
   return [{ ...placeOf(row), expected: `kept until ${kept_until}`, found: null }];
 }
+
+interface EarlyPurge extends Pick<Row, 'position' | 'collection' | 'field' | 'kept_until'> {
+  /** Position of the purge. */
+  purge: number;
+}
+
+/** Purges that say that the time was over, when the deletion says that it was not. */
+const EARLY = `
+SELECT e.position::float8 AS purge, d.position::float8 AS position, d.collection, d.field,
+       ${shownTime("(d.data ->> 'kept_until'::text)::timestamptz")} AS kept_until
+  FROM ${own.events} e CROSS JOIN LATERAL (
+    SELECT position, collection, field, data FROM ${own.events} l WHERE l.position = (e.data ->> 'position'::text)::bigint OFFSET 0) d
+ WHERE e.subject ->> 'kind'::text = 'trash' AND e.type = 'trash.purged' AND e.data ->> 'expired'::text = 'true'
+   AND e.occurred_at < (d.data ->> 'kept_until'::text)::timestamptz
+ ORDER BY e.position`;
+
+const purgedEarly = (early: EarlyPurge): Difference => ({
+  ...placeOf(early),
+  expected: `kept until ${early.kept_until}`,
+  found: `purged as expired by position ${early.purge}`,
+});
 
 const missing = (said: KeptDeletion): Difference => ({
   ...placeOf(said),
