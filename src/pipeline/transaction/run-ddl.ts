@@ -8,6 +8,7 @@ import { ddlFailure } from '../../projector/refusals/ddl-failure.js';
 import { type LockSettings, isLockTableFull, readLockSettings } from '../../projector/refusals/too-few-locks.js';
 import type { LockedTable, Statement } from '../../projector/ddl/statement.js';
 import { LockedError, lockTables, strongestLocks } from '../../projector/ddl/table-locks.js';
+import { rowTypeProblems, typeLookup, typeQuestion, typesToCheck } from '../../projector/refusals/missing-extension.js';
 import { type Taken, articled, isNameTaken, takenByOthers } from '../../projector/refusals/taken-names.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -36,20 +37,51 @@ export interface Projection {
  */
 export async function runStatements(client: pg.ClientBase, projection: Projection): Promise<Problem[] | null> {
   const { statements } = projection;
-  const question = takenNames(projection);
+  const questions = questionsOf(projection);
   const locks = strongestLocks(statements);
-  const preamble = [...(question === null ? [] : [question]), ...locking(projection, locks)];
+  const preamble = [...questions.texts, ...locking(projection, locks)];
   const script = [...preamble, ...statements.map((statement) => statement.sql)];
   if (script.length === 0) return null;
   try {
-    const results = await runScript(client, script);
-    return question === null ? null : hiddenByFolders(projection, results[0]?.rows ?? []);
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    if (isLocked(error)) throw new LockedError(error, locks);
-    if (isConnectionLoss(error)) throw error;
-    return refusals(client, projection, { error, asked: question !== null, preamble: preamble.length });
+    return questions.judge(await runScript(client, script));
+  } catch (thrown) {
+    const error = refusalIn(thrown, locks);
+    return refusals(client, projection, { error, asked: questions.aboutNames, preamble: preamble.length });
   }
+}
+
+/** @throws what is no refusal of a statement: a lock that was not to be had, a lost connection, a bug */
+function refusalIn(error: unknown, locks: readonly LockedTable[]): ExchangeError {
+  if (!(error instanceof ExchangeError)) throw error;
+  if (isLocked(error)) throw new LockedError(error, locks);
+  if (isConnectionLoss(error)) throw error;
+  return error;
+}
+
+interface CatalogQuestions {
+  texts: Sql[];
+  /** Whether the first one asks for names that are taken. */
+  aboutNames: boolean;
+  /** What stands against a batch that PostgreSQL accepted. */
+  judge(results: readonly { rows: readonly unknown[] }[]): Problem[] | null;
+}
+
+/** They precede the DDL in the same message and cost no round trip. */
+function questionsOf(projection: Projection): CatalogQuestions {
+  const names = takenNames(projection);
+  const uses = typesToCheck(projection.events, projection.after);
+  const types = uses.length === 0 ? null : typeQuestion(uses, projection.schema);
+  const texts = [names, types].filter((text) => text !== null);
+  return {
+    texts,
+    aboutNames: names !== null,
+    judge(results) {
+      const found = types === null ? [] : (results[texts.length - 1]?.rows ?? []);
+      const problems = rowTypeProblems(uses, typeLookup(found));
+      if (problems.length > 0) return problems;
+      return names === null ? null : hiddenByFolders(projection, results[0]?.rows ?? []);
+    },
+  };
 }
 
 /**
@@ -67,10 +99,7 @@ export async function takeLocks(
     await runScript(client, lockScript(schema, locks, waits));
     return null;
   } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    if (isLocked(error)) throw new LockedError(error, locks);
-    if (isConnectionLoss(error)) throw error;
-    return [ddlFailure(error, statements, 0)];
+    return [ddlFailure(refusalIn(error, locks), statements, 0)];
   }
 }
 
@@ -143,10 +172,7 @@ function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Probl
 
 const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
 
-/**
- * Which of the names that collections get something else has. It precedes the DDL in the same message and costs no
- * round trip; for tables the answer is looked at only when the DDL fails.
- */
+/** Which of the names that collections get something else has; of tables it matters only when the DDL fails. */
 function takenNames({ before, events, schema }: Projection): Sql | null {
   const names = events
     .flatMap((event) => {

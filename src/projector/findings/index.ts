@@ -18,6 +18,7 @@ import {
 } from '../../schema/findings/index.js';
 import { namesBefore } from '../../schema/fold/former-names.js';
 import { type Judged, type Policy, isStopping, judgedAll } from '../../schema/policy/index.js';
+import { typeLookup, typeQuestion } from '../refusals/missing-extension.js';
 import { readTableFacts } from '../online/table-facts.js';
 import { readDependents } from './dependents.js';
 
@@ -90,7 +91,7 @@ async function ask(db: Queryable, schema: string, { questions, patient }: Asking
   }
 }
 
-async function answer(db: Queryable, schema: string, { tables, altered }: Questions): Promise<Known> {
+async function answer(db: Queryable, schema: string, { tables, altered, types = [] }: Questions): Promise<Known> {
   const statistics: [string, TableStatistics][] = [];
   for (const some of inParts(tables)) {
     const facts = await readTableFacts(db, { schema, tables: some, exact: false });
@@ -98,7 +99,10 @@ async function answer(db: Queryable, schema: string, { tables, altered }: Questi
   }
   const dependents: Dependent[] = [];
   for (const some of inParts(altered)) dependents.push(...(await readDependents(db, schema, some)));
-  return { statistics: new Map(statistics), dependents };
+  const known = { statistics: new Map(statistics), dependents };
+  if (types.length === 0) return known;
+  const { rows } = await db.query(typeQuestion(types.slice(0, AT_ONCE), schema));
+  return { ...known, types: typeLookup(rows) };
 }
 
 function inParts(names: readonly string[]): string[][] {

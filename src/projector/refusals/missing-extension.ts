@@ -1,7 +1,10 @@
-/** A type that isn't there because its extension isn't: said as what there is to do. */
+/** Types that the database lacks, and row types of relations in other schemas: which they are, and what to do. */
 import type { Field } from '../../schema/model/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { State } from '../../schema/model/state.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import { type TypeFacts, type TypeLookup, type TypeUse, typeKey, typesUsed } from '../../schema/findings/types-used.js';
+import { type Sql, join, literal, sql } from '../ddl/sql.js';
 
 const UNDEFINED_OBJECT = '42704';
 
@@ -16,12 +19,12 @@ const EXTENSIONS = new Map([
 
 const extensionOf = (field: Field | undefined) => EXTENSIONS.get(field?.schema?.data_type.replace(/[([].*/, '') ?? '');
 
-/** The problem in other words when a missing extension is the reason; otherwise as it is. */
+/** The problem in other words when a missing extension or type is the reason; otherwise as it is. */
 export function namingExtension(problem: Problem, after: State): Problem {
   if (problem.details?.['sqlstate'] !== UNDEFINED_OBJECT || problem.collection === undefined) return problem;
   const field = culprit(problem, after);
   const missing = extensionOf(field);
-  if (field === undefined || missing === undefined) return problem;
+  if (field === undefined || missing === undefined) return namingType(problem);
   const { name, extension } = missing;
   const message =
     `${JSON.stringify(field.field)} of ${JSON.stringify(field.collection)} is of a type that comes with the extension ` +
@@ -29,9 +32,87 @@ export function namingExtension(problem: Problem, after: State): Problem {
   return { ...problem, field: field.field, message, details: { ...problem.details, extension } };
 }
 
+const MISSING = /^(type|collation) "(.+)"(?: for encoding ".+")? does not exist$/;
+
+/** A change creates enums and domains that it needs; composite types, ranges and others must exist before. */
+function namingType(problem: Problem): Problem {
+  const [, kind, name] = MISSING.exec(String(problem.details?.['reason'])) ?? [];
+  if (kind === undefined || name === undefined) return problem;
+  const message = `${problem.message}. Create the ${kind} "${name}" in this database, then apply the change again (TYPE_NEEDED).`;
+  return { ...problem, message, details: { ...problem.details, needed: [{ kind, name }] } };
+}
+
 /** A new table is one statement: any of its fields can be the one. */
 function culprit({ collection = '', field }: Problem, { collections }: State): Field | undefined {
   const fields = collections.get(collection)?.fields;
   if (field !== undefined) return fields?.get(field);
   return [...(fields?.values() ?? [])].find((each) => extensionOf(each) !== undefined);
+}
+
+/** The uses that must be looked up before the statements run, each once by its type. */
+export function typesToCheck(events: readonly LogEvent[], after: State): TypeUse[] {
+  const found = new Map<string, TypeUse>();
+  for (const use of events.flatMap((event) => typesUsed(event, after))) {
+    if (!found.has(typeKey(use))) found.set(typeKey(use), use);
+  }
+  return [...found.values()];
+}
+
+interface TypeRow {
+  kind: 'type' | 'collation';
+  text: string;
+  missing: boolean;
+  relation: string | null;
+}
+
+/**
+ * Rows of `TypeRow`: types that are missing, and those that are or contain the row type of a relation outside `schema`.
+ * A column of a row type stops every change of that relation, so it would stop the service's own migrations.
+ */
+export function typeQuestion(uses: readonly Pick<TypeUse, 'kind' | 'text'>[], schema: string): Sql {
+  const given = uses.map(({ kind, text }) => sql`(${literal(kind)}::text, ${literal(text)}::text)`);
+  return sql`WITH RECURSIVE given (kind, text) AS (VALUES ${join(given, sql`, `)}),
+  parts (text, type) AS (
+    SELECT g.text, pg_catalog.to_regtype(g.text)::oid FROM given g WHERE g.kind = 'type'::text
+    UNION
+    SELECT p.text, inner_types.type FROM parts p
+    JOIN pg_catalog.pg_type t ON t.oid = p.type
+    CROSS JOIN LATERAL (
+      SELECT t.typelem AS type WHERE t.typcategory = 'A'::"char"
+      UNION ALL SELECT t.typbasetype WHERE t.typtype = 'd'::"char"
+      UNION ALL SELECT r.rngsubtype FROM pg_catalog.pg_range r WHERE t.oid IN (r.rngtypid, r.rngmultitypid)
+      UNION ALL SELECT a.atttypid FROM pg_catalog.pg_attribute a
+        WHERE a.attrelid = t.typrelid AND t.typrelid <> 0::oid AND a.attnum > 0 AND NOT a.attisdropped
+    ) inner_types
+  )
+  SELECT g.kind, g.text,
+    CASE g.kind WHEN 'type'::text THEN pg_catalog.to_regtype(g.text) IS NULL
+      ELSE pg_catalog.to_regcollation(g.text) IS NULL END AS missing,
+    (SELECT n.nspname::text || '.'::text || c.relname::text FROM parts p
+      JOIN pg_catalog.pg_type t ON t.oid = p.type
+      JOIN pg_catalog.pg_class c ON c.oid = t.typrelid AND c.relkind <> 'c'::"char"
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname <> ${literal(schema)}::name
+      WHERE p.text = g.text AND g.kind = 'type'::text LIMIT 1) AS relation
+  FROM given g`;
+}
+
+/** What `typeQuestion` found out. */
+export const typeLookup = (rows: readonly unknown[]): TypeLookup =>
+  new Map(
+    (rows as readonly TypeRow[]).flatMap((row): [string, TypeFacts][] =>
+      row.missing || row.relation !== null ? [[typeKey(row), { isMissing: row.missing, relation: row.relation }]] : [],
+    ),
+  );
+
+/** Uses of row types that no column may have. */
+export function rowTypeProblems(uses: readonly TypeUse[], found: TypeLookup): Problem[] {
+  return uses.flatMap((use): Problem[] => {
+    const relation = found.get(typeKey(use))?.relation ?? null;
+    if (relation === null) return [];
+    const { collection, field, text } = use;
+    const whose =
+      field === undefined ? `a domain of collection "${collection}"` : `field "${field}" of collection "${collection}"`;
+    const message = `${whose} cannot have the type "${text}": it contains the row type of "${relation}", which is a relation of another schema. Create a composite type and use that.`;
+    return [{ code: 'INVALID_PAYLOAD', message, collection, ...(field !== undefined && { field }) }];
+  });
 }

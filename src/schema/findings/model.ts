@@ -6,6 +6,7 @@ import type { Warning } from '../../kernel/warning.js';
 import type { NewEvent } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import type { CollectionNode, State } from '../model/state.js';
+import type { TypeLookup } from './types-used.js';
 import type { PlannedStatement } from './planned-statement.js';
 
 /** Ascending. `note`: good to know. `warn`: look at it. `danger`: others are held up, or something is gone for good. */
@@ -173,6 +174,8 @@ export interface ReviewedBatch {
   statistics(table: string): TableStatistics | undefined;
   /** What outside the schema needs a table or one of its columns. */
   dependents(table: string): readonly Dependent[];
+  /** Types and collations that are missing or must not be used. */
+  types: TypeLookup;
 }
 
 export type { Collection, Field, Relation };

@@ -15,6 +15,7 @@ import type {
   RelationChange,
   TableStatistics,
 } from './model.js';
+import { type TypeLookup, type TypeUse, typesUsed } from './types-used.js';
 import { type PlannedStatement, tableOfRows } from './planned-statement.js';
 
 /** What is planned, before anything of it is done. */
@@ -39,6 +40,8 @@ export interface Plan {
 export interface Known {
   statistics?: ReadonlyMap<string, TableStatistics>;
   dependents?: readonly Dependent[];
+  /** Types and collations that are missing or must not be used. */
+  types?: TypeLookup;
 }
 
 /** What rules ask of the database. */
@@ -47,6 +50,8 @@ export interface Questions {
   tables: string[];
   /** Whose dependents matter. */
   altered: string[];
+  /** Types and collations that must be there; absent: none. */
+  types?: TypeUse[];
 }
 
 /** The database was so before, and nothing is done to it. */
@@ -56,17 +61,19 @@ const isJudged = (event: LogEvent, adopted: boolean): event is NewEvent =>
   changesSchema(event) && (adopted || !isFound(event));
 
 /** What to ask before the rules run. */
-export function* questionsOf({ events, statements, adopted = false }: Plan): Resumable<Questions> {
+export function* questionsOf({ events, statements, after, adopted = false }: Plan): Resumable<Questions> {
   const former = formerNames();
   const made = new Set<string>();
   const tables = new Set<string>();
   const altered = new Set<string>();
+  const types: TypeUse[] = [];
   const nameBefore = (name: string): string => former.collection(name);
   for (const event of events) {
     yield;
     if (isJudged(event, adopted)) {
       if (event.type === 'collection.created') made.add(event.collection);
       else if (ALTERS.has(event.type)) altered.add(nameBefore(event.collection));
+      types.push(...typesUsed(event, after));
     }
     former.add(event);
   }
@@ -75,7 +82,8 @@ export function* questionsOf({ events, statements, adopted = false }: Plan): Res
     for (const { table } of statement.locks) tables.add(nameBefore(table));
     if (statement.locks.length > 0) tables.add(nameBefore(tableOfRows(statement)));
   }
-  return { tables: without(tables, made), altered: without(altered, made) };
+  const asked = { tables: without(tables, made), altered: without(altered, made) };
+  return types.length === 0 ? asked : { ...asked, types };
 }
 
 const ALTERS: ReadonlySet<string> = new Set([
@@ -140,15 +148,17 @@ function* tablesMade(events: readonly LogEvent[]): Pausing<Set<string>> {
   return made;
 }
 
-type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents'>;
+type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents' | 'types'>;
 
-function lookups(made: ReadonlySet<string>, former: FormerNames, { statistics, dependents = [] }: Known): Lookups {
+function lookups(made: ReadonlySet<string>, former: FormerNames, known: Known): Lookups {
+  const { statistics, dependents = [], types = new Map() } = known;
   const needing = new Map<string, Dependent[]>();
   for (const each of dependents) needing.set(each.table, [...(needing.get(each.table) ?? []), each]);
   return {
     isNew: (table) => made.has(former.collection(table)),
     statistics: (table) => statistics?.get(former.collection(table)),
     dependents: (table) => needing.get(former.collection(table)) ?? [],
+    types,
   };
 }
 

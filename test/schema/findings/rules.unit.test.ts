@@ -14,7 +14,7 @@ describe('the rules', () => {
     expect(codes(({ standing }) => standing)).to.deep.equal(
       words(`
         CASCADE_DELETES CHAR_TYPE FOREIGN_KEY_WITHOUT_INDEX INDEX_OF_MANY_COLUMNS JSON_NOT_JSONB KEY_MAY_OVERFLOW
-        LOCAL_TIME_DEFAULT NAME_NEEDS_QUOTES NAME_SHORTENED NO_PRIMARY_KEY NULL_ON_REQUIRED RESERVED_NAME SERIAL_COLUMN
+        LOCAL_TIME_DEFAULT NAME_LOOKS_ALIKE NAME_NEEDS_QUOTES NAME_SHORTENED NO_PRIMARY_KEY NULL_ON_REQUIRED RESERVED_NAME SERIAL_COLUMN
         TIME_WITHOUT_ZONE`),
     );
   });
@@ -31,7 +31,7 @@ describe('the rules', () => {
 
   it('are of the worst level only where something is lost, refused, or not possible', () => {
     expect(codes(({ level }) => level === 'danger')).to.deep.equal(
-      words('DATA_NOT_KEPT LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE'),
+      words('DATA_NOT_KEPT LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE TYPE_NEEDED'),
     );
   });
 });

@@ -56,3 +56,7 @@ export function added<K extends 'constraints' | 'indexes' | 'needs'>(
   const known = new Set(((extrasOf(before)[part] ?? []) as Item[]).map(({ name }) => name));
   return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !known.has(name));
 }
+
+/** `articles.title`, or the collection alone. */
+export const placedUse = ({ collection, field }: { collection: string; field?: string }): string =>
+  field === undefined ? collection : `${collection}.${field}`;

@@ -42,6 +42,7 @@ import { reservedName } from './reserved-name.js';
 import { rewritesTable } from './rewrites-table.js';
 import { serialColumn } from './serial-column.js';
 import { timeWithoutZone } from './time-without-zone.js';
+import { typeNeeded } from './type-needed.js';
 import { uniqueOverRows } from './unique-over-rows.js';
 import { volatileDefault } from './volatile-default.js';
 
@@ -88,6 +89,7 @@ export const RULES: readonly Rule[] = [
   indexOfManyColumns,
   createsExtension,
   createsType,
+  typeNeeded,
   ...NOTICED,
   ...IMPORTED,
 ];

@@ -1,0 +1,89 @@
+/** The types and collations that planned events use and that the database must have. */
+import { EXTENSION_TYPES, columnType, dataType } from '../sql-text/data-types.js';
+import { extensionsWith } from '../sql-text/allowed-functions.js';
+import { parseTypeText } from '../sql-text/expression.js';
+import type { Field } from '../model/model.js';
+import { type LogEvent, takenFromTrash } from '../model/events.js';
+import { needsOfNode } from '../model/needs.js';
+import type { CollectionNode, State } from '../model/state.js';
+
+export interface TypeUse {
+  kind: 'type' | 'collation';
+  /** As the column's definition names it. */
+  text: string;
+  collection: string;
+  /** The column; absent: the domain of `needs` that is made of it. */
+  field?: string;
+}
+
+/** What a relation of another PostgreSQL schema, or nothing at all, has the name of. */
+export interface TypeFacts {
+  isMissing: boolean;
+  /** The relation whose row type it is or contains; null: none of another schema. */
+  relation: string | null;
+}
+
+/** Undefined: the type is there and may be used. */
+export type TypeLookup = ReadonlyMap<string, TypeFacts>;
+
+export const typeKey = ({ kind, text }: Pick<TypeUse, 'kind' | 'text'>): string => `${kind} ${text}`;
+
+/** Uses that an event introduces. What comes back from the trash has its types already. */
+export function typesUsed(event: LogEvent, after: State): TypeUse[] {
+  if (event.collection === null) return [];
+  const node = after.collections.get(event.collection);
+  if (node === undefined) return [];
+  return [
+    ...fieldsIn(event, node).flatMap((field) => usesOfColumn(field, node, after)),
+    ...usesOfDomains(event, node, after),
+  ];
+}
+
+function fieldsIn(event: LogEvent, { fields }: CollectionNode): Field[] {
+  if (event.type === 'collection.created') return takenFromTrash(event.data) === undefined ? [...fields.values()] : [];
+  if (event.type === 'field.created' && takenFromTrash(event.data) !== undefined) return [];
+  if (event.type !== 'field.created' && event.type !== 'field.updated') return [];
+  const field = fields.get(event.field ?? '');
+  return field === undefined ? [] : [field];
+}
+
+function usesOfColumn({ collection, field, schema }: Field, node: CollectionNode, after: State): TypeUse[] {
+  if (schema === null) return [];
+  const collation = schema.extras?.collation;
+  const isOrdinary = dataType(schema.data_type) !== undefined && !EXTENSION_TYPES.has(schema.data_type);
+  return [
+    ...(isOrdinary ? [] : typeUse(columnType(schema), { collection, field }, { node, after })),
+    ...(collation === undefined || isNeeded(node, 'collation', collation)
+      ? []
+      : [{ kind: 'collation' as const, text: collation, collection, field }]),
+  ];
+}
+
+function usesOfDomains(event: LogEvent, node: CollectionNode, after: State): TypeUse[] {
+  if (event.type !== 'collection.created' && event.type !== 'collection.updated') return [];
+  if (event.type === 'collection.created' && takenFromTrash(event.data) !== undefined) return [];
+  const place = { collection: node.collection.collection };
+  return needsOfNode(node).flatMap((need) =>
+    need.kind === 'domain' ? typeUse(need.type, place, { node, after }) : [],
+  );
+}
+
+function typeUse(
+  text: string,
+  place: Pick<TypeUse, 'collection' | 'field'>,
+  { node, after }: { node: CollectionNode; after: State },
+): TypeUse[] {
+  const parsed = parseTypeText(text);
+  if (parsed === null || (dataType(parsed.name) !== undefined && !EXTENSION_TYPES.has(parsed.name))) return [];
+  const { name } = parsed;
+  const isMade =
+    isNeeded(node, 'enum', name) ||
+    isNeeded(node, 'domain', name) ||
+    after.collections.has(name) ||
+    extensionsWith('types', name).some((extension) => isNeeded(node, 'extension', extension));
+  return isMade ? [] : [{ kind: 'type', text, ...place }];
+}
+
+/** The change makes it where it is missing. */
+const isNeeded = (node: CollectionNode, kind: string, name: string): boolean =>
+  needsOfNode(node).some((need) => need.kind === kind && need.name === name);
