@@ -421,4 +421,20 @@ describe('the trash of fields', function () {
       { b: 2, c: 2 },
     ]);
   });
+
+  it('warns of deletions that leave nothing in the trash, unless that was asked for', async () => {
+    await table('large', [plain('a'), plain('b'), plain('c'), { field: 'd', type: 'alias', interface: 'x' }]);
+    await api.sql('INSERT INTO large (a) SELECT n::text FROM generate_series(1, 6) n');
+    const warnings = async (path: string) => {
+      const { status, headers } = await client(path, { method: 'DELETE' });
+      expect(status).equal(204);
+      return headers.get('x-warnings');
+    };
+    expect(await warnings('/fields/large/a')).equal('DATA_NOT_KEPT');
+    expect(await warnings('/fields/large/b?purge')).equal(null);
+    expect(await warnings('/fields/large/d')).equal(null);
+    await api.sql('DELETE FROM large WHERE id > 2');
+    expect(await warnings('/fields/large/c')).equal(null);
+    expect(await warnings('/collections/large')).equal(null);
+  });
 });

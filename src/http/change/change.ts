@@ -12,7 +12,8 @@ import type {
   StoredAnswer,
 } from '../../pipeline/types.js';
 import type { Problem } from '../../kernel/problem.js';
-import type { Cause } from '../../schema/model/events.js';
+import { type Cause, type LogEvent, isAdopted, isDeletion } from '../../schema/model/events.js';
+import { type State, isFolder } from '../../schema/model/state.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import { stepsTo } from '../../kernel/resumable.js';
@@ -73,7 +74,7 @@ export async function change<N extends OperationName>(
     if (outcome.kind === 'refused') return refusal(outcome.problems);
     const opened = opening && openedBy(outcome);
     return opened === undefined
-      ? withBatch(await render(outcome), outcome)
+      ? withBatch(withLosses(await render(outcome), outcome, how), outcome)
       : withBatch(await accepted(opened, opening?.document, outcome), outcome);
   };
   const context = { ...(await contextOf(name, call, answerTo)), ...(opening && { revise: opening.revise }) };
@@ -153,6 +154,23 @@ export async function rehearse<N extends OperationName>(
     ...(warnings.length > 0 && { warnings }),
   });
   return { ...answer, position: run.before.position };
+}
+
+/** Warns of deletions that left nothing in the trash, unless the request asked for that. */
+function withLosses(answer: Answer, { events, before }: Done, { purge }: { purge: boolean }): Answer {
+  const isLost = (event: LogEvent): boolean =>
+    isDeletion(event) && !isAdopted(event) && event.data.kept_until === undefined && holdsData(before, event);
+  if (purge || !events.some(isLost)) return answer;
+  return { ...answer, headers: [...answer.headers, 'X-Warnings', 'DATA_NOT_KEPT'] };
+}
+
+/** A folder has no rows, and a field without a column has no values; those of a generated column are computed. */
+function holdsData({ collections }: State, { collection, field }: Pick<LogEvent, 'collection' | 'field'>): boolean {
+  const node = collections.get(collection ?? '');
+  if (node === undefined) return true;
+  if (field === null) return !isFolder(node);
+  const schema = node.fields.get(field)?.schema;
+  return schema != null && schema.generation_expression === null;
 }
 
 /** The batch that the change became: its events are the chain of what the change took along. */

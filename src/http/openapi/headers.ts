@@ -55,6 +55,11 @@ export const HEADERS: Readonly<Record<string, Header>> = {
     description: 'The batch that the change became; absent when nothing was to be changed',
     schema: { ...text, format: 'uuid' },
   },
+  'X-Warnings': {
+    description:
+      'Codes of losses that the change caused without being asked to, separated by commas. `DATA_NOT_KEPT`: deleted rows or values are not in the trash',
+    schema: text,
+  },
   ETag: { description: 'A strong validator of the answer', schema: text },
 };
 
@@ -64,7 +69,7 @@ export function answerHeaders({ access, needsPrimary }: Route, { changes, valida
     'X-Request-Id',
     ...(access === 'anyone' || needsPrimary ? [] : ['X-Log-Lag']),
     ...(changes || validated ? ['X-Log-Position'] : []),
-    ...(changes ? ['X-Batch-Id'] : []),
+    ...(changes ? ['X-Batch-Id', 'X-Warnings'] : []),
     ...(validated ? ['ETag'] : []),
   ];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

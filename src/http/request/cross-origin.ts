@@ -3,7 +3,16 @@ import cors from 'cors';
 import type { RequestHandler } from 'express';
 
 /** Of ours, beyond those that every script may see. */
-const EXPOSED = ['ETag', 'Location', 'Retry-After', 'X-Batch-Id', 'X-Log-Lag', 'X-Log-Position', 'X-Request-Id'];
+const EXPOSED = [
+  'ETag',
+  'Location',
+  'Retry-After',
+  'X-Batch-Id',
+  'X-Log-Lag',
+  'X-Log-Position',
+  'X-Request-Id',
+  'X-Warnings',
+];
 
 /** Seconds that a browser may keep the answer to its question. */
 const MAX_AGE = 600;
