@@ -107,11 +107,27 @@ const foreignKey = (relation: Relation | undefined) =>
 const isTable = ({ collections }: State, name: string): boolean => !!collections.get(name)?.collection.schema;
 
 function unknownFault(old: Field | undefined, now: Field | undefined): string | null {
-  if (!old?.schema || !now?.schema || (old.type !== 'unknown' && now.type !== 'unknown')) return null;
-  if (!columnDiffers(old, now) && old.type === now.type) return null;
-  return old.type === 'unknown'
-    ? `the type of this column, ${old.schema.data_type}, is none that the service can change: only comment and meta may`
-    : 'must not become "unknown": that is for columns that were adopted';
+  if (!old?.schema || !now?.schema) return null;
+  if (old.type !== 'unknown')
+    return now.type === 'unknown' ? 'must not become "unknown": that is for columns that were adopted' : null;
+  return now.type === 'unknown' && jsonEqual(typeOf(old.schema), typeOf(now.schema))
+    ? null
+    : `the type of this column, ${old.schema.data_type}, is not one that the service can change: its default, nullability, keys, indexes, comment and meta can change`;
+}
+
+/** What makes the type and the values of a column. The rest can change whatever the type is. */
+function typeOf(column: ColumnSchema): object {
+  const {
+    default_value: _,
+    is_nullable: __,
+    is_unique: ___,
+    is_indexed: ____,
+    is_primary_key: _____,
+    comment: ______,
+    ...type
+  } = column;
+  const { collation, precision, virtual } = column.extras ?? {};
+  return { ...type, extras: { collation, precision, virtual } };
 }
 
 function partitioningProblems(before: CollectionNode, after: CollectionNode): Problem[] {

@@ -70,14 +70,16 @@ describe('changes that are not supported', () => {
     expect(told({ a: { fields: few } }, { a: { fields: more } })).to.deep.equal([]);
   });
 
-  it('are those of a type that has no name here, unless the column is made again', () => {
+  it('are changes of a type that the service has no name for, unless the column is created again', () => {
     const point = (schema: object = {}) => column('p', 'unknown', { data_type: 'point', ...schema });
     const of = (...fields: object[]) => ({ a: { fields: [KEY, ...fields] } });
     const fixed =
-      'a.p schema: the type of this column, point, is none that the service can change: only comment and meta may';
+      'a.p schema: the type of this column, point, is not one that the service can change: its default, nullability, keys, indexes, comment and meta can change';
     expect(told(of(point()), of(point({ comment: 'x' })))).to.deep.equal([]);
     expect(told(of(point()), of({ ...point(), meta: { note: 'x' } }))).to.deep.equal([]);
-    expect(told(of(point()), of(point({ is_nullable: false })))).to.deep.equal([fixed]);
+    const other = { is_nullable: false, is_indexed: true, default_value: '(0,0)' };
+    expect(told(of(point()), of(point(other)))).to.deep.equal([]);
+    expect(told(of(point()), of(point({ data_type: 'inet' })))).to.deep.equal([fixed]);
     expect(told(of(point()), of(column('p', 'text')))).to.deep.equal([fixed]);
     expect(told(of(column('p', 'text')), of(point()))).to.deep.equal([
       'a.p schema: must not become "unknown": that is for columns that were adopted',
