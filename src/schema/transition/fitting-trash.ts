@@ -11,7 +11,7 @@ export function* fitting<T extends InTrash>(way: Way, found: readonly T[]): Resu
   const tables: T[] = [];
   for (const each of found) {
     yield;
-    if (each.kind === 'collection' && unfitTable(each.node, byIdentity(to, each.node)) === null) tables.push(each);
+    if (each.kind === 'collection' && unfitTable(each.node, way) === null) tables.push(each);
   }
   const from = tables.length === 0 ? way.from : (yield* withTables(way, tables)).state;
   const fits = [...tables];
@@ -29,8 +29,12 @@ function byIdentity({ collections }: State, { identities, collection }: Collecti
   return same(named) ? named : collections.find(same);
 }
 
-function unfitTable(before: CollectionNode, after: CollectionNode | undefined): string | null {
+function unfitTable(before: CollectionNode, { from, to }: Pick<Way, 'from' | 'to'>): string | null {
+  const after = byIdentity(to, before);
   if (after === undefined || isFolder(after)) return 'it is not asked for';
+  // A diff goes by names: it keeps a table that has the name now, and cannot say that another one takes its place.
+  const named = from.collections.get(after.collection.collection);
+  if (named !== undefined && byIdentity(to, named) === undefined) return 'another table has its name';
   const parts = ['partition_by', 'partition_of'] as const;
   const [old, now] = [extrasOf(before), extrasOf(after)];
   if (parts.some((part) => !jsonEqual(old[part], now[part]))) return 'it is partitioned otherwise';

@@ -4,7 +4,7 @@
  */
 import { type Sql, block, ident, join, literal, sql } from '../sql.js';
 import type { CopiedColumn } from '../statement.js';
-import { asOwner } from './as-owner.js';
+import { asOwner } from '../as-owner.js';
 
 /** The name of the copy in the trash. */
 export const COPY = 'values';

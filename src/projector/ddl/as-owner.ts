@@ -2,7 +2,7 @@
  * PL/pgSQL on all rows of a table. Row security that is forced on its owner is lifted meanwhile, and on request its
  * triggers and rules are disabled. All of them are restored afterwards. The table is locked against everyone else.
  */
-import { type Sql, block, literal, sql } from '../sql.js';
+import { type Sql, block, literal, sql } from './sql.js';
 
 export interface AsOwner {
   /** No trigger or rule of the table runs. */

@@ -1,0 +1,65 @@
+/** Every way back that the service offers can be taken, whatever has had the names meanwhile. */
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+
+interface Diff {
+  hash: string;
+  diff: { collections: object[]; fields: { field: string; restores?: number }[]; relations: object[] };
+  warnings?: { code: string; collection: string; field?: string; message: string }[];
+}
+
+const column = (field: string) => ({ field, type: 'string', interface: 'input' });
+
+describe('going back past names that others have had', function () {
+  this.timeout(60_000);
+  const { api, client } = withService({ each: true, consistent: true });
+
+  const create = (collection: string, ...fields: string[]) =>
+    api.ok('POST', '/collections', { collection, schema: {}, fields: fields.map(column) });
+  const back = (to: number) => api.ok<Diff>('GET', `/history/diff?to=${to}`);
+  const apply = async ({ hash, diff }: Diff) => {
+    for (const path of ['/schema/apply?dry_run', '/schema/apply']) {
+      const { status, text } = await client(path, json({ hash, diff }));
+      expect(status, `${path} ${text}`).below(300);
+      if (status === 200) expect(JSON.parse(text)).include({ accepted: true });
+    }
+  };
+
+  it('offers no values of an earlier table with the same name', async () => {
+    await create('t', 'a', 'b');
+    const then = await api.head();
+    await api.ok('DELETE', '/fields/t/a');
+    await api.ok('DELETE', '/collections/t');
+    await create('t', 'b');
+    const diff = await back(then);
+    expect(diff.diff.fields.filter(({ restores }) => restores !== undefined)).deep.equal([]);
+    expect(diff.warnings?.some(({ code, field }) => code === 'DATA_NOT_RESTORED' && field === 'a')).equal(true);
+    await apply(diff);
+    expect((await back(then)).diff).deep.equal({ collections: [], fields: [], relations: [] });
+  });
+
+  it('offers no values of a table whose name another table took by a rename', async () => {
+    await create('t', 'a', 'b');
+    const then = await api.head();
+    await api.ok('DELETE', '/fields/t/a');
+    await api.ok('DELETE', '/collections/t');
+    await create('s', 'b');
+    await api.ok('POST', '/collections/s/rename', { to: 't' });
+    const diff = await back(then);
+    expect(diff.diff.fields.filter(({ restores }) => restores !== undefined)).deep.equal([]);
+    await apply(diff);
+  });
+
+  it('restores a table whose name is free again after a rename back', async () => {
+    await create('t', 'a');
+    await create('s', 'b');
+    await api.sql(`INSERT INTO t (a) VALUES ('kept')`);
+    const then = await api.head();
+    await api.ok('DELETE', '/collections/t');
+    await api.ok('POST', '/collections/s/rename', { to: 't' });
+    await apply(await back(then));
+    expect(await api.sql('SELECT a FROM t')).deep.equal([{ a: 'kept' }]);
+    expect((await client('/fields/s/b')).status).equal(200);
+  });
+});
