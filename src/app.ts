@@ -16,6 +16,7 @@ import { startCheckpoints } from './log/signed-checkpoints/start.js';
 import { createLogWatch } from './log/watch.js';
 import { autoAcknowledge } from './pipeline/auto-acknowledge.js';
 import { createPipeline } from './pipeline/index.js';
+import { recordingFirstAdmin } from './pipeline/prepare/change-account.js';
 import { createPurger } from './pipeline/purger.js';
 import { readDatabase } from './postgres/database.js';
 import type { Logger } from './postgres/logger.js';
@@ -121,10 +122,6 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
 
   const auth = await createAuth({ pool, secret });
   shutdown.add('accounts', () => auth.stop());
-  role.onPromotion(async () => {
-    await setUp(preparing);
-    await auth.ensureAdmin(options.admin);
-  });
 
   const folds = createStoredFolds({ pool, logger, secret, readOnly });
   const watch = createLogWatch({ pool, logger, readOnly });
@@ -152,6 +149,11 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const release = readRelease();
   const metrics = createMetrics();
   const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store, watch }));
+  const ensureAdmin = async () => auth.ensureAdmin(options.admin, await recordingFirstAdmin(pool, pipeline));
+  role.onPromotion(async () => {
+    await setUp(preparing);
+    await ensureAdmin();
+  });
   autoAcknowledge({ ...options, watch, pipeline, readOnly });
   const purger = createPurger({ ...options, pool, pipeline, readOnly, news: [store, role] });
   shutdown.add('purger', () => purger.stop());
@@ -223,7 +225,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     config: httpConfig(options, { databaseVersion: database.version, release }),
   });
   // Late: what is generated here is shown once, by a start that nothing ends any more.
-  const admin = await auth.ensureAdmin(options.admin);
+  const admin = await ensureAdmin();
   for (const name of admin.ignored) logger.warn(`${name} is not what is stored for the admin, and changes nothing`);
   server.serve(http);
   shutdown.add('http', () => server.close(GRACE));

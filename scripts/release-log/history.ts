@@ -29,7 +29,25 @@ export async function live(living: Living): Promise<void> {
   await lostTrash(living);
   await online(living);
   await agree(living.api, living.session);
+  await accounts(living);
   await loseTheEnd(living);
+}
+
+/** Every event about users and API tokens, with every member and choice. */
+async function accounts({ api }: Living): Promise<void> {
+  interface Made {
+    data: { id: string };
+  }
+  const password = 'correct horse battery';
+  const body = { email: 'ada@example.com', role: 'reader', password };
+  const { id } = (await api.ok<Made>('POST', '/users', body)).data;
+  const path = `/users/${id}`;
+  await api.ok('PATCH', path, { email: 'lovelace@example.com', name: 'Ada', role: 'author', status: 'suspended' });
+  await api.ok('PATCH', path, { password: null });
+  await api.ok('PATCH', path, { password: `${password} 2`, status: 'active' });
+  const token = (await api.ok<Made>('POST', `${path}/tokens`, { expires_at: '2030-01-01T00:00:00Z' })).data;
+  await api.ok('DELETE', `${path}/tokens/${token.id}`);
+  await api.ok('DELETE', path);
 }
 
 /** A change that says why, and that a trace is part of. */

@@ -1,10 +1,14 @@
 /** The admin that the first start creates. */
 import { randomUUID } from 'node:crypto';
-import type { Pool, PoolClient } from 'pg';
+import type { ClientBase, Pool } from 'pg';
+import { type Problem, ProblemError, ok } from '../kernel/problem.js';
+import { accountEvent } from '../schema/fold/accounts.js';
+import type { LogEvent } from '../schema/model/events.js';
 import type { Passwords } from './passwords.js';
 import { newStaticToken, randomSecret, secretHash } from './secrets.js';
 import { own } from '../postgres/own-tables.js';
 import { inTransaction } from './queries.js';
+import type { AccountChange } from './users.js';
 
 const DEFAULT_ADMIN_EMAIL = 'admin@example.com';
 
@@ -32,35 +36,41 @@ export interface FirstAdmin {
 export async function ensureAdmin(
   { pool, passwords }: { pool: Pool; passwords: Passwords },
   settings: FirstAdminSettings,
+  record: RecordFirstAdmin = (change) => inTransaction(pool, change),
 ): Promise<FirstAdmin> {
   const present = await existingAdmin(pool);
   if (present) return compared({ pool, passwords }, present, settings);
 
   const password = settings.password ?? randomSecret();
   const hash = await passwords.hash(password);
-  return inTransaction(pool, async (client) => {
+  const result = await record(async (client) => {
     await client.query(`lock table ${own.users} in share row exclusive mode`);
     const winner = await existingAdmin(client);
-    if (winner) return { ...winner, ignored: [] };
+    if (winner) return ok({ value: { ...winner, ignored: [] }, events: [] });
     const token = settings.token ?? newStaticToken();
     const email = settings.email ?? DEFAULT_ADMIN_EMAIL;
-    await insertAdmin(client, { email, hash, token });
-    return {
+    const value: FirstAdmin = {
       email,
       created: true,
       ignored: [],
       ...(settings.password == null && { passwordGenerated: password }),
       ...(settings.token == null && { tokenGenerated: token }),
     };
+    return ok({ value, events: await insertAdmin(client, { email, hash, token }) });
   });
+  if (!result.ok) throw new ProblemError(result.problems[0] as Problem);
+  return result.value.value;
 }
+
+/** Runs the change in a transaction. Absent: one of its own, without events; see `firstEvents` of the log. */
+export type RecordFirstAdmin = (change: AccountChange<FirstAdmin>) => ReturnType<AccountChange<FirstAdmin>>;
 
 /** Whether the first start was made. */
 export async function hasUsers(db: Pick<Pool, 'query'>): Promise<boolean> {
   return (await existingAdmin(db)) !== null;
 }
 
-async function existingAdmin(client: Pick<Pool | PoolClient, 'query'>): Promise<FirstAdmin | null> {
+async function existingAdmin(client: Pick<Pool | ClientBase, 'query'>): Promise<FirstAdmin | null> {
   const { rows } = await client.query<{ email: string }>(
     `select email from ${own.users} order by (role = 'admin' and status = 'active') desc, created_at, id limit 1`,
   );
@@ -93,17 +103,24 @@ async function compared(
   return { ...present, ignored };
 }
 
-async function insertAdmin(client: PoolClient, admin: { email: string; hash: string; token: string }): Promise<void> {
-  const id = randomUUID();
+async function insertAdmin(
+  client: ClientBase,
+  admin: { email: string; hash: string; token: string },
+): Promise<LogEvent[]> {
+  const [id, token] = [randomUUID(), randomUUID()];
   await client.query(
     `insert into ${own.users} (id, email, name, password_hash, role, status)
       values ($1, $2, 'Admin', $3, 'admin', 'active')`,
     [id, admin.email, admin.hash],
   );
   await client.query(`insert into ${own.tokens} (id, user_id, name, token_hash) values ($1, $2, $3, $4)`, [
-    randomUUID(),
+    token,
     id,
     'first start',
     secretHash(admin.token),
   ]);
+  return [
+    accountEvent('account.created', id, { role: 'admin', status: 'active', password_set_by: null }),
+    accountEvent('token.created', id, { token, issued_by: null, expires_at: null }),
+  ];
 }

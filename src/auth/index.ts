@@ -1,7 +1,7 @@
 /** Authentication: users, static tokens, sessions, and who a bearer token belongs to. */
 import type { Pool } from 'pg';
 import { createAccessTokens } from './access-tokens.js';
-import { ensureAdmin, type FirstAdmin, type FirstAdminSettings } from './first-admin.js';
+import { ensureAdmin, type FirstAdmin, type FirstAdminSettings, type RecordFirstAdmin } from './first-admin.js';
 import { createIdentify, type Identify } from './identify.js';
 import { createLiveSessions, type LiveSessions } from './live-sessions.js';
 import { createLoginLimit, type LoginLimit } from './login-limit.js';
@@ -19,7 +19,7 @@ export interface Auth {
   loginLimit: LoginLimit;
   identify: Identify;
   /** See first-admin.ts. */
-  ensureAdmin(settings: FirstAdminSettings): Promise<FirstAdmin>;
+  ensureAdmin(settings: FirstAdminSettings, record?: RecordFirstAdmin): Promise<FirstAdmin>;
   /** Stops the timers. The pool is the caller's. */
   stop(): void;
 }
@@ -45,7 +45,7 @@ export async function createAuth({ pool, secret, clock = Date.now }: AuthDeps): 
     liveSessions: createLiveSessions({ pool, clock }),
     loginLimit,
     identify: createIdentify({ pool, accessTokens, clock }),
-    ensureAdmin: (settings) => ensureAdmin({ pool, passwords }, settings),
+    ensureAdmin: (settings, record) => ensureAdmin({ pool, passwords }, settings, record),
     stop: () => loginLimit.stop(),
   };
 }

@@ -1,12 +1,13 @@
 /** Static tokens: long-lived bearer tokens of a user, shown once and stored as a hash. */
 import { isUuid } from '../kernel/uuid.js';
 import { randomUUID } from 'node:crypto';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
-import { write } from './queries.js';
+import { accountEvent } from '../schema/fold/accounts.js';
+import { onlyRow } from './queries.js';
 import { newStaticToken, secretHash } from './secrets.js';
 import { own } from '../postgres/own-tables.js';
-import { unknownUser } from './users.js';
+import { type AccountChange, unknownUser } from './users.js';
 
 export interface Token {
   /** uuid */
@@ -32,8 +33,8 @@ export interface Tokens {
   /** Oldest first. */
   list(userId: string): Promise<Result<Token[]>>;
   /** The answer holds the token itself: the only time it can be seen. */
-  create(userId: string, token: NewToken): Promise<Result<Token & { token: string }>>;
-  revoke(userId: string, tokenId: string): Promise<Result<null>>;
+  create(userId: string, token: NewToken): AccountChange<Token & { token: string }>;
+  revoke(userId: string, tokenId: string): AccountChange<null>;
 }
 
 interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
@@ -42,6 +43,9 @@ interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
 }
 
 const COLUMNS = 'id, name, created_at, expires_at';
+
+/** Of one user, expired ones included. */
+export const TOKENS_PER_USER = 100;
 
 /** Refuses with NOT_FOUND for a user or token that isn't there, an id that is no uuid included. */
 export function createTokens({ pool }: { pool: Pool }): Tokens {
@@ -55,32 +59,54 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
       return ok(rows.map(toToken));
     },
 
-    async create(userId, { name = 'token', expires_at = null, token = newStaticToken(), issuedBy = null }) {
-      if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
-      const { rows } = await write<TokenRow>(
-        pool,
-        `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at, issued_by)
-          select $1, id, $3, $4, $5, $6 from ${own.users} where id = $2 returning ${COLUMNS}`,
-        [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at), issuedBy],
-      );
-      return rows[0] ? ok({ ...toToken(rows[0]), token }) : refuse(unknownUser(userId));
+    create(userId, { name = 'token', expires_at = null, token = newStaticToken(), issuedBy = null }) {
+      return async (client) => {
+        if (!(await userExists(client, userId))) return refuse(unknownUser(userId));
+        if ((await countTokens(client, userId)) >= TOKENS_PER_USER) return refuse(tooManyTokens());
+        const made = onlyRow(
+          await client.query<TokenRow>(
+            `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at, issued_by)
+              values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
+            [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at), issuedBy],
+          ),
+        );
+        const shown = toToken(made);
+        const access = { token: shown.id, issued_by: issuedBy, expires_at: shown.expires_at };
+        return ok({
+          value: { ...shown, token },
+          events: [accountEvent('token.created', userId.toLowerCase(), access)],
+        });
+      };
     },
 
-    async revoke(userId, tokenId) {
+    revoke: (userId, tokenId) => async (client) => {
       if (!isUuid(userId)) return refuse(unknownUser(userId));
       if (!isUuid(tokenId)) return refuse(unknownToken(tokenId));
-      const { rowCount } = await write(pool, `delete from ${own.tokens} where id = $1 and user_id = $2`, [
-        tokenId,
-        userId,
-      ]);
-      return rowCount === 0 ? refuse(unknownToken(tokenId)) : ok(null);
+      const { rows } = await client.query<{ id: string }>(
+        `delete from ${own.tokens} where id = $1 and user_id = $2 returning id`,
+        [tokenId, userId],
+      );
+      if (rows[0] === undefined) return refuse(unknownToken(tokenId));
+      const event = accountEvent('token.revoked', userId.toLowerCase(), { token: rows[0].id });
+      return ok({ value: null, events: [event] });
     },
   };
 }
 
-async function userExists(pool: Pick<Pool, 'query'>, id: string): Promise<boolean> {
+/** What is not revoked, expired or not. */
+async function countTokens(client: ClientBase, userId: string): Promise<number> {
+  const text = `select count(*)::int as count from ${own.tokens} where user_id = $1`;
+  return onlyRow(await client.query<{ count: number }>(text, [userId])).count;
+}
+
+const tooManyTokens = (): Problem => ({
+  code: 'INVALID_STATE',
+  message: `This user has ${TOKENS_PER_USER} API tokens, the most for one user. Revoke one first.`,
+});
+
+async function userExists(db: Pick<Pool | ClientBase, 'query'>, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
-  const { rowCount } = await pool.query(`select from ${own.users} where id = $1`, [id]);
+  const { rowCount } = await db.query(`select from ${own.users} where id = $1`, [id]);
   return rowCount !== 0;
 }
 

@@ -1,12 +1,14 @@
 /** The users of the service. */
 import { isUuid } from '../kernel/uuid.js';
 import { randomUUID } from 'node:crypto';
-import type { Pool, PoolClient } from 'pg';
-import { SQLSTATE, sqlState } from '../postgres/errors.js';
+import type { ClientBase, Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
+import { accountEvent } from '../schema/fold/accounts.js';
+import type { AccountEventData } from '../schema/model/account-events.js';
+import type { LogEvent } from '../schema/model/events.js';
 import type { Role, UserStatus } from './caller.js';
 import type { Passwords } from './passwords.js';
-import { inTransaction, onlyRow, write } from './queries.js';
+import { onlyRow } from './queries.js';
 import { own } from '../postgres/own-tables.js';
 import { toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
 
@@ -23,6 +25,12 @@ export interface NewUser {
 
 export type UserChanges = Partial<NewUser>;
 
+/**
+ * Writes in the transaction that appends its events, under the log's lock; see `changingAccount` of the pipeline. No
+ * events: nothing changed.
+ */
+export type AccountChange<T> = (client: ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
+
 export interface Users {
   /** By e-mail address. */
   list(page: { offset: number; limit: number }): Promise<User[]>;
@@ -30,11 +38,11 @@ export interface Users {
   /** By id or e-mail address, in any case. */
   find(named: string): Promise<User | undefined>;
   get(id: string): Promise<Result<User>>;
-  create(user: NewUser): Promise<Result<User>>;
-  /** Only the members given change. Another password, and being suspended, end the user's sessions. */
-  update(id: string, changes: UserChanges): Promise<Result<User>>;
-  /** Removes the user with its tokens and sessions. */
-  remove(id: string): Promise<Result<null>>;
+  create(user: NewUser): Promise<AccountChange<User>>;
+  /** Only the given members change. A new password and a suspension end the user's sessions. */
+  update(id: string, changes: UserChanges): Promise<AccountChange<User>>;
+  /** Deletes the user with its tokens and sessions. */
+  remove(id: string): AccountChange<null>;
 }
 
 /**
@@ -42,7 +50,8 @@ export interface Users {
  * leave no active admin.
  */
 export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwords }): Users {
-  const hashOf = (password: string | null | undefined) => (password == null ? null : passwords.hash(password));
+  const hashOf = async (password: string | null | undefined): Promise<string | null> =>
+    password == null ? null : passwords.hash(password);
 
   return {
     async list({ offset, limit }) {
@@ -73,91 +82,128 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
 
     async create(user) {
       const { email, name = email, password, role, status = 'active', passwordSetBy = null } = user;
-      const insert = `insert into ${own.users} (id, email, name, password_hash, role, status, password_set_by)
-        values ($1, $2, $3, $4, $5, $6, $7) returning ${USER_COLUMNS}`;
-      const values = [randomUUID(), email, name, await hashOf(password), role, status, passwordSetBy];
-      return refusingTakenEmail(email, async () => ok(toUser(onlyRow(await write<UserRow>(pool, insert, values)))));
+      const hash = await hashOf(password);
+      return async (client) => {
+        if (await isTaken(client, email)) return refuse(takenEmail(email));
+        const setBy = hash === null ? null : passwordSetBy;
+        const made = onlyRow(
+          await client.query<UserRow>(
+            `insert into ${own.users} (id, email, name, password_hash, role, status, password_set_by)
+              values ($1, $2, $3, $4, $5, $6, $7) returning ${USER_COLUMNS}`,
+            [randomUUID(), email, name, hash, role, status, setBy],
+          ),
+        );
+        const event = accountEvent('account.created', made.id, { role, status, password_set_by: setBy });
+        return ok({ value: toUser(made), events: [event] });
+      };
     },
 
     async update(id, changes) {
-      if (!isUuid(id)) return refuse(unknownUser(id));
-      const columns = await changedColumns(changes, hashOf);
-      const work = async (client: PoolClient) => {
-        const losesAdmin = changes.status === 'suspended' || (changes.role !== undefined && changes.role !== 'admin');
-        if (losesAdmin && (await isLastAdmin(client, id))) return refuse(lastAdmin(id));
+      const hash = await hashOf(changes.password);
+      return async (client) => {
+        const before = isUuid(id) ? await lockUser(client, id) : undefined;
+        if (before === undefined) return refuse(unknownUser(id));
+        const { columns, data } = changesOf(before, changes, hash);
+        if (columns.length === 0) return ok({ value: toUser(before), events: [] });
+        const problem = await whyNotChanged(client, id, changes);
+        if (problem !== null) return refuse(problem);
         const user = await writeColumns(client, id, columns);
-        if (!user) return refuse(unknownUser(id));
         if (changes.password !== undefined || user.status !== 'active') {
           await client.query(`delete from ${own.sessions} where user_id = $1`, [id]);
         }
-        return ok(user);
+        return ok({ value: user, events: [accountEvent('account.updated', user.id, data)] });
       };
-      return refusingTakenEmail(changes.email ?? '', () => inTransaction(pool, work));
     },
 
-    async remove(id) {
-      if (!isUuid(id)) return refuse(unknownUser(id));
-      return inTransaction(pool, async (client) => {
-        if (await isLastAdmin(client, id)) return refuse(lastAdmin(id));
-        await client.query(`delete from ${own.sessions} where user_id = $1`, [id]);
-        await client.query(`delete from ${own.tokens} where user_id = $1`, [id]);
-        const { rowCount } = await client.query(`delete from ${own.users} where id = $1`, [id]);
-        return rowCount === 0 ? refuse(unknownUser(id)) : ok(null);
-      });
+    remove: (id) => async (client) => {
+      const before = isUuid(id) ? await lockUser(client, id) : undefined;
+      if (before === undefined) return refuse(unknownUser(id));
+      if (await isLastAdmin(client, id)) return refuse(lastAdmin(id));
+      await client.query(`delete from ${own.sessions} where user_id = $1`, [id]);
+      await client.query(`delete from ${own.tokens} where user_id = $1`, [id]);
+      await client.query(`delete from ${own.users} where id = $1`, [id]);
+      return ok({ value: null, events: [accountEvent('account.deleted', before.id, {})] });
     },
   };
 }
 
-type Columns = [name: string, value: unknown][];
-
-async function changedColumns(
-  changes: UserChanges,
-  hashOf: (password: string | null | undefined) => Promise<string> | null,
-): Promise<Columns> {
-  const { email, name, role, status, password, passwordSetBy = null } = changes;
-  const columns: Columns = [];
-  if (email !== undefined) columns.push(['email', email]);
-  if (name !== undefined) columns.push(['name', name]);
-  if (role !== undefined) columns.push(['role', role]);
-  if (status !== undefined) columns.push(['status', status]);
-  if (password !== undefined)
-    columns.push(['password_hash', await hashOf(password)], ['password_set_by', passwordSetBy]);
-  return columns;
+async function whyNotChanged(client: ClientBase, id: string, changes: UserChanges): Promise<Problem | null> {
+  const { email, role, status } = changes;
+  const losesAdmin = status === 'suspended' || (role !== undefined && role !== 'admin');
+  if (losesAdmin && (await isLastAdmin(client, id))) return lastAdmin(id);
+  return email !== undefined && (await isTaken(client, email, id)) ? takenEmail(email) : null;
 }
 
-async function writeColumns(client: PoolClient, id: string, columns: Columns): Promise<User | undefined> {
-  // The column names are the literals of changedColumns; a body's members never get here as text.
-  const assignments = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ') || 'id = id';
-  const { rows } = await client.query<UserRow>(
+type Columns = [name: string, value: string | null][];
+
+interface ChangedUser {
+  columns: Columns;
+  /** The same, as the event says it. */
+  data: AccountEventData['account.updated'];
+}
+
+/** What differs from the row. A given password counts as a new one. */
+function changesOf(before: UserRow, changes: UserChanges, hash: string | null): ChangedUser {
+  const { password, passwordSetBy = null } = changes;
+  const columns: Columns = [];
+  const data: ChangedUser['data'] = {};
+  const change = (name: 'email' | 'name' | 'role' | 'status'): string | undefined => {
+    const value = changes[name];
+    if (value === undefined || value === before[name]) return undefined;
+    columns.push([name, value]);
+    return value;
+  };
+  if (change('email') !== undefined) data.email = 'changed';
+  if (change('name') !== undefined) data.name = 'changed';
+  const [role, status] = [change('role'), change('status')];
+  if (role !== undefined) data.role = role;
+  if (status !== undefined) data.status = status;
+  if (password !== undefined) {
+    data.password = hash === null ? 'removed' : 'set';
+    data.password_set_by = hash === null ? null : passwordSetBy;
+    columns.push(['password_hash', hash], ['password_set_by', data.password_set_by]);
+  }
+  return { columns, data };
+}
+
+async function lockUser(client: ClientBase, id: string): Promise<UserRow | undefined> {
+  const { rows } = await client.query<UserRow>(`select ${USER_COLUMNS} from ${own.users} where id = $1 for update`, [
+    id,
+  ]);
+  return rows[0];
+}
+
+async function writeColumns(client: ClientBase, id: string, columns: Columns): Promise<User> {
+  // The column names are the literals of changesOf; a body's members never get here as text.
+  const assignments = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ');
+  const result = await client.query<UserRow>(
     `update ${own.users} set ${assignments} where id = $1 returning ${USER_COLUMNS}`,
     [id, ...columns.map(([, value]) => value)],
   );
-  return rows[0] && toUser(rows[0]);
+  return toUser(onlyRow(result));
 }
 
-/**
- * Whether `id` is the only active admin. The rows of all active admins are locked, in one order: of two processes that
- * each demote another of the last two, the second waits and then sees that it is down to one.
- */
-async function isLastAdmin(client: PoolClient, id: string): Promise<boolean> {
+/** Whether `id` is the only active admin. The log's lock keeps two changes from each demoting one of the last two. */
+async function isLastAdmin(client: ClientBase, id: string): Promise<boolean> {
   const { rows } = await client.query<{ id: string }>(
-    `select id from ${own.users} where role = 'admin' and status = 'active' order by id for update`,
+    `select id from ${own.users} where role = 'admin' and status = 'active' limit 2`,
   );
   return rows.length === 1 && rows[0]?.id === id.toLowerCase();
 }
 
-async function refusingTakenEmail<T>(email: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
-  try {
-    return await work();
-  } catch (error) {
-    if (sqlState(error) !== SQLSTATE.unique_violation) throw error;
-    return refuse({
-      code: 'ALREADY_EXISTS',
-      message: `A user with the e-mail address ${email} exists.`,
-      path: 'email',
-    });
-  }
+async function isTaken(client: ClientBase, email: string, except: string | null = null): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `select from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1) and id is distinct from $2::uuid`,
+    [email, except],
+  );
+  return rowCount !== 0;
 }
+
+const takenEmail = (email: string): Problem => ({
+  code: 'ALREADY_EXISTS',
+  message: `A user with the e-mail address ${email} exists.`,
+  path: 'email',
+});
 
 /** NOT_FOUND, with the id as it was sent. */
 export function unknownUser(id: string): Problem {

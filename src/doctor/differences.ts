@@ -11,7 +11,8 @@ export function countDifferences({ length }: readonly Difference[]): string {
 
 /** One line: `catalog articles.title type: expected "text", found "integer"`. */
 export function describeDifference({ where, collection, field, member, expected, found }: Difference): string {
-  return `  ${where} ${placeText({ collection, field })} ${member}: expected ${show(expected)}, found ${show(found)}`;
+  const place = [where, placeText({ collection, field }), member].filter((part) => part !== '').join(' ');
+  return `  ${place}: expected ${show(expected)}, found ${show(found)}`;
 }
 
 const show = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value));

@@ -113,6 +113,10 @@ export const FINDINGS = {
     severity: 'error',
     fix: '"dps rebuild change-requests" makes the list of change requests again from the log, while the service runs.',
   },
+  ACCOUNTS_DIFFER: {
+    severity: 'error',
+    fix: 'Someone changed accounts in the database itself. Delete users that nobody created ("dps users remove"), revoke such API tokens ("dps tokens revoke"), and set roles and statuses again ("dps users set"). Then change the password of the database account.',
+  },
   TRASH_STRANGE: {
     severity: 'warning',
     fix: 'Move what the message names elsewhere, or drop it (DROP SCHEMA … CASCADE where the whole schema is not ours): what is in the trash is purged only when nothing else depends on it or stands beside it.',

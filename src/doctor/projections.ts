@@ -28,6 +28,7 @@ const KINDS: Readonly<Record<Difference['where'], { code: FindingCode; what: str
   catalog: { code: 'TABLES_DIFFER', what: 'tables' },
   trash: { code: 'TRASH_DIFFERS', what: 'things in the trash' },
   changes: { code: 'CHANGES_DIFFER', what: 'rows of change requests' },
+  accounts: { code: 'ACCOUNTS_DIFFER', what: 'users and API tokens' },
 };
 
 function differing(code: FindingCode, what: string, differences: readonly Difference[]): Finding[] {

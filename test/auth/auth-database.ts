@@ -1,14 +1,16 @@
 /** The authentication services on a fresh, migrated database. */
 import type pg from 'pg';
 import { type Auth, createAuth } from '../../src/auth/index.js';
-import { readDatabase } from '../../src/postgres/database.js';
-import { migrate } from '../../src/postgres/migrate.js';
-import { createPool } from '../../src/postgres/pool.js';
+import type { Result } from '../../src/kernel/problem.js';
+import { type AccountChange, changeAccount } from '../../src/pipeline/prepare/change-account.js';
+import { CAUSE, startInstance } from '../support/instance.js';
 import { createDatabase } from '../support/postgres.js';
 
 export interface AuthDatabase {
   auth: Auth;
   pool: pg.Pool;
+  /** Carries out a change of accounts with its events. */
+  change<T>(change: AccountChange<T> | Promise<AccountChange<T>>): Promise<Result<T>>;
   /** Another process on the same database, as far as authentication goes. */
   another(): Promise<Auth>;
   /** What freshness.check() reads. */
@@ -18,12 +20,9 @@ export interface AuthDatabase {
   close(): Promise<void>;
 }
 
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
-
 export async function openAuthDatabase(): Promise<AuthDatabase> {
   const { connectionString, drop } = await createDatabase('migrated');
-  const pool = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 5, logger });
-  await migrate({ pool, schema: 'public', serviceSchema: 'service', database: await readDatabase(pool), logger });
+  const { pool, pipeline, stop } = await startInstance(connectionString);
   let now = Date.now();
   const opened: Auth[] = [];
   const another = async () => {
@@ -34,6 +33,7 @@ export async function openAuthDatabase(): Promise<AuthDatabase> {
   return {
     auth: await another(),
     pool,
+    change: async (change) => changeAccount(pipeline, await change, { cause: CAUSE }),
     another,
     async epoch() {
       const { rows } = await pool.query<{ epoch: number }>('select epoch from service.service_auth_epoch');
@@ -44,7 +44,7 @@ export async function openAuthDatabase(): Promise<AuthDatabase> {
     },
     async close() {
       for (const auth of opened) auth.stop();
-      await pool.end();
+      await stop();
       await drop();
     },
   };

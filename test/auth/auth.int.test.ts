@@ -30,7 +30,11 @@ describe('authentication', () => {
 
   const who = async (token: string) => database.auth.identify(token, await database.epoch());
   const newUser = async (email: string) =>
-    valueOf(await database.auth.users.create({ email, name: 'Somebody', password: 'battery staple', role: 'reader' }));
+    valueOf(
+      await database.change(
+        database.auth.users.create({ email, name: 'Somebody', password: 'battery staple', role: 'reader' }),
+      ),
+    );
 
   describe('the first admin', () => {
     it('is created with what was given, and once', async () => {
@@ -40,7 +44,12 @@ describe('authentication', () => {
         created: false,
         ignored: [],
       });
-      expect(await who('the-admin-token')).deep.equal({ id: admin.id, name: 'Admin', role: 'admin' });
+      expect(await who('the-admin-token')).deep.equal({
+        id: admin.id,
+        name: 'Admin',
+        role: 'admin',
+        credential: { kind: 'token', issuedBy: null },
+      });
     });
 
     it('is not changed by other settings, which are said to do nothing', async () => {
@@ -76,43 +85,45 @@ describe('authentication', () => {
   describe('users', () => {
     it('are known by their e-mail address in any case', async () => {
       await newUser('Ann@example.com');
-      const again = await database.auth.users.create({ email: 'ann@EXAMPLE.com', role: 'reader' });
+      const again = await database.change(database.auth.users.create({ email: 'ann@EXAMPLE.com', role: 'reader' }));
       expect(codesOf(again)).deep.equal(['ALREADY_EXISTS']);
       expect(await database.auth.sessions.login(from('ANN@example.com', 'battery staple'))).not.equal(null);
     });
 
     it('change member by member', async () => {
       const user = await newUser('change@example.com');
-      const changed = valueOf(await database.auth.users.update(user.id, { role: 'auditor' }));
+      const changed = valueOf(await database.change(database.auth.users.update(user.id, { role: 'auditor' })));
       expect(changed).deep.equal({ ...user, role: 'auditor' });
-      expect(valueOf(await database.auth.users.update(user.id, {}))).deep.equal(changed);
-      expect(codesOf(await database.auth.users.update(user.id, { email: 'boss@example.com' }))).deep.equal([
-        'ALREADY_EXISTS',
-      ]);
+      expect(valueOf(await database.change(database.auth.users.update(user.id, {})))).deep.equal(changed);
+      expect(
+        codesOf(await database.change(database.auth.users.update(user.id, { email: 'boss@example.com' }))),
+      ).deep.equal(['ALREADY_EXISTS']);
     });
 
     it('that are unknown, or named by something else than an id, are not found', async () => {
       for (const id of ['nobody', '00000000-0000-4000-8000-000000000000', "' or true --"]) {
         expect(codesOf(await database.auth.users.get(id))).deep.equal(['NOT_FOUND']);
-        expect(codesOf(await database.auth.users.update(id, { name: 'x' }))).deep.equal(['NOT_FOUND']);
-        expect(codesOf(await database.auth.users.remove(id))).deep.equal(['NOT_FOUND']);
+        expect(codesOf(await database.change(database.auth.users.update(id, { name: 'x' })))).deep.equal(['NOT_FOUND']);
+        expect(codesOf(await database.change(database.auth.users.remove(id)))).deep.equal(['NOT_FOUND']);
         expect(codesOf(await database.auth.tokens.list(id))).deep.equal(['NOT_FOUND']);
-        expect(codesOf(await database.auth.tokens.create(id, {}))).deep.equal(['NOT_FOUND']);
-        expect(codesOf(await database.auth.tokens.revoke(admin.id, id))).deep.equal(['NOT_FOUND']);
+        expect(codesOf(await database.change(database.auth.tokens.create(id, {})))).deep.equal(['NOT_FOUND']);
+        expect(codesOf(await database.change(database.auth.tokens.revoke(admin.id, id)))).deep.equal(['NOT_FOUND']);
       }
     });
 
     it('keep the last active admin, also when two are demoted at the same moment', async () => {
       const { users } = database.auth;
-      expect(codesOf(await users.remove(admin.id))).deep.equal(['IN_USE']);
-      expect(codesOf(await users.update(admin.id, { role: 'auditor' }))).deep.equal(['IN_USE']);
-      expect(codesOf(await users.update(admin.id, { status: 'suspended' }))).deep.equal(['IN_USE']);
+      expect(codesOf(await database.change(users.remove(admin.id)))).deep.equal(['IN_USE']);
+      expect(codesOf(await database.change(users.update(admin.id, { role: 'auditor' })))).deep.equal(['IN_USE']);
+      expect(codesOf(await database.change(users.update(admin.id, { status: 'suspended' })))).deep.equal(['IN_USE']);
       const second = await newUser('second@example.com');
-      valueOf(await users.update(second.id, { role: 'admin' }));
-      const both = await Promise.all([admin, second].map(({ id }) => users.update(id, { role: 'auditor' })));
+      valueOf(await database.change(users.update(second.id, { role: 'admin' })));
+      const both = await Promise.all(
+        [admin, second].map(({ id }) => database.change(users.update(id, { role: 'auditor' }))),
+      );
       expect(both.flatMap(codesOf)).deep.equal(['IN_USE']);
-      for (const { id } of [admin, second]) valueOf(await users.update(id, { role: 'admin' }));
-      valueOf(await users.remove(second.id));
+      for (const { id } of [admin, second]) valueOf(await database.change(users.update(id, { role: 'admin' })));
+      valueOf(await database.change(users.remove(second.id)));
     });
   });
 
@@ -121,20 +132,21 @@ describe('authentication', () => {
       const { tokens } = database.auth;
       const other = await database.another();
       const user = await newUser('token@example.com');
-      const { token, ...shown } = valueOf(await tokens.create(user.id, { name: 'deploy' }));
+      const { token, ...shown } = valueOf(await database.change(tokens.create(user.id, { name: 'deploy' })));
       expect(shown).to.have.property('expires_at', null);
       expect(token).match(/^dps_[\w-]{43}$/);
       expect(valueOf(await tokens.list(user.id))).deep.equal([shown]);
-      const caller = { id: user.id, name: 'Somebody', role: 'reader' };
+      const credential = { kind: 'token', issuedBy: null };
+      const caller = { id: user.id, name: 'Somebody', role: 'reader', credential };
       expect(await who(token)).deep.equal(caller);
       expect(await other.identify(token, await database.epoch())).deep.equal(caller);
-      valueOf(await tokens.revoke(user.id, shown.id));
+      valueOf(await database.change(tokens.revoke(user.id, shown.id)));
       expect(await who(token)).equal(null);
       expect(await other.identify(token, await database.epoch())).equal(null);
     });
 
     it('are stored as hashes', async () => {
-      const { token } = valueOf(await database.auth.tokens.create(admin.id, {}));
+      const { token } = valueOf(await database.change(database.auth.tokens.create(admin.id, {})));
       const { rows } = await database.pool.query<{ row: string }>(
         'select t::text as row from service.service_tokens t',
       );
@@ -145,7 +157,7 @@ describe('authentication', () => {
     it('expire', async () => {
       const expires_at = new Date(Date.now() + 60_000).toISOString();
       const user = await newUser('expiry@example.com');
-      const created = valueOf(await database.auth.tokens.create(user.id, { expires_at }));
+      const created = valueOf(await database.change(database.auth.tokens.create(user.id, { expires_at })));
       expect(created.expires_at).equal(expires_at);
       expect(await who(created.token)).not.equal(null);
       // The test's clock stands still between calls, and lags behind by what the tests before have taken.
@@ -156,14 +168,14 @@ describe('authentication', () => {
     it('end for a user that is suspended or removed, and a role counts from the moment it changes', async () => {
       const { users, tokens } = database.auth;
       const user = await newUser('gone@example.com');
-      const { token } = valueOf(await tokens.create(user.id, {}));
-      valueOf(await users.update(user.id, { role: 'auditor' }));
+      const { token } = valueOf(await database.change(tokens.create(user.id, {})));
+      valueOf(await database.change(users.update(user.id, { role: 'auditor' })));
       expect((await who(token))?.role).equal('auditor');
-      valueOf(await users.update(user.id, { status: 'suspended' }));
+      valueOf(await database.change(users.update(user.id, { status: 'suspended' })));
       expect(await who(token)).equal(null);
-      valueOf(await users.update(user.id, { status: 'active' }));
+      valueOf(await database.change(users.update(user.id, { status: 'active' })));
       expect(await who(token)).not.equal(null);
-      valueOf(await users.remove(user.id));
+      valueOf(await database.change(users.remove(user.id)));
       expect(await who(token)).equal(null);
     });
   });
@@ -183,16 +195,20 @@ describe('authentication', () => {
       expect(await sessions.login(from('boss@example.com', 'wrong horse'))).equal(null);
       expect(await sessions.login(from('nobody@example.com', 'correct horse'))).equal(null);
       const user = await newUser('suspended@example.com');
-      valueOf(await users.update(user.id, { status: 'suspended' }));
+      valueOf(await database.change(users.update(user.id, { status: 'suspended' })));
       expect(await sessions.login(from('suspended@example.com', 'battery staple'))).equal(null);
-      const { id } = valueOf(await users.create({ email: 'passwordless@example.com', role: 'reader' }));
+      const { id } = valueOf(
+        await database.change(users.create({ email: 'passwordless@example.com', role: 'reader' })),
+      );
       expect(await sessions.login(from('passwordless@example.com', ''))).equal(null);
-      valueOf(await users.remove(id));
+      valueOf(await database.change(users.remove(id)));
     });
 
     it('take a password as one, however its characters are composed', async () => {
       const { users, sessions } = database.auth;
-      valueOf(await users.create({ email: 'ü@example.com', password: 'pässwörter 1', role: 'reader' }));
+      valueOf(
+        await database.change(users.create({ email: 'ü@example.com', password: 'pässwörter 1', role: 'reader' })),
+      );
       expect(await sessions.login(from('ü@example.com', 'pa\u0308sswo\u0308rter 1'))).not.equal(null);
     });
 
@@ -258,7 +274,7 @@ describe('authentication', () => {
       database.pass(SESSION_LIFETIME + 1000);
       expect(await sessions.refresh(idle.refresh_token)).equal(null);
       const grant = await login();
-      valueOf(await users.update(admin.id, { password: 'correct horse' }));
+      valueOf(await database.change(users.update(admin.id, { password: 'correct horse' })));
       expect(await who(grant.access_token)).equal(null);
     });
 

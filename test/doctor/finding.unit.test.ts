@@ -3,6 +3,7 @@ import { FINDINGS, finding } from '../../src/doctor/finding.js';
 
 /** Nothing goes on, or something is wrong already: the exit code of dps doctor is 1. */
 const ERRORS = [
+  'ACCOUNTS_DIFFER',
   'CHAIN_BROKEN',
   'CHANGES_DIFFER',
   'CHECK_FAILED',

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { createAuth } from '../../src/auth/index.js';
+import { type AccountChange, changeAccount } from '../../src/pipeline/prepare/change-account.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { createIndexProjection } from '../../src/projector/indexes/index.js';
@@ -75,10 +76,14 @@ describe('a process of an older release than its database', function () {
 
   it('changes no user, token or session', async () => {
     const auth = await createAuth({ pool: instance.pool, secret: 'x'.repeat(40) });
-    const user = await auth.users.create({ email: 'ada@example.com', password: 'correct horse', role: 'admin' });
+    const change = async <T>(made: AccountChange<T> | Promise<AccountChange<T>>) =>
+      changeAccount(instance.pipeline, await made, { cause: CAUSE });
+    const user = await change(
+      auth.users.create({ email: 'ada@example.com', password: 'correct horse', role: 'admin' }),
+    );
     if (!user.ok) throw new Error('not made');
     const { id } = user.value;
-    const token = await auth.tokens.create(id, {});
+    const token = await change(auth.tokens.create(id, {}));
     const grant = await auth.sessions.login({
       email: 'ada@example.com',
       password: 'correct horse',
@@ -92,12 +97,15 @@ describe('a process of an older release than its database', function () {
     ];
     const before = await counts();
     await migrated();
+    const changes = [
+      change(auth.users.create({ email: 'bob@example.com', role: 'reader' })),
+      change(auth.users.update(id, { name: 'Bob' })),
+      change(auth.users.remove(id)),
+      change(auth.tokens.create(id, {})),
+      change(auth.tokens.revoke(id, token.value.id)),
+    ];
+    for (const result of await Promise.all(changes)) expect(JSON.stringify(result)).to.include('older release');
     const writes = [
-      () => auth.users.create({ email: 'bob@example.com', role: 'reader' }),
-      () => auth.users.update(id, { name: 'Bob' }),
-      () => auth.users.remove(id),
-      () => auth.tokens.create(id, {}),
-      () => auth.tokens.revoke(id, token.value.id),
       () => auth.sessions.login({ email: 'ada@example.com', password: 'correct horse', network: '127.0.0.1' }),
       () => auth.sessions.refresh(grant.refresh_token),
       () => auth.sessions.logout(grant.refresh_token),

@@ -35,6 +35,7 @@ const TYPES = [
   'log.acknowledged',
   'trash.purged',
   'change.opened',
+  'account.updated',
   'nothing.happened',
 ];
 
@@ -48,7 +49,7 @@ function filters(context: Context): [string, string][] {
     until: [0.15, moment(random, world)],
     after: [0.2, moment(random, world)],
     limit: [0.4, () => String(random.below(30))],
-    subject: [0.05, () => random.pick(['log', 'log:7', 'change', ':', 'x'])],
+    subject: [0.05, () => random.pick(['log', 'log:7', 'change', 'user', ':', 'x'])],
   });
 }
 

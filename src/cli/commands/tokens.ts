@@ -27,7 +27,7 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
   };
   const made = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
-    return accepted(await accounts.tokens.create(user.id, token));
+    return accounts.change('create-token', accounts.tokens.create(user.id, token));
   });
   show(invocation, made, () => `${made.token}\n(shown this once; ${describe(made)})`);
   return 0;
@@ -39,7 +39,7 @@ export async function revoke(invocation: Invocation): Promise<ExitCode> {
   const revoked = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
     const token = pick(accepted(await accounts.tokens.list(user.id)), given);
-    accepted(await accounts.tokens.revoke(user.id, token.id));
+    await accounts.change('revoke-token', accounts.tokens.revoke(user.id, token.id));
     return token;
   });
   show(invocation, revoked, () => `revoked ${describe(revoked)}`);

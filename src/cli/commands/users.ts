@@ -5,7 +5,7 @@ import type { Users } from '../../auth/users.js';
 import { randomSecret } from '../../auth/secrets.js';
 import { findUser, withAccounts } from '../connections/accounts.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
-import { accepted, show, table } from '../output.js';
+import { show, table } from '../output.js';
 
 /** All of them, by e-mail address. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
@@ -38,7 +38,7 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
   const { password, shown } = await choosePassword(invocation, 'generate');
   const name = text(invocation.values, 'name');
   const user = await withAccounts(invocation, async (accounts) =>
-    accepted(await accounts.users.create({ email: checkEmail(email), name, role, password })),
+    accounts.change('create-user', await accounts.users.create({ email: checkEmail(email), name, role, password })),
   );
   showOne(invocation, user, 'added', shown);
   return 0;
@@ -59,7 +59,7 @@ export async function set(invocation: Invocation): Promise<ExitCode> {
   if (Object.values(changes).every((value) => value === undefined)) throw new UsageError('Say what to change.');
   const user = await withAccounts(invocation, async (accounts) => {
     const { id } = await findUser(accounts.users, named);
-    return accepted(await accounts.users.update(id, changes));
+    return accounts.change('update-user', await accounts.users.update(id, changes));
   });
   showOne(invocation, user, 'changed', shown);
   return 0;
@@ -70,7 +70,7 @@ export async function remove(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const user = await withAccounts(invocation, async (accounts) => {
     const found = await findUser(accounts.users, named);
-    accepted(await accounts.users.remove(found.id));
+    await accounts.change('delete-user', accounts.users.remove(found.id));
     return found;
   });
   showOne(invocation, user, 'removed', null);

@@ -2,20 +2,33 @@
 import { createPasswords } from '../../auth/passwords.js';
 import { type Tokens, createTokens } from '../../auth/tokens.js';
 import type { User } from '../../auth/user.js';
-import { type Users, createUsers } from '../../auth/users.js';
+import { type AccountChange, type Users, createUsers } from '../../auth/users.js';
+import { changeAccount } from '../../pipeline/prepare/change-account.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Invocation } from '../command.js';
+import { accepted } from '../output.js';
 import { withDatabase } from './database.js';
+import { openPipeline, operatorsRequest } from './pipeline.js';
 
 export interface Accounts {
   users: Users;
   tokens: Tokens;
+  /** Carries out a change together with the events that record it. @throws OperatorError where it is refused */
+  change<T>(command: string, change: AccountChange<T>): Promise<T>;
 }
 
 /** Waits for `work`, and ends the connections then. It doesn't see whether the service runs. */
 export function withAccounts<T>(invocation: Invocation, work: (accounts: Accounts) => Promise<T>): Promise<T> {
-  return withDatabase(invocation.config(), (pool) =>
-    work({ users: createUsers({ pool, passwords: createPasswords() }), tokens: createTokens({ pool }) }),
+  const config = invocation.config();
+  return withDatabase(config, (pool) =>
+    work({
+      users: createUsers({ pool, passwords: createPasswords() }),
+      tokens: createTokens({ pool }),
+      async change(command, change) {
+        const pipeline = await openPipeline(pool, config);
+        return accepted(await changeAccount(pipeline, change, operatorsRequest(command, invocation)));
+      },
+    }),
   );
 }
 

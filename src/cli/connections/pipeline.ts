@@ -1,5 +1,6 @@
 /** The pipeline on the service's database, for commands that change the schema directly: whether the service runs or not. */
 import type pg from 'pg';
+import type { Config } from '../../config.js';
 import { type Pipeline, type Refusal, type RequestContext, createPipeline } from '../../pipeline/index.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { renderPath } from '../../kernel/problem.js';
@@ -21,14 +22,18 @@ export interface Workplace {
 /** Folds the whole log first. Waits for `work`, and ends the connections then. */
 export function withPipeline<T>(invocation: Invocation, work: (place: Workplace) => Promise<T>): Promise<T> {
   const config = invocation.config();
-  const { schema } = config;
-  return withDatabase(config, async (pool) => {
-    const { database } = await readDatabase(pool);
-    const store = createStore({ pool, logger: silentLogger });
-    await store.load();
-    const options = { ...config, pool, store, logger: silentLogger, release: readRelease() };
-    return work({ pool, schema, pipeline: createPipeline({ ...options, place: { database, schema } }) });
-  });
+  return withDatabase(config, async (pool) =>
+    work({ pool, schema: config.schema, pipeline: await openPipeline(pool, config) }),
+  );
+}
+
+/** Folds the whole log first. The pool stays the caller's. */
+export async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
+  const { database } = await readDatabase(pool);
+  const store = createStore({ pool, logger: silentLogger });
+  await store.load();
+  const place = { database, schema: config.schema };
+  return createPipeline({ ...config, pool, store, logger: silentLogger, release: readRelease(), place });
 }
 
 /** Commands from a shell have no user of the service behind them. */

@@ -1,7 +1,7 @@
 /** Users and their tokens, and the keys of checkpoints, on the service's database. */
 import type { Command } from 'commander';
 import { ROLES, USER_STATUSES } from '../../auth/caller.js';
-import { type Does, onDatabase, oneOf } from './options.js';
+import { type Does, onDatabase, oneOf, reason } from './options.js';
 
 const USER = 'an e-mail address or an id';
 
@@ -39,7 +39,7 @@ function declareUsers(program: Command, does: Does): void {
     .option('--name <name>', 'as people say it')
     .option('--password-stdin', 'the password is read from stdin')
     .option('--no-password', 'no login; tokens work');
-  does(onDatabase(add), async () => (await load()).add);
+  does(onDatabase(add.addOption(reason())), async () => (await load()).add);
 
   const set = users
     .command('set')
@@ -52,10 +52,10 @@ function declareUsers(program: Command, does: Does): void {
     .option('--password-stdin', 'the password is read from stdin')
     .option('--new-password', 'a password is generated and printed once')
     .option('--no-password', 'no login; tokens work');
-  does(onDatabase(set), async () => (await load()).set);
+  does(onDatabase(set.addOption(reason())), async () => (await load()).set);
 
   const remove = users.command('remove').description('Removes a user.').argument('<user>', USER);
-  does(onDatabase(remove), async () => (await load()).remove);
+  does(onDatabase(remove.addOption(reason())), async () => (await load()).remove);
 }
 
 function declareTokens(program: Command, does: Does): void {
@@ -77,14 +77,14 @@ function declareTokens(program: Command, does: Does): void {
       '--expires <when>',
       'a time (2030-01-31, 2030-01-31T12:00:00Z) or a number of days (90d); never by default',
     );
-  does(onDatabase(add), async () => (await load()).add);
+  does(onDatabase(add.addOption(reason())), async () => (await load()).add);
 
   const revoke = tokens
     .command('revoke')
     .description('Ends a token.')
     .argument('<user>', USER)
     .argument('<token>', "a token's id or its name");
-  does(onDatabase(revoke), async () => (await load()).revoke);
+  does(onDatabase(revoke.addOption(reason())), async () => (await load()).revoke);
 }
 
 function declareKeys(program: Command, does: Does): void {

@@ -2,8 +2,11 @@
 import { z } from 'zod';
 import { issuerOf } from '../../auth/caller.js';
 import { newToken, newUser, userChanges } from '../account-bodies.js';
-import { jsonAnswer, noContent, unwrap } from '../answer/answer.js';
+import type { AccountChange } from '../../auth/users.js';
+import { changingAccount } from '../../pipeline/prepare/change-account.js';
+import { type Answer, jsonAnswer, noContent, unwrap } from '../answer/answer.js';
 import { readShape } from '../body/shape.js';
+import { recorded } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { listQueryOf } from '../documents/list.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
@@ -20,8 +23,24 @@ export function userRoutes(deps: HttpDeps): Route[] {
   return [...allUsers(deps), ownUser(deps), ...oneUser(deps), ...tokensOfUser(deps)];
 }
 
-/** What all of these routes have in common. */
-const admin = { access: 'admin', query: noQuery, heeds: [] } as const;
+/**
+ * What all of these routes have in common. They store no answer under an Idempotency-Key: a hash of the request would be
+ * one of a password, and the answer contains a token.
+ */
+const admin = { access: 'admin', query: noQuery, heeds: ['X-Reason'] } as const;
+
+/** Carries out an account change together with the events that record it. */
+function changeAccount<T>(
+  { pipeline }: Pick<HttpDeps, 'pipeline'>,
+  call: Call<unknown>,
+  { command, change, render }: { command: string; change: AccountChange<T>; render: (value: T) => Answer },
+): Promise<Answer> {
+  const { revise, value } = changingAccount(change);
+  return recorded(call, command, {
+    run: (context) => pipeline.record(revise, context),
+    render: ({ position }) => ({ ...render(value()), position }),
+  });
+}
 
 const idOf = ({ params }: Call<unknown>): string => params['id'] ?? '';
 
@@ -38,7 +57,8 @@ function ownUser({ auth: { users } }: HttpDeps): Route {
   });
 }
 
-function allUsers({ auth: { users } }: HttpDeps): Route[] {
+function allUsers(deps: HttpDeps): Route[] {
+  const { users } = deps.auth;
   const path = '/users';
   return [
     route({
@@ -58,15 +78,21 @@ function allUsers({ auth: { users } }: HttpDeps): Route[] {
       method: 'post',
       path,
       body: 'json',
-      async handle({ body, caller, query: { fields } }) {
+      async handle(call) {
+        const { body, caller, query } = call;
         const asked = { ...readShape(newUser, body), passwordSetBy: caller.credential.issuedBy ?? caller.id };
-        return jsonAnswer(200, { data: pick(unwrap(await users.create(asked)), fields) });
+        return changeAccount(deps, call, {
+          command: 'create-user',
+          change: await users.create(asked),
+          render: (user) => jsonAnswer(200, { data: pick(user, query.fields) }),
+        });
       },
     }),
   ];
 }
 
-function oneUser({ auth: { users } }: HttpDeps): Route[] {
+function oneUser(deps: HttpDeps): Route[] {
+  const { users } = deps.auth;
   const path = '/users/:id';
   return [
     route({
@@ -86,17 +112,23 @@ function oneUser({ auth: { users } }: HttpDeps): Route[] {
       body: 'json',
       async handle(call) {
         const changes = { ...readShape(userChanges, call.body), passwordSetBy: passwordSetBy(call) };
-        const user = unwrap(await users.update(idOf(call), changes));
-        return jsonAnswer(200, { data: pick(user, call.query.fields) });
+        return changeAccount(deps, call, {
+          command: 'update-user',
+          change: await users.update(idOf(call), changes),
+          render: (user) => jsonAnswer(200, { data: pick(user, call.query.fields) }),
+        });
       },
     }),
     route({
       ...admin,
       method: 'delete',
       path,
-      async handle(call) {
-        unwrap(await users.remove(idOf(call)));
-        return noContent();
+      handle(call) {
+        return changeAccount(deps, call, {
+          command: 'delete-user',
+          change: users.remove(idOf(call)),
+          render: () => noContent(),
+        });
       },
     }),
   ];
@@ -109,7 +141,8 @@ function passwordSetBy(call: Call<unknown>): string | null {
   return isOwn && credential.kind === 'password' ? null : issuerOf(call.caller, idOf(call));
 }
 
-function tokensOfUser({ auth: { tokens } }: HttpDeps): Route[] {
+function tokensOfUser(deps: HttpDeps): Route[] {
+  const { tokens } = deps.auth;
   const path = '/users/:id/tokens';
   return [
     route({
@@ -125,18 +158,25 @@ function tokensOfUser({ auth: { tokens } }: HttpDeps): Route[] {
       method: 'post',
       path,
       body: 'json',
-      async handle(call) {
+      handle(call) {
         const asked = { ...readShape(newToken, call.body), issuedBy: issuerOf(call.caller, idOf(call)) };
-        return jsonAnswer(200, { data: unwrap(await tokens.create(idOf(call), asked)) });
+        return changeAccount(deps, call, {
+          command: 'create-token',
+          change: tokens.create(idOf(call), asked),
+          render: (token) => jsonAnswer(200, { data: token }),
+        });
       },
     }),
     route({
       ...admin,
       method: 'delete',
       path: '/users/:id/tokens/:token',
-      async handle(call) {
-        unwrap(await tokens.revoke(idOf(call), call.params['token'] ?? ''));
-        return noContent();
+      handle(call) {
+        return changeAccount(deps, call, {
+          command: 'revoke-token',
+          change: tokens.revoke(idOf(call), call.params['token'] ?? ''),
+          render: () => noContent(),
+        });
       },
     }),
   ];

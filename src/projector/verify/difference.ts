@@ -4,9 +4,9 @@ import type { Json } from '../../kernel/json.js';
 export interface Difference {
   /**
    * Which of them disagrees with the fold; `trash`: the list of what was deleted, with the log or the catalog; `changes`:
-   * the rows of change requests, with their states.
+   * the rows of change requests, with their states; `accounts`: users and API tokens.
    */
-  where: 'metadata' | 'catalog' | 'trash' | 'changes';
+  where: 'metadata' | 'catalog' | 'trash' | 'changes' | 'accounts';
   collection: string;
   field?: string;
   /** What of it: `table`, `column`, `type`, `primary key`, `index articles_title_index`, `meta.note`. */

@@ -8,6 +8,7 @@ import { readObjects } from '../catalog/objects.js';
 import { readCatalog } from '../catalog/read.js';
 import { mayBeSpelled } from './compare-column.js';
 import { compareTable } from './compare-table.js';
+import { verifyAccounts } from './accounts.js';
 import { verifyChanges } from './change-requests.js';
 import type { Difference } from './difference.js';
 import { spelledColumns } from './column-spellings.js';
@@ -39,6 +40,7 @@ export async function verify(client: pg.ClientBase, state: State, schema: string
       ...(await verifyCatalog(client, state, schema)),
       ...(await verifyTrash(client)),
       ...(await verifyChanges(client, state.position)),
+      ...(await verifyAccounts(client)),
     ];
     const differences = await runYielding(sortedInSteps(found, (a, b) => byName(a.collection, b.collection)));
     return { ok: differences.length === 0, differences };

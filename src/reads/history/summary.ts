@@ -22,7 +22,11 @@ export function summarise(counts: readonly TypeCount[]): string {
 }
 
 /** Where the name of the event alone would not be understood. */
-const NOUNS: Readonly<Record<string, string>> = { change: 'change request' };
+const NOUNS: Readonly<Record<string, string>> = {
+  change: 'change request',
+  account: 'user',
+  token: 'API token',
+};
 const VERBS: Readonly<Record<string, string>> = { 'change.commented': 'commented on' };
 
 function phrase({ type, restored, count, collection, field, to, title }: TypeCount): string {

@@ -142,6 +142,16 @@ const policyV1 = z.strictObject({
   author_may_approve: z.boolean(),
 });
 
+const accountAccess = { role: text, status: text, password_set_by: textOrNull };
+const accountUpdatedV1 = z
+  .strictObject({
+    ...accountAccess,
+    email: z.literal('changed'),
+    name: z.literal('changed'),
+    password: z.enum(['set', 'removed']),
+  })
+  .partial();
+
 function logPlace() {
   return z.strictObject({ position: z.int().nonnegative(), hash: textOrNull });
 }
@@ -208,6 +218,11 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'change.failed': otherEvent(z.strictObject({ code: text, document: text })),
   'change.withdrawn': otherEvent(noData),
   'policy.updated': otherEvent(z.strictObject({ policy: policyV1 })),
+  'account.created': otherEvent(z.strictObject(accountAccess)),
+  'account.updated': otherEvent(accountUpdatedV1),
+  'account.deleted': otherEvent(noData),
+  'token.created': otherEvent(z.strictObject({ token: text, issued_by: textOrNull, expires_at: textOrNull })),
+  'token.revoked': otherEvent(z.strictObject({ token: text })),
 };
 
 /** Whether the schema's fold looks at an event. */

@@ -7,6 +7,7 @@ import type { Collection, Field, NewRelation } from './model.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Policy } from './policy.js';
+import type { AccountEventData } from './account-events.js';
 import type { ChangeEventData } from './change-events.js';
 import type { Divergence } from './divergence.js';
 
@@ -103,7 +104,7 @@ export interface DocumentPatch {
 }
 
 /** Payload per type of event that the schema's fold passes over, newest version. */
-export interface OtherEventData extends ChangeEventData {
+export interface OtherEventData extends ChangeEventData, AccountEventData {
   /**
    * The log was found to be another one than was seen before; that was acknowledged, and it goes on from here.
    * `previous_origin`: as checkpoints named the log until then; from this event on they name it after this event.

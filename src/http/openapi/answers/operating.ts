@@ -88,7 +88,7 @@ const difference = {
 
 const differences = z.array(
   z.strictObject({
-    where: z.enum(['metadata', 'catalog', 'trash', 'changes']),
+    where: z.enum(['metadata', 'catalog', 'trash', 'changes', 'accounts']),
     collection: text,
     field: text.optional(),
     ...difference,

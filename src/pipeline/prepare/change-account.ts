@@ -1,0 +1,79 @@
+/** Changing accounts: the rows and the events that record them, in one transaction. */
+import type pg from 'pg';
+import { type Result, ok, refuse } from '../../kernel/problem.js';
+import { firstEvents, readAccounts, recordsAccounts } from '../../log/read-accounts.js';
+import { accountEvent } from '../../schema/fold/accounts.js';
+import type { Cause, LogEvent } from '../../schema/model/events.js';
+import type { Pipeline, RequestContext, Revise } from '../types.js';
+
+/**
+ * Writes to the tables of accounts in the transaction that appends the events. It is called again when that transaction
+ * is repeated. It must not write before it refuses. No events: nothing changed, and nothing is written.
+ */
+export type AccountChange<T> = (client: pg.ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
+
+export interface ChangingAccount<T> {
+  revise: Revise;
+  /** Only after the change is done. */
+  value(): T;
+}
+
+export function changingAccount<T>(change: AccountChange<T>): ChangingAccount<T> {
+  let made: { value: T } | undefined;
+  return {
+    async revise(client, { before }) {
+      const earlier = (await recordsAccounts(client)) ? [] : await firstEvents(client);
+      const changed = await change(client);
+      if (!changed.ok) return { kind: 'refused', problems: changed.problems };
+      made = changed.value;
+      const events = changed.value.events.length === 0 ? [] : [...earlier, ...changed.value.events];
+      return { kind: 'revised', events, statements: [], after: before.state, also: [] };
+    },
+    value() {
+      if (made === undefined) throw new Error('an account change has no value before it is done');
+      return made.value;
+    },
+  };
+}
+
+/** For callers without an answer to store. */
+export async function changeAccount<T>(
+  pipeline: Pick<Pipeline, 'record'>,
+  change: AccountChange<T>,
+  request: Omit<RequestContext, 'revise' | 'idempotency'>,
+): Promise<Result<T>> {
+  const { revise, value } = changingAccount(change);
+  const outcome = await pipeline.record(revise, request);
+  if (outcome.kind === 'replayed') throw new Error('an account change is never replayed');
+  return outcome.kind === 'refused' ? refuse(...outcome.problems) : ok(value());
+}
+
+const FIRST_START: Cause = {
+  actor: { id: 'service', name: 'Data Platform Service' },
+  command: 'first-start',
+  reason: 'the database held no accounts',
+  request_id: null,
+  ip: null,
+  user_agent: null,
+};
+
+/**
+ * Creates the first admin of a database whose log records accounts that the database does not hold: it was restored
+ * from a log. They are recorded as deleted. Undefined where the log records no account.
+ */
+export async function recordingFirstAdmin(
+  pool: pg.Pool,
+  pipeline: Pick<Pipeline, 'record'>,
+): Promise<(<T>(create: AccountChange<T>) => ReturnType<AccountChange<T>>) | undefined> {
+  if (!(await recordsAccounts(pool))) return undefined;
+  return async (create) => {
+    const change: typeof create = async (client) => {
+      const created = await create(client);
+      if (!created.ok || created.value.events.length === 0) return created;
+      const gone = [...(await readAccounts(client)).keys()].map((user) => accountEvent('account.deleted', user, {}));
+      return ok({ ...created.value, events: [...gone, ...created.value.events] });
+    };
+    const result = await changeAccount(pipeline, change, { cause: FIRST_START });
+    return result.ok ? ok({ value: result.value, events: [] }) : result;
+  };
+}

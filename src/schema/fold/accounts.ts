@@ -1,0 +1,43 @@
+/** accounts × event → accounts: which users and API tokens there are, and what they may do. Pure. */
+import { type AccountAccess, type AccountEventData, type TokenAccess, USER } from '../model/account-events.js';
+import type { LogEvent } from '../model/events.js';
+
+export interface Account extends AccountAccess {
+  /** By their ids. */
+  tokens: Map<string, TokenAccess>;
+}
+
+/** By the ids of users. */
+export type Accounts = Map<string, Account>;
+
+/** Changes `accounts`. Events about anything else are ignored, and so are events about users that do not exist. */
+export function foldAccount(accounts: Accounts, event: LogEvent): void {
+  const { subject } = event;
+  if (subject?.kind !== USER) return;
+  const account = accounts.get(subject.id);
+  if (event.type === 'account.created') accounts.set(subject.id, { ...event.data, tokens: new Map() });
+  else if (event.type === 'account.deleted') accounts.delete(subject.id);
+  else if (account !== undefined) changeAccount(account, event);
+}
+
+function changeAccount(account: Account, event: LogEvent): void {
+  if (event.type === 'account.updated') {
+    const { role, status, password_set_by: setBy } = event.data;
+    Object.assign(account, {
+      ...(role !== undefined && { role }),
+      ...(status !== undefined && { status }),
+      ...(setBy !== undefined && { password_set_by: setBy }),
+    });
+  } else if (event.type === 'token.created') {
+    const { token, ...access } = event.data;
+    account.tokens.set(token, access);
+  } else if (event.type === 'token.revoked') account.tokens.delete(event.data.token);
+}
+
+/** An event about a user. */
+export const accountEvent = <T extends keyof AccountEventData>(
+  type: T,
+  user: string,
+  data: AccountEventData[T],
+): LogEvent =>
+  ({ type, version: 1, collection: null, field: null, subject: { kind: USER, id: user }, data }) as LogEvent;
