@@ -1,7 +1,7 @@
 /** Every way back that the service offers can be taken, whatever has had the names meanwhile. */
 import { expect } from 'chai';
-import { json } from '../support/client.js';
-import { withService } from '../support/with-service.js';
+import { json } from '../../support/client.js';
+import { withService } from '../../support/with-service.js';
 
 interface Diff {
   hash: string;

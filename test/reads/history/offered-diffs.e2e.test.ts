@@ -1,0 +1,86 @@
+/**
+ * What one endpoint offers, the next accepts: whatever was deleted, renamed and created again under the same names, every
+ * diff that the service answers can be applied. `HISTORIES=2000` runs as many random histories, `PROPERTY_SEED` others.
+ */
+import { expect } from 'chai';
+import { createRandom } from '../../../scripts/fuzz/random.js';
+import { json } from '../../support/client.js';
+import { withService } from '../../support/with-service.js';
+
+const HISTORIES = Number(process.env['HISTORIES'] ?? 12);
+const SEED = Number(process.env['PROPERTY_SEED'] ?? 20261125);
+/** Commands of one history, and positions that are gone back to after it. */
+const COMMANDS = 10;
+const LOOKS = 3;
+
+describe('diffs that the service offers', function () {
+  this.timeout(60_000 + HISTORIES * 5_000);
+  const { api, client } = withService();
+  const random = createRandom(SEED);
+  const done: string[] = [];
+
+  const table = () => `t${random.below(3)}`;
+  const column = () => `c${random.below(3)}`;
+  const field = () => ({
+    field: column(),
+    type: random.chance(0.7) ? 'string' : 'integer',
+    interface: 'input',
+    schema: random.chance(0.3) ? { is_indexed: true } : {},
+  });
+
+  async function command(): Promise<[method: string, path: string, body?: object]> {
+    const kind = random.below(12);
+    if (kind < 3) return ['POST', '/collections', { collection: table(), schema: {}, fields: [field()] }];
+    if (kind < 5) return ['DELETE', `/collections/${table()}`];
+    if (kind < 6) return ['POST', `/collections/${table()}/rename`, { to: table() }];
+    if (kind < 8) return ['POST', `/fields/${table()}`, field()];
+    if (kind < 10) return ['DELETE', `/fields/${table()}/${column()}`];
+    if (kind < 11) return ['POST', `/fields/${table()}/${column()}/rename`, { to: column() }];
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash?limit=20');
+    const entry = data[random.below(Math.max(1, data.length))];
+    return ['POST', `/trash/${entry?.position ?? 0}/restore`, {}];
+  }
+
+  /** One that is refused is part of no history. */
+  async function live(): Promise<void> {
+    const [method, path, body] = await command();
+    const { status, text } = await client(path, body === undefined ? { method } : json(body, method));
+    expect(status, `${method} ${path} ${text}`).below(500);
+    if (status < 300) done.push(`${method} ${path} ${JSON.stringify(body ?? null)}`);
+    // Rows, so that something is lost and comes back.
+    if (status === 200 && path === '/collections')
+      await api.sql(`INSERT INTO "${(body as { collection: string }).collection}" DEFAULT VALUES`);
+  }
+
+  async function applied(offered: { hash: string; diff: object }, what: string): Promise<void> {
+    const { hash, diff } = offered;
+    const { status, text } = await client('/schema/apply?dry_run', json({ hash, diff }));
+    const told = `${what}: ${status} ${text.slice(0, 2_000)}\n${JSON.stringify(diff)}\n${done.slice(-40).join('\n')}`;
+    expect(status, told).equal(200);
+    expect(JSON.parse(text), told).include({ accepted: true });
+  }
+
+  it(`can be applied after ${HISTORIES} random histories`, async () => {
+    for (let history = 0; history < HISTORIES; history += 1) {
+      for (let turn = 0; turn < COMMANDS; turn += 1) await live();
+      const head = await api.head();
+      for (let look = 0; look < LOOKS && head > 0; look += 1) {
+        const to = random.below(Math.min(head, 60)) + Math.max(0, head - 60);
+        const back = await client(`/history/diff?to=${to}`);
+        expect(back.status, back.text).equal(200);
+        await applied(back.json as { hash: string; diff: object }, `going back to ${to}`);
+
+        const then = await client(`/history/snapshot?at=${to}`);
+        const theirs = JSON.stringify(then.json);
+        const plain = await client('/schema/diff', { ...json({}), body: theirs });
+        if (plain.status === 200) await applied(plain.json as { hash: string; diff: object }, `a snapshot of ${to}`);
+        else expect(plain.status, plain.text).within(400, 499);
+
+        const merged = await client('/schema/merge', json({ base: Math.max(1, to - 3), theirs: then.json }));
+        if (merged.status === 200) await applied(merged.json as { hash: string; diff: object }, `a merge of ${to}`);
+        else expect(merged.status, merged.text).within(400, 499);
+      }
+    }
+    expect(done.length).above(HISTORIES * 2);
+  });
+});
