@@ -1,5 +1,7 @@
 /** One service's life, through its API: every type of event, in every shape that 0.1.0 has of it. */
 import { type Api } from '../../test/support/api.js';
+import { clientOf } from '../../test/support/client.js';
+import { startService } from '../../test/support/service.js';
 import { until } from '../../test/support/until.js';
 import { cutOff } from '../../test/support/tamper.js';
 import { agree } from './agreed.js';
@@ -171,7 +173,8 @@ async function remove({ api }: Living): Promise<void> {
 }
 
 /** Deleted, restored, and purged: by hand, and because its time was over. */
-async function trash({ api }: Living): Promise<void> {
+async function trash(living: Living): Promise<void> {
+  const { api } = living;
   const position = async (): Promise<number> => {
     const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
     return data[0]?.position ?? 0;
@@ -190,11 +193,20 @@ async function trash({ api }: Living): Promise<void> {
   await api.ok('POST', `/trash/${await position()}/restore`, { as: 'Dinge', without: [] });
   await api.ok('DELETE', '/collections/Dinge');
   await api.ok('DELETE', `/trash/${await position()}`);
-  await api.ok('DELETE', '/collections/boxes');
-  const kept = await position();
-  await api.sql('UPDATE service.service_trash SET kept_until = now() WHERE position = $1', [kept]);
-  await api.ok('POST', '/collections', { collection: 'notices', schema: {} });
-  await until('it is purged', async () => (await api.client(`/trash/${kept}`)).status === 404);
+  await expiring(living, '/collections/boxes');
+}
+
+/** Deletes what another process keeps for a moment only, and waits until it is purged. */
+async function expiring({ api, databaseUrl }: Living, path: string): Promise<void> {
+  const other = await startService({ DATABASE_URL: databaseUrl, KEEP_DELETED: '1s' });
+  try {
+    const { status, headers, text } = await clientOf(other)(path, { method: 'DELETE' });
+    if (status !== 204) throw new Error(text);
+    const position = Number(headers.get('x-log-position'));
+    await until('it is purged', async () => (await api.client(`/trash/${position}`)).status === 404);
+  } finally {
+    await other.stop();
+  }
 }
 
 /** What the trash has lost comes back empty, as where a database was made from its log. */
