@@ -4,6 +4,7 @@ import { notNullName, identitySequenceName } from '../../schema/model/constraint
 import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/model/extras.js';
 import { checkExpression } from '../../schema/sql-text/expression.js';
 import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '../../schema/normal-form/index.js';
+import { isExtensionType } from '../../schema/sql-text/data-types.js';
 import type { Field } from '../../schema/model/model.js';
 import type { Result } from '../../kernel/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
@@ -120,9 +121,8 @@ const UNKNOWN = (text: string): Typed => ({
 });
 
 /** A user's type may be called like one of ours; those of the extensions we know are what they are called. */
-const EXTENSION_TYPES: ReadonlySet<string> = new Set(['citext', 'geometry']);
 const isOwnType = ({ builtIn, type }: CatalogColumn): boolean =>
-  !builtIn && !EXTENSION_TYPES.has(type) && !type.endsWith('[]');
+  !builtIn && !isExtensionType(type) && !type.endsWith('[]');
 
 interface Default {
   literal: Json;

@@ -1,5 +1,5 @@
 /** The types and collations that planned events use and that the database must have. */
-import { EXTENSION_TYPES, columnType, dataType } from '../sql-text/data-types.js';
+import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';
 import { extensionsWith } from '../sql-text/allowed-functions.js';
 import { parseTypeText } from '../sql-text/expression.js';
 import type { Field } from '../model/model.js';
@@ -50,7 +50,7 @@ function fieldsIn(event: LogEvent, { fields }: CollectionNode): Field[] {
 function usesOfColumn({ collection, field, schema }: Field, node: CollectionNode, after: State): TypeUse[] {
   if (schema === null) return [];
   const collation = schema.extras?.collation;
-  const isOrdinary = dataType(schema.data_type) !== undefined && !EXTENSION_TYPES.has(schema.data_type);
+  const isOrdinary = dataType(schema.data_type) !== undefined && !isExtensionType(schema.data_type);
   return [
     ...(isOrdinary ? [] : typeUse(columnType(schema), { collection, field }, { node, after })),
     ...(collation === undefined || isNeeded(node, 'collation', collation)
@@ -74,7 +74,7 @@ function typeUse(
   { node, after }: { node: CollectionNode; after: State },
 ): TypeUse[] {
   const parsed = parseTypeText(text);
-  if (parsed === null || (dataType(parsed.name) !== undefined && !EXTENSION_TYPES.has(parsed.name))) return [];
+  if (parsed === null || (dataType(parsed.name) !== undefined && !isExtensionType(parsed.name))) return [];
   const { name } = parsed;
   const isMade =
     isNeeded(node, 'enum', name) ||

@@ -16,6 +16,7 @@ import {
 } from '../normal-form/types/field-types.js';
 import { readVendorColumn, type VendorColumn } from '../normal-form/types/vendor-types.js';
 import type { FieldDocument, Import, Place } from './context.js';
+import { SYSTEM_PREFIX } from '../model/system-collections.js';
 import { quotedPath, warn, warnOfMember } from './reading.js';
 import { warnOfValue } from './meta.js';
 import { vendorFunction } from './vendor.js';
@@ -66,7 +67,7 @@ export function readColumn(input: ColumnInput, into: Import): Column {
   const column = typeOf(input, place, into);
   if (column.type === ALIAS_TYPE) return { type: ALIAS_TYPE, schema: null };
   if (schema === undefined) return column.type === undefined ? {} : { type: column.type };
-  const { type: ours, ...numbers } = column;
+  const { type: ours, ...numbers } = withShape(column, place, into);
   const result: Record<string, unknown> = {
     ...(type === undefined ? rawType(schema) : numbers),
     ...plainMembers(schema, place, into),
@@ -78,6 +79,21 @@ export function readColumn(input: ColumnInput, into: Import): Column {
   dropImpossibleIncrement(result, ours);
   normaliseKey(result);
   return { ...(ours === undefined || type === undefined ? {} : { type: ours }), schema: result };
+}
+
+/**
+ * Directus says only the shape of a map field, and creates its column with the reference system of GPS. An existing
+ * column keeps its own.
+ */
+function withShape(column: VendorColumn, { collection, field }: Required<Place>, into: Import): VendorColumn {
+  const shape = column.type?.startsWith('geometry.') === true ? column.type.slice('geometry.'.length) : undefined;
+  const isSaid = (column.data_type ?? 'geometry') !== 'geometry';
+  const isOurs = into.prefix === SYSTEM_PREFIX;
+  if (shape === undefined || isSaid || isOurs || into.instance.columnOf(collection, field) !== undefined) return column;
+  const data_type = `geometry(${shape},4326)`;
+  const message = `The file does not name the spatial reference system of ${quotedPath(collection, field)}; the column becomes ${data_type}, as Directus creates it.`;
+  warn(into, 'TYPE_CHANGED', { collection, field }, message);
+  return { ...column, data_type };
 }
 
 /** A type that isn't said stays unsaid: an existing field keeps its own, and a new one is derived when it is read. */

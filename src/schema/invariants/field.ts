@@ -1,7 +1,7 @@
 import { quoted } from '../../kernel/quoted.js';
 import { type Problem, about, problemsOfEach } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { EXTENSION_TYPES } from '../sql-text/data-types.js';
+import { isExtensionType } from '../sql-text/data-types.js';
 import type { CollectionNode, State } from '../model/state.js';
 import type { ColumnSchema } from '../model/model.js';
 import { type Fault, columnFaults } from './column.js';
@@ -34,6 +34,6 @@ function groupsIn({ collection: { collection }, fields }: CollectionNode): Group
 
 /** Every table is a type of its own name: without the extension, a column of that type would hold rows of the table. */
 function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema): Fault[] {
-  if (!EXTENSION_TYPES.has(type) || !collections.get(type)?.collection.schema) return [];
+  if (!isExtensionType(type) || !collections.get(type)?.collection.schema) return [];
   return [['data_type', `${quoted(type)} is a collection here, whose table takes the name of that type`]];
 }

@@ -40,11 +40,42 @@ const TEXTS: ReadonlySet<string> = new Set(['character varying', 'character', 't
 
 /** Whether a column of the type can hold any word. Of types that aren't known here it is believed. */
 export function holdsText(name: string): boolean {
-  return TEXTS.has(name) || !DATA_TYPES.has(name);
+  return TEXTS.has(name) || dataType(name) === undefined;
 }
 
 /** Those that an extension brings, in whatever schema it was put. */
-export const EXTENSION_TYPES: ReadonlySet<string> = new Set(['citext', 'geometry']);
+const EXTENSION_TYPES: ReadonlySet<string> = new Set(['citext', 'geometry']);
+
+/** @param name with or without what stands in its parentheses */
+export const isExtensionType = (name: string): boolean => EXTENSION_TYPES.has(name.replace(/\(.*/, ''));
+
+/** What a column of PostGIS can be restricted to, as format_type writes it. */
+const SHAPES: ReadonlyMap<string, string> = new Map(
+  (
+    'Geometry Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection CircularString ' +
+    'CompoundCurve CurvePolygon MultiCurve MultiSurface PolyhedralSurface Triangle Tin'
+  )
+    .split(' ')
+    .map((shape) => [shape.toLowerCase(), shape]),
+);
+
+const RESTRICTED = /^geometry *\( *([a-z]+?)(z|m|zm)? *(?:, *(\d{1,6}) *)?\)$/i;
+
+export interface RestrictedGeometry {
+  /** `geometry(PointZ,4326)`, as format_type writes it. */
+  name: string;
+  /** `Point`; `Geometry`: any. */
+  shape: string;
+}
+
+/** A geometry with a type modifier; undefined for anything else. */
+export function restrictedGeometry(text: string): RestrictedGeometry | undefined {
+  const [, word = '', dimensions = '', reference = '0'] = RESTRICTED.exec(text.trim()) ?? [];
+  const shape = SHAPES.get(word.toLowerCase());
+  if (shape === undefined) return undefined;
+  const srid = Number(reference) === 0 ? '' : `,${Number(reference)}`;
+  return { name: `geometry(${shape}${dimensions.toUpperCase()}${srid})`, shape };
+}
 
 /** Other spellings PostgreSQL has for them. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
@@ -85,6 +116,8 @@ const WRITTEN = /^([^()]+?) *(?:\( *(\d{1,8}) *(?:, *(-?\d{1,4}) *)?\) *([a-z ]*
 export function parseDataType(text: string): WrittenType | null {
   if (DATA_TYPES.has(text)) return { name: text, parameters: [] };
   const match = WRITTEN.exec(text.trim().toLowerCase());
+  const geometry = match === null ? restrictedGeometry(text) : undefined;
+  if (geometry !== undefined) return { name: geometry.name, parameters: [] };
   if (match === null) return null;
   const [, base = '', first, second, suffix = ''] = match;
   const name = suffix === '' ? base : `${base} ${suffix}`;
@@ -94,7 +127,7 @@ export function parseDataType(text: string): WrittenType | null {
 
 /** @param name as format_type writes it, without parameters @returns undefined: none that the service knows */
 export function dataType(name: string): DataType | undefined {
-  return DATA_TYPES.get(name);
+  return DATA_TYPES.get(name) ?? (restrictedGeometry(name)?.name === name ? PLAIN : undefined);
 }
 
 /** Types of one family can be compared with an index, as a foreign key needs it; all others only with themselves. */

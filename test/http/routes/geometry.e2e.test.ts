@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
 import { type Api, createApi } from '../../support/api.js';
 import { asSuperuser } from '../../support/postgres.js';
+import { dps } from '../../support/dps.js';
 import { type TestService, startService } from '../../support/service.js';
 import { catalogColumn, key, plain } from './columns.js';
 
@@ -111,8 +112,8 @@ describe('geometry with PostGIS', function () {
     const { data } = await api.ok<{ data: Field[] }>('GET', '/fields/surveyed');
     expect(data.map(({ field, type, schema }) => [field, type, schema.data_type])).to.deep.equal([
       ['id', 'integer', 'integer'],
-      ['place', 'unknown', 'geometry(Point,4326)'],
-      ['area', 'unknown', 'geometry(MultiPolygonZM)'],
+      ['place', 'geometry.Point', 'geometry(Point,4326)'],
+      ['area', 'geometry.MultiPolygon', 'geometry(MultiPolygonZM)'],
       ['route', 'unknown', 'geography(LineString,4326)'],
       ['anything', 'geometry', 'geometry'],
     ]);
@@ -129,6 +130,65 @@ describe('geometry with PostGIS', function () {
     await bare.stop();
     await target.ok('POST', '/schema/apply', await target.ok('POST', '/schema/diff', document));
     expect(await target.sql(SHAPE)).to.deep.equal(await api.sql(SHAPE));
+  });
+
+  it('keeps its type modifier through a Directus import, changes, drift repair and the SQL export', async () => {
+    const map = (collection: string) => ({
+      version: 1,
+      directus: '11.1.0',
+      vendor: 'postgres',
+      collections: [{ collection, meta: { icon: 'map' }, schema: { name: collection } }],
+      fields: [
+        {
+          collection,
+          field: 'g',
+          type: 'geometry.Point',
+          meta: { interface: 'map' },
+          schema: { name: 'g', table: collection, data_type: null, is_nullable: true },
+        },
+      ],
+      relations: [],
+    });
+    const shown = async (collection: string) => {
+      const { data } = await api.ok<{ data: Field }>('GET', `/fields/${collection}/g`);
+      return [data.type, data.schema.data_type, (await catalogColumn(api, collection, 'g'))?.['type']];
+    };
+    const path = '/schema/diff?force&mode=merge';
+    await api.sql('CREATE TABLE spots (id serial PRIMARY KEY, g geometry(Point,4326), v geography(Point,4326))');
+    await api.ok('POST', '/schema/adopt', { tables: ['spots'] });
+    type Answer = { hash: string; diff: object; warnings?: { code: string; message: string }[] };
+    for (const collection of ['spots', 'made']) {
+      const { hash, diff, warnings = [] } = await api.ok<Answer>('POST', path, map(collection));
+      const said = warnings.filter(({ message }) => message.includes('geometry(Point,4326)'));
+      expect(said.map(({ code }) => code)).to.deep.equal(collection === 'made' ? ['TYPE_CHANGED'] : []);
+      await api.ok('POST', '/schema/apply', { hash, diff });
+      expect((await shown(collection)).slice(0, 2)).to.deep.equal(['geometry.Point', 'geometry(Point,4326)']);
+      const again = await api.ok<Answer>('POST', path, map(collection));
+      expect(again.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
+    }
+    await api.ok('PATCH', '/fields/made/g', {
+      type: 'geometry',
+      schema: { data_type: 'GEOMETRY ( linestringz , 2056 )' },
+    });
+    expect((await shown('made')).slice(0, 2)).to.deep.equal(['geometry', 'geometry(LineStringZ,2056)']);
+    const wrong = { schema: { data_type: 'geometry(Polygon,4326)' }, type: 'geometry.Point' };
+    await api.refused(
+      { status: 400, code: 'INVALID_PAYLOAD', at: 'schema.data_type' },
+      'PATCH',
+      '/fields/made/g',
+      wrong,
+    );
+    await api.sql('ALTER TABLE made ALTER g TYPE geometry');
+    const drift = await dps(['drift', '--repair'], { DATABASE_URL: service.databaseUrl });
+    expect(drift.code, drift.err).to.equal(0);
+    const [column] = await api.sql<{ type: string }>(
+      SHAPE.replace("'places', 'surveyed'", "'made'").replace(/ORDER BY 1, 2$/, "AND attname = 'g'"),
+    );
+    expect(column?.type).to.equal('geometry(LineStringZ,2056)');
+    const sql = await api.client('/history/snapshot?export=sql');
+    expect(sql.text).to.contain('geometry(LineStringZ,2056)');
+    const { data } = await api.ok<{ data: Field }>('GET', '/fields/spots/v');
+    expect([data.type, data.schema.data_type]).to.deep.equal(['unknown', 'geography(Point,4326)']);
   });
 });
 

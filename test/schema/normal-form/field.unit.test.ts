@@ -344,7 +344,7 @@ describe('types of columns in the catalog', () => {
       'bpchar',
       '"char"',
       'mood',
-      'geometry(Point,4326)',
+      'geography(Point,4326)',
       'varchar',
       'interval',
       'time(2) without time zone',

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { columnType, holdsText, keyFamily, parseDataType } from '../../../src/schema/sql-text/data-types.js';
+import {
+  columnType,
+  holdsText,
+  keyFamily,
+  parseDataType,
+  restrictedGeometry,
+} from '../../../src/schema/sql-text/data-types.js';
 import { column } from '../../projector/columns.js';
 import type { ColumnSchema } from '../../../src/schema/model/model.js';
 
@@ -71,5 +77,20 @@ describe('data types', () => {
     expect(written('timestamp', { extras: { precision: 0 } })).to.equal('timestamp(0) with time zone');
     expect(written('time', { extras: { precision: 3 } })).to.equal('time(3) without time zone');
     expect(written('date')).to.equal('date');
+  });
+
+  it('reads geometries with a type modifier in every spelling, as format_type writes them', () => {
+    const spellings = new Map([
+      ['geometry(Point,4326)', 'geometry(Point,4326)'],
+      ['GEOMETRY ( pointz , 2056 )', 'geometry(PointZ,2056)'],
+      ['geometry(multipolygonzm)', 'geometry(MultiPolygonZM)'],
+      ['geometry(Geometry,0)', 'geometry(Geometry)'],
+    ]);
+    for (const [text, name] of spellings) {
+      expect(parseDataType(text)).to.deep.equal({ name, parameters: [] });
+      expect(restrictedGeometry(text)?.name).to.equal(name);
+    }
+    for (const text of ['geometry(Square)', 'geography(Point,4326)', 'geometry()', 'geometry'])
+      expect(restrictedGeometry(text), text).to.equal(undefined);
   });
 });

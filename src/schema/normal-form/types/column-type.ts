@@ -1,7 +1,7 @@
 /** The type members of a column (data_type, max_length, numeric_precision, numeric_scale) in normal form. */
 import type { Fault } from '../checks.js';
 import { type DataType, dataType, parseDataType } from '../../sql-text/data-types.js';
-import { type ColumnType, dataTypesOf, UNKNOWN_TYPE } from './field-types.js';
+import { type ColumnType, dataTypesOf, isDataTypeOf, UNKNOWN_TYPE } from './field-types.js';
 import { spellingFault } from './type-spelling.js';
 
 const MAX_LENGTH = 10_485_760;
@@ -59,7 +59,7 @@ function readDataType(input: ColumnTypeInput, faults: Fault[]): NamedType | null
   }
   if (allowed === undefined) return readTypeText(given, input, faults);
   const written = parseDataType(given);
-  if (written !== null && allowed.includes(written.name)) {
+  if (written !== null && isDataTypeOf(input.type, written.name)) {
     return { data_type: written.name, parameters: written.parameters };
   }
   faults.push([['data_type'], `must be ${allowed.join(' or ')} for type ${input.type}`]);

@@ -1,5 +1,5 @@
 /** The types a field can have, the columns that hold them, and the way back from a column to a type. */
-import { parseDataType, type WrittenType } from '../../sql-text/data-types.js';
+import { parseDataType, restrictedGeometry, type WrittenType } from '../../sql-text/data-types.js';
 
 /** Per type: the data types of its column, the default first. */
 const COLUMNS: ReadonlyMap<string, readonly [string, ...string[]]> = new Map<string, readonly [string, ...string[]]>([
@@ -45,6 +45,16 @@ export function dataTypesOf(type: string): readonly [string, ...string[]] | unde
   return COLUMNS.get(type);
 }
 
+/** Whether a column of this field type may have the data type: one of `dataTypesOf`, or a geometry that is restricted. */
+export function isDataTypeOf(type: string, name: string): boolean {
+  if (COLUMNS.get(type)?.includes(name) === true) return true;
+  const shape = restrictedGeometry(name)?.shape;
+  return (
+    shape !== undefined &&
+    (type === 'geometry' || type === `geometry.${shape}` || (shape === 'Geometry' && type.startsWith('geometry.')))
+  );
+}
+
 /** The field type a column of a data type has by default; undefined if there is none. */
 const TYPE_OF_COLUMN: ReadonlyMap<string, string> = new Map(
   // In reverse, so that of several types with the same column the first one in the table wins.
@@ -53,7 +63,11 @@ const TYPE_OF_COLUMN: ReadonlyMap<string, string> = new Map(
 
 /** Undefined for a data type that no field type has: its fields are `unknown`. */
 export function typeOfDataType(dataType: string): string | undefined {
-  return TYPE_OF_COLUMN.get(dataType);
+  const known = TYPE_OF_COLUMN.get(dataType);
+  if (known !== undefined) return known;
+  const shape = restrictedGeometry(dataType)?.shape;
+  if (shape === undefined) return undefined;
+  return COLUMNS.has(`geometry.${shape}`) ? `geometry.${shape}` : 'geometry';
 }
 
 /** The members of a column that its type is made of. */

@@ -4,6 +4,7 @@ import {
   ALIAS_TYPE,
   type ColumnType,
   dataTypesOf,
+  isDataTypeOf,
   isFieldType,
   typeFromColumn,
   typeOfDataType,
@@ -73,7 +74,7 @@ export function readVendorColumn(givenType: unknown, written: WrittenColumn, ven
 
 function columnFor(type: string, ours: OurType | undefined, written: WrittenColumn): Partial<ColumnType> {
   const allowed = dataTypesOf(type) ?? ['text'];
-  if (ours === undefined || !allowed.includes(ours.name)) {
+  if (ours === undefined || !isDataTypeOf(type, ours.name)) {
     return { data_type: allowed[0], ...numbersFor(allowed[0], written) };
   }
   return { data_type: ours.name, ...numbersFor(ours.name, { ...inParentheses(ours), ...written }) };
