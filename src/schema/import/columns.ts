@@ -19,7 +19,7 @@ import type { FieldDocument, Import, Place } from './context.js';
 import { SYSTEM_PREFIX } from '../model/system-collections.js';
 import { quotedPath, warn, warnOfMember } from './reading.js';
 import { warnOfValue } from './meta.js';
-import { vendorFunction } from './vendor.js';
+import { type VendorDefault, vendorDefault, vendorFunction } from './vendor.js';
 import type { Json } from '../../kernel/json.js';
 
 export interface ColumnInput {
@@ -166,20 +166,42 @@ function readColumnDefault(
   input: DefaultInput,
   into: Import,
 ): Record<string, unknown> {
-  const value = schema['default_value'];
-  const { type, result, place } = input;
-  if (value === undefined) return {};
+  const given = schema['default_value'];
+  const { type, result } = input;
+  if (given === undefined) return {};
   if (result['generation_expression'] != null) return { default_value: null };
+  const read = vendorValue(given, into);
+  const value = typeof read === 'object' ? read.value : given;
   // Of a type that isn't said, the field as it is will tell what the default means.
-  if (type === undefined) return { default_value: (typeof value === 'string' && vendorFunction(value)) || value };
+  if (type === undefined) return { default_value: functionOr(value) };
   const column = completed(type, input.column);
   if (isSequenceDefault(value, column)) return { default_value: null, has_auto_increment: true };
   if (result['has_auto_increment'] === true) return { default_value: null };
-  const read = defaultOf(type, column, value);
-  if (!(read instanceof Wrong)) return { default_value: read };
-  const message = `The default of ${quotedPath(place.collection, place.field)}, ${defaultText(value)}, was left out: it ${read.message}.`;
+  const ours = read === 'expression' ? expressionDefault(type, column, given) : defaultOf(type, column, value);
+  return { default_value: ours instanceof Wrong ? leftOut(given, ours, input.place, into) : ours };
+}
+
+const functionOr = (value: unknown): unknown => (typeof value === 'string' && vendorFunction(value)) || value;
+
+function leftOut(given: unknown, { message: why }: Wrong, place: Required<Place>, into: Import): null {
+  const message = `The default of ${quotedPath(place.collection, place.field)}, ${defaultText(given)}, was left out: it ${why}.`;
   warn(into, 'DEFAULT_LEFT_OUT', place, message);
-  return { default_value: null };
+  return null;
+}
+
+/** Undefined: it is a value as it stands, as in the service's own snapshots. */
+function vendorValue(given: unknown, { vendor, prefix }: Import): VendorDefault {
+  return typeof given === 'string' && prefix !== SYSTEM_PREFIX ? vendorDefault(given, vendor) : undefined;
+}
+
+const EXPRESSION = new Wrong('is an SQL expression that the service does not know for this type');
+
+/** A known function by any vendor's name, or what PostgreSQL would say of a value; never the text itself. */
+function expressionDefault(type: string, column: ColumnType, given: unknown): Json | Wrong {
+  const read = defaultOf(type, column, given);
+  return read instanceof Wrong || (read === given && !isFunctionDefault(type, { default_value: read }))
+    ? EXPRESSION
+    : read;
 }
 
 function defaultText(value: unknown): string {

@@ -48,8 +48,53 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
 
 /** Our spelling of another vendor's function; undefined when the text is none. */
 export function vendorFunction(text: string): string | undefined {
-  let bare = text.trim().toLowerCase();
-  while (bare.startsWith('(') && bare.endsWith(')')) bare = bare.slice(1, -1).trim();
-  const plain = bare.replace(/\(\d\)$/, '()');
+  const plain = withoutParentheses(text.toLowerCase()).replace(/\(\d\)$/, '()');
   return FUNCTIONS.get(plain) ?? (plain === 'current_timestamp' ? NOW : undefined);
 }
+
+/** Without the parentheses around the whole of it: `((0))` is `0`, `(a) + (b)` stays. */
+function withoutParentheses(text: string): string {
+  let bare = text.trim();
+  while (isWrapped(bare)) bare = bare.slice(1, -1).trim();
+  return bare;
+}
+
+/** Parentheses inside quotes are text. */
+function isWrapped(text: string): boolean {
+  if (!text.startsWith('(') || !text.endsWith(')')) return false;
+  const signs = text.replaceAll(/'(?:[^']|'')*'/g, '');
+  let depth = 0;
+  for (let index = 0; index < signs.length; index++) {
+    if (signs[index] === '(') depth += 1;
+    else if (signs[index] === ')') depth -= 1;
+    if (depth === 0 && index < signs.length - 1) return false;
+  }
+  return depth === 0;
+}
+
+/** What a vendor's text of a default is: a value, an expression of its SQL, or (undefined) the value itself. */
+export type VendorDefault = { value: string | null } | 'expression' | undefined;
+
+const LITERAL = /^(?:N|E|_[a-z\d]+ *)?'((?:[^']|'')*)'(?:::[\w .,()"[\]]+)?$/i;
+const BITS = /^B'([01]{1,31})'$/i;
+const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
+const CALL = /^[a-z_][\w.$]*\(.*\)$|^next value for\b|\.nextval$/is;
+
+/** `(N'x')` and `((0))` of SQL Server, `b'1'` of MySQL, `'x'` of SQLite, MariaDB and Oracle, calls of any. */
+export function vendorDefault(text: string, vendor: string | undefined): VendorDefault {
+  const bare = withoutParentheses(text);
+  const isWhole = bare !== text.trim();
+  const value = quotedValue(bare) ?? (isWhole && NUMBER.test(bare) ? bare : undefined);
+  if (value !== undefined) return { value };
+  if (isWhole && /^null$/i.test(bare)) return { value: null };
+  return isExpression(bare) || (isWhole && vendor === 'mssql') ? 'expression' : undefined;
+}
+
+function quotedValue(text: string): string | undefined {
+  const bits = BITS.exec(text)?.[1];
+  return bits === undefined ? LITERAL.exec(text)?.[1]?.replaceAll("''", "'") : String(Number.parseInt(bits, 2));
+}
+
+/** A text may well be "now". */
+const isExpression = (bare: string): boolean =>
+  CALL.test(bare) || (!/^now$/i.test(bare) && vendorFunction(bare) !== undefined);

@@ -104,7 +104,18 @@ describe('imported fields', () => {
     ['dateTime', '(getdate())', 'CURRENT_TIMESTAMP', 'mssql'],
     ['uuid', 'newid()', 'gen_random_uuid()', 'mssql'],
     ['date', 'curdate()', 'CURRENT_DATE'],
-    ['string', 'uuid()', 'uuid()'],
+    ['string', "(N'x')", 'x', 'mssql'],
+    ['text', "((N'it''s'))", "it's", 'mssql'],
+    ['integer', '((0))', 0, 'mssql'],
+    ['decimal', '((1.50))', 1.5, 'mssql'],
+    ['boolean', '((1))', true, 'mssql'],
+    ['boolean', "b'1'", true, 'mysql'],
+    ['string', "'x'", 'x', 'sqlite'],
+    ['string', "'x' ", 'x', 'oracle'],
+    ['string', '(none)', '(none)', 'mysql'],
+    ['string', "'x'::character varying", 'x', 'postgres'],
+    ['uuid', '(newid())', 'gen_random_uuid()', 'mssql'],
+    ['string', '(NULL)', null, 'mssql'],
     ['string', "it's", "it's"],
     ['json', '[]', []],
     ['json', "'{}'::jsonb", {}, 'postgres'],
@@ -124,6 +135,17 @@ describe('imported fields', () => {
     const zero = one('dateTime', { default_value: '0000-00-00 00:00:00' });
     expect(zero.schema).to.include({ default_value: null });
     expect(zero.warnings).to.deep.equal(['DEFAULT_LEFT_OUT a.x']);
+    for (const [type, given] of [
+      ['string', '(getdate())'],
+      ['string', 'uuid()'],
+      ['text', '(newid())'],
+      ['integer', '(1+1)'],
+      ['string', '(next value for [dbo].[s])'],
+    ] as const) {
+      const called = one(type, { default_value: given }, 'mssql');
+      expect(called.schema, given).to.include({ default_value: null });
+      expect(called.warnings, given).to.deep.equal(['DEFAULT_LEFT_OUT a.x']);
+    }
     const generated = one('integer', { generation_expression: '`a` + 1', default_value: 5 });
     expect(generated.schema).to.include({ generation_expression: null });
     expect(generated.warnings).to.deep.equal(['EXPRESSION_LEFT_OUT a.x']);

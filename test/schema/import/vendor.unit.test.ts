@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { vendorFunction, vendorOf } from '../../../src/schema/import/vendor.js';
+import { vendorDefault, vendorFunction, vendorOf } from '../../../src/schema/import/vendor.js';
 
 describe("other vendors' functions", () => {
   const SAME: [ours: string, theirs: string[]][] = [
@@ -54,5 +54,42 @@ describe('the database of a file', () => {
     expect(vendorOf(typed('varchar'))).to.equal(undefined);
     expect(vendorOf({ fields: 'none' })).to.equal(undefined);
     expect(vendorOf({ vendor: 5 })).to.equal(undefined);
+  });
+});
+
+describe('texts of defaults', () => {
+  it('are the values that they write', () => {
+    const values: [text: string, value: string | null][] = [
+      ["(N'x')", 'x'],
+      ["((N'it''s'))", "it's"],
+      ["N'(x)'", '(x)'],
+      ["('a)(b')", 'a)(b'],
+      ["'x'", 'x'],
+      ["_utf8mb4'x'", 'x'],
+      ['((0))', '0'],
+      ['(-1.5)', '-1.5'],
+      ["b'101'", '5'],
+      ['(NULL)', null],
+    ];
+    for (const [text, value] of values) expect(vendorDefault(text, 'mssql'), text).to.deep.equal({ value });
+  });
+
+  it('are expressions where they call something, or where SQL Server has more in parentheses', () => {
+    for (const text of [
+      '(getdate())',
+      '(newid())',
+      'SYSDATE',
+      'upper("a")',
+      'dbo.f(1)',
+      '(next value for [dbo].[s])',
+      's.NEXTVAL',
+      '(1+1)',
+    ])
+      expect(vendorDefault(text, 'mssql'), text).to.equal('expression');
+  });
+
+  it('are texts otherwise', () => {
+    for (const text of ['x', 'now', '0', '(none)', 'Smith (John)', '', "it's", '(a) and (b)'])
+      expect(vendorDefault(text, 'mysql'), text).to.equal(undefined);
   });
 });
