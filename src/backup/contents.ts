@@ -9,6 +9,18 @@ export interface TableRows {
   columns: string[];
 }
 
+/**
+ * Accounts travel as they are stored: as hashes. Left out is what must not come back to life or would let a finder of
+ * the file in: sessions, kept answers, and the secret that access tokens are signed with. Users come before their tokens.
+ */
+export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'service_users',
+    ['id', 'email', 'name', 'password_hash', 'password_set_by', 'role', 'status', 'login_network', 'created_at'],
+  ],
+  ['service_tokens', ['id', 'user_id', 'name', 'token_hash', 'issued_by', 'created_at', 'expires_at']],
+]);
+
 /** Partitioned tables hold nothing themselves: their partitions do. */
 const COLUMNS: Sql = sql`
 SELECT c.relname::text AS table,

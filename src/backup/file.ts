@@ -6,8 +6,15 @@ import { constants, createGunzip, createGzip } from 'node:zlib';
 import { OperatorError } from '../kernel/operator-error.js';
 import { placeOf, replaceFile } from './replace-file.js';
 
-/** @returns its bytes @throws OperatorError when it can't be written; nothing is left then, and what was there stays */
-export async function writeFileWhole(file: string, bytes: AsyncIterable<Buffer>): Promise<number> {
+/**
+ * @param check looks at the file before it is moved to its place; where it throws, nothing is left
+ * @returns its bytes @throws OperatorError when it can't be written; nothing is left then, and what was there stays
+ */
+export async function writeFileWhole(
+  file: string,
+  bytes: AsyncIterable<Buffer>,
+  check: (partial: string) => Promise<void> = () => Promise.resolve(),
+): Promise<number> {
   const place = await placeOf(file);
   if (place === null) throw new OperatorError(`${file} can't be written: it is no file.`);
   // A failure to write is the place's; any other is the source's, and says so itself.
@@ -17,6 +24,7 @@ export async function writeFileWhole(file: string, bytes: AsyncIterable<Buffer>)
       const written = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true });
       written.on('error', (error) => (failure = error));
       await pipeline(Readable.from(bytes), createGzip({ level: constants.Z_BEST_SPEED + 2 }), written);
+      await check(partial);
       return written.bytesWritten;
     });
   } catch (error) {

@@ -6,6 +6,8 @@
 import { type Hash, createHash } from 'node:crypto';
 import { z } from 'zod';
 import { OperatorError } from '../kernel/operator-error.js';
+import { type NoteKey, NoteError, parseNote, verifyNote } from '../log/signed-checkpoints/note.js';
+import { ACCOUNT_COLUMNS } from './contents.js';
 
 export const FORMAT_VERSION = 1;
 
@@ -40,17 +42,28 @@ export type Section = z.output<typeof SECTION>;
 export const SEQUENCE = z.object({ name: z.string(), last_value: z.string(), is_called: z.boolean() });
 export type SequenceValue = z.output<typeof SEQUENCE>;
 
-const END = z.object({ end: z.literal(true), sections: count, sha256: z.string() });
+const END = z.object({
+  end: z.literal(true),
+  sections: count,
+  sha256: z.string(),
+  /** A signed note with the text of `signedText`. */
+  signature: z.string().optional(),
+});
+
+/** What the checkpoint key signs. The space in the first line keeps it from being taken for a checkpoint. */
+export const signedText = (sha256: string): string => `data-platform-service backup\nsha256 ${sha256}\n`;
 
 const END_OF_SECTION = '\\.\n';
 
 export interface Contents {
   header: Header;
   sections: AsyncIterable<{ section: Section; content: AsyncIterable<Buffer> | Iterable<Buffer> }>;
+  /** Signs `signedText`. */
+  sign?: (text: string) => string;
 }
 
 /** The bytes of a backup before compression. */
-export async function* writeBackup({ header, sections }: Contents): AsyncGenerator<Buffer, void, undefined> {
+export async function* writeBackup({ header, sections, sign }: Contents): AsyncGenerator<Buffer, void, undefined> {
   const hash = createHash('sha256');
   const hashed = (bytes: Buffer): Buffer => {
     hash.update(bytes);
@@ -65,7 +78,8 @@ export async function* writeBackup({ header, sections }: Contents): AsyncGenerat
     yield hashed(Buffer.from(END_OF_SECTION));
     written += 1;
   }
-  yield line({ end: true, sections: written, sha256: hash.digest('hex') });
+  const sha256 = hash.digest('hex');
+  yield line({ end: true, sections: written, sha256, ...(sign && { signature: sign(signedText(sha256)) }) });
 }
 
 export interface OpenedBackup {
@@ -76,18 +90,19 @@ export interface OpenedBackup {
 
 /**
  * Reads what `writeBackup` wrote.
- * @throws OperatorError where it is damaged, cut off, or none; at its end when the checksum differs
+ * @param keys one of them must have signed the backup; none: the signature is not verified
+ * @throws OperatorError where it is damaged, cut off, or none; at its end when the checksum or the signature differs
  */
-export async function openBackup(bytes: AsyncIterable<Buffer>): Promise<OpenedBackup> {
+export async function openBackup(bytes: AsyncIterable<Buffer>, keys: readonly NoteKey[] = []): Promise<OpenedBackup> {
   const reader = new Reader(bytes);
   const first = parsed(z.object({ format: z.literal('dps-backup'), version: z.int() }), await reader.line());
   if (first.version > FORMAT_VERSION)
     throw new OperatorError('The backup was written by a newer release: use that one.');
   const header = parsed(HEADER, reader.last);
-  return { header, sections: () => sectionsOf(reader) };
+  return { header, sections: () => sectionsOf(reader, keys) };
 }
 
-async function* sectionsOf(reader: Reader): ReturnType<OpenedBackup['sections']> {
+async function* sectionsOf(reader: Reader, keys: readonly NoteKey[]): ReturnType<OpenedBackup['sections']> {
   for (let read = 0; ; read += 1) {
     // Of everything before the line that says it.
     const sha256 = reader.digest();
@@ -95,12 +110,39 @@ async function* sectionsOf(reader: Reader): ReturnType<OpenedBackup['sections']>
     if (line?.startsWith('{"end":')) {
       const end = parsed(END, line);
       if (end.sections !== read || end.sha256 !== sha256 || (await reader.line()) !== null) throw damaged();
+      if (keys.length > 0) verifySignature(end, keys);
       return;
     }
+    const section = parsed(SECTION, line);
+    requireListed(section);
     const content = reader.content();
-    yield { section: parsed(SECTION, line), content };
+    yield { section, content };
     for await (const _ of content);
   }
+}
+
+function verifySignature({ signature, sha256 }: z.output<typeof END>, keys: readonly NoteKey[]): void {
+  if (signature === undefined) throw new OperatorError('The backup is not signed, and --key requires a signature.');
+  try {
+    const note = parseNote(Buffer.from(signature));
+    if (note.text !== signedText(sha256)) throw new NoteError('is of another file');
+    verifyNote(note, keys);
+  } catch (cause) {
+    if (!(cause instanceof NoteError)) throw cause;
+    throw new OperatorError(`The backup cannot be trusted: its signature ${cause.message}.`, { cause });
+  }
+}
+
+/** A file that someone changed could otherwise plant secrets, keys or kept answers in the service's own tables. */
+function requireListed(section: Section): void {
+  if (section.section !== 'account-rows') return;
+  const listed = ACCOUNT_COLUMNS.get(section.table);
+  const other = listed === undefined ? undefined : section.columns.find((column) => !listed.includes(column));
+  if (listed !== undefined && other === undefined) return;
+  const what = `${other === undefined ? '' : `column ${JSON.stringify(other)} of `}table ${JSON.stringify(section.table)}`;
+  throw new OperatorError(
+    `The backup contains rows for ${what}, which no backup of the service contains. Someone changed the file: do not use it.`,
+  );
 }
 
 function parsed<T>(schema: z.ZodType<T>, line: string | null): T {

@@ -10,7 +10,8 @@ import { readNdjsonPages } from '../log/ndjson.js';
 import type { EventRecord } from '../log/read.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import { type OpenedBackup, SEQUENCE, type Section } from './format.js';
-import { sequenceNames } from './contents.js';
+import type { State } from '../schema/model/state.js';
+import { type TableRows, sequenceNames, tablesOf, tablesWithRows } from './contents.js';
 import { releaseConstraints } from './constraints.js';
 import { COPY_SETTINGS, copyIn } from './rows.js';
 
@@ -23,7 +24,7 @@ export interface RestoredBackup {
   /** Those that were read with the log so far, each once. */
   documents: () => Document[];
   /** Rows, accounts and sequences, into the tables that the replay has made. */
-  fill(client: pg.ClientBase, schema: string): Promise<void>;
+  fill(client: pg.ClientBase, schema: string, state: State): Promise<void>;
 }
 
 /**
@@ -36,7 +37,7 @@ export function restoreFrom(backup: OpenedBackup): RestoredBackup {
   return {
     pages: eventPages(sections, documents.add),
     documents: documents.take,
-    fill: (client, schema) => fill(client, schema, sections),
+    fill: (client, schema, state) => fill(client, { schema, state, sections }),
   };
 }
 
@@ -49,10 +50,33 @@ async function* eventPages(
   yield* readNdjsonPages(Readable.from(value.content, { objectMode: false }), onDocument);
 }
 
-async function fill(client: pg.ClientBase, schema: string, sections: Sections): Promise<void> {
+interface Filling {
+  schema: string;
+  state: State;
+  sections: Sections;
+}
+
+async function fill(client: pg.ClientBase, { schema, state, sections }: Filling): Promise<void> {
   const constraints = await releaseConstraints(client, schema);
-  for await (const { section, content } of sections) await fillSection(client, schema, { section, content });
+  const missing = new Map((await tablesWithRows(client, schema, tablesOf(state))).map((each) => [each.table, each]));
+  for await (const { section, content } of sections) {
+    if (section.section === 'rows') takeExpected(missing, section);
+    await fillSection(client, schema, { section, content });
+  }
+  const [first] = missing.keys();
+  if (first !== undefined) throw new OperatorError(`The backup lacks the rows of table ${JSON.stringify(first)}.`);
   await constraints.restore();
+}
+
+/** Rows are copied once into each table of the log, and into no other table of the schema. */
+function takeExpected(missing: Map<string, TableRows>, { table, columns }: TableRows): void {
+  const expected = missing.get(table);
+  if (expected === undefined || columns.some((column) => !expected.columns.includes(column))) {
+    throw new OperatorError(
+      `The backup contains rows for table ${JSON.stringify(table)} that its log does not describe. Someone changed the file: do not use it.`,
+    );
+  }
+  missing.delete(table);
 }
 
 interface Filled {

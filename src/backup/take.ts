@@ -6,16 +6,10 @@ import { readEventTexts } from '../log/event-text.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import { isLockTableFull } from '../projector/refusals/too-few-locks.js';
 import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
-import { type TableRows, leftOut, sequenceNames, tablesWithRows } from './contents.js';
+import { ACCOUNT_COLUMNS, type TableRows, leftOut, sequenceNames, tablesWithRows } from './contents.js';
 import { SQLSTATE, sqlState } from '../postgres/errors.js';
 import { unlimited } from '../postgres/unlimited.js';
 import { COPY_SETTINGS, copyOut } from './rows.js';
-
-/**
- * Accounts travel as they are stored: as hashes. Left out is what must not come back to life or would let a finder of
- * the file in: sessions, kept answers, and the secret that access tokens are signed with.
- */
-const ACCOUNT_TABLES = ['service_users', 'service_tokens'];
 
 export interface Moment {
   schema: string;
@@ -89,10 +83,14 @@ export async function contentsOf(
   more: Pick<Contents['header'], 'release' | 'migration' | 'database'> & {
     onRows: (done: number, total: number) => void;
   },
-): Promise<Contents> {
+): Promise<Contents & { rowCounts: ReadonlyMap<string, number> }> {
   const { schema, head, tables } = moment;
   const { onRows, ...about } = more;
-  const accounts = await tablesWithRows(client, null, ACCOUNT_TABLES);
+  const accountTables = [...ACCOUNT_COLUMNS.keys()];
+  const accounts = (await tablesWithRows(client, null, accountTables)).sort(
+    (a, b) => accountTables.indexOf(a.table) - accountTables.indexOf(b.table),
+  );
+  const rowCounts = new Map<string, number>();
   const rows = await tablesWithRows(client, schema, tables);
   const header = {
     format: 'dps-backup' as const,
@@ -103,28 +101,30 @@ export async function contentsOf(
     head,
     not_included: await leftOut(client, schema, tables),
   };
-  return { header, sections: sectionsOf(client, moment, { accounts, rows, onRows }) };
+  return { header, rowCounts, sections: sectionsOf(client, moment, { accounts, rows, rowCounts, onRows }) };
 }
 
 interface Tables {
   accounts: TableRows[];
   rows: TableRows[];
+  /** Filled while rows are read. */
+  rowCounts: Map<string, number>;
   onRows: (done: number, total: number) => void;
 }
 
 async function* sectionsOf(
   client: pg.ClientBase,
   { schema, head }: Moment,
-  { accounts, rows, onRows }: Tables,
+  { accounts, rows, rowCounts, onRows }: Tables,
 ): AsyncGenerator<{ section: Section; content: AsyncIterable<Buffer> }, void, undefined> {
   yield { section: { section: 'events' }, content: eventsOf(client, head.position) };
-  // Users before their tokens.
-  for (const table of accounts.toSorted((a, b) => ACCOUNT_TABLES.indexOf(a.table) - ACCOUNT_TABLES.indexOf(b.table))) {
+  for (const table of accounts) {
     yield { section: { section: 'account-rows', ...table }, content: rowsOf(client, null, table) };
   }
   for (const [index, table] of rows.entries()) {
     onRows(index, rows.length);
-    yield { section: { section: 'rows', ...table }, content: rowsOf(client, schema, table) };
+    const content = countRows(rowsOf(client, schema, table), (count) => rowCounts.set(table.table, count));
+    yield { section: { section: 'rows', ...table }, content };
   }
   onRows(rows.length, rows.length);
   // Last: a sequence belongs to no moment, and must not be behind the rows.
@@ -142,6 +142,19 @@ async function* eventsOf(client: pg.ClientBase, upTo: number): AsyncGenerator<Bu
     yield Buffer.from((await exportedLines(client, page)).map((line) => `${line}\n`).join(''));
     after = last.position;
   }
+}
+
+/** COPY's text format escapes line feeds in values: each one ends a row. */
+async function* countRows(
+  chunks: AsyncIterable<Buffer>,
+  onEnd: (count: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  let count = 0;
+  for await (const chunk of chunks) {
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) count += 1;
+    yield chunk;
+  }
+  onEnd(count);
 }
 
 function rowsOf(client: pg.ClientBase, schema: string | null, table: TableRows): AsyncIterable<Buffer> {

@@ -22,9 +22,14 @@ export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): P
     throw new UsageError('--key needs --checkpoint, whose signature it verifies.');
   const files: CheckpointFile[] = [];
   for (const path of paths) for (const file of await filesAt(path)) files.push(await readOne(file));
+  return { files, keys: await readKeys(given) };
+}
+
+/** @param given the values of --key @throws OperatorError where one is no public key */
+export async function readKeys(given: readonly string[]): Promise<NoteKey[]> {
   const keys: NoteKey[] = [];
   for (const key of given) keys.push(...(await keysOf(key)));
-  return { files, keys };
+  return keys;
 }
 
 /** A folder stands for the checkpoints in it. */

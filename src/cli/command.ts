@@ -19,8 +19,11 @@ export interface Invocation {
 }
 
 export interface Terminal {
-  /** Results: stdout. Throws once they can't be written any more. */
-  print(text: string): void;
+  /**
+   * Results: stdout. Throws once they can't be written any more.
+   * @param options isExact: a document, written byte for byte unless stdout is a terminal
+   */
+  print(text: string, options?: { isExact?: boolean }): void;
   /** Remarks for people: stderr. */
   note(text: string): void;
   /** Remarks that the next one overwrites; absent where stderr is no terminal. An empty one ends it. */

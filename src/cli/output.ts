@@ -32,7 +32,7 @@ export function accepted<T>(result: Result<T>): T {
 /** To the file of --output, or to stdout. @param content without its last line end */
 export async function deliver({ values, terminal }: Invocation, content: string): Promise<void> {
   const output = text(values, 'output');
-  if (output === undefined) return terminal.print(content);
+  if (output === undefined) return terminal.print(content, { isExact: true });
   await writeOutput(output, `${content}\n`);
   terminal.note(`written to ${output}`);
 }
@@ -63,16 +63,20 @@ async function writeWhole(file: string, content: string): Promise<void> {
 const NOT_BESIDE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'EROFS', 'EBUSY', 'EXDEV']);
 
 /** Names and what people write are untrusted text: what would move the cursor is shown, not done. */
-export const oneLine = (untrusted: string): string => untrusted.replaceAll(/\p{Cc}/gu, shownControl);
+export const oneLine = (untrusted: string): string =>
+  untrusted.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, shownControl);
 
 /** The same of text with lines and colours of ours in it. */
 export const manyLines = (text: string): string => text.replaceAll(NEITHER_LINE_NOR_COLOUR, shownControl);
 
 // eslint-disable-next-line no-control-regex
-const NEITHER_LINE_NOR_COLOUR = /(?!\u001B\[(?:0|2|3[0-7])m)(?![\n\t])\p{Cc}/gu;
+const NEITHER_LINE_NOR_COLOUR = /(?!\u001B\[(?:0|2|3[0-7])m)(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** As JSON writes it, which leaves DEL and those beyond as they are. */
+/** As JSON escapes it, so that printed JSON keeps its values. JSON.stringify leaves DEL and those beyond as they are. */
 const shownControl = (control: string): string =>
   control < '\u007F'
     ? JSON.stringify(control).slice(1, -1)
-    : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    : Array.from(
+        { length: control.length },
+        (_, at) => `\\u${control.charCodeAt(at).toString(16).padStart(4, '0')}`,
+      ).join('');

@@ -23,14 +23,13 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
   stdout.on('error', (error: NodeJS.ErrnoException) => (broken ??= error));
   // There is no reader left.
   stderr.on('error', () => undefined);
-  // What a database calls its tables would move the cursor of whoever looks; a file gets it as it is.
-  const on = ({ isTTY }: NodeJS.WriteStream, text: string): string => (isTTY ? manyLines(text) : text);
-  const note = (text: string): void => void stderr.write(`${on(stderr, text)}\n`);
+  // Names of tables may contain escape sequences, which a CI log or a later "cat" of the output would obey.
+  const note = (text: string): void => void stderr.write(`${manyLines(text)}\n`);
   const terminal: Terminal = {
-    print(text) {
+    print(text, { isExact = false } = {}) {
       if (broken !== null) throw new OutputLost(broken);
       printed = true;
-      stdout.write(`${on(stdout, text)}\n`);
+      stdout.write(`${isExact && !stdout.isTTY ? text : manyLines(text)}\n`);
     },
     note,
     ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001B[2K${manyLines(line)}`) }),

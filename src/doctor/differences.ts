@@ -2,6 +2,7 @@ import { counted } from '../kernel/counted.js';
 import type { AcknowledgedDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify/index.js';
 import { placeText } from '../schema/model/place.js';
+import { visibleText } from '../kernel/text.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 
 /** `1 difference`, `3 differences` */
@@ -11,7 +12,8 @@ export function countDifferences({ length }: readonly Difference[]): string {
 
 /** One line: `catalog articles.title type: expected "text", found "integer"`. */
 export function describeDifference({ where, collection, field, member, expected, found }: Difference): string {
-  const place = [where, placeText({ collection, field }), member].filter((part) => part !== '').join(' ');
+  const name = visibleText(placeText({ collection, field })).replaceAll('\n', '\\n');
+  const place = [where, name, member].filter((part) => part !== '').join(' ');
   return `  ${place}: expected ${show(expected)}, found ${show(found)}`;
 }
 

@@ -17,7 +17,7 @@ const HEADER: Header = {
 /** Sections with what is hard to tell from their end. */
 const SECTIONS: readonly [section: Section, content: string][] = [
   [{ section: 'events' }, '{"position":1}\n'],
-  [{ section: 'account-rows', table: 'users', columns: ['id'] }, ''],
+  [{ section: 'account-rows', table: 'service_users', columns: ['id'] }, ''],
   [{ section: 'rows', table: 't', columns: ['a', 'b'] }, '\\\\.\tx\n\\.x\n x\\.\n'],
   [{ section: 'rows', table: 'empty', columns: [] }, '\n\n'],
   [{ section: 'sequences' }, '{"name":"s","last_value":"1","is_called":true}\n'],

@@ -20,6 +20,7 @@ describe('what is printed', () => {
 
   it('does nothing to a terminal, whatever things are called', () => {
     expect(oneLine('a\u001b[2J\n\u007f\u009b2Jb ü')).to.equal(String.raw`a\u001b[2J\n\u007f\u009b2Jb ü`);
+    expect(oneLine('a\u202eb\u200b\u2028\u{e0001}')).to.equal(String.raw`a\u202eb\u200b\u2028\udb40\udc01`);
   });
 });
 

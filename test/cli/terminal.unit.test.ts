@@ -51,7 +51,7 @@ describe('the terminal', () => {
     expect(seen.stdout.text).to.equal('');
   });
 
-  it('does nothing that names and messages would make it do, and leaves them as they are for a file', async () => {
+  it('escapes control sequences of names and messages everywhere but in documents that are written to a file', async () => {
     const hostile = 'a\u001b[2J\u001b[8m\r\u009b2J\u007f\n\t\u001b[31mred\u001b[0m';
     const safe = '\\u001b[2J\\u001b[8m\\r\\u009b2J\\u007f\n\t\u001b[31mred\u001b[0m';
     const seen = terminal({ isTTY: true });
@@ -67,7 +67,13 @@ describe('the terminal', () => {
     const piped = terminal();
     piped.terminal.print(hostile);
     piped.terminal.note(hostile);
-    expect([piped.stdout.text, piped.stderr.text]).to.deep.equal([`${hostile}\n`, `${hostile}\n`]);
+    expect([piped.stdout.text, piped.stderr.text]).to.deep.equal([`a${safe}\n`, `a${safe}\n`]);
+    const document = terminal();
+    document.terminal.print(hostile, { isExact: true });
+    expect(document.stdout.text).to.equal(`${hostile}\n`);
+    const shown = terminal({ isTTY: true });
+    shown.terminal.print(hostile, { isExact: true });
+    expect(shown.stdout.text).to.equal(`a${safe}\n`);
   });
 
   it('reads stdin to its end', async () => {

@@ -3,7 +3,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
 import { type DiffDocument, type JudgedWarning, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
-import { json } from '../output.js';
+import { json, oneLine } from '../output.js';
 import { shellWord, stoppedBy } from '../policy.js';
 import { type Answered, ask, askFully, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';
@@ -120,7 +120,9 @@ async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<b
     return true;
   }
   if (lost.length > 0) {
-    const answer = await terminal.ask(`The data of ${lost.join(', ')} will be lost. To go on, type "lose it": `);
+    const answer = await terminal.ask(
+      `The data of ${lost.map(oneLine).join(', ')} will be lost. To go on, type "lose it": `,
+    );
     return answer.trim() === 'lose it';
   }
   if (isSet(values, 'yes')) return true;
@@ -136,7 +138,7 @@ function lossesOf({ statements }: Plan): string[] {
 /** @param lost collections, or fields as `articles.title` */
 export function lossRefused(lost: readonly string[]): string {
   const options = lost.map((name) => `--allow-drop ${shellWord(name)}`);
-  return `Nothing was changed: the data of ${lost.join(', ')} would be lost. To allow it: ${options.join(' ')}`;
+  return `Nothing was changed: the data of ${lost.map(oneLine).join(', ')} would be lost. To allow it: ${options.join(' ')}`;
 }
 
 function appliedBy(answer: Answered, plan: Plan): Applied {
@@ -156,14 +158,17 @@ export function describeApplied({ batch, position, events, statements }: Applied
 
 /** A line a statement, then what is to know of it, and whether PostgreSQL takes it. */
 export function describePlan({ events, statements, warnings = [], accepted, errors = [], online }: Plan): string {
-  const lines = statements.map(({ summary }) => summary);
+  const lines = statements.map(({ summary }) => oneLine(summary));
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);
   if (online !== undefined)
-    lines.push('Prepared first, while the tables are used:', ...online.steps.map(({ summary }) => `  ${summary}`));
+    lines.push(
+      'Prepared first, while the tables are used:',
+      ...online.steps.map(({ summary }) => `  ${oneLine(summary)}`),
+    );
   const verdict = accepted === false ? 'PostgreSQL refuses it:' : online === undefined ? 'PostgreSQL accepts it.' : '';
   lines.push(
     `Plan: ${counted(events.length, 'event')}, ${counted(statements.length, 'statement')}. ${verdict}`.trimEnd(),
   );
-  if (accepted === false) lines.push(...errors.map(({ message }) => `  ${message}`));
+  if (accepted === false) lines.push(...errors.map(({ message }) => `  ${oneLine(message)}`));
   return lines.join('\n');
 }

@@ -1,8 +1,9 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { type Moment, beginMoment, contentsOf } from '../../backup/take.js';
 import { tablesOf } from '../../backup/contents.js';
 import { writeFileWhole } from '../../backup/file.js';
 import { type Header, writeBackup } from '../../backup/format.js';
+import { signNote } from '../../log/signed-checkpoints/note.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { readDatabase } from '../../postgres/database.js';
 import { migrationsOf } from '../../postgres/migrate.js';
@@ -11,7 +12,10 @@ import { verify } from '../../projector/verify/index.js';
 import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { describeDifference } from '../../doctor/differences.js';
-import { json } from '../output.js';
+import { json, oneLine } from '../output.js';
+import { withScratchDatabase } from '../connections/database.js';
+import { openKeys } from './keys.js';
+import { restoreBackupInto } from './restore.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';
 import { createProgress } from '../progress.js';
 
@@ -42,11 +46,67 @@ async function take(work: Work): Promise<ExitCode> {
   const progress = createProgress(invocation.terminal, 'tables');
   const about = { release: readRelease(), migration, database: { name, version }, onRows: progress.at };
   const contents = await contentsOf(client, { ...moment, schema: place.schema }, about);
-  const bytes = await writeFileWhole(file, writeBackup(contents));
-  progress.end();
-  await client.query('ROLLBACK');
-  show(invocation, contents.header, { file, bytes, tables: moment.tables.length });
+  const { key, privateKey } = await (await openKeys(place.pool, invocation.config())).signer();
+  const sign = (text: string): string => signNote(text, key, privateKey);
+  const isVerified = isSet(invocation.values, 'verify');
+  const bytes = await writeFileWhole(file, writeBackup({ ...contents, sign }), async (partial) => {
+    progress.end();
+    // Schema changes need not wait any longer.
+    await client.query('ROLLBACK');
+    if (isVerified) await tryRestore(work, { partial, rowCounts: contents.rowCounts, keys: [key] });
+  });
+  show(invocation, contents.header, { file, bytes, tables: moment.tables.length, verified: isVerified });
   return 0;
+}
+
+interface TryRestore {
+  partial: string;
+  keys: Parameters<typeof restoreBackupInto>[1]['keys'];
+  /** Rows that were written, by table. */
+  rowCounts: ReadonlyMap<string, number>;
+}
+
+/** @throws OperatorError when the backup cannot be restored, or is restored as something else */
+async function tryRestore({ invocation, place }: Work, { partial, keys, rowCounts }: TryRestore): Promise<void> {
+  const differences = await withScratchDatabase(invocation.config(), place, async (connectionString) => {
+    const { replayed } = await restoreBackupInto(invocation, { file: partial, keys, connectionString });
+    const { verification, damaged } = replayed;
+    return [
+      ...verification.differences.map(describeDifference),
+      ...(damaged === null ? [] : [`  the log is damaged at position ${damaged.position}: ${damaged.reason}`]),
+      ...(await compareRowCounts(connectionString, place.schema, rowCounts)),
+    ];
+  }).catch((cause: unknown) => {
+    if (!(cause instanceof Error)) throw cause;
+    throw new OperatorError(`${NOT_RESTORABLE} ${cause.message}`, { cause });
+  });
+  if (differences.length > 0) {
+    throw new OperatorError(`${NOT_RESTORABLE} The scratch database differs:\n${differences.join('\n')}`);
+  }
+}
+
+const NOT_RESTORABLE = 'Nothing was written: the backup could not be restored into a scratch database.';
+
+async function compareRowCounts(
+  connectionString: string,
+  schema: string,
+  rowCounts: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  const client = new pg.Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const lines: string[] = [];
+    for (const [table, expected] of rowCounts) {
+      const from = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)}`;
+      const { rows } = await client.query<{ count: string }>(`SELECT pg_catalog.count(*) AS count FROM ONLY ${from}`);
+      const found = rows[0]?.count;
+      if (found !== String(expected)) lines.push(`  rows of ${oneLine(table)}: expected ${expected}, found ${found}`);
+    }
+    return lines;
+  } finally {
+    await client.end();
+  }
 }
 
 /** The log's lock is held until the backup's transaction has begun and its tables can't be changed any more. */
@@ -69,15 +129,18 @@ interface Written {
   file: string;
   bytes: number;
   tables: number;
+  /** Restored into a scratch database, and compared. */
+  verified: boolean;
 }
 
 function show({ values, terminal }: Invocation, { head, not_included: left }: Header, written: Written): void {
   if (isSet(values, 'json')) return terminal.print(json({ ...written, head, not_included: left }));
-  const { file, bytes, tables } = written;
-  const names = Object.entries(left).map(([kind, all]) => `  ${kind}: ${all.join(', ')}`);
+  const { file, bytes, tables, verified } = written;
+  const names = Object.entries(left).map(([kind, all]) => `  ${kind}: ${all.map(oneLine).join(', ')}`);
   terminal.print(
     [
       `${file}: position ${head.position}, ${tables} tables, users and tokens; ${bytes} bytes.`,
+      ...(verified ? ['Verified: the backup was restored into a scratch database and compared.'] : []),
       ...(names.length === 0 ? [] : ['Not in it:', ...names]),
     ].join('\n'),
   );

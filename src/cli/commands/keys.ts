@@ -73,7 +73,11 @@ function withKeys<T>({ config }: Invocation, work: (keys: Keys) => Promise<T>): 
   return withDatabase(settings, async (pool) => work(await openKeys(pool, settings)));
 }
 
-async function openKeys(pool: pg.Pool, { schema, checkpoints }: Config): Promise<Keys> {
+/** Signs with the key of CHECKPOINT_KEY_FILE, or with the one in the database. */
+export async function openKeys(
+  pool: pg.Pool,
+  { schema, checkpoints }: Pick<Config, 'schema' | 'checkpoints'>,
+): Promise<Keys> {
   const { database } = await readDatabase(pool);
   const fileKey = checkpoints.keyFile === null ? null : readKeyFile(checkpoints.keyFile);
   return createKeys({ pool, place: { database, schema }, fileKey, logger: silentLogger });

@@ -9,7 +9,12 @@ import { restoreFrom } from '../../backup/restore.js';
 import { newestMigration } from '../../postgres/migrate.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
+import type { Header } from '../../backup/format.js';
+import type { NoteKey } from '../../log/signed-checkpoints/note.js';
+import type { Replayed } from '../../projector/replay/index.js';
+import { readKeys } from '../checkpoint-files.js';
+import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
+import { oneLine } from '../output.js';
 import { withServer, withServerAt } from '../connections/database.js';
 import { type Progress, createProgress } from '../progress.js';
 import { replayInto, showReplayed } from '../connections/replay.js';
@@ -22,20 +27,24 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const [file, backup, into] = [text(values, 'file'), text(values, 'backup'), text(values, 'into')];
   if ((file === undefined) === (backup === undefined)) throw new UsageError('Name a --file or a --backup.');
+  if (backup === undefined && texts(values, 'key').length > 0) {
+    throw new UsageError('--key needs --backup, whose signature it verifies.');
+  }
+  const keys = await readKeys(texts(values, 'key'));
   // The whole file before anything is touched.
-  if (backup !== undefined) await checkBackup(invocation, backup);
+  if (backup !== undefined) await checkBackup(invocation, backup, keys);
   const work = (connectionString: string) =>
     file === undefined
-      ? restoreBackup(invocation, backup ?? '', connectionString)
+      ? restoreBackup(invocation, { file: backup ?? '', keys, connectionString })
       : restoreFile(invocation, file, connectionString);
   return into === undefined ? withServer(invocation.config(), work, true) : withServerAt(invocation, into, work);
 }
 
-async function checkBackup({ terminal }: Invocation, file: string): Promise<void> {
+async function checkBackup({ terminal }: Invocation, file: string, keys: readonly NoteKey[]): Promise<void> {
   const size = await sizeOf(file);
   const progress = createProgress(terminal, 'checking');
   const source = readBackupFile(file, (read) => progress.at(read, size));
-  const opened = await openBackup(source);
+  const opened = await openBackup(source, keys);
   if (opened.header.migration > (await newestMigration())) {
     throw new OperatorError(
       `The backup was written by a newer release (${opened.header.release}): restore it with that one.`,
@@ -43,14 +52,31 @@ async function checkBackup({ terminal }: Invocation, file: string): Promise<void
   }
   for await (const _ of opened.sections());
   progress.end();
+  terminal.note(
+    keys.length > 0
+      ? 'The signature of the backup was verified.'
+      : 'The signature of the backup was not verified: --key takes the public key, which you must have from elsewhere.',
+  );
 }
 
-async function restoreBackup(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
-  const { terminal } = invocation;
+interface BackupInto {
+  file: string;
+  keys: readonly NoteKey[];
+  connectionString: string;
+}
+
+/** Restores into an empty database. @throws OperatorError where the backup is damaged, or PostgreSQL rejects it */
+export async function restoreBackupInto(
+  invocation: Invocation,
+  { file, keys, connectionString }: BackupInto,
+): Promise<{ header: Header; replayed: Replayed }> {
   const { schema, serviceSchema } = invocation.config();
   const size = await sizeOf(file);
-  const reading = createProgress(terminal, 'restoring');
-  const opened = await openBackup(readBackupFile(file, (read) => reading.at(read, size)));
+  const reading = createProgress(invocation.terminal, 'restoring');
+  const opened = await openBackup(
+    readBackupFile(file, (read) => reading.at(read, size)),
+    keys,
+  );
   const { pages, documents, fill } = restoreFrom(opened);
   const replayed = await replayInto({
     connectionString,
@@ -62,8 +88,13 @@ async function restoreBackup(invocation: Invocation, file: string, connectionStr
     fill,
   });
   reading.end();
-  const left = Object.entries(opened.header.not_included).map(([kind, names]) => `${kind}: ${names.join(', ')}`);
-  if (left.length > 0) terminal.note(`Not in the backup: ${left.join('; ')}.`);
+  return { header: opened.header, replayed };
+}
+
+async function restoreBackup(invocation: Invocation, into: BackupInto): Promise<ExitCode> {
+  const { header, replayed } = await restoreBackupInto(invocation, into);
+  const left = Object.entries(header.not_included).map(([kind, names]) => `${kind}: ${names.map(oneLine).join(', ')}`);
+  if (left.length > 0) invocation.terminal.note(`Not in the backup: ${left.join('; ')}.`);
   return showReplayed(invocation, replayed);
 }
 

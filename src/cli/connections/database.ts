@@ -1,5 +1,9 @@
 /** The service's database, for commands that work on it directly: whether the service runs or not. */
-import type pg from 'pg';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
 import { type Config, readConfig } from '../../config.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { DataDirInUseError, holdsServer, recordedConnection } from '../../postgres/embedded/index.js';
@@ -51,6 +55,67 @@ export function withServerAt<T>(
   work: (connectionString: string) => Promise<T>,
 ): Promise<T> {
   return withServer(readConfig(atDatabase(environment, address)), work);
+}
+
+/**
+ * Runs `work` on an empty database that is dropped afterwards, also after a failure: on the server of `pool`, or on an
+ * embedded server where the account cannot create databases.
+ */
+export async function withScratchDatabase<T>(
+  config: Config,
+  { pool, connectionString }: { pool: pg.Pool; connectionString: string },
+  work: (connectionString: string) => Promise<T>,
+): Promise<T> {
+  const { rows } = await pool.query<DatabaseLocale>(DATABASE_LOCALE);
+  const locale = rows[0];
+  if (locale?.can_create !== true) return withScratchServer(config, work);
+  const name = `dps_verify_${randomBytes(8).toString('hex')}`;
+  await pool.query(`CREATE DATABASE ${name} TEMPLATE template0 ${localeOptions(locale)}`);
+  try {
+    return await work(otherDatabase(connectionString, name));
+  } finally {
+    await pool.query(`DROP DATABASE ${name} WITH (FORCE)`);
+  }
+}
+
+interface DatabaseLocale {
+  can_create: boolean;
+  encoding: string;
+  collate: string;
+  ctype: string;
+  /** c: the C library, i: ICU, b: PostgreSQL. Null before PostgreSQL 15, which has the first only. */
+  provider: string | null;
+  locale: string | null;
+}
+
+/** The columns have other names, or are missing, in older releases. */
+const DATABASE_LOCALE = `
+  SELECT r.rolcreatedb OR r.rolsuper AS can_create, pg_catalog.pg_encoding_to_char(d.encoding) AS encoding,
+         d.datcollate::text AS collate, d.datctype::text AS ctype, pg_catalog.to_jsonb(d) ->> 'datlocprovider'::text AS provider,
+         coalesce(pg_catalog.to_jsonb(d) ->> 'datlocale'::text, pg_catalog.to_jsonb(d) ->> 'daticulocale'::text) AS locale
+    FROM pg_catalog.pg_database d, pg_catalog.pg_roles r
+   WHERE d.datname = current_database() AND r.rolname = current_user`;
+
+/** The scratch database sorts text as the original does: bounds of partitions and keys depend on it. */
+function localeOptions({ encoding, collate, ctype, provider, locale }: DatabaseLocale): string {
+  const text = (value: string): string => pg.escapeLiteral(value);
+  const options = `ENCODING ${text(encoding)} LC_COLLATE ${text(collate)} LC_CTYPE ${text(ctype)}`;
+  if (provider === 'i' && locale !== null) return `${options} LOCALE_PROVIDER icu ICU_LOCALE ${text(locale)}`;
+  if (provider === 'b' && locale !== null) return `${options} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${text(locale)}`;
+  return provider === null ? options : `${options} LOCALE_PROVIDER libc`;
+}
+
+/** The address with another database. Several hosts may be in it, which URL does not read. */
+const otherDatabase = (connectionString: string, name: string): string =>
+  connectionString.replace(/^([a-z]+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${name}`);
+
+async function withScratchServer<T>(config: Config, work: (connectionString: string) => Promise<T>): Promise<T> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'dps-verify-'));
+  try {
+    return await withServer({ ...config, databaseUrl: null, dataDir }, work, true);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
 }
 
 /** A few connections of a command. The caller ends it. */

@@ -15,6 +15,8 @@ import { silentLogger } from './silent-logger.js';
 export interface Workplace {
   pipeline: Pipeline;
   pool: pg.Pool;
+  /** Past a pooler. */
+  connectionString: string;
   /** PostgreSQL's schema that is managed. */
   schema: string;
 }
@@ -22,8 +24,8 @@ export interface Workplace {
 /** Folds the whole log first. Waits for `work`, and ends the connections then. */
 export function withPipeline<T>(invocation: Invocation, work: (place: Workplace) => Promise<T>): Promise<T> {
   const config = invocation.config();
-  return withDatabase(config, async (pool) =>
-    work({ pool, schema: config.schema, pipeline: await openPipeline(pool, config) }),
+  return withDatabase(config, async (pool, connectionString) =>
+    work({ pool, connectionString, schema: config.schema, pipeline: await openPipeline(pool, config) }),
   );
 }
 

@@ -148,6 +148,12 @@ that is broken off leaves a database that no service starts on: drop it.`,
     )
     .option('--file <file>', 'what GET /history/export answered (one event a line)')
     .option('--backup <file>', 'what "dps backup" wrote: items, users and tokens too')
+    .addOption(
+      repeatable(
+        '--key <key>',
+        'with --backup: the public key (name+id+key) that must have signed it, or a file of them; repeatable',
+      ),
+    )
     .option(
       '--into <url>',
       'postgres://… of an empty database; DATABASE_URL, or the embedded server of DATA_DIR, by default',
@@ -165,7 +171,8 @@ It works with any server and needs no pg_dump. Schema changes wait while it runs
 in the database and not managed is named and not in it. The file is written whole or not at all, and holds hashes of
 passwords: keep it as you keep the database.`,
     )
-    .argument('<file>', 'where to; replaced when it is there');
+    .argument('<file>', 'where to; replaced when it is there')
+    .option('--verify', 'restore it into a scratch database, compare catalog and row counts, and drop that database');
   does(onDatabase(backup), async () => (await import('../commands/backup.js')).backup);
 
   const completion = program

@@ -38,7 +38,10 @@ export const COLUMNS_QUERY: Sql = sql`${TABLES}, owned AS (
   ORDER BY d.refobjid, d.refobjsubid, d.deptype DESC, s.relname
 )
 SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attndims,
-  t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace::oid, a.attnotnull, a.attidentity::text, a.attgenerated::text,
+  t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace::oid, a.attnotnull,
+  -- From PostgreSQL 17 on, a partition shows the identity of its partitioned table, and a table with one cannot be attached.
+  CASE WHEN w.relispartition AND pg_catalog.current_setting('server_version_num')::int >= 170000 THEN '' ELSE a.attidentity::text END,
+  a.attgenerated::text,
   CASE WHEN ad.oid IS NOT NULL THEN pg_catalog.pg_get_expr(ad.adbin, ad.adrelid) END,
   CASE WHEN a.attcollation <> t.typcollation THEN a.attcollation::regcollation::text END,
   -- Not joined: until the catalog is analysed, PostgreSQL would search all comments for each column.

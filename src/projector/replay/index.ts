@@ -49,7 +49,7 @@ export interface ReplayOptions {
   /** Told of tables made at the end. */
   onTables?: (done: number, total: number) => void;
   /** Fills the tables that were made, before the database counts as whole. */
-  fill?: (client: pg.ClientBase, schema: string) => Promise<void>;
+  fill?: (client: pg.ClientBase, schema: string, state: State) => Promise<void>;
 }
 
 export interface Replayed {
@@ -74,7 +74,7 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   }
   await keepRead(run);
   if (tables === 'end-state') await makeTables(run);
-  await options.fill?.(target.client, target.schema);
+  await options.fill?.(target.client, target.schema, run.state);
   const head = run.chain.head();
   await finish(run, head);
   const verification = await verify(target.client, run.state, target.schema);
