@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { load } from 'js-yaml';
 import { OperatorError } from '../kernel/operator-error.js';
+import { conflictLine } from '../http/formats/yaml.js';
 import type { Invocation } from './command.js';
 
 export interface DocumentBody {
@@ -12,6 +13,12 @@ export interface DocumentBody {
 /** Not parsed: its type is told by how it begins. @throws OperatorError where the file can't be read */
 export async function readDocument(invocation: Invocation, file: string): Promise<DocumentBody> {
   const content = file === '-' ? Buffer.from(await invocation.terminal.read()) : await readNamed(file);
+  const line = conflictLine(content.toString('utf8'));
+  if (line !== null) {
+    throw new OperatorError(
+      `${nameOf(file)}, line ${line}: it contains a merge conflict marker, "<<<<<<<": resolve the conflict first.`,
+    );
+  }
   // Every JSON document is YAML too, but JSON is read faster and more strictly.
   const type = /^\s*[{[]/.test(content.toString('utf8', 0, 1024)) ? 'application/json' : 'application/yaml';
   return { type, content };

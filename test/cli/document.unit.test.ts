@@ -14,6 +14,15 @@ describe('a document that a command sends', () => {
 
   const invocation = (stdin = '') => ({ terminal: { read: () => Promise.resolve(stdin) } }) as unknown as Invocation;
 
+  it('with a conflict marker of Git is rejected with its line', async () => {
+    for (const text of ['version: 1\n<<<<<<< HEAD\na: 1', '{"version":1,\n<<<<<<< HEAD\n"a": 1}']) {
+      const error = await readDocument(invocation(text), '-').catch((reason: Error) => reason);
+      expect((error as Error).message)
+        .to.contain('line 2')
+        .and.to.contain('merge conflict');
+    }
+  });
+
   it('is JSON or YAML by how it begins, from a file or from stdin', async () => {
     const file = join(directory, 'a');
     for (const [text, type] of [

@@ -53,18 +53,41 @@ export function describeAdoption({
   return lines.join('\n');
 }
 
+/** Messages of one code that are shown one by one; of more, the kinds are counted. */
+const SHOWN = 10;
+
 /** A view of many tables, or a trigger that each of them has, is told once. */
 function describeNotes(notes: readonly Note[]): string[] {
-  const byMessage = new Map<string, Note[]>();
-  for (const note of notes) {
-    const key = `${note.code}: ${note.message}`;
-    byMessage.set(key, [...(byMessage.get(key) ?? []), note]);
-  }
   if (notes.length === 0) return [];
-  const told = [...byMessage.values()].flatMap((same) => {
-    const [{ code, message } = { code: '', message: '' }] = same;
-    const tables = same.flatMap(({ table }) => table ?? []);
-    return `  ${oneLine(`${code}${tables.length === 0 ? '' : ` on ${tables.join(', ')}`}: ${message}`)}`;
+  const byCode = groupedBy(notes, ({ code }) => code);
+  const lines = [...byCode.values()].flatMap((group) => {
+    const messages = [...groupedBy(group, ({ message }) => message).values()].map(describeSame);
+    return messages.length <= SHOWN ? messages : countedKinds(group);
   });
-  return ['What is part of no snapshot:', ...told];
+  return ['What is part of no snapshot:', ...lines];
+}
+
+function describeSame(same: readonly Note[]): string {
+  const [{ code, message } = { code: '', message: '' }] = same;
+  const tables = same.flatMap(({ table }) => table ?? []);
+  return `  ${oneLine(`${code}${tables.length === 0 ? '' : ` on ${tables.join(', ')}`}: ${message}`)}`;
+}
+
+function countedKinds(group: readonly Note[]): string[] {
+  return [...groupedBy(group, ({ kind }) => kind)].map(([kind, same]) => {
+    const names = new Set(same.map(({ table, name }) => `${table ?? ''}\0${name}`));
+    const tables = new Set(same.flatMap(({ table }) => table ?? []));
+    const where = tables.size === 0 ? '' : ` on ${counted(tables.size, 'table')}`;
+    return `  ${oneLine(`${same[0]?.code}: ${counted(names.size, 'object')} of kind "${kind}"${where} (--json lists them)`)}`;
+  });
+}
+
+function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
 }

@@ -36,10 +36,10 @@ export async function changeOf(directory: string, files: ReadonlyMap<string, str
   return { written, removed, foreign };
 }
 
-/** Null: there is no such file. */
+/** With LF, as the service writes it: Git may check files out with CRLF. Null: there is no such file. */
 async function textIn(directory: string, file: string): Promise<string | null> {
   try {
-    return await readWithin(directory, file, MAX_FILE);
+    return (await readWithin(directory, file, MAX_FILE)).replaceAll('\r\n', '\n');
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;

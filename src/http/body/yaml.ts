@@ -18,10 +18,14 @@ export async function yamlToJson(bytes: Buffer, gone: AbortSignal): Promise<Buff
   if (read.kind === 'json') return Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
   if (read.kind === 'refused') throw new Refused(read.problems);
   if (read.kind === 'too large') {
-    throw refused('CONTENT_TOO_LARGE', `The YAML of the body is too large: ${read.message}. Send the same as JSON.`);
+    throw refused('CONTENT_TOO_LARGE', `The YAML of the body is too large: ${read.message}. ${INSTEAD}`);
   }
   throw refused('INVALID_PAYLOAD', `The body is not valid YAML: ${read.message}.`);
 }
+
+/** The service exports every snapshot as JSON too. */
+const INSTEAD =
+  'Export the snapshot as JSON (GET /schema/snapshot, or dps snapshot) and send that, or send it in parts with mode=merge.';
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -55,6 +59,6 @@ function inWorker(bytes: Buffer, gone: AbortSignal): Promise<YamlRead> {
 }
 
 function tooMuch(how: string): Refused {
-  const message = `The YAML of the body can't be read ${how}: send fewer values, or the same as JSON.`;
+  const message = `The YAML of the body cannot be read ${how}. ${INSTEAD}`;
   return refused('CONTENT_TOO_LARGE', message, { details: { limit: YAML_LIMITS.values } });
 }

@@ -38,8 +38,17 @@ export function parseYaml(text: string, limits: YamlLimits = YAML_LIMITS): unkno
     throw new YamlError(`expected one document, found ${documents.length}`);
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    throw new YamlError(describe(error));
+    const line = conflictLine(text);
+    throw new YamlError(line === null ? describe(error) : `${CONFLICT} (line ${line}, column 1)`);
   }
+}
+
+const CONFLICT = 'it contains a merge conflict marker, "<<<<<<<": resolve the conflict first';
+
+/** The line of the first conflict marker that Git has left; null: there is none. From 1 on. */
+export function conflictLine(text: string): number | null {
+  const found = /^<{7}(?: .*)?\r?$/m.exec(text);
+  return found === null ? null : text.slice(0, found.index).split('\n').length;
 }
 
 /**

@@ -211,6 +211,17 @@ describe('dps adopt', () => {
       '  VIEW: is a view',
     ]);
     const nothing = { adopted: [], relations: 0, refused: [], not_represented: [] };
+    const many = Array.from({ length: 312 }, (_, index) => ({
+      table: `t${index % 40}`,
+      kind: 'column setting',
+      name: `c${index}`,
+      code: 'COLUMN_SETTING_NOT_REPRESENTED',
+      message: `setting of c${index}`,
+    }));
+    expect(lines(describeAdoption({ ...nothing, not_represented: many })).slice(1)).to.deep.equal([
+      'What is part of no snapshot:',
+      '  COLUMN_SETTING_NOT_REPRESENTED: 312 objects of kind "column setting" on 40 tables (--json lists them)',
+    ]);
     const warnings = [{ code: 'X', collection: 'a', message: 'careful' }];
     expect(lines(describeAdoption({ ...nothing, dry_run: true, warnings }))).to.deep.equal([
       'Would adopt 0 tables with 0 relations.',

@@ -107,6 +107,20 @@ describe('a folder of schema files', () => {
     ] as const) {
       expect(await refused(text), text).to.equal(said);
     }
+    for (const line of ['\n', '\r\n']) {
+      const conflict = [
+        'collection: posts',
+        '<<<<<<< HEAD',
+        'fields: []',
+        '=======',
+        'fields: [x]',
+        '>>>>>>> theirs',
+        '',
+      ];
+      expect(await refused(conflict.join(line))).to.equal(
+        'posts.yaml:2: it contains a merge conflict marker, "<<<<<<<": resolve the conflict first (line 2, column 1).',
+      );
+    }
     expect(await refused('a: b\n c: d: e')).to.match(/^posts\.yaml:2: .*\(line 2, column \d+\)\.$/);
     expect(await refused(POSTS, 'other.yml')).to.equal(
       'other.yml:1: the file of "posts" is called collections/posts.yaml.',

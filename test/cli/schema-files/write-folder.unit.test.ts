@@ -22,4 +22,16 @@ describe('what a folder has beside the files that it should have', () => {
       await rm(directory, { recursive: true });
     }
   });
+
+  it('takes a checkout with CRLF for the same file', async () => {
+    const directory = await temporaryDirectory();
+    try {
+      await mkdir(join(directory, 'collections'));
+      await writeFile(join(directory, 'collections/new.yaml'), 'collection: new\r\nfields: []\r\n');
+      const files = new Map([['collections/new.yaml', 'collection: new\nfields: []\n']]);
+      expect((await changeOf(directory, files)).written.size).to.equal(0);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
 });
