@@ -103,6 +103,15 @@ describe('the event stream', () => {
     await done;
   });
 
+  it('sends no event to a client that may not listen any more, or of which that is not known', async () => {
+    const refusals = [() => Promise.resolve(false), () => Promise.reject(new Error('the database is away'))];
+    for (const allowed of refusals) {
+      const res = response();
+      await writeEventStream(res, { tail: tailOf([page(1, 1)], { pages: 0 }), after: 0, allowed, heartbeat: 60_000 });
+      expect(String(res.read())).to.equal('retry: 2000\n\n');
+    }
+  });
+
   it('goes on when whether it may can not be found out', async () => {
     const res = response();
     const allowed = () => Promise.reject(new Error('the database is away'));

@@ -155,38 +155,75 @@ describe('the live stream', () => {
     expect(slow.positions).to.deep.equal(range(1, last));
   });
 
-  it('ends with the next heartbeat when its token is revoked, and the others go on', async () => {
-    const email = 'listener@example.com';
-    const settings = { DATABASE_URL: service.databaseUrl };
+  describe('of a caller who may not listen any more', () => {
+    const settings = () => ({ DATABASE_URL: service.databaseUrl });
+    const password = 'correct horse battery';
     const run = async (...args: string[]) => {
-      const { code, out, err } = await dps(args, settings);
+      const { code, out, err } = await dps(args, settings(), { stdin: password });
       expect(code, err).to.equal(0);
       return out;
     };
-    await run('users', 'add', email, '--role', 'auditor');
-    const { token } = JSON.parse(await run('tokens', 'add', email, '--name', 'stream', '--json')) as { token: string };
-    mock.timers.enable({ apis: ['setInterval'] });
-    try {
-      const [theirs, others] = [await listen(undefined, token), await listen()];
-      let beats = 0;
-      others.response.on('data', (chunk: string) => (beats += chunk.split(': heartbeat\n').length - 1));
-      const beat = async (): Promise<void> => {
-        const seen = beats;
-        mock.timers.tick(15_000);
-        await until('the heartbeat comes', () => beats > seen);
-      };
-      await beat();
-      expect(theirs.ended()).to.equal(false);
-      await run('tokens', 'revoke', email, 'stream');
-      await beat();
-      await until('the stream ends', theirs.ended);
-      expect(others.ended()).to.equal(false);
-      const head = await create(1);
-      await until('the event arrives', () => others.positions.at(-1) === head);
-      expect(theirs.positions).to.deep.equal([]);
-    } finally {
-      mock.timers.reset();
+    const auditor = async (email: string): Promise<string> => {
+      await run('users', 'add', email, '--role', 'auditor', '--password-stdin');
+      return (JSON.parse(await run('tokens', 'add', email, '--name', 'stream', '--json')) as { token: string }).token;
+    };
+
+    const changes: Record<string, (email: string) => Promise<unknown>> = {
+      'a revoked token': (email) => run('tokens', 'revoke', email, 'stream'),
+      'another role': (email) => run('users', 'set', email, '--role', 'reader'),
+      'a suspension': (email) => run('users', 'set', email, '--status', 'suspended'),
+      'a deletion': (email) => run('users', 'remove', email),
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      it(`ends with ${name}, before another event is sent`, async () => {
+        const email = `${name.replaceAll(' ', '-')}@example.com`;
+        const token = await auditor(email);
+        const [theirs, others] = [await listen(undefined, token), await listen()];
+        await change(email);
+        await until('the stream ends', theirs.ended);
+        const head = await create(1);
+        await until('the event arrives', () => others.positions.at(-1) === head);
+        expect(theirs.positions).to.deep.equal([]);
+        expect(others.ended()).to.equal(false);
+      });
     }
+
+    for (const name of ['logout', 'password']) {
+      it(`sends no event after a change of the session: ${name}`, async () => {
+        const email = `${name}@example.com`;
+        await auditor(email);
+        const login = (await send('/auth/login', json({ email, password }))).json as {
+          data: { access_token: string; refresh_token: string };
+        };
+        const theirs = await listen(undefined, login.data.access_token);
+        if (name === 'logout') await send('/auth/logout', json({ refresh_token: login.data.refresh_token }));
+        else await run('users', 'set', email, '--new-password');
+        await create(1);
+        await until('the stream ends', theirs.ended);
+        expect(theirs.positions).to.deep.equal([]);
+      });
+    }
+
+    it('ends with the next heartbeat where nothing happens', async () => {
+      const email = 'heartbeat@example.com';
+      await auditor(email);
+      const login = (await send('/auth/login', json({ email, password }))).json as {
+        data: { access_token: string; refresh_token: string };
+      };
+      mock.timers.enable({ apis: ['setInterval'] });
+      try {
+        const theirs = await listen(undefined, login.data.access_token);
+        let beats = 0;
+        theirs.response.on('data', (chunk: string) => (beats += chunk.split(': heartbeat\n').length - 1));
+        mock.timers.tick(15_000);
+        await until('the heartbeat comes', () => beats > 0);
+        await send('/auth/logout', json({ refresh_token: login.data.refresh_token }));
+        mock.timers.tick(15_000);
+        await until('the stream ends', theirs.ended);
+      } finally {
+        mock.timers.reset();
+      }
+    });
   });
 
   it('ends when the service stops, without waiting for the listeners', async () => {
