@@ -117,6 +117,14 @@ export const FINDINGS = {
     severity: 'error',
     fix: 'Someone changed accounts in the database itself. Delete users that nobody created ("dps users remove"), revoke such API tokens ("dps tokens revoke"), and set roles and statuses again ("dps users set"). Then change the password of the database account.',
   },
+  OWN_TABLES_DIFFER: {
+    severity: 'error',
+    fix: 'Someone changed the tables of the service in the database itself. Put back what the message names (db/*.sql creates it), then run "dps verify".',
+  },
+  KEY_ALTERED: {
+    severity: 'error',
+    fix: 'Someone changed service_keys. Distribute no key from it, verify older checkpoints with the key that you distributed before, and run "dps keys rotate".',
+  },
   TRASH_STRANGE: {
     severity: 'warning',
     fix: 'Move what the message names elsewhere, or drop it (DROP SCHEMA … CASCADE where the whole schema is not ours): what is in the trash is purged only when nothing else depends on it or stands beside it.',

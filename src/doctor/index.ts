@@ -2,6 +2,7 @@
 import type { Check, DoctorContext } from './check.js';
 import { type Finding, finding } from './finding.js';
 import { nameOwnSchema } from '../postgres/own-tables.js';
+import { ownTables } from './own-tables.js';
 import { listening } from './listening.js';
 import { chain, protection, readable, storedFolds } from './log.js';
 import { pooler } from './pooler.js';
@@ -31,6 +32,7 @@ const CHECKS: readonly Check[] = [
   migrations,
   restoring,
   ownership,
+  ownTables,
   shadowing,
   clock,
   protection,

@@ -79,6 +79,27 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
   return names.map((name) => ({ number: Number(name.slice(0, 4)), name, file: new URL(name, directory) }));
 }
 
+const MIGRATIONS_TABLE = `(
+  number     integer     PRIMARY KEY,
+  name       text        NOT NULL,
+  applied_at timestamptz NOT NULL DEFAULT now()
+)`;
+
+/**
+ * Creates the tables of this release in another schema, which may be `pg_temp`, in the client's transaction: to compare
+ * with.
+ */
+export async function createOwnTables(client: pg.ClientBase, schema: string): Promise<void> {
+  await client.query(`CREATE TABLE ${client.escapeIdentifier(schema)}.service_migrations ${MIGRATIONS_TABLE}`);
+  for (const { file } of await readMigrations(MIGRATIONS))
+    await client.query(await scriptOf(file, client.escapeIdentifier(schema)));
+}
+
+/** @param schema as an identifier */
+async function scriptOf(file: URL, schema: string): Promise<string> {
+  return (await readFile(file, 'utf8')).replaceAll(':"service"', () => schema);
+}
+
 /** Makes the schemas and the table of migrations if this is the first start. */
 async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
   if (await holdsService(client, options.serviceSchema)) return refuseOthers(client, options);
@@ -89,12 +110,7 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
     await ensureSchema(client, options.schema);
     await ensureSchema(client, options.serviceSchema);
     await refuseOthers(client, options);
-    await client.query(`
-      CREATE TABLE IF NOT EXISTS ${own.migrations} (
-        number     integer     PRIMARY KEY,
-        name       text        NOT NULL,
-        applied_at timestamptz NOT NULL DEFAULT now()
-      )`);
+    await client.query(`CREATE TABLE IF NOT EXISTS ${own.migrations} ${MIGRATIONS_TABLE}`);
     const name = client.escapeLiteral(`${PLACE_COMMENT}${JSON.stringify(options.schema)}.`);
     await client.query(`COMMENT ON TABLE ${own.migrations} IS ${name}`);
   });
@@ -111,8 +127,7 @@ export async function holdsService(db: Queryable, serviceSchema: string): Promis
 
 /** @returns the number of the newest migration that is applied now */
 async function apply(client: pg.ClientBase, migration: Migration, options: MigrateOptions): Promise<number> {
-  const text = await readFile(migration.file, 'utf8');
-  const script = text.replaceAll(':"service"', () => client.escapeIdentifier(options.serviceSchema));
+  const script = await scriptOf(migration.file, client.escapeIdentifier(options.serviceSchema));
   return locked(client, options, async () => {
     // After waiting for the lock the number is taken, even where the lock itself is no obstacle (a pooler).
     const inserted = await client.query(

@@ -56,13 +56,16 @@ export function changesAfter(
   return after;
 }
 
+/** Without what is told of its progress. */
+export const rowOf = (request: ChangeRequest) => {
+  const { id, state, collections, opened_position } = request;
+  return { id, state, collections, held: heldBy(request), opened_position, request };
+};
+
 /** One statement that puts them in the place of their rows, or none where there are none. */
 export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[] {
   if (requests.length === 0) return [];
-  const rows = requests.map((request) => {
-    const { id, state, collections, opened_position } = request;
-    return { id, state, collections, held: heldBy(request), opened_position, request };
-  });
+  const rows = requests.map(rowOf);
   return [{ text: WRITE, values: [JSON.stringify(rows)] }];
 }
 

@@ -5,6 +5,7 @@ import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { foldChangesOf } from '../change-requests/rebuild.js';
+import { rowOf } from '../change-requests/rows.js';
 import type { Difference } from './difference.js';
 
 /** Rows of one answer. */
@@ -15,24 +16,22 @@ export async function verifyChanges(db: Queryable, position: number): Promise<Di
   const expected = await foldChangesOf(db, { after: 0, upTo: position });
   const differences: Difference[] = [];
   const slice = createTimeSlice();
-  const compare = async (id: string, one?: ChangeRequest, other?: ChangeRequest): Promise<void> => {
+  const compare = async (id: string, one?: ChangeRequest, other?: StoredChange): Promise<void> => {
     if (slice.isOver()) await slice.yield();
-    if (!jsonEqual(one ?? null, other ?? null)) differences.push(differenceOf(id, one, other));
+    if (!jsonEqual(one === undefined ? null : rowOf(one), other ?? null))
+      differences.push(differenceOf(id, one, other));
   };
-  for await (const { id, request } of storedChanges(db)) {
-    await compare(id, expected.get(id), request);
-    expected.delete(id);
+  for await (const row of storedChanges(db)) {
+    await compare(row.id, expected.get(row.id), row);
+    expected.delete(row.id);
   }
   for (const [id, request] of expected) await compare(id, request);
   return differences;
 }
 
-interface StoredChange {
-  id: string;
-  request: ChangeRequest;
-}
+type StoredChange = ReturnType<typeof rowOf>;
 
-const STORED = `SELECT id, request FROM ${own.changes} WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT ${PAGE}`;
+const STORED = `SELECT id, state, collections, held, opened_position, request FROM ${own.changes} WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT ${PAGE}`;
 
 /** All rows, in pages. */
 async function* storedChanges(db: Queryable): AsyncGenerator<StoredChange, void, undefined> {
@@ -43,7 +42,7 @@ async function* storedChanges(db: Queryable): AsyncGenerator<StoredChange, void,
   }
 }
 
-function differenceOf(id: string, one: ChangeRequest | undefined, other: ChangeRequest | undefined): Difference {
+function differenceOf(id: string, one: ChangeRequest | undefined, other: StoredChange | undefined): Difference {
   const [collection = ''] = (one ?? other)?.collections ?? [];
   const states = { expected: one?.state ?? null, found: other?.state ?? null };
   return { where: 'changes', collection, member: `change request ${id}`, ...states };
