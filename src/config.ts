@@ -1,6 +1,6 @@
 /** The settings, from the environment. An empty one counts as absent, but for the database's address. */
 import { z } from 'zod';
-import { PASSWORD_LENGTH } from './auth/user.js';
+import { PASSWORD_LENGTH } from './auth/account-rules.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { type Environment, withSecretFiles } from './secret-files.js';
 import { directUrlOf, requireAddress, serviceSchemaOf } from './setting-rules.js';

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
+import { OperatorError } from '../kernel/operator-error.js';
+import { passwordFault } from './account-rules.js';
 import { accountEvent } from '../schema/fold/accounts.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { Passwords } from './passwords.js';
@@ -42,6 +44,8 @@ export async function ensureAdmin(
   if (present) return compared({ pool, passwords }, present, settings);
 
   const password = settings.password ?? randomSecret();
+  const fault = passwordFault(password, { email: settings.email ?? DEFAULT_ADMIN_EMAIL });
+  if (fault !== null) throw new OperatorError(`ADMIN_PASSWORD ${fault}.`);
   const hash = await passwords.hash(password);
   const result = await record(async (client) => {
     await client.query(`lock table ${own.users} in share row exclusive mode`);

@@ -11,6 +11,9 @@ import { own } from '../postgres/own-tables.js';
 /** 7 days, in milliseconds, from the login or the last refresh. */
 export const SESSION_LIFETIME = 7 * 24 * 60 * 60 * 1000;
 
+/** Of one user at a time: a login beyond them ends the session that was used least recently. */
+export const SESSIONS_PER_USER = 100;
+
 /** Milliseconds that a token still leads to the one after it: two tabs of a browser may use it at once, or its answer be lost. */
 export const REUSE_LIFETIME = 30_000;
 
@@ -68,7 +71,7 @@ interface RefreshToken {
   secret: string;
 }
 
-/** On a migrated database; of its secrets it keeps hashes alone. A login takes the user's expired sessions away. */
+/** On a migrated database; of its secrets it keeps hashes alone. A login deletes the user's expired sessions, and those beyond the most that one may have. */
 export function createSessions({ pool, passwords, accessTokens, secret: key, clock }: SessionsDeps): Sessions {
   const expiry = () => new Date(clock() + SESSION_LIFETIME);
 
@@ -82,10 +85,13 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
 
   async function begin(userId: string, { network, userAgent }: Login): Promise<Grant> {
     const token = { sessionId: randomUUID(), family: randomSecret(), secret: randomSecret() };
-    await write(pool, `delete from ${own.sessions} where user_id = $1 and expires_at <= $2`, [
-      userId,
-      new Date(clock()),
-    ]);
+    await write(
+      pool,
+      `delete from ${own.sessions} where user_id = $1 and (expires_at <= $2 or id in (
+         select id from ${own.sessions} where user_id = $1
+          order by coalesce(rotated_at, created_at) desc, id offset ${SESSIONS_PER_USER - 1}))`,
+      [userId, new Date(clock())],
+    );
     await write(
       pool,
       `with here as (update ${own.users} set login_network = $6 where id = $2 and login_network is distinct from $6)

@@ -3,6 +3,7 @@ import { isUuid } from '../kernel/uuid.js';
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
+import { checkName } from './account-rules.js';
 import { accountEvent } from '../schema/fold/accounts.js';
 import { onlyRow } from './queries.js';
 import { newStaticToken, secretHash } from './secrets.js';
@@ -61,6 +62,8 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
 
     create(userId, { name = 'token', expires_at = null, token = newStaticToken(), issuedBy = null }) {
       return async (client) => {
+        const named = checkName(name);
+        if (!named.ok) return named;
         if (!(await userExists(client, userId))) return refuse(unknownUser(userId));
         if ((await countTokens(client, userId)) >= TOKENS_PER_USER) return refuse(tooManyTokens());
         const made = onlyRow(

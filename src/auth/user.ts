@@ -17,9 +17,6 @@ export interface UserRow extends Omit<User, 'created_at'> {
   created_at: Date;
 }
 
-/** Characters of a password. */
-export const PASSWORD_LENGTH = { min: 12, max: 256 } as const;
-
 export const USER_COLUMNS = 'id, email, name, role, status, created_at';
 
 /** The time as ISO 8601, UTC. */

@@ -3,6 +3,7 @@ import { isUuid } from '../kernel/uuid.js';
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
+import { checkName, checkPassword } from './account-rules.js';
 import { accountEvent } from '../schema/fold/accounts.js';
 import type { AccountEventData } from '../schema/model/account-events.js';
 import type { LogEvent } from '../schema/model/events.js';
@@ -82,6 +83,9 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
 
     async create(user) {
       const { email, name = email, password, role, status = 'active', passwordSetBy = null } = user;
+      const checks = [checkName(user.name), checkPassword(password, { email, name: user.name })];
+      const refused = checks.find((check) => !check.ok);
+      if (refused !== undefined) return () => Promise.resolve(refused);
       const hash = await hashOf(password);
       return async (client) => {
         if (await isTaken(client, email)) return refuse(takenEmail(email));
@@ -105,7 +109,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
         if (before === undefined) return refuse(unknownUser(id));
         const { columns, data } = changesOf(before, changes, hash);
         if (columns.length === 0) return ok({ value: toUser(before), events: [] });
-        const problem = await whyNotChanged(client, id, changes);
+        const problem = await whyNotChanged(client, before, changes);
         if (problem !== null) return refuse(problem);
         const user = await writeColumns(client, id, columns);
         if (changes.password !== undefined || user.status !== 'active') {
@@ -127,9 +131,13 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
   };
 }
 
-async function whyNotChanged(client: ClientBase, id: string, changes: UserChanges): Promise<Problem | null> {
-  const { email, role, status } = changes;
+async function whyNotChanged(client: ClientBase, before: UserRow, changes: UserChanges): Promise<Problem | null> {
+  const { email, name, role, status, password } = changes;
+  const owner = { email: email ?? before.email, name: name ?? before.name };
+  for (const check of [checkName(name), checkPassword(password, owner)])
+    if (!check.ok) return check.problems[0] ?? null;
   const losesAdmin = status === 'suspended' || (role !== undefined && role !== 'admin');
+  const { id } = before;
   if (losesAdmin && (await isLastAdmin(client, id))) return lastAdmin(id);
   return email !== undefined && (await isTaken(client, email, id)) ? takenEmail(email) : null;
 }

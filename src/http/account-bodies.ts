@@ -1,7 +1,7 @@
 /** What bodies about accounts look like: for the routes that read them, and the document that describes them. */
 import { z } from 'zod';
 import { ROLES, USER_STATUSES } from '../auth/caller.js';
-import { PASSWORD_LENGTH } from '../auth/user.js';
+import { NAME_LENGTH, PASSWORD_LENGTH } from '../auth/account-rules.js';
 import { isStorableTime, TIME_RANGE } from '../kernel/time.js';
 
 /** Where the refresh token travels: in bodies, or in a cookie. */
@@ -15,7 +15,7 @@ export const credentials = z.strictObject({
 export const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512).optional(), mode });
 
 const email = z.email().max(320);
-const name = z.string().min(1).max(255);
+const name = z.string().min(NAME_LENGTH.min).max(NAME_LENGTH.max);
 const password = z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max).nullable();
 
 export const newUser = z.strictObject({

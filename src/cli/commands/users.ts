@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Role, UserStatus } from '../../auth/caller.js';
-import { PASSWORD_LENGTH, type User } from '../../auth/user.js';
+import type { User } from '../../auth/user.js';
 import type { Users } from '../../auth/users.js';
 import { randomSecret } from '../../auth/secrets.js';
 import { findUser, withAccounts } from '../connections/accounts.js';
@@ -93,17 +93,10 @@ async function choosePassword(
     throw new UsageError('--password-stdin, --new-password and --no-password exclude each other.');
   }
   if (values['password'] === false) return { password: null, shown: null };
-  if (isSet(values, 'passwordStdin')) return { password: checkPassword(await terminal.read()), shown: null };
+  if (isSet(values, 'passwordStdin')) return { password: (await terminal.read()).replace(/\r?\n$/, ''), shown: null };
   if (!isSet(values, 'newPassword') && otherwise === 'keep') return { password: undefined, shown: null };
   const password = randomSecret();
   return { password, shown: password };
-}
-
-function checkPassword(input: string): string {
-  const password = input.replace(/\r?\n$/, '');
-  const { min, max } = PASSWORD_LENGTH;
-  if (password.length >= min && password.length <= max) return password;
-  throw new UsageError(`The password must have ${min} to ${max} characters.`);
 }
 
 function checkEmail(email: string): string {

@@ -32,7 +32,7 @@ function declareUsers(program: Command, does: Does): void {
     .addOption(
       oneOf(
         '--role <role>',
-        'admin (everything), auditor (reads everything), author (proposes changes), reader (reads collections)',
+        'admin (everything), auditor (reads the schema, history and verification), author (proposes changes), reader (reads collections)',
         ROLES,
       ).makeOptionMandatory(),
     )
