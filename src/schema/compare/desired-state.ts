@@ -102,6 +102,8 @@ function removeMissingFields(draft: Draft, { collection: { collection }, fields 
 
 /** One document: what it is now, how it is read, where the result goes. */
 interface Submitted<T> {
+  /** What its problems are about. */
+  place: { collection: string; field?: string };
   /** As it stands in the draft; undefined: it isn't there, or was taken away. */
   held: T | undefined;
   /** As it stood before the draft. */
@@ -114,11 +116,11 @@ interface Submitted<T> {
 }
 
 function readDocument<T>({ problems }: Reading, input: unknown, subject: Submitted<T>): void {
-  const { held, base } = subject;
+  const { held, base, place } = subject;
   if (held !== undefined && held === base && jsonEqual(input, subject.document())) return;
   const existing = held ?? base;
   const read = existing === undefined ? subject.fresh(input) : subject.merge(existing, input);
-  if (!read.ok) problems.push(...read.problems);
+  if (!read.ok) problems.push(...read.problems.map((problem) => ({ ...place, ...problem })));
   else if (!jsonEqual(read.value, held)) subject.put(read.value);
 }
 
@@ -130,6 +132,7 @@ function* readCollections(reading: Reading, documents: Documents): Resumable<voi
     const [name] = names as [string];
     const node = state.collections.get(name);
     readDocument(reading, input, {
+      place: { collection: name },
       held: draft.get(name)?.collection,
       base: node?.collection,
       document: () => node && collectionDocumentOf(state, node),
@@ -149,13 +152,13 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {
-      problems.push(
-        invalid([...at, 'collection'], `there is no collection ${JSON.stringify(collection)} in the snapshot`),
-      );
+      const message = `there is no collection ${JSON.stringify(collection)} in the snapshot`;
+      problems.push({ ...invalid([...at, 'collection'], message), collection, field });
       continue;
     }
     const current = yield* documentsIn(collection);
     readDocument(reading, input, {
+      place: { collection, field },
       held: holder.fields.get(field),
       base: getField(state, collection, field),
       document: () => current.get(field),
@@ -207,11 +210,13 @@ function* readRelations(reading: Reading, documents: Documents): Resumable<void>
     if (holder === undefined) {
       const message = `there is no collection ${JSON.stringify(collection)} in the snapshot`;
       const steps = ['many_collection'];
-      problems.push(invalid([...at, ...(stepsTo?.(steps) ?? relationSteps(steps, input))], message));
+      const path = [...at, ...(stepsTo?.(steps) ?? relationSteps(steps, input))];
+      problems.push({ ...invalid(path, message), collection, field });
       continue;
     }
     const base = getRelation(state, collection, field);
     readDocument<NewRelation & { id?: number }>(reading, input, {
+      place: { collection, field },
       held: holder.relations.get(field),
       base,
       document: () => base,

@@ -38,7 +38,7 @@ function keysProblems(node: CollectionNode): Problem[] {
 
 /** That `field` is a primary key beside `first`. */
 export function secondKey(collection: string, first: string, field: string): Problem {
-  const message = `${quoted(field)} can't be the primary key of ${quoted(collection)}: ${quoted(first)} is, and a collection has one`;
+  const message = `field ${quoted(field)} cannot be the primary key of collection ${quoted(collection)}: field ${quoted(first)} is its primary key, and a collection has one. Send is_primary_key false for ${quoted(field)}, or move the key from ${quoted(first)} in the same request`;
   return about({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);
 }
 

@@ -70,17 +70,11 @@ export function mergeCollection(
 function mergeSchema(existing: TableSchema | null, given: unknown, name: string, reading: Reading): TableSchema | null {
   if (given === undefined || (given === null && existing === null)) return existing;
   if (given === null) {
-    complain(
-      reading,
-      ['schema'],
-      'must not be null: this is a table, and would lose its items as a folder. Delete it instead',
-    );
+    const message = `must not be null: collection ${JSON.stringify(name)} is a table in the database, and null makes it a folder. Send {} to keep the table, or delete the collection first`;
+    complain(reading, ['schema'], message);
   } else if (existing === null) {
-    complain(
-      reading,
-      ['schema'],
-      'must be null: this is a folder, which has no table. Create another collection instead',
-    );
+    const message = `must be null: collection ${JSON.stringify(name)} is a folder here, and an object makes it a table. Send null to keep the folder, or create a collection with another name`;
+    complain(reading, ['schema'], message);
   }
   return given === null || existing === null ? existing : readSchema(given, existing, name, reading);
 }

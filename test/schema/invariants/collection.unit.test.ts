@@ -49,7 +49,7 @@ describe('a collection', () => {
     ]);
     const key = (field: string) => column(field, 'integer', { is_primary_key: true });
     const second = (field: string) =>
-      `field a.${field} schema.is_primary_key: "${field}" can't be the primary key of "a": "id" is, and a collection has one`;
+      `field a.${field} schema.is_primary_key: field "${field}" cannot be the primary key of collection "a": field "id" is its primary key, and a collection has one. Send is_primary_key false for "${field}", or move the key from "id" in the same request`;
     expect(toldOf(stateOf({ a: { fields: [KEY, key('b'), column('c'), key('d')] } }))).to.deep.equal([
       second('b'),
       second('d'),

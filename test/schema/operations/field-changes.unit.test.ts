@@ -57,7 +57,7 @@ describe('changes of fields', () => {
     expect(several([{ field: 'b' }, key('id', false)])).to.deep.equal([`[1].schema.is_primary_key: ${alone}`]);
     expect(several([key('id', false), key('b', true)])).to.deep.equal([]);
     const second = (field: string, first: string, of: string) =>
-      `"${field}" can't be the primary key of "${of}": "${first}" is, and a collection has one`;
+      `field "${field}" cannot be the primary key of collection "${of}": field "${first}" is its primary key, and a collection has one. Send is_primary_key false for "${field}", or move the key from "${first}" in the same request`;
     expect(several([key('c', true), key('b', true)])).to.deep.equal([
       `[1].schema.is_primary_key: ${second('b', 'id', 'a')}`,
       `[0].schema.is_primary_key: ${second('c', 'id', 'a')}`,
