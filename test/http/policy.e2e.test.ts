@@ -82,6 +82,23 @@ describe('the policy over HTTP', () => {
     await api.ok('POST', '/collections/prod_orders/rename', { to: 'tmp_orders' });
   });
 
+  it('holds for a collection that was given another name before, and for no other of its name', async () => {
+    await api.ok('POST', '/collections', table('prod_a'));
+    await api.ok('PUT', '/policy', { collections: [{ pattern: 'prod_*', findings: { LOSES_DATA: 'refuse' } }] });
+    const refused = { status: 422, code: 'POLICY_REFUSED' };
+    await api.ok('POST', '/collections/prod_a/rename', { to: 'between' });
+    await api.ok('POST', '/collections/between/rename', { to: 'tmp_a' });
+    for (const path of ['/collections/tmp_a?purge', '/fields/tmp_a/body?purge'])
+      await api.refused(refused, 'DELETE', path);
+
+    await api.ok('PUT', '/policy', {});
+    await api.ok('DELETE', '/collections/tmp_a?purge');
+    await api.ok('POST', '/collections', table('tmp_a'));
+    await api.ok('PUT', '/policy', { collections: [{ pattern: 'prod_*', findings: { LOSES_DATA: 'refuse' } }] });
+    await api.ok('DELETE', '/collections/tmp_a?purge');
+    await api.ok('PUT', '/policy', {});
+  });
+
   it('refuses an acknowledgement of what is not judged at all', async () => {
     const headers = { 'X-Acknowledge': 'LOSES_DATA:nothing' };
     const refused = await api.client('/policy', {

@@ -7,11 +7,11 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { MAX_PROBLEMS, type Problem, invalid } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
-import { planFindings } from '../../projector/findings/index.js';
+import { namesJudged, planFindings } from '../../projector/findings/index.js';
 import { namesMentioned } from '../../reads/history/names-mentioned.js';
 import { type Finding, type Plan, findingOf } from '../../schema/findings/index.js';
 import { changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
-import { namesBefore } from '../../schema/fold/former-names.js';
+import type { NamesBefore } from '../../schema/fold/former-names.js';
 import { coversFinding } from '../../schema/change-requests/approvals.js';
 import { type ApprovedView, type LogEvent, isDeletion } from '../../schema/model/events.js';
 import { type State, byName } from '../../schema/model/state.js';
@@ -67,7 +67,10 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
   const said = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
   const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(said.keys()) };
   const findings = await foundIn(client, { planned, batch, warnings, plan });
-  const { stopped, known } = await runYielding(weigh(findings, { planned, revised, said, events: batch.events }));
+  const names = await namesJudged(client, { policy, before: before.state, events: batch.events });
+  const { stopped, known } = await runYielding(
+    weigh(findings, { planned, revised, said, names, events: batch.events }),
+  );
   const unknown = acknowledges?.at === undefined ? [] : unfound(acknowledges, known.found);
   const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
   if (problems.length === 0) return { kind: 'admitted', acknowledged: known.needed };
@@ -178,6 +181,7 @@ async function mentions(
 interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
   /** Acknowledgements by what they are of. */
   said: ReadonlyMap<string, Acknowledgement & { index: number }>;
+  names: NamesBefore;
   /** Of the batch that is judged. */
   events: readonly LogEvent[];
 }
@@ -190,9 +194,8 @@ interface Weighed {
 
 type Stopped = Judged<Finding> & { needs?: { approvals: number; approved: number } };
 
-function* weigh(findings: readonly Finding[], { planned, revised, said, events }: Weighing): Resumable<Weighed> {
+function* weigh(findings: readonly Finding[], { planned, revised, said, names, events }: Weighing): Resumable<Weighed> {
   const { policy } = planned;
-  const before = yield* namesBefore(events);
   const stopped: Stopped[] = [];
   const found = new Set<number>();
   const needed = new Map<string, Acknowledgement>();
@@ -207,7 +210,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, events }
     const key = keyOfFinding(finding);
     const acknowledgement = said.get(key);
     if (acknowledgement !== undefined) found.add(acknowledgement.index);
-    const weighed = judged(policy, finding, before);
+    const weighed = judged(policy, finding, names);
     if (weighed === undefined || !isStopping(weighed.action)) continue;
     if (weighed.action === 'acknowledge' && acknowledgement !== undefined) needed.set(key, acknowledgement);
     else stopped.push(...stoppedBy(weighed, policy.approvals, approvalsOf(finding)));

@@ -2,6 +2,7 @@
 import { runYielding } from '../../kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../../kernel/in-time.js';
 import type { Warning } from '../../kernel/warning.js';
+import { namesInLives } from '../../log/lives.js';
 import { readPolicy } from '../../log/read-policy.js';
 import type { Queryable } from '../../postgres/pool.js';
 import {
@@ -16,7 +17,8 @@ import {
   questionsOf,
   together,
 } from '../../schema/findings/index.js';
-import { namesBefore } from '../../schema/fold/former-names.js';
+import { type NamesBefore, namesBefore } from '../../schema/fold/former-names.js';
+import { UNMADE } from '../../schema/model/state.js';
 import { type Judged, type Policy, isStopping, judgedAll } from '../../schema/policy/index.js';
 import { typeLookup, typeQuestion } from '../refusals/missing-extension.js';
 import { readTableFacts } from '../online/table-facts.js';
@@ -70,10 +72,30 @@ export async function findingsByPolicy(
   { plan, policy, noticed }: { plan: Plan; policy: Policy; noticed: readonly Warning[] },
 ): Promise<Judged<Finding>[]> {
   const found = await planFindings(db, schema, { ...plan, policy });
-  const before = await runYielding(namesBefore(plan.events));
+  const before = await namesJudged(db, { policy, before: plan.before, events: plan.events });
   const shown = await runYielding(judgedAll(policy, found, before));
   const beside = await runYielding(judgedAll(policy, noticed.map(findingOf), before));
   return [...shown, ...(await runYielding(together(beside)))];
+}
+
+/**
+ * The names that a collection is judged by: those that it had in its life, and those that the batch gives it. Nothing is
+ * asked where the policy says the same of all collections.
+ */
+export async function namesJudged(
+  db: Queryable,
+  { policy, before, events }: Pick<Plan, 'before' | 'events'> & { policy: Policy },
+): Promise<NamesBefore> {
+  const inBatch = await runYielding(namesBefore(events));
+  if (policy.collections.length === 0) return inBatch;
+  const lives = await namesInLives(db, before.collections.keys());
+  if (lives.size === 0) return inBatch;
+  const inLife = (name: string): readonly string[] =>
+    lives.get(before.collections.get(name)?.identities.collection ?? UNMADE) ?? [];
+  return (name) => {
+    const former = [name, ...inBatch(name)];
+    return new Set([...former, ...former.flatMap(inLife)]);
+  };
 }
 
 interface Asking {

@@ -9,7 +9,7 @@ import { type SchemaChange } from '../../schema/fold/impossible-event.js';
 import { renamedWithin } from '../../schema/fold/rename-events.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
 import { type State, initialState } from '../../schema/model/state.js';
-import { type Life, livesOf } from './lives.js';
+import { type Life, livesOf } from '../../log/lives.js';
 import { isRename } from '../../schema/model/events.js';
 import type { TimeTravel } from './time-travel.js';
 

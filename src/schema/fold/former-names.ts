@@ -50,9 +50,15 @@ export function* namesBefore(events: readonly LogEvent[]): Resumable<NamesBefore
   for (const event of events) {
     yield;
     former.add(event);
-    if (event.type !== 'collection.renamed') continue;
-    const { to } = event.data;
-    found.set(to, (found.get(to) ?? new Set()).add(former.collection(to)));
+    const pair = nameGiven(event, former);
+    if (pair !== undefined) found.set(pair.to, (found.get(pair.to) ?? new Set()).add(pair.from));
   }
   return (collection) => found.get(collection) ?? NONE;
+}
+
+/** By a rename, or when a collection comes back from the trash under another name. */
+function nameGiven(event: LogEvent, former: FormerNames): { from: string; to: string } | undefined {
+  if (event.type === 'collection.renamed') return { from: former.collection(event.data.to), to: event.data.to };
+  if (event.type !== 'collection.created' || event.data.restored === undefined) return undefined;
+  return { from: event.data.restored.name, to: event.collection };
 }

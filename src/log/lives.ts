@@ -2,9 +2,9 @@
  * The lives of collections: from the event that made one to the one that deleted it, by all the names it had meanwhile. What
  * comes back from the trash goes on with its life; in between it had no name.
  */
-import type { Queryable } from '../../postgres/pool.js';
-import { own } from '../../postgres/own-tables.js';
-import type { Identity } from '../../schema/model/state.js';
+import type { Queryable } from '../postgres/pool.js';
+import { own } from '../postgres/own-tables.js';
+import type { Identity } from '../schema/model/state.js';
 
 export interface Life {
   identity: Identity;
@@ -47,12 +47,36 @@ const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
 
 /** Every life in which a collection had the name, in order; empty where none ever had it. */
 export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
+  const changes = await readNameChanges(db);
+  const lives = await livesOfNames(db, connected([name], changes.links), changes);
+  return lives.filter(({ names }) => names.some((each) => each.name === name));
+}
+
+/** The names that collections had in their lives, by identity; none of a collection that never had another name. */
+export async function namesInLives(db: Queryable, names: Iterable<string>): Promise<Map<Identity, string[]>> {
+  const changes = await readNameChanges(db);
+  const changed = new Set(changes.links.flat());
+  const asked = [...names].filter((name) => changed.has(name));
+  if (asked.length === 0) return new Map();
+  const lives = await livesOfNames(db, connected(asked, changes.links), changes);
+  return new Map(lives.map((life) => [life.identity, life.names.map(({ name }) => name)]));
+}
+
+interface NameChanges {
+  renames: readonly Row[];
+  links: readonly [string, string][];
+}
+
+async function readNameChanges(db: Queryable): Promise<NameChanges> {
   const { rows: renames } = await db.query<Row>(RENAMES);
   const { rows: restored } = await db.query<Row>(RESTORED);
-  const links = [...renames, ...restored].map(linkOf);
-  const { rows: ends } = await db.query<Row>(ENDS, [[...connected(name, links)]]);
-  const lives = livesIn([...renames, ...ends].sort((a, b) => a.position - b.position));
-  return lives.filter(({ names }) => names.some((each) => each.name === name));
+  return { renames, links: [...renames, ...restored].map(linkOf) };
+}
+
+/** @param names with all that are linked to them */
+async function livesOfNames(db: Queryable, names: ReadonlySet<string>, { renames }: NameChanges): Promise<Life[]> {
+  const { rows: ends } = await db.query<Row>(ENDS, [[...names]]);
+  return livesIn([...renames, ...ends].sort((a, b) => a.position - b.position));
 }
 
 /** @param rows in order */
@@ -93,13 +117,16 @@ const linkOf = ({ collection, to, restored }: Row): [string, string] => [
   to ?? collection,
 ];
 
-/** All names that collections of the name had, and those that theirs had: too many do no harm. */
-function connected(name: string, links: readonly [string, string][]): ReadonlySet<string> {
-  const names = new Set([name]);
-  for (let before = 0; before < names.size;) {
-    before = names.size;
-    for (const [from, to] of links) if (names.has(from) || names.has(to)) names.add(from).add(to);
+/** All names that collections of the names had, and those that theirs had: too many do no harm. */
+function connected(from: Iterable<string>, links: readonly [string, string][]): ReadonlySet<string> {
+  const names = new Set(from);
+  const linked = new Map<string, string[]>();
+  for (const [one, other] of links) {
+    linked.set(one, [...(linked.get(one) ?? []), other]);
+    linked.set(other, [...(linked.get(other) ?? []), one]);
   }
+  // A set that grows while it is walked: every name is reached once.
+  for (const name of names) for (const other of linked.get(name) ?? []) names.add(other);
   return names;
 }
 
