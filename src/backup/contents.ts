@@ -73,6 +73,11 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
     FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relname = ANY ($2)
   UNION ALL
+  SELECT 'tables', pg_catalog.format('%I.%I', n.nspname, c.relname), c.oid
+    FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent JOIN own ON own.oid = p.relnamespace
+    JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+   WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> $1 AND p.relname = ANY ($2)
+  UNION ALL
   SELECT 'functions', p.proname::text, p.oid
     FROM pg_catalog.pg_proc p JOIN own ON own.oid = p.pronamespace
   UNION ALL

@@ -50,9 +50,9 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
 export async function carryOut(invocation: Invocation, body: DocumentBody): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const headers = changeHeaders(invocation);
-  const online = isSet(values, 'online');
+  const how = { online: isSet(values, 'online'), purge: isSet(values, 'purge') };
   const plan = JSON.parse(
-    await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: true, online }, body }),
+    await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: true, ...how }, body }),
   ) as Plan;
   const asJson = isSet(values, 'json');
   const verdict = verdictOn(plan, values);
@@ -63,7 +63,7 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
     terminal.note('Nothing was changed.');
     return 2;
   }
-  const answer = await askFully(invocation, '/schema/apply', { method: 'POST', query: { online }, body, headers });
+  const answer = await askFully(invocation, '/schema/apply', { method: 'POST', query: how, body, headers });
   return told(invocation, answer, plan);
 }
 

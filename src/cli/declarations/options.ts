@@ -37,6 +37,7 @@ export const changes = (command: Command): Command =>
   command
     .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
     .option('--online', 'prepare what takes long first, while the tables are used, and wait for it with a progress bar')
+    .option('--purge', 'what it deletes is dropped at once, and not kept in the trash')
     .option('-y, --yes', 'answer every question but that for losses')
     .addOption(
       repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),

@@ -104,7 +104,7 @@ function unkeepable(collection: string, facts: TrashTable | undefined): Problem[
       ? `it is in the publication ${JSON.stringify(foreign.name)}, which the service's account does not own`
       : inherits === null
         ? undefined
-        : `it inherits from ${inherits}, which is not managed`;
+        : `it inherits from ${inherits}, whose queries would still return its rows`;
   if (why === undefined) return [];
   const message = `The table ${JSON.stringify(collection)} can't be kept in the trash: ${why}. ${PURGE}`;
   return [{ code: 'IN_USE', message, collection }];

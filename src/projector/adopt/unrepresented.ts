@@ -44,6 +44,11 @@ UNION ALL
 SELECT w.relname::text, 'inheritance', p.relname::text FROM requested w
   JOIN pg_catalog.pg_inherits i ON i.inhrelid = w.oid JOIN pg_catalog.pg_class p ON p.oid = i.inhparent WHERE NOT w.relispartition
 UNION ALL
+-- Those of the same schema are tables that can be managed themselves.
+SELECT w.relname::text, CASE WHEN c.relispartition THEN 'partition' ELSE 'inherited child' END, pg_catalog.format('%I.%I', n.nspname, c.relname)
+  FROM requested w JOIN pg_catalog.pg_inherits i ON i.inhparent = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname <> $1
+UNION ALL
 SELECT w.relname::text, 'type of table', c.reloftype::regtype::text FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.reloftype <> 0::oid
 UNION ALL

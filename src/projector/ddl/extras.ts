@@ -40,7 +40,7 @@ export function goesBeforeAttaching(change: Change, { references, definition }: 
   return before.collections.has(references) && isAmong(above, definition);
 }
 
-/** What differs in the extras of a table that stays. How it is partitioned never does. */
+/** What differs in the extras of a table that stays. Partitioning never does, except that a repair attaches again. */
 export function changeExtras(change: Change<'collection.updated'>): Step[] {
   const [before, node] = [change.before, change.after].map(({ collections }) =>
     collections.get(change.event.collection),
@@ -60,6 +60,9 @@ export function changeExtras(change: Change<'collection.updated'>): Step[] {
     ...ownSequences(change, needs),
     ...constraints.come.map((each) => addConstraint(change, each)),
     ...indexes.come.map((each) => createIndex(change, each)),
+    ...(old.partition_of === undefined && now.partition_of !== undefined
+      ? [attachPartition(change, now.partition_of)]
+      : []),
   ];
 }
 

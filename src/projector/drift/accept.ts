@@ -130,7 +130,8 @@ function reasonAgainst(sight: LockedDrift, node: CollectionNode, table: CatalogT
   if (refusal !== null) return { code: 'NOT_REPRESENTABLE', message: refusal.message };
   // What has another name is adopted under it, as a whole.
   const isAdopted = [...sight.renames.collections.values()].includes(name);
-  if (!isAdopted && isPartitioned(node, there)) return { code: 'PARTITIONED', message: partitionedMessage(there.name) };
+  if (!isAdopted && isPartitioned(node, there))
+    return { code: 'PARTITIONED', message: partitioningMessage(node, there) };
   return nameTakenByAlias(node, there) ?? pointsAtAnother(finding, there);
 }
 
@@ -151,6 +152,16 @@ function behindFolder({ state, tables }: Finding, node: CollectionNode): Reason 
   const message = `its table seems to be ${JSON.stringify(table.name)} now, and a folder has that name: give the table another one, and accept again`;
   return { code: 'NAME_TAKEN', message };
 }
+
+function partitioningMessage(node: CollectionNode, { name, partitionOf }: CatalogTable): string {
+  const parent = extrasOf(node).partition_of?.table;
+  return parent !== undefined && partitionOf === null ? detachedMessage(name, parent) : partitionedMessage(name);
+}
+
+const detachedMessage = (name: string, parent: string): string =>
+  `it is not attached to ${JSON.stringify(parent)} any more, and the log has no event for that. Either attach it again ` +
+  `(dps drift --repair), or delete the collection ${JSON.stringify(name)}: its table goes to ` +
+  'the trash with its rows, and restoring it attaches it again.';
 
 const partitionedMessage = (name: string): string =>
   'PostgreSQL changes the names, columns and keys of a partitioned table together with those of its partitions, and ' +

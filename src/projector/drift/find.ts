@@ -41,8 +41,22 @@ export async function findDrift(client: pg.ClientBase, state: State, schema: str
     ([name, each]) => asShown(client, tableDrift(finding, name, each)),
     createTimeSlice(),
   );
-  const names = finding.unmanaged.map(({ name }) => name);
+  const names = [...finding.unmanaged.map(({ name }) => name), ...(await childrenElsewhere(client, state, schema))];
   return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
+}
+
+/** Partitions and inherited children of managed tables in other schemas, which the catalog reader does not see. */
+const CHILDREN_ELSEWHERE = sql`
+SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
+  FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
+  JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace AND pn.nspname = $1
+  JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid AND c.relkind IN ('r', 'p', 'f')
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname <> $1
+ WHERE p.relname = ANY ($2::text[])`;
+
+async function childrenElsewhere(client: pg.ClientBase, { collections }: State, schema: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(CHILDREN_ELSEWHERE, [schema, [...collections.keys()]]);
+  return rows.map(({ name }) => name);
 }
 
 /** Statements name the service's own tables as they are called here. */

@@ -83,9 +83,13 @@ function trialDrop(table: Sql): Sql {
   return sql`DO ${block(body)}`;
 }
 
+/** Someone may have detached it already, past the service. */
 function detachPartition({ event, schema }: Change, parent: string): Step {
-  const text = sql`ALTER TABLE ${qualified(schema, parent)} DETACH PARTITION ${qualified(schema, event.collection)}`;
-  return step(text, `let ${event.collection} be no partition of ${parent}`, {
+  const [whole, part] = [qualified(schema, parent), qualified(schema, event.collection)];
+  const body = sql`BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_inherits
+    WHERE inhrelid = pg_catalog.to_regclass(${literal(part)})::oid AND inhparent = pg_catalog.to_regclass(${literal(whole)})::oid)
+    THEN ALTER TABLE ${whole} DETACH PARTITION ${part}; END IF; END`;
+  return step(sql`DO ${block(body)}`, `let ${event.collection} be no partition of ${parent}`, {
     lock: 'ACCESS EXCLUSIVE',
     lock_entries: 4,
   });
