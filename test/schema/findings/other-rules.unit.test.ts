@@ -180,6 +180,20 @@ describe('rules of findings', () => {
     expect(told[0]?.message).to.contain('the same of b.id, c.id, d.id and 2 more');
   });
 
+  it('NAME_LOOKS_ALIKE compares names without case and Unicode normalization', () => {
+    const code = 'NAME_LOOKS_ALIKE';
+    expect(oneOf(code, add('Title', 'string'))).to.include({ level: 'warn', field: 'Title' });
+    expect(codes(add('subtitle', 'string'))).not.to.include(code);
+    expect(codes(made('Articles', key('Articles')))).to.include(code);
+  });
+
+  it('TYPE_NEEDED is about types that the database lacks, and not about those that it has', () => {
+    const types = new Map([['type address', { isMissing: true, relation: null }]]);
+    const change = add('home', 'unknown', { data_type: 'address' });
+    expect(oneOf('TYPE_NEEDED', change, { known: { types } })).to.include({ level: 'danger', field: 'home' });
+    expect(codes(change, { known: {} })).not.to.include('TYPE_NEEDED');
+  });
+
   it('are all tried here, or among what other tools call unsafe', () => {
     const texts = ['other-rules', 'known-unsafe', 'levels', 'by-policy']
       .map((name) => readFileSync(new URL(`${name}.unit.test.ts`, import.meta.url), 'utf8'))
