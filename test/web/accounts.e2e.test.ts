@@ -13,7 +13,7 @@ describe('the accounts page of the admin app', () => {
     await dialog.getByLabel('E-mail').fill('ada@example.com');
     await dialog.getByLabel('Role').selectOption('auditor');
     await dialog.getByRole('textbox', { name: 'Password' }).fill('short');
-    await dialog.getByRole('button', { name: 'Make the user' }).click();
+    await dialog.getByRole('button', { name: 'Create user' }).click();
     await dialog.getByRole('textbox', { name: 'Password' }).and(page.locator('[aria-invalid=true]')).waitFor();
     await dialog.getByText('must have at least 12 characters.').waitFor();
     await expectAccessible(page);
@@ -31,6 +31,20 @@ describe('the accounts page of the admin app', () => {
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('button', { name: 'Yes, remove them' }).click();
     await line.waitFor({ state: 'hidden' });
+  });
+
+  it('keeps an admin signed in who sets a password of their own', async () => {
+    app.mayComplain(/status of 401/);
+    const login = { email: 'own@example.com', password: 'set by somebody else' };
+    expect((await app.client('/users', json({ ...login, role: 'admin' }))).status).to.equal(200);
+    const page = await app.visit({ path: '/accounts', as: login });
+    await page.getByRole('button', { name: 'Edit own@example.com' }).click();
+    const dialog = page.getByRole('dialog', { name: 'own@example.com' });
+    await dialog.getByRole('textbox', { name: 'Password' }).fill('known to nobody else');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Accounts' }).waitFor();
   });
 
   it('makes a token that works, shows it once, and revokes it', async () => {

@@ -48,7 +48,7 @@ describe('the admin app for authors', function () {
     await page.getByLabel(/I know of NARROWS_TYPE/).click();
     await expectAccessible(page);
     const id = await proposed(page, 'Short titles');
-    await page.getByText('It waits for people to look at it.').waitFor();
+    await page.getByText('It is waiting for review.').waitFor();
     await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('button', { name: /^(Approve|Reject|Apply|Schedule)/ }).count()).to.equal(0);
     await expectAccessible(page);
@@ -59,7 +59,7 @@ describe('the admin app for authors', function () {
     const admin = await app.visit({ path: '/' });
     await admin.getByRole('link', { name: /Review.*one waits for your approval/ }).waitFor();
     await page.getByLabel('Comment').fill('For the newsletter');
-    await button(page, 'Say it').click();
+    await button(page, 'Comment').click();
     await page.getByRole('paragraph').filter({ hasText: 'For the newsletter' }).waitFor();
     await send(`/changes/${id}/comment`, { comment: 'Why not 100?' });
     await page.getByText('Why not 100?').waitFor();
@@ -87,7 +87,7 @@ describe('the admin app for authors', function () {
     const page = await app.visit({ path: '/collections/articles', as: author });
     await longest(page, 'text', '100');
     const id = await proposed(page, 'Short texts');
-    await page.getByText('It waits for people to look at it.').waitFor();
+    await page.getByText('It is waiting for review.').waitFor();
     await page.goto('/app/collections/articles');
     await longest(page, 'text', '120');
     await button(page, 'Propose').click();
@@ -108,7 +108,7 @@ describe('the admin app for authors', function () {
     await longest(page, 'text', '90');
     const id = await proposed(page, 'Texts of 90');
     await send('/fields/articles/text', { schema: { max_length: 60 } }, 'PATCH');
-    await page.getByText('It is stale').waitFor();
+    await page.getByText('This request is stale').waitFor();
     await button(page, 'Bring it up to the schema as it is now').click();
     const conflict = page.getByRole('alert').filter({ hasText: 'Others have changed the same meanwhile' });
     const radios = conflict.getByRole('radiogroup', { name: 'articles.text, type' });
@@ -119,7 +119,7 @@ describe('the admin app for authors', function () {
     await expectFits(page);
     await button(page, 'Go on with that').click();
     await conflict.waitFor({ state: 'detached' });
-    await page.getByText('It is stale').waitFor({ state: 'detached' });
+    await page.getByText('This request is stale').waitFor({ state: 'detached' });
     const { json: shown } = await app.client(`/changes/${id}`);
     expect(shown).to.have.nested.property('data.planned.fresh', true);
     expect(JSON.stringify(shown)).to.include('"lhs":60,"rhs":90');

@@ -34,7 +34,7 @@ describe('clumsy hands in the admin app', function () {
     await page.keyboard.up('Enter');
     await sure.waitFor();
     await page.waitForLoadState('networkidle');
-    await page.getByText('It waits for people to look at it.').waitFor();
+    await page.getByText('It is waiting for review.').waitFor();
   });
 
   it('say once what they said twice, because no answer came to the first', async () => {
@@ -47,11 +47,11 @@ describe('clumsy hands in the admin app', function () {
       await route.abort();
     });
     await page.getByLabel('Comment').fill('Said once');
-    await button(page, 'Say it').click();
+    await button(page, 'Comment').click();
     await page.getByText('The service does not answer.').waitFor();
     expect(lost).to.equal(1);
     await page.unroute('**/comment');
-    await button(page, 'Say it').click();
+    await button(page, 'Comment').click();
     const box = page.getByLabel('Comment');
     await until('the answer came, and the box is empty', async () => (await box.inputValue()) === '');
     const said = (await app.client('/history/events?limit=1000')).json as { data: { type: string }[] };

@@ -151,7 +151,7 @@ describe('conflicts in the admin app', function () {
     await expectAccessible(page);
     await page.getByRole('radio', { name: /^As it was before/ }).check();
     await button(page, 'Go on with that').click();
-    await page.getByText('It waits for people to look at it.').waitFor();
+    await page.getByText('It is waiting for review.').waitFor();
     await page.getByText('Since then').first().waitFor();
     await button(page, /^Apply/).click();
     await page.getByText('It is applied.').waitFor();
@@ -166,6 +166,6 @@ describe('conflicts in the admin app', function () {
     await page.getByRole('radio', { name: /^As it was before/ }).check();
     await patchNote('orders/title', 'Asked for');
     await button(page, 'Go on with that').click();
-    await page.getByText('It waits for people to look at it.').waitFor();
+    await page.getByText('It is waiting for review.').waitFor();
   });
 });

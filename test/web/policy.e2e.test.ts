@@ -62,7 +62,7 @@ describe('the policy in the admin app', () => {
   it('stops a review: what is refused says so, and can not be applied', async () => {
     await set({ findings: { LOSES_DATA: 'refuse' } });
     const page = await app.visit({ path: `/review?to=${then}` });
-    const known = page.getByRole('complementary', { name: 'What to know before' });
+    const known = page.getByRole('complementary', { name: 'Risks' });
     await known.getByRole('heading', { name: 'What the policy stops' }).waitFor();
     await known.getByText('It is refused.').waitFor();
     await page.getByText(/The policy stops it because of one finding/).waitFor();

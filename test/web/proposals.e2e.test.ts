@@ -25,10 +25,10 @@ describe('the admin app, change requests by people', () => {
     await page.getByLabel('What it is called').fill('Orders without a note');
     await page.getByRole('button', { name: 'Open a change request' }).click();
     await page.getByRole('heading', { name: 'Orders without a note' }).waitFor();
-    await page.getByText('It waits for people to look at it.').waitFor();
-    await page.getByText('Loses orders.note, which the trash keeps for a while.').waitFor();
+    await page.getByText('It is waiting for review.').waitFor();
+    await page.getByText('The trash keeps it for a limited time.').waitFor();
     await page.getByLabel('Comment').fill('Support agrees');
-    await page.getByRole('button', { name: 'Say it' }).click();
+    await page.getByRole('button', { name: 'Comment' }).click();
     await page.getByText('Support agrees', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('It is approved, and not yet applied.').waitFor();
@@ -37,7 +37,7 @@ describe('the admin app, change requests by people', () => {
     const auditor = await app.visit({ path: '/review', as: await app.user('auditor'), narrow: true });
     await auditor.getByRole('link', { name: /Orders without a note.*approved/ }).click();
     await auditor.getByText('Support agrees').waitFor();
-    expect(await auditor.getByRole('button', { name: /Apply|Approve|Say it/ }).count()).to.equal(0);
+    expect(await auditor.getByRole('button', { name: /Apply|Approve|Comment/ }).count()).to.equal(0);
     await expectAccessible(auditor);
     await expectFits(auditor);
 
@@ -61,9 +61,9 @@ describe('the admin app, change requests by people', () => {
     const page = await app.visit({ path: '/review' });
     const apply = page.getByRole('button').filter({ hasText: /^Apply$/ });
     await page.getByRole('link', { name: /Offers have short titles/ }).click();
-    await page.getByText('It is stale').waitFor();
+    await page.getByText('This request is stale').waitFor();
     await page.getByRole('button', { name: 'Bring it up to the schema as it is now' }).click();
-    await page.getByText('It is stale').waitFor({ state: 'detached' });
+    await page.getByText('This request is stale').waitFor({ state: 'detached' });
     await expectAccessible(page);
     await page.getByLabel('Apply it at').fill(new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 16));
     await page.getByRole('button', { name: 'Schedule' }).click();
@@ -71,7 +71,7 @@ describe('the admin app, change requests by people', () => {
     await apply.click();
     await page.getByText('It is applied.').waitFor();
     await page.getByRole('button', { name: 'Propose to take it back' }).click();
-    await page.getByText('It waits for people to look at it.').waitFor();
+    await page.getByText('It is waiting for review.').waitFor();
     await apply.click();
     await page.getByText('It is applied.').waitFor();
     const { json: title } = await app.client('/fields/offers/title');
@@ -90,7 +90,7 @@ describe('the admin app, change requests by people', () => {
     await page.getByRole('link', { name: /A note for notes/ }).click();
     await page.getByRole('heading', { name: 'Comments' }).waitFor();
     const order = await page.getByRole('heading', { level: 2 }).allInnerTexts();
-    expect(order).to.deep.equal(['What it asks for', 'Approvals', 'Comments']);
+    expect(order).to.deep.equal(['Changes', 'SQL', 'Approvals', 'Comments']);
     const approve = page.getByRole('button', { name: 'Approve' });
     expect(await approve.getAttribute('data-variant')).to.equal('filled');
 

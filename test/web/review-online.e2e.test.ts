@@ -44,7 +44,7 @@ describe('online changes in the admin app', () => {
       .getByText(/about 20,000 rows/)
       .first()
       .waitFor();
-    await page.getByRole('button', { name: 'Take the safer way' }).first().click();
+    await page.getByRole('button', { name: 'Prepare it online' }).first().click();
     await page.getByText(/Prepared first, while the tables are used/).waitFor();
     const database = await connected();
     database.on('error', () => undefined);

@@ -54,8 +54,8 @@ describe('the review page of the admin app: going back', () => {
     await title.getByRole('button', { name: /^SQL/ }).click();
     await title.getByText(/ALTER TABLE .*articles/i).waitFor();
     await title.getByText(/Locks articles: ACCESS EXCLUSIVE/).waitFor();
-    const known = page.getByRole('complementary', { name: 'What to know before' });
-    await known.getByRole('heading', { name: 'What would be lost' }).waitFor();
+    const known = page.getByRole('complementary', { name: 'Risks' });
+    await known.getByRole('heading', { name: 'Data loss' }).waitFor();
     await known.getByText('tags', { exact: true }).first().waitFor();
     await expectTitle(page, `Back to event ${then} · Review · Data Platform`);
     const reason = await page.getByRole('textbox', { name: 'Why' }).inputValue();
@@ -114,7 +114,7 @@ describe('the review page of the admin app: going back', () => {
 
   it('asks once more before something is lost', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
-    await page.getByRole('heading', { name: 'What would be lost' }).waitFor();
+    await page.getByRole('heading', { name: 'Data loss' }).waitFor();
     await page.getByRole('button', { name: 'Apply: delete 1 collection' }).click();
     await page.getByRole('button', { name: 'Yes, lose tags' }).waitFor();
     expect((await app.client('/collections/tags')).status).to.equal(200);
@@ -155,8 +155,8 @@ describe('the review page of the admin app: going back', () => {
       await expectAccessible(page);
       await page.keyboard.press('Escape');
       if (look.narrow !== true) return;
-      await page.getByText('What to know', { exact: true }).click();
-      await page.getByRole('heading', { name: 'What would be lost' }).waitFor();
+      await page.getByText('Risks', { exact: true }).click();
+      await page.getByRole('heading', { name: 'Data loss' }).waitFor();
       await expectAccessible(page);
       await expectFits(page);
     });

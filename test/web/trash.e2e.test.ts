@@ -49,6 +49,21 @@ describe('the trash in the admin app', () => {
     await page.getByRole('listitem').filter({ hasText: 'field people.name' }).last().getByText('restored').waitFor();
   });
 
+  it('says after an apply that deleted data is not in the trash', async () => {
+    await made('parents', [field('name')]);
+    const { headers } = await app.client('/fields/parents', json(field('extra')));
+    await app.api.sql('create table heirs (more int) inherits (parents)');
+    const page = await app.visit({ path: `/review?to=${Number(headers.get('x-log-position')) - 1}` });
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('button', { name: 'Yes, lose extra' }).click();
+    const lost = 'Some of the deleted data is not in the trash and cannot be restored.';
+    await page.getByRole('alert').getByText(lost).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'To the schema' }).click();
+    await page.getByRole('status', { name: 'Last change' }).getByText(lost).waitFor();
+    await app.api.sql('drop table heirs');
+  });
+
   it('says what can not come back, and brings it without that key', async () => {
     app.mayComplain(/status of 4\d\d/);
     await made('vendors');

@@ -5,36 +5,42 @@ import { withoutPlaces } from '../../schema/findings/index.js';
 import type { PlanNow } from '../../pipeline/change-requests/proposals/plan-now.js';
 import type { HttpDeps } from '../deps.js';
 import { errorBody } from '../errors.js';
+import { lockedTables } from '../../projector/online/locked-tables.js';
 import { isDeletion } from '../../schema/model/events.js';
 import { shownStatement } from '../change/plan-answer.js';
 
 type Planned = Extract<PlanNow, { kind: 'planned' }>;
 
-/** @param approved the hash of the plan that the request is about */
+/** @param request with the hash of the plan that was proposed */
 export async function shownPlan(
   deps: Pick<HttpDeps, 'pool' | 'config'>,
   plan: PlanNow,
-  approved: string | null,
+  request: { plan: string | null; online: boolean },
 ): Promise<object> {
   if (plan.kind === 'conflicts') return { fresh: false, hash: null, ...errorBody(plan.problems), ...NOTHING };
   const { hash, statements, diff } = plan;
   return {
-    fresh: hash === approved,
+    fresh: hash === request.plan,
     hash,
     errors: null,
     diff,
     statements: statements.map(shownStatement),
-    findings: await findingsOf(deps, plan),
+    tables: await lockedTables(deps.pool, { schema: deps.config.schema, statements }),
+    findings: await findingsOf(deps, plan, request),
     loses: lossesOf(plan, deps.config.keepDeleted),
     returns: await returningBy(deps.pool, plan.events),
   };
 }
 
-const NOTHING = { diff: null, statements: [], findings: [], loses: [], returns: [] };
+const NOTHING = { diff: null, statements: [], tables: [], findings: [], loses: [], returns: [] };
 
-async function findingsOf({ pool, config }: Pick<HttpDeps, 'pool' | 'config'>, plan: Planned): Promise<object[]> {
+async function findingsOf(
+  { pool, config }: Pick<HttpDeps, 'pool' | 'config'>,
+  plan: Planned,
+  { online }: { online: boolean },
+): Promise<object[]> {
   const keep = plan.purge ? 0 : config.keepDeleted;
-  return withoutPlaces(await judgedFindings(pool, config.schema, { plan: { ...plan, keep }, noticed: [] }));
+  return withoutPlaces(await judgedFindings(pool, config.schema, { plan: { ...plan, keep, online }, noticed: [] }));
 }
 
 /** What goes, and whether the trash would have it for a while. */

@@ -93,7 +93,7 @@ function oneRoute(deps: HttpDeps): Route {
         const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head])}`;
         const planned = await rendered.get(state, key, async () => {
           const now = await changes.planNow(id, state);
-          return jsonBytes(now === null ? null : await shownPlan(deps, now, plan));
+          return jsonBytes(now === null ? null : await shownPlan(deps, now, { plan, online }));
         });
         const shown = await runYielding(jsonBytes(changeBody(found)));
         return { ...jsonBytesAnswer(200, withPlanned(shown, planned.body)), position: state.position };

@@ -1,7 +1,7 @@
 /** After something was applied: the way back, while it is cheap. */
 import { Button, CloseButton, Text } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
-import { noteApplied, useLastApplied } from '../shared/applied.js';
+import { DATA_LOST, noteApplied, useLastApplied } from '../shared/applied.js';
 import classes from './undo-notice.module.css';
 
 /**
@@ -15,7 +15,7 @@ export function UndoNotice() {
   return (
     <section className={classes.notice} aria-label="Last change" role="status">
       <Text size="sm">
-        Applied.{' '}
+        Applied.{applied.isDataLost && ` ${DATA_LOST}`}{' '}
         <Link to="/review" search={{ done: applied.batch }}>
           What changed
         </Link>

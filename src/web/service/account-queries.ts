@@ -2,6 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { pagedQuery } from './paged.js';
 import { request } from './request.js';
+import { currentSession, signIn } from './session.js';
 import type { LiveSession, NewToken, Role, Token, User } from './types.js';
 
 /** Everything that a change of an account makes old begins with this. */
@@ -38,8 +39,22 @@ const bodyOf = ({ password, name, ...given }: UserInput) => ({
 export const createUser = (user: UserInput) => request('/users', { method: 'POST', json: bodyOf(user) });
 
 /** An empty name or password stays as it was. @throws RefusedError as `createUser`, and where no admin would be left */
-export const changeUser = (id: string, user: UserInput) =>
-  request(`/users/${id}`, { method: 'PATCH', json: bodyOf(user) });
+export async function changeUser(id: string, user: UserInput): Promise<void> {
+  await request(`/users/${id}`, { method: 'PATCH', json: bodyOf(user) });
+  if (user.password !== '' && user.status === 'active') await signInAgain({ id, email: user.email }, user.password);
+}
+
+/** Sets the password of the signed-in user. @throws RefusedError at `password` */
+export async function setOwnPassword(user: Pick<User, 'id' | 'email'>, password: string): Promise<void> {
+  await request(`/users/${user.id}`, { method: 'PATCH', json: { password } });
+  await signInAgain(user, password);
+}
+
+/** A new password ends all sessions of the user. If it is the signed-in user, this tab begins another session. */
+async function signInAgain({ id, email }: Pick<User, 'id' | 'email'>, password: string): Promise<void> {
+  const session = currentSession();
+  if ('user' in session && session.user.id === id && session.by === 'password') await signIn(email, password);
+}
 
 /** With tokens and sessions. What the user did stays in the log. @throws RefusedError where no admin would be left */
 export const removeUser = (id: string) => request(`/users/${id}`, { method: 'DELETE' });

@@ -154,7 +154,9 @@ export const rehearse = (applying: Applying): Promise<Plan> =>
 /** The path that `apply` sends to, for who wants to do the same elsewhere. */
 export const addressOf = (applying: Applying): string => applyPath(applying, null);
 
-export type Applied = { kind: 'done'; batch: string | null } | { kind: 'opened'; change: ChangeRequest };
+export type Applied =
+  /** `isDataLost`: deleted rows or values are not in the trash, although nobody asked for that. */
+  { kind: 'done'; batch: string | null; isDataLost: boolean } | { kind: 'opened'; change: ChangeRequest };
 
 /** @param key names this try: the same key again is answered the same, and done once */
 export async function apply(applying: Applying, { reason, key }: { reason: string; key: string }): Promise<Applied> {
@@ -163,9 +165,13 @@ export async function apply(applying: Applying, { reason, key }: { reason: strin
     json: bodyOf(applying),
     headers: { ...reasonHeader(reason), 'If-Match': `"${applying.hash}"`, 'Idempotency-Key': key },
   });
-  if (answer.status !== 202) return { kind: 'done', batch: answer.headers.get('x-batch-id') };
+  if (answer.status !== 202)
+    return { kind: 'done', batch: answer.headers.get('x-batch-id'), isDataLost: isDataLost(answer) };
   return { kind: 'opened', change: (await readAnswer<{ data: ChangeRequest }>(answer)).data };
 }
+
+const isDataLost = ({ headers }: Response): boolean =>
+  (headers.get('x-warnings') ?? '').split(',').some((code) => code.trim() === 'DATA_NOT_KEPT');
 
 /** What others did to the schema since. @param isNamed who did it, too, for who may read that */
 export const sinceQuery = (position: number, now: number | undefined, isNamed: boolean) =>

@@ -6,7 +6,11 @@ export interface LastApplied {
   batch: string;
   /** The position before it: where going back leads. */
   before: number;
+  /** Deleted rows or values are not in the trash. */
+  isDataLost: boolean;
 }
+
+export const DATA_LOST = 'Some of the deleted data is not in the trash and cannot be restored.';
 
 /** Milliseconds for which it is offered. */
 const OFFERED = 10 * 60_000;

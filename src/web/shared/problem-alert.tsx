@@ -37,6 +37,6 @@ export function ProblemAlert({ error, retry }: { error: Error; retry?: () => voi
 
 function titleOf(error: Error): string {
   if (!(error instanceof RefusedError)) return 'No answer';
-  if (error.status === 403) return 'Not for your role';
+  if (error.status === 403) return 'Not allowed';
   return error.status >= 500 ? 'The service has a problem' : 'Not possible';
 }

@@ -94,6 +94,23 @@ describe('change requests by people, prepared online', () => {
     await admin(`/changes/${dataOf<Shown>(plainly).id}/withdraw`, { method: 'POST' });
   });
 
+  it('shows the findings of the online change, and of the plain one without "online"', async () => {
+    const diff = await diffOf(admin, ({ fields }) => {
+      const found = fields.find(({ field }) => field === 'title');
+      if (found?.schema) found.schema['is_unique'] = true;
+    });
+    const codes = async (online: boolean): Promise<string[]> => {
+      const { id } = await open(admin, { title: 'Unique titles', diff, online });
+      const { planned } = await show(admin, id);
+      await admin(`/changes/${id}/withdraw`, { method: 'POST' });
+      return planned?.findings.map(({ code }) => code) ?? [];
+    };
+    expect(await codes(true))
+      .to.include('MAY_FAIL')
+      .and.not.include('LONG_LOCK');
+    expect(await codes(false)).to.include('LONG_LOCK');
+  });
+
   it('that were rejected while they are prepared leave nothing', async () => {
     const fields = (snapshot: Snapshot): void => {
       const found = snapshot.fields.find(({ field }) => field === 'note');

@@ -114,6 +114,7 @@ const planned = z.strictObject({
   errors: errors.shape.errors.nullable(),
   diff: schemaChanges.nullable(),
   statements: plan.shape.statements,
+  tables: plan.shape.tables.unwrap().describe('The tables that exist now and are locked'),
   findings: z.array(finding),
   loses: z
     .array(

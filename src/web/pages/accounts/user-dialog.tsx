@@ -65,7 +65,7 @@ function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
         <Group justify="space-between">
           {user === null ? <span /> : <Remove user={user} onDone={onDone} />}
           <SteadyButton type="submit" loading={save.isPending}>
-            {user === null ? 'Make the user' : 'Save'}
+            {user === null ? 'Create user' : 'Save'}
           </SteadyButton>
         </Group>
       </Stack>
@@ -116,7 +116,9 @@ function Boxes({ input: { email, name, role, status, password }, isNew, error, o
       <PasswordInput
         label="Password"
         description={
-          isNew ? 'Without one they come in by tokens alone.' : 'Left empty it stays; another one ends all sessions.'
+          isNew
+            ? 'Optional. Without a password, the user signs in with API tokens only.'
+            : 'Leave it empty to keep the password. A new one ends all sessions of the user.'
         }
         autoComplete="new-password"
         value={password}

@@ -20,7 +20,7 @@ export const CHOICES: Readonly<Record<Action, string>> = {
 /** Of what is only noticed where a document is read. */
 const SHOWN: ReadonlySet<string> = new Set(['off', 'note', 'warn']);
 
-const LEVELS: Readonly<Record<Code['level'], string>> = { note: 'note', warn: 'look at it', danger: 'danger' };
+const LEVELS: Readonly<Record<Code['level'], string>> = { note: 'note', warn: 'warning', danger: 'danger' };
 
 interface Props {
   actions: Actions;

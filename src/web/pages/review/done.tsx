@@ -1,6 +1,6 @@
 /** What was applied, and the way back while it is cheap. */
 import doneIcon from 'icon:check_circle';
-import { Button, Group, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { batchQuery } from '../../service/history-queries.js';
@@ -8,6 +8,7 @@ import type { Batch } from '../../service/types.js';
 import { Answered } from '../../shared/answered.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
+import { DATA_LOST, useLastApplied } from '../../shared/applied.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
@@ -33,6 +34,8 @@ export function Done({ batch: id }: { batch: string }) {
 function What({ batch }: { batch: Batch }) {
   const { first_position: first, last_position: last, summary, reason, events } = batch;
   const changes = useBatchChanges(batch);
+  const applied = useLastApplied();
+  const isDataLost = applied?.batch === batch.batch && applied.isDataLost;
   return (
     <>
       <Group gap="sm" wrap="nowrap">
@@ -62,9 +65,15 @@ function What({ batch }: { batch: Batch }) {
           In the timeline
         </Button>
       </Group>
-      <Text size="sm" c="dimmed" mb="lg">
-        Undoing looks at the way back first. What was deleted comes back with its data while the trash keeps it.
-      </Text>
+      {isDataLost ? (
+        <Alert color="red" variant="light" role="alert" mb="lg">
+          {DATA_LOST}
+        </Alert>
+      ) : (
+        <Text size="sm" c="dimmed" mb="lg">
+          Undo opens a review first. Deleted objects are restored with their data while the trash keeps it.
+        </Text>
+      )}
       <Answered query={changes} label="Reading what changed">
         {(found) => <ChangeList changes={found} more={changes.more} />}
       </Answered>

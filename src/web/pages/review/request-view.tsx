@@ -1,4 +1,4 @@
-/** A change request: how far its preparation is, and what became of it. It goes on whether somebody looks or not. */
+/** The page of a change request: its changes, its plan, its approvals and comments, and its progress. */
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -19,6 +19,7 @@ import { useTitle } from '../../shared/page-title.js';
 import { Section } from '../../shared/section.js';
 import { Time } from '../../shared/time.js';
 import { askedFor } from './model/asked-for.js';
+import { PlannedChange } from './parts/planned-change.js';
 import classes from './review.module.css';
 
 /** Changes that are shown before what can be done about them. */
@@ -38,7 +39,7 @@ export function RequestView({ id }: { id: string }) {
 }
 
 function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean }) {
-  const { state, title, author, reason, opened_at: at, collections, result } = request;
+  const { state, title, author, reason, opened_at: at, collections, result, planned } = request;
   const { color, words } = STATES[state];
   const mayReadHistory = useMay('readHistory');
   const diff = askedFor(request.document.content);
@@ -58,15 +59,16 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
           {author.name}, <Time at={at} />
           {reason !== null && `: ${brief(reason, 300)}`}
         </Text>
-        {isLost && <Text size="sm">No answer just now; this is how far it was.</Text>}
+        {isLost && <Text size="sm">The service does not answer. This is the last known state.</Text>}
       </div>
       <Naming request={request} />
       <Progress request={request} />
       {diff !== null && (
-        <Section title="What it asks for">
+        <Section title="Changes">
           <ChangeList changes={changesOf(diff)} first={AT_FIRST} />
         </Section>
       )}
+      {planned != null && <PlannedChange request={request} planned={planned} />}
       <Proposal request={request} />
       <Group gap="sm">
         {result !== null && mayReadHistory && (

@@ -215,7 +215,7 @@ function useSending({ applying, why, about, source, left, onDone }: Sending) {
       attempt.current = null;
       forgetTyped(sent.key);
       if (applied.kind === 'done' && applied.batch !== null)
-        noteApplied({ batch: applied.batch, before: sent.reviewed.position }, user);
+        noteApplied({ batch: applied.batch, before: sent.reviewed.position, isDataLost: applied.isDataLost }, user);
       if (isHere()) await onDone(applied);
       sent.onApplied(leftThen);
       await client.invalidateQueries({ queryKey: [SCHEMA] });

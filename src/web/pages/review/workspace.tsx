@@ -1,4 +1,4 @@
-/** The review itself: left what changes, in the middle each change, right what to know before, below what is done. */
+/** The review itself: left what changes, in the middle each change, right the risks, below what is done. */
 import { SegmentedControl, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -24,7 +24,7 @@ import classes from './review.module.css';
 
 const PARTS = [
   { value: 'changes', label: 'Changes' },
-  { value: 'risks', label: 'What to know' },
+  { value: 'risks', label: 'Risks' },
 ];
 
 /**

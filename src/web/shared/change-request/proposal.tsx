@@ -1,10 +1,13 @@
-/** What people have said of a change request, what it would do now, and what can be done about it. */
+/** The approvals and comments of a change request, and the actions that its state and the role allow. */
 import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { Act } from '../../service/proposal-queries.js';
+import { RefusedError } from '../../service/errors.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useMay, useSession } from '../../service/use-session.js';
+import { brief } from '../brief.js';
 import { Caution } from '../caution.js';
+import { ChoosePassword } from '../choose-password.js';
 import { ConfirmButton } from '../confirm-button.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { Section } from '../section.js';
@@ -12,58 +15,97 @@ import { SteadyButton } from '../steady-button.js';
 import { Time } from '../time.js';
 import { Later } from './later.js';
 import { useAct } from './use-act.js';
-import { placeText } from '../../../schema/model/place.js';
 
 type Proposed = NonNullable<ChangeRequest['proposal']>;
-type Said = Proposed['comments'][number];
+type Remark = Proposed['comments'][number];
+type Approval = Proposed['approvals'][number];
 
-/**
- * Nothing where it was not proposed. Who may approve, apply, schedule and comment sees that, as far as its state
- * allows.
- */
+/** Nothing for a request that nobody proposed. */
 export function Proposal({ request }: { request: ChangeRequest }) {
   const { proposal, planned = null } = request;
   if (proposal === null) return null;
   return (
     <Stack gap="md">
-      {planned !== null && <Planned planned={planned} />}
+      {planned?.fresh === false && <Stale planned={planned} />}
       <Judging request={request} />
       <Later request={request} />
-      <Section title="Approvals">
-        <Text size="sm" c="dimmed">
-          {proposal.approvals_counted} of {proposal.approvals_needed}, where the policy asks for approval.
-        </Text>
-        {proposal.approvals.map((each) => (
-          <SaidLine
-            key={each.position}
-            said={each}
-            note={each.why_not === null ? null : `does not count: ${each.why_not}`}
-          />
-        ))}
-        {proposal.rejection !== null && <SaidLine said={proposal.rejection} note="rejected it" />}
-      </Section>
+      <Approvals proposal={proposal} />
       <Comments request={request} comments={proposal.comments} />
     </Stack>
   );
 }
 
-function Planned({ planned: { fresh, errors, loses } }: { planned: NonNullable<ChangeRequest['planned']> }) {
+function Stale({ planned: { errors } }: { planned: NonNullable<ChangeRequest['planned']> }) {
+  return (
+    <Caution title="This request is stale: the schema that it changes is different now">
+      <Text size="sm">{errors?.[0]?.message ?? 'Rebase it onto the current schema, or propose it again.'}</Text>
+    </Caution>
+  );
+}
+
+function Approvals({ proposal }: { proposal: Proposed }) {
+  const { authors, author_may_approve: mayApprove, approvals, rejection } = proposal;
+  return (
+    <Section title="Approvals">
+      <Text size="sm" c="dimmed">
+        {proposal.approvals_counted} of {proposal.approvals_needed} approvals. They are required where the policy asks
+        for approval.
+      </Text>
+      <Text size="sm" c="dimmed">
+        {authors.length === 1 ? 'Author' : 'Authors'}: {authors.map(({ name }) => brief(name, 60)).join(', ')}.
+        {!mayApprove && ' Approvals by authors do not count.'}
+      </Text>
+      {approvals.map((each) => (
+        <ApprovalLine key={each.position} approval={each} describedAt={proposal.described_at} />
+      ))}
+      {rejection !== null && <RemarkLine remark={rejection} note="rejected" />}
+    </Section>
+  );
+}
+
+const CREDENTIALS = { password: 'signed in with a password', token: 'used an API token' } as const;
+
+function ApprovalLine({ approval, describedAt }: { approval: Approval; describedAt: string | null }) {
+  const note = approval.counts ? 'counts' : `does not count${whyNotText(approval)}`;
+  const isDescribedSince = describedAt !== null && Date.parse(describedAt) > Date.parse(approval.at);
   return (
     <>
-      {!fresh && (
-        <Caution title="It is stale: what it removes or changes is not what it was">
-          <Text size="sm">
-            {errors?.[0]?.message ?? 'It can be brought up to the schema as it is now, or proposed again.'}
-          </Text>
-        </Caution>
-      )}
-      {loses.map(({ kept, ...lost }) => (
-        <Text size="sm" key={placeText(lost)}>
-          Loses {placeText(lost)}, {kept ? 'which the trash keeps for a while.' : 'for good.'}
-        </Text>
-      ))}
+      <RemarkLine remark={approval} note={note} detail={CREDENTIALS[approval.credential]} />
+      {isDescribedSince && <Text size="sm">The title or the reason was changed after this approval.</Text>}
     </>
   );
+}
+
+function whyNotText({ why_not: why, online }: Approval): string {
+  switch (why) {
+    case 'another plan':
+      return ': the plan was changed after it';
+    case 'another way':
+      return online ? ': it was given for an online change' : ': it was given for a change that was not online';
+    case 'no longer an admin':
+      return ': this user is no longer an admin';
+    case 'the author':
+      return ': this user is an author of the request';
+    case null:
+      return '';
+  }
+}
+
+/** The service rejects approvals by a password that another user set. A form follows to choose another one. */
+function OwnPassword({ request, doing }: { request: ChangeRequest; doing: ReturnType<typeof useAct> }) {
+  const session = useSession();
+  const mayCount = useMayCount(request);
+  const { error, variables } = doing;
+  const isRejected =
+    mayCount && error instanceof RefusedError && error.status === 403 && variables?.action === 'approve';
+  const [isChosen, setChosen] = useState(false);
+  if (isChosen && doing.isIdle) return <Text size="sm">Your password was changed. You can approve now.</Text>;
+  if (!isRejected || !('user' in session) || session.by !== 'password') return null;
+  const onChosen = () => {
+    setChosen(true);
+    doing.reset();
+  };
+  return <ChoosePassword user={session.user} onChosen={onChosen} />;
 }
 
 /** For admins, as its state allows. */
@@ -103,6 +145,7 @@ function Judging({ request }: { request: ChangeRequest }) {
         )}
       </Group>
       {doing.error !== null && <ProblemAlert error={doing.error} />}
+      <OwnPassword request={request} doing={doing} />
     </>
   );
 }
@@ -128,29 +171,38 @@ function Approve({ plan, isFresh, doing, variant }: ApproveProps) {
   );
 }
 
-/** Whether the approval of the one who looks at it would count, and isn't given yet. */
-function useAwaited({ plan, proposal, allowed }: ChangeRequest): boolean {
+/** Whether an approval by the signed-in user would count. */
+function useMayCount({ proposal }: ChangeRequest): boolean {
   const session = useSession();
   const mayCarryOut = useMay('carryOut');
-  if (!mayCarryOut || !('user' in session) || proposal === null || !allowed.includes('approve')) return false;
+  if (!mayCarryOut || !('user' in session) || proposal === null) return false;
   const { id } = session.user;
-  const isGiven = proposal.approvals.some((each) => each.by.id === id && each.plan === plan);
-  return !isGiven && (proposal.author_may_approve || !proposal.authors.some((author) => author.id === id));
+  return proposal.author_may_approve || !proposal.authors.some((author) => author.id === id);
 }
 
-function Comments({ request: { id, allowed }, comments }: { request: ChangeRequest; comments: readonly Said[] }) {
+/** Whether it would count, and is still missing. */
+function useAwaited(request: ChangeRequest): boolean {
+  const session = useSession();
+  const mayCount = useMayCount(request);
+  const { plan, proposal, allowed } = request;
+  if (!mayCount || !('user' in session) || !allowed.includes('approve')) return false;
+  const { id } = session.user;
+  return proposal?.approvals.some((each) => each.by.id === id && each.plan === plan) === false;
+}
+
+function Comments({ request: { id, allowed }, comments }: { request: ChangeRequest; comments: readonly Remark[] }) {
   const [text, setText] = useState('');
   const doing = useAct(id);
   const mayComment = useMay('propose') && allowed.includes('comment');
-  // What is typed meanwhile is the next one.
-  const said = () => setText((now) => (now === text ? '' : now));
-  const say = () => doing.mutate({ action: 'comment', json: { comment: text } }, { onSuccess: said });
+  // Text that was typed meanwhile is the next comment.
+  const onSent = () => setText((now) => (now === text ? '' : now));
+  const send = () => doing.mutate({ action: 'comment', json: { comment: text } }, { onSuccess: onSent });
   return (
     <Section title="Comments">
       {comments.map((each) => (
-        <SaidLine key={each.position} said={each} note={null} />
+        <RemarkLine key={each.position} remark={each} note={null} />
       ))}
-      {comments.length === 0 && <Text size="sm">Nobody has said anything yet.</Text>}
+      {comments.length === 0 && <Text size="sm">No comments yet.</Text>}
       {mayComment && (
         <Group align="flex-end" gap="sm" mt="sm">
           <Textarea
@@ -162,8 +214,8 @@ function Comments({ request: { id, allowed }, comments }: { request: ChangeReque
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
           />
-          <SteadyButton variant="default" disabled={text.trim() === ''} loading={doing.isPending} onClick={say}>
-            Say it
+          <SteadyButton variant="default" disabled={text.trim() === ''} loading={doing.isPending} onClick={send}>
+            Comment
           </SteadyButton>
         </Group>
       )}
@@ -172,7 +224,13 @@ function Comments({ request: { id, allowed }, comments }: { request: ChangeReque
   );
 }
 
-function SaidLine({ said: { by, at, text }, note }: { said: Said; note: string | null }) {
+interface RemarkLineProps {
+  remark: Remark;
+  note: string | null;
+  detail?: string;
+}
+
+function RemarkLine({ remark: { by, at, text }, note, detail }: RemarkLineProps) {
   return (
     <div>
       <Group gap="xs" mt="xs">
@@ -181,6 +239,7 @@ function SaidLine({ said: { by, at, text }, note }: { said: Said; note: string |
         </Text>
         <Text size="xs" c="dimmed">
           <Time at={at} />
+          {detail !== undefined && `, ${detail}`}
         </Text>
         {note !== null && (
           <Badge variant="light" color="gray" tt="none">

@@ -1,6 +1,6 @@
 /** What becomes of a change request, in words and colours. */
 export const STATES = {
-  open: { color: 'iris', words: 'waits for people to look at it' },
+  open: { color: 'iris', words: 'is waiting for review' },
   approved: { color: 'teal', words: 'is approved, and not yet applied' },
   rejected: { color: 'red', words: 'was rejected; its author can change it' },
   scheduled: { color: 'teal', words: 'is applied at its time' },

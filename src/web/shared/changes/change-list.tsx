@@ -53,6 +53,7 @@ export function ChangeList({ changes, more, first = MOST }: Props) {
             <Link to="/collections/$name" params={{ name: change.collection }} className={classes.title}>
               {titleOf(change)}
             </Link>
+            {change.type !== null && <Code>{brief(change.type, 80)}</Code>}
           </Group>
           {change.members.slice(0, MOST_MEMBERS).map((member) => (
             <div key={member.path} className={classes.member}>

@@ -1,5 +1,6 @@
 /** What an entry of a diff says, in words. */
-import type { Entry, LogEvent, SchemaDiff } from '../../service/types.js';
+import type { Entry, FieldDocument, LogEvent, SchemaDiff } from '../../service/types.js';
+import { typeText } from '../column-text.js';
 
 export interface Change {
   /** `collections`: the collection itself. */
@@ -8,6 +9,8 @@ export interface Change {
   field: string | null;
   /** `restored`: made of what was in the trash. */
   how: 'made' | 'restored' | 'changed' | 'removed';
+  /** Of a field that is created or deleted: its type and, where it differs, that of its column. */
+  type: string | null;
   /** Of a change: which member, before and after. */
   members: { path: string; before: unknown; after: unknown }[];
 }
@@ -54,19 +57,30 @@ const isRestored = ({ part, collection, field, how }: Change, restored: Restored
   how === 'made' && part !== 'relations' && restored.has(keyOf(collection, field));
 
 /** One entry without a path is a whole document that came or went. */
-function changeBy(entries: readonly Entry[]): Pick<Change, 'how' | 'members'> {
+function changeBy(entries: readonly Entry[]): Pick<Change, 'how' | 'type' | 'members'> {
   const [first] = entries;
   if (first !== undefined && first.path === undefined) {
-    return { how: first.kind === 'N' ? 'made' : 'removed', members: [] };
+    const isNew = first.kind === 'N';
+    const document = sideOf(first, isNew ? 'rhs' : 'lhs');
+    return { how: isNew ? 'made' : 'removed', type: fieldType(document), members: [] };
   }
-  return { how: 'changed', members: entries.map(memberOf) };
+  return { how: 'changed', type: null, members: entries.map(memberOf) };
 }
+
+/** `string · character varying(255)`; null: a collection or a relation. */
+function fieldType(document: unknown): string | null {
+  const { type, schema } = (document ?? {}) as Partial<FieldDocument>;
+  if (typeof type !== 'string') return null;
+  const column = schema == null ? null : typeText(schema);
+  return column === null || column === type ? type : `${type} · ${column}`;
+}
+
+const sideOf = (of: object, name: 'lhs' | 'rhs'): unknown => (of as { lhs?: unknown; rhs?: unknown })[name];
 
 function memberOf(entry: Entry): Change['members'][number] {
   const path = (entry.path ?? []).join('.');
-  const side = (of: object, name: 'lhs' | 'rhs'): unknown => (of as { lhs?: unknown; rhs?: unknown })[name];
-  if (entry.kind !== 'A') return { path, before: side(entry, 'lhs'), after: side(entry, 'rhs') };
-  return { path: `${path}.${entry.index}`, before: side(entry.item, 'lhs'), after: side(entry.item, 'rhs') };
+  if (entry.kind !== 'A') return { path, before: sideOf(entry, 'lhs'), after: sideOf(entry, 'rhs') };
+  return { path: `${path}.${entry.index}`, before: sideOf(entry.item, 'lhs'), after: sideOf(entry.item, 'rhs') };
 }
 
 const NOUNS = { collections: 'collection', fields: 'field', relations: 'relation' } as const;

@@ -138,8 +138,11 @@ export function otherFindings(findings: readonly Finding[]): Finding[] {
     seen.add(key);
     return true;
   });
-  return own.sort((one, other) => LEVELS.indexOf(other.level) - LEVELS.indexOf(one.level));
+  return worstFirst(own);
 }
+
+export const worstFirst = (findings: readonly Finding[]): Finding[] =>
+  [...findings].sort((one, other) => LEVELS.indexOf(other.level) - LEVELS.indexOf(one.level));
 
 /** The statements as a script: what would run, in one transaction, each with what it is for. */
 export function scriptOf({ statements }: Pick<Plan, 'statements'>): string {

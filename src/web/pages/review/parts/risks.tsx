@@ -1,4 +1,4 @@
-/** Beside the changes: what would be lost and until when it can be undone, what there is to know, whom it locks. */
+/** Beside the changes: lost data and until when it can be restored, findings, locks. */
 import { Button, Text } from '@mantine/core';
 import { Fragment, type ReactNode, useMemo } from 'react';
 import type { Finding } from '../../../service/types.js';
@@ -28,24 +28,24 @@ export function Risks({ review, warnings }: Props) {
     [plan, warnings, stopped],
   );
   return (
-    <aside className={classes.risks} aria-label="What to know before" tabIndex={0}>
+    <aside className={classes.risks} aria-label="Risks" tabIndex={0}>
       {isPlanning && plan === undefined && <Text c="dimmed">Planning …</Text>}
-      <Stopped review={review}>{(finding) => <Found finding={finding} review={review} />}</Stopped>
+      <Stopped review={review}>{(finding) => <ReviewedFinding finding={finding} review={review} />}</Stopped>
       {plan !== undefined && losses.length + others.length === 0 && (
         <section className={classes.section}>
-          <h2>Nothing is lost</h2>
-          <Text size="sm">No data goes, no table is rewritten, and no row can stand in the way.</Text>
+          <h2>No data loss</h2>
+          <Text size="sm">No data is lost, no table is rewritten, and no row can make the change fail.</Text>
         </section>
       )}
-      <Section title="What would be lost" tone="bad" of={losses}>
+      <RiskSection title="Data loss" tone="bad" of={losses}>
         {(loss) => <Lost loss={loss} />}
-      </Section>
-      <Section title="What to know" tone="warn" of={others}>
-        {(finding) => <Found finding={finding} review={review} />}
-      </Section>
-      <Section title="What is locked" of={plan?.tables ?? []}>
-        {(table) => <Locked table={table} />}
-      </Section>
+      </RiskSection>
+      <RiskSection title="Findings" tone="warn" of={others}>
+        {(finding) => <ReviewedFinding finding={finding} review={review} />}
+      </RiskSection>
+      <RiskSection title="Locks" of={plan?.tables ?? []}>
+        {(table) => <LockNote table={table} />}
+      </RiskSection>
     </aside>
   );
 }
@@ -53,14 +53,15 @@ export function Risks({ review, warnings }: Props) {
 /** More than anybody reads. */
 const MOST = 100;
 
-interface SectionProps<T> {
+interface RiskSectionProps<T> {
   title: string;
   tone?: 'bad' | 'warn';
   of: readonly T[];
   children: (each: T) => ReactNode;
 }
 
-function Section<T>({ title, tone, of, children }: SectionProps<T>) {
+/** Nothing where the list is empty. */
+export function RiskSection<T>({ title, tone, of, children }: RiskSectionProps<T>) {
   if (of.length === 0) return null;
   return (
     <section className={classes.section} data-tone={tone}>
@@ -79,7 +80,7 @@ function Section<T>({ title, tone, of, children }: SectionProps<T>) {
   );
 }
 
-const Name = ({ children }: { children: string }) => (
+export const PlaceName = ({ children }: { children: string }) => (
   <strong>
     <bdi>{children}</bdi>
   </strong>
@@ -88,31 +89,44 @@ const Name = ({ children }: { children: string }) => (
 function Lost({ loss: { until, message, isForGood, ...lost } }: { loss: Loss }) {
   return (
     <>
-      <Name>{placeText(lost)}</Name>
+      <PlaceName>{placeText(lost)}</PlaceName>
       <br />
       {until === null ? (
         <span>
-          {isForGood && <em>For good. </em>}
+          {isForGood && <em>Permanent. </em>}
           {brief(message, 600)}
         </span>
       ) : (
         <span>
-          can come back with its data; the trash lets it go <Time at={until} />
+          The trash keeps it. It is purged <Time at={until} />.
         </span>
       )}
     </>
   );
 }
 
-const LEVELS = { note: 'note', warn: 'look at it', danger: 'danger' } as const;
+const LEVELS = { note: 'note', warn: 'warning', danger: 'danger' } as const;
 
-function Found({ finding, review }: { finding: Finding; review: Review }) {
-  const { code, level, message, why, safer, places = [] } = finding;
+function ReviewedFinding({ finding, review }: { finding: Finding; review: Review }) {
   const { online, setOnline } = review.options;
-  const isOnline = safer?.request?.path.includes('online') === true;
+  const isOnline = finding.safer?.request?.path.includes('online') === true;
   return (
     <>
-      <Name>{placeText(finding) || 'The whole'}</Name>{' '}
+      <FindingNote finding={finding} />
+      {isOnline && !online && (
+        <Button size="compact-xs" variant="default" mt={6} onClick={() => setOnline(true)}>
+          Prepare it online
+        </Button>
+      )}
+    </>
+  );
+}
+
+export function FindingNote({ finding }: { finding: Finding }) {
+  const { code, level, message, why, safer, places = [] } = finding;
+  return (
+    <>
+      <PlaceName>{placeText(finding) || 'Entire schema'}</PlaceName>{' '}
       <code className={classes.code} data-level={level}>
         {LEVELS[level]} · {code}
       </code>
@@ -125,28 +139,23 @@ function Found({ finding, review }: { finding: Finding; review: Review }) {
           <em>Safer:</em> {brief(safer.text, 600)}
         </span>
       )}
-      {isOnline && !online && (
-        <Button size="compact-xs" variant="default" mt={6} onClick={() => setOnline(true)}>
-          Take the safer way
-        </Button>
-      )}
     </>
   );
 }
 
-/** What others can't do meanwhile. */
+/** What each lock blocks while the transaction runs. */
 const LOCKS: Readonly<Record<string, string>> = {
-  'ACCESS EXCLUSIVE': 'nobody else reads or writes it meanwhile',
-  'SHARE ROW EXCLUSIVE': 'others read it, and wait to write',
-  SHARE: 'others read it, and wait to write',
-  'SHARE UPDATE EXCLUSIVE': 'others read and write it',
+  'ACCESS EXCLUSIVE': 'blocks reads and writes',
+  'SHARE ROW EXCLUSIVE': 'blocks writes, allows reads',
+  SHARE: 'blocks writes, allows reads',
+  'SHARE UPDATE EXCLUSIVE': 'allows reads and writes',
 };
 
-function Locked({ table: { table, lock, ...size } }: { table: LockedTable }) {
-  const facts = [LOCKS[lock] ?? lock, sizeText(size) ?? 'its size is not known yet'];
+export function LockNote({ table: { table, lock, ...size } }: { table: LockedTable }) {
+  const facts = [LOCKS[lock] ?? lock, sizeText(size) ?? 'size unknown'];
   return (
     <>
-      <Name>{table}</Name> <code className={classes.code}>{lock}</code>
+      <PlaceName>{table}</PlaceName> <code className={classes.code}>{lock}</code>
       <br />
       {facts.map((fact, index) => (
         <Fragment key={fact}>

@@ -43,7 +43,7 @@ export function Statements({ statements, tables }: Props) {
 }
 
 function lockText(lock: string, collection: string, table: LockedTable | undefined): string {
-  if (lock === 'none' || table === undefined) return 'Locks nothing that is in use';
+  if (lock === 'none' || table === undefined) return 'Takes no lock on an existing table';
   const size = sizeText(table);
   return `Locks ${brief(collection, 60)}: ${lock}${size === null ? '' : ` · ${size}`}`;
 }

@@ -1,0 +1,155 @@
+/** What a change request would do to the current schema: deletions, findings, locks, SQL, and a dry run for admins. */
+import { Button, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useMemo, useState } from 'react';
+import { placeText } from '../../../../schema/model/place.js';
+import { infoQuery } from '../../../service/queries.js';
+import { rehearse } from '../../../service/review-queries.js';
+import type { ChangeRequest, Finding, Plan } from '../../../service/types.js';
+import { useMay } from '../../../service/use-session.js';
+import { ProblemAlert } from '../../../shared/problem-alert.js';
+import { Section } from '../../../shared/section.js';
+import { SteadyButton } from '../../../shared/steady-button.js';
+import { Time } from '../../../shared/time.js';
+import { applyingOf } from '../model/asked-for.js';
+import { worstFirst } from '../model/plan.js';
+import { FindingNote, LockNote, PlaceName, RiskSection } from './risks.js';
+import { Statements } from './statements.js';
+import classes from './parts.module.css';
+
+type Planned = NonNullable<ChangeRequest['planned']>;
+
+interface Props {
+  request: ChangeRequest;
+  planned: Planned;
+}
+
+export function PlannedChange({ request, planned }: Props) {
+  const { loses, returns, findings, tables, statements, errors } = planned;
+  const mayCarryOut = useMay('carryOut');
+  const sorted = useMemo(() => worstFirst(findings), [findings]);
+  return (
+    <>
+      <RiskSection title="Data loss" tone="bad" of={loses}>
+        {({ kept, ...place }) => (
+          <>
+            <PlaceName>{placeText(place)}</PlaceName>
+            <br />
+            {kept ? 'The trash keeps it for a limited time.' : 'Permanent: the trash does not keep it.'}
+          </>
+        )}
+      </RiskSection>
+      <RiskSection title="Restored from the trash" of={returns}>
+        {({ kept_until: until, collection, field }) => (
+          <>
+            <PlaceName>{placeText({ collection, field })}</PlaceName>
+            <br />
+            {until === null ? 'The trash no longer has it.' : <Until at={until} />}
+          </>
+        )}
+      </RiskSection>
+      <RiskSection title="Findings" tone="warn" of={sorted}>
+        {(finding) => <JudgedFinding finding={finding} />}
+      </RiskSection>
+      <RiskSection title="Locks" of={tables}>
+        {(table) => <LockNote table={table} />}
+      </RiskSection>
+      {errors === null && (
+        <Section title="SQL">
+          {request.online && (
+            <Text size="sm">Online: long operations are prepared first, while the tables are in use.</Text>
+          )}
+          <Sql statements={statements} tables={tables} />
+          {mayCarryOut && request.allowed.includes('apply') && <DryRun request={request} />}
+        </Section>
+      )}
+    </>
+  );
+}
+
+const Until = ({ at }: { at: string }) => (
+  <>
+    With its data. The trash purges it <Time at={at} />.
+  </>
+);
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  approve: 'The policy requires approval.',
+  refuse: 'The policy rejects it.',
+  acknowledge: 'The policy requires acknowledgement.',
+};
+
+function JudgedFinding({ finding }: { finding: Finding }) {
+  const action = ACTIONS[finding.action ?? ''];
+  return (
+    <>
+      <FindingNote finding={finding} />
+      {action !== undefined && (
+        <Text size="xs" fw={600} mt={4}>
+          {action}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Statements that are drawn at a time. */
+const SHOWN = 20;
+
+function Sql({ statements, tables }: Pick<Planned, 'statements' | 'tables'>) {
+  const [most, setMost] = useState(SHOWN);
+  const byName = useMemo(() => new Map(tables.map((table) => [table.table, table])), [tables]);
+  if (statements.length === 0) return <Text size="sm">It changes metadata only and runs no SQL.</Text>;
+  const rest = statements.length - most;
+  return (
+    <>
+      <Statements statements={statements.slice(0, most)} tables={byName} />
+      {rest > 0 && (
+        <Button variant="default" size="xs" mt="sm" onClick={() => setMost(most + SHOWN * 5)}>
+          Show {Math.min(SHOWN * 5, rest)} of {rest.toLocaleString()} more statements
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Runs the document against the current schema, and rolls it back. */
+function DryRun({ request }: { request: ChangeRequest }) {
+  const client = useQueryClient();
+  const rehearsal = useMutation({
+    mutationFn: async () => {
+      const { hash } = await client.fetchQuery({ ...infoQuery(), staleTime: 0 });
+      const applying = applyingOf(request, hash);
+      return applying === null ? null : rehearse(applying);
+    },
+  });
+  if (applyingOf(request, '') === null) return null;
+  const { data: plan, error, isPending, mutate } = rehearsal;
+  return (
+    <div>
+      <SteadyButton variant="default" size="xs" mt="sm" loading={isPending} onClick={() => mutate()}>
+        Dry run
+      </SteadyButton>
+      <div role="status">{plan != null && <DryRunResult plan={plan} />}</div>
+      {error !== null && <ProblemAlert error={error} />}
+    </div>
+  );
+}
+
+function DryRunResult({ plan: { accepted, errors = [], warnings } }: { plan: Plan }) {
+  const lost = warnings.filter(({ code }) => code === 'DATA_NOT_KEPT');
+  return (
+    <>
+      {accepted === true && <Text size="sm">PostgreSQL accepts it. Nothing was changed.</Text>}
+      {[...errors, ...lost].map(({ message }) => (
+        <Bad key={message}>{message}</Bad>
+      ))}
+    </>
+  );
+}
+
+const Bad = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" className={classes.badText}>
+    {children}
+  </Text>
+);
