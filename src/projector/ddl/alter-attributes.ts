@@ -6,6 +6,7 @@
  * every step runs under the lock that its first step took, and the rows are read once either way. Where it was prepared
  * online (src/projector/online), the column is NOT NULL before this statement runs.
  */
+import { needsOfNode } from '../../schema/model/needs.js';
 import type { ColumnField } from '../../schema/model/state.js';
 import type { Change } from './change.js';
 import { type Costs, type Step, step } from './step.js';
@@ -23,7 +24,7 @@ export function alterAttributes(change: Change, old: ColumnField, now: ColumnFie
   const column = ident(now.field);
   const alterations = actions.map(({ action }) => sql`ALTER COLUMN ${column} ${action}`);
   const words = [...new Set(actions.map(({ what }) => what))].join(', ');
-  const costs: Costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 8, ...attributeCosts(old, now) };
+  const costs: Costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 8, ...attributeCosts(change, old, now) };
   const text = sql`ALTER TABLE ${tableOf(change)} ${join(alterations, sql`, `)}`;
   return [step(text, `alter column ${label(now)}: ${words}`, costs)];
 }
@@ -67,8 +68,9 @@ function typeAction(old: ColumnField, now: ColumnField): Sql {
   return using === null ? type : sql`${type} USING ${using}`;
 }
 
-function attributeCosts(old: ColumnField, now: ColumnField): Partial<Costs> {
-  const costs = typeChangeCosts(old.schema, now.schema);
+function attributeCosts({ event, before, after }: Change, old: ColumnField, now: ColumnField): Partial<Costs> {
+  const needs = [before, after].flatMap(({ collections }) => needsOfNode(collections.get(event.collection)));
+  const costs = typeChangeCosts(old.schema, now.schema, needs);
   if (!setsNotNull(old, now)) return costs;
   return { ...costs, may_fail: true, ...(!costs.may_fail && { preparable: { kind: 'not null', column: now.field } }) };
 }

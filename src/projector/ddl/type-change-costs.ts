@@ -1,16 +1,18 @@
 /** What a change of a column's type costs on a table with rows. */
 import type { ColumnSchema } from '../../schema/model/model.js';
-import { columnType } from '../../schema/normal-form/index.js';
+import type { Need } from '../../schema/model/extras.js';
+import { columnType, typeFromColumn } from '../../schema/normal-form/index.js';
 import type { Statement } from './statement.js';
 import { magnitude, roundsNumbers, scaleOf } from './number-shape.js';
-import { hasCast, kindOf } from './type-change.js';
+import { quotedName } from '../../schema/sql-text/quoted-name.js';
+import { type Kind, hasCast, kindOf } from './type-change.js';
 
 export type TypeChangeCosts = Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail'>;
 
-/** All false where the type stays as it is. */
-export function typeChangeCosts(from: ColumnSchema, to: ColumnSchema): TypeChangeCosts {
+/** All false where the type stays as it is. @param needs the enums and domains that both tables use */
+export function typeChangeCosts(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[] = []): TypeChangeCosts {
   if (columnType(from) === columnType(to)) return { loses_data: false, rewrites_table: false, may_fail: false };
-  return { loses_data: losesData(from, to), rewrites_table: !keepsBytes(from, to), may_fail: mayFail(from, to) };
+  return { loses_data: losesData(from, to, needs), rewrites_table: !keepsBytes(from, to), may_fail: mayFail(from, to) };
 }
 
 /** Pairs of types with the same bytes on disk, so that PostgreSQL only notes the new type. */
@@ -47,16 +49,84 @@ function isRoomier(from: ColumnSchema, to: ColumnSchema): boolean {
   return to.numeric_precision >= from.numeric_precision && scaleOf(to) === scaleOf(from);
 }
 
-/** Whether values can come out poorer without PostgreSQL refusing: rounded, or without their date, time or zone. */
-function losesData(from: ColumnSchema, to: ColumnSchema): boolean {
-  const [old, now] = [kindOf(from), kindOf(to)];
-  if (now === 'number') return old !== 'boolean' && roundsNumbers(old === 'number' ? from : null, to);
-  if (now === 'boolean') return old === 'number';
-  if (now !== 'temporal') return false;
-  // A text may say more than the type holds: a zone, a time of day, fractions of a microsecond.
-  if (old === 'text') return true;
-  if (partsOf(from).some((part) => !partsOf(to).includes(part))) return true;
-  return partsOf(from).includes('time') && digitsOf(to) < digitsOf(from);
+/** How a type reads and writes its values. `label`: an enum; `opaque`: a type that the service has no name for. */
+type Spelling = Kind | 'label' | 'uuid' | 'bytes' | 'opaque';
+
+interface SpelledType {
+  schema: ColumnSchema;
+  spelling: Spelling;
+}
+
+/** A domain writes its values as its base type does. */
+function spelledType(schema: ColumnSchema, needs: readonly Need[]): SpelledType {
+  if (kindOf(schema) !== 'other') return { schema, spelling: kindOf(schema) };
+  if (schema.data_type === 'uuid') return { schema, spelling: 'uuid' };
+  if (schema.data_type === 'bytea') return { schema, spelling: 'bytes' };
+  const need = needs.find(({ name }) => quotedName(name) === schema.data_type);
+  if (need?.kind === 'enum') return { schema, spelling: 'label' };
+  if (need?.kind !== 'domain') return { schema, spelling: 'opaque' };
+  return spelledType({ ...schema, ...typeFromColumn(need.type) }, needs);
+}
+
+/** Whether some value's text does not survive without PostgreSQL rejecting the row: respelled, rounded or cut. */
+function losesData(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[]): boolean {
+  const [old, now] = [spelledType(from, needs), spelledType(to, needs)];
+  // The explicit cast to a domain cuts what its base type does not hold; the assignment to a column would fail.
+  if (now.schema !== to && (now.schema.max_length !== null || now.schema.numeric_precision !== null)) return true;
+  return LOSSES[now.spelling](old, now.schema);
+}
+
+/** By the type that the values get. */
+const LOSSES: Record<Spelling, (from: SpelledType, to: ColumnSchema) => boolean> = {
+  text: cutsBlanks,
+  number: losesNumbers,
+  // From numbers, all but zero become one value. Other types spell true in several ways: t, yes, 1.
+  boolean: ({ spelling }) => ['number', 'text', 'json', 'label', 'opaque'].includes(spelling),
+  temporal: losesTimes,
+  json: losesJson,
+  label: () => false,
+  uuid: ({ schema, spelling }) =>
+    ['text', 'json', 'label', 'opaque'].includes(spelling) ||
+    (schema.data_type === 'numeric' && magnitude(schema) >= UUID_DIGITS),
+  bytes: ({ spelling }) => spelling !== 'bytes',
+  // A modifier of geometry rejects values and changes none.
+  opaque: ({ schema }, to) => !isGeometry(schema) || !isGeometry(to),
+  other: () => true,
+};
+
+const isGeometry = ({ data_type }: ColumnSchema): boolean => /^geometry\b/.test(data_type);
+
+/** 32 decimal digits read as a uuid. */
+const UUID_DIGITS = 32;
+
+/** An assignment cuts trailing blanks without an error, and `character` holds none. */
+function cutsBlanks({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
+  const hasBlanks = ENDS_IN_BLANKS.has(spelling) && schema.data_type !== 'character' && schema.data_type !== 'jsonb';
+  if (!hasBlanks || to.max_length === null) return false;
+  return to.data_type === 'character' || longestText(schema) > to.max_length;
+}
+
+const ENDS_IN_BLANKS: ReadonlySet<Spelling> = new Set(['text', 'json', 'label', 'opaque']);
+
+/** `0012` and `+12` are other texts of 12. jsonb has one text for a number. */
+function losesNumbers({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
+  if (spelling === 'number') return roundsNumbers(schema, to);
+  if (schema.data_type === 'jsonb') return roundsNumbers(null, to);
+  return ENDS_IN_BLANKS.has(spelling);
+}
+
+/** A text may say more than the type holds: a zone, a time of day. Numbers read too: 20200203 and 200203 are one day. */
+function losesTimes({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
+  if (spelling !== 'temporal') return spelling === 'number' || ENDS_IN_BLANKS.has(spelling);
+  if (partsOf(schema).some((part) => !partsOf(to).includes(part))) return true;
+  return partsOf(schema).includes('time') && digitsOf(to) < digitsOf(schema);
+}
+
+/** json keeps its text. jsonb keeps neither duplicate keys nor their order, nor blanks, nor the sign of a zero. */
+function losesJson({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
+  if (spelling === 'text' || spelling === 'json') return to.data_type === 'jsonb' && schema.data_type !== 'jsonb';
+  // to_jsonb writes floating numbers as numeric, which has no negative zero.
+  return spelling === 'opaque' || schema.data_type === 'real' || schema.data_type === 'double precision';
 }
 
 /** A moment in UTC is a day and a time, so nothing goes with its zone. */

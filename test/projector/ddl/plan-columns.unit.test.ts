@@ -299,7 +299,7 @@ describe('a plan of columns', () => {
         ],
       ),
     ).to.deep.equal([
-      'ALTER TABLE "public"."t" ALTER COLUMN "a" DROP DEFAULT, ALTER COLUMN "a" TYPE integer USING "a"::integer, ALTER COLUMN "a" SET NOT NULL, ALTER COLUMN "a" SET DEFAULT \'2\' -- alter column t.a: default, type, nullability: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites, may fail',
+      'ALTER TABLE "public"."t" ALTER COLUMN "a" DROP DEFAULT, ALTER COLUMN "a" TYPE integer USING "a"::integer, ALTER COLUMN "a" SET NOT NULL, ALTER COLUMN "a" SET DEFAULT \'2\' -- alter column t.a: default, type, nullability: column t.a, t ACCESS EXCLUSIVE, 8 entries, loses data, rewrites, may fail',
     ]);
   });
 

@@ -198,6 +198,7 @@ const TELLINGS: Telling[] = [
     when: set('slug', { data_type: 'uuid', max_length: null }, 'uuid'),
     how: rows(20_000),
     told: [
+      'danger LOSES_DATA articles.slug: alter column articles.slug: type: data is lost for good',
       'warn REWRITES_TABLE articles.slug: alter column articles.slug: type: PostgreSQL rewrites the whole table, which no other session can use meanwhile (about 20,000 rows, 2 MB; by statistics 60 s old; online, it is not possible)',
       'warn MAY_FAIL articles.slug: alter column articles.slug: type: existing rows can make PostgreSQL refuse it',
       'warn INDEXED_TYPE_CHANGE articles.slug: alter column articles.slug: from character varying(255) to uuid its indexes are built again',

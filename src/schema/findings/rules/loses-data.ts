@@ -4,13 +4,13 @@ import type { PlannedStatement } from '../planned-statement.js';
 
 const OF_WHAT_GOES =
   'Let applications stop using it first, and keep it in the trash (KEEP_DELETED) rather than purge it.';
-const OF_VALUES = 'For values that would be rounded, add a field of the new type beside the old one.';
+const OF_VALUES = 'For values that the new type does not hold exactly, add a field of the new type beside the old one.';
 
 export const losesData: Rule = {
   code: 'LOSES_DATA',
   level: 'danger',
   title: 'Data is lost',
-  what: 'A table or a column goes with all it holds, or values come out poorer than they were: rounded, or without their time of day.',
+  what: 'The change drops a table or a column with its values, or converts values that do not come back: rounded numbers, a lost time of day, leading zeros of a text, trailing blanks, duplicate keys of a JSON object.',
   why: 'What is gone is gone from every application at once. What is kept in the trash comes back as long as it is kept there; the rest only from a backup.',
   safer: `${OF_WHAT_GOES} ${OF_VALUES}`,
   levels: '`warn` where it can come back from the trash, `danger` where it is gone for good.',
