@@ -93,7 +93,7 @@ function withoutWords(text: string, words: readonly string[]): string {
 const KEYBOARD_ROWS = ['1234567890', 'qwertyuiop', 'qwertzuiop', 'azertyuiop', 'asdfghjkl', 'yxcvbnm', 'zxcvbnm'];
 
 /** Characters of the shortest sequence. */
-const SHORTEST_SEQUENCE = 3;
+const SHORTEST_SEQUENCE = 4;
 
 /** Takes out runs of the alphabet, of digits, of a row of the keyboard, and of one character; also backwards. */
 function withoutSequences(text: string): string {
