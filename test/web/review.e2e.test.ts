@@ -74,13 +74,13 @@ describe('the review page of the admin app: going back', () => {
     expect(await page.locator('img').count()).to.equal(0);
   });
 
-  it('dry runs, and says until when what goes can come back', async () => {
+  it('runs a dry run and states when the trash purges deleted data', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'field articles.title').waitFor();
     const before = await position();
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
-    await page.getByText(/the trash lets it go in 7 days/).waitFor();
+    await page.getByText(/It is purged in 7 days/).waitFor();
     expect(await position()).to.equal(before);
   });
 
