@@ -171,6 +171,7 @@ describe('metrics of the service', () => {
       'dps_log_divergence_total counter',
       'dps_log_head_position gauge',
       'dps_log_lag_seconds gauge',
+      'dps_overload_refusals_total counter',
       'dps_projection_failed gauge',
       'dps_projection_lag_events gauge',
       'dps_rendered_answers gauge',
@@ -178,6 +179,8 @@ describe('metrics of the service', () => {
       'dps_standby gauge',
       'dps_state_objects gauge',
       'dps_state_position gauge',
+      'dps_unsent_answer_bytes gauge',
+      'dps_work_waiting gauge',
     ]);
     for (const state of ['open', 'queued', 'preparing', 'applied', 'withdrawn']) {
       const count = await valueOf(metrics, `dps_change_requests{state="${state}"}`);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type Api, createApi } from '../support/api.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
+import { keepInLog } from '../support/tamper.js';
 import { until } from '../support/until.js';
 
 interface Warning {
@@ -120,14 +121,6 @@ describe('the trash, its end and its limits', function () {
     expect([where, found]).deep.equal(['trash', `purged as expired by position ${await api.head()}`]);
   });
 
-  /** Changes until when deletions say that they are kept, as only the owner of the database can. */
-  async function keepInLog(api: Api, time: string, condition: string): Promise<void> {
-    await api.sql('ALTER TABLE service.service_events DISABLE TRIGGER USER');
-    await api.sql(`UPDATE service.service_events SET data = jsonb_set(data, '{kept_until}', to_jsonb(${time}))
-                    WHERE type = 'collection.deleted' AND ${condition}`);
-    await api.sql('ALTER TABLE service.service_events ENABLE TRIGGER USER');
-  }
-
   it('keeps nothing where KEEP_DELETED is 0, and has no more to say', async () => {
     await revokeSchemas();
     const api = await start({ KEEP_DELETED: '0' });
@@ -184,7 +177,7 @@ describe('the trash, its end and its limits', function () {
     await api.sql('CREATE TABLE ancestor (id integer NOT NULL); ALTER TABLE heir INHERIT ancestor');
     const inherits = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/heir');
     expect(inherits.message).to.equal(
-      'The table "heir" can\'t be kept in the trash: it inherits from ancestor, which is not managed. With "purge" it is dropped at once.',
+      'The table "heir" can\'t be kept in the trash: it inherits from ancestor, whose queries would still return its rows. With "purge" it is dropped at once.',
     );
     await api.sql('ALTER TABLE heir NO INHERIT ancestor; DROP TABLE ancestor');
     await api.ok('DELETE', '/collections/heir?purge');

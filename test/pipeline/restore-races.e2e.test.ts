@@ -5,6 +5,7 @@ import { type Api, createApi } from '../support/api.js';
 import { json, type Reply } from '../support/client.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
+import { keepInLog } from '../support/tamper.js';
 import { until } from '../support/until.js';
 
 const column = (field: string) => ({ field, type: 'string', interface: 'input', schema: {} });
@@ -78,6 +79,7 @@ describe('restorations that meet others', function () {
     const position = await gone('/fields/articles/title');
     const reply = await whileItWaits(position, async () => {
       await other.sql('UPDATE service.service_trash SET kept_until = now()');
+      await keepInLog(other, 'now()');
       await other.ok('POST', '/collections', { collection: 'news', schema: {} });
       await until('it is purged', async () => (await other.client(`/trash/${position}`)).status === 404);
     });

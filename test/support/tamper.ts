@@ -1,5 +1,6 @@
 /** What a role with the rights of the tables' owner can do to a log. */
 import type pg from 'pg';
+import type { Api } from './api.js';
 import { eventHash } from './event-hash.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
 import { type EventRecord, readRecordPages } from '../../src/log/read.js';
@@ -53,4 +54,15 @@ function chained(events: readonly EventRecord[]): EventRecord[] {
     previous_hash = eventHash(placed);
     return { ...placed, hash: previous_hash };
   });
+}
+
+/**
+ * Changes until when deletions say that they are kept.
+ * @param time an expression of SQL; `condition`: on the events
+ */
+export async function keepInLog({ sql }: Pick<Api, 'sql'>, time: string, condition = 'true'): Promise<void> {
+  await sql('ALTER TABLE service.service_events DISABLE TRIGGER USER');
+  await sql(`UPDATE service.service_events SET data = jsonb_set(data, '{kept_until}', to_jsonb(${time}))
+              WHERE type IN ('collection.deleted', 'field.deleted') AND ${condition}`);
+  await sql('ALTER TABLE service.service_events ENABLE TRIGGER USER');
 }

@@ -68,7 +68,8 @@ export const withSequence = (sequence: Sql, statements: Sql): Sql => sql`DECLARE
 /**
  * Sets every sequence that feeds a column past the values that its rows have: the sequence of its identity, and those
  * that its default calls. They are found by what PostgreSQL depends on, because an earlier sequence of the column can
- * still belong to it, and pg_get_serial_sequence names either. A sequence that is ahead already stays where it is.
+ * still belong to it, and pg_get_serial_sequence names either. A sequence that is ahead already stays where it is. A
+ * column that holds no numbers, such as one with the default `'x' || nextval('…')`, is left out.
  * @param table qualified
  */
 export function countPastRows(table: Sql, column: string): Sql {
@@ -89,6 +90,7 @@ export function countPastRows(table: Sql, column: string): Sql {
                AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid
           JOIN pg_catalog.pg_sequence s
             ON s.seqrelid = CASE WHEN d.deptype = 'i' AND d.classid = 'pg_catalog.pg_class'::regclass::oid THEN d.objid ELSE d.refobjid END
+          JOIN pg_catalog.pg_type t ON t.oid = a.atttypid AND t.typcategory = 'N'
          WHERE a.attrelid = kept::oid AND a.attname = ${literal(column)}
       LOOP
         EXECUTE pg_catalog.format(${next}, feeding.sequence) INTO next USING feeding.step;

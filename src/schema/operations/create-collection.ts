@@ -20,7 +20,7 @@ import {
   refuse,
   unknownMembers,
 } from '../../kernel/problem.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import { type Resumable, runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { isPrimary } from '../model/state.js';
 import { type Operation, decideDraft } from './operation.js';
 
@@ -44,22 +44,25 @@ const MEMBERS = new Set<string>(['collection', 'meta', 'schema', 'fields', 'tran
 export const createCollection: Operation<'create-collection', CreateCollectionInput, CreateCollection> = {
   name: 'create-collection',
 
-  *parse({ body: sent, concurrentIndexes, at = [] }) {
-    if (!isObject(sent)) return refuse(invalid(at, 'a collection is a JSON object'));
-    const body = withComposedNames(sent, newNames(sent));
+  *parse({ body, concurrentIndexes, at = [] }) {
+    if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
     const problems = unknownMembers(body, MEMBERS, at);
     const meta = mergedMeta(body, at);
     if (!meta.ok) return refuse(...problems, ...meta.problems);
     const document: Record<string, Json> = { meta: meta.value };
     if (body['collection'] !== undefined) document['collection'] = body['collection'];
     if (body['schema'] !== undefined) document['schema'] = body['schema'];
-    const { stepsTo } = requestPlace(at, body);
-    const collection = readNewCollection(document, at, { imported: false, stepsTo });
+    const place = requestPlace(at, body);
+    const collection = readNewCollection(document, at, { imported: false, stepsTo: place.stepsTo });
     if (!collection.ok) return refuse(...problems, ...collection.problems);
     const fields = yield* readFields(body['fields'], collection.value, at);
     if (!fields.ok) return refuse(...problems, ...fields.problems);
     if (problems.length > 0) return refuse(...problems);
-    return ok({ collection: collection.value, fields: fields.value, sent: { at, body }, concurrentIndexes });
+    const read = { collection: collection.value, fields: fields.value };
+    const composed = withComposedNames(body, newNames(read));
+    // Two names may have become one.
+    if (composed !== body) return yield* stepsTo(createCollection.parse({ body: composed, concurrentIndexes, at }));
+    return ok({ ...read, sent: { at, body }, concurrentIndexes });
   },
 
   *decide(state, command) {
@@ -76,10 +79,9 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
   },
 };
 
-function* newNames(body: { [member: string]: unknown }): Generator<unknown> {
-  yield body['collection'];
-  if (!Array.isArray(body['fields'])) return;
-  for (const field of body['fields'] as unknown[]) if (isObject(field)) yield field['field'];
+function* newNames({ collection, fields }: Pick<CreateCollection, 'collection' | 'fields'>): Generator<string> {
+  yield collection.collection;
+  for (const { field } of fields) yield field;
 }
 
 /** ALREADY_EXISTS, also for a folder of the name. */

@@ -24,7 +24,7 @@ describe('what browsers are told about pages of other origins', () => {
   }
 
   const VARY = { vary: 'Origin' };
-  const EXPOSED = 'ETag,Location,Retry-After,X-Batch-Id,X-Log-Lag,X-Log-Position,X-Request-Id';
+  const EXPOSED = 'ETag,Location,Retry-After,X-Batch-Id,X-Log-Lag,X-Log-Position,X-Request-Id,X-Warnings';
 
   it('is who may ask, how, and what they see', async () => {
     for (const origin of ['https://one.example', 'https://two.example']) {

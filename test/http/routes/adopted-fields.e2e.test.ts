@@ -42,14 +42,13 @@ describe('a column of an adopted table', function () {
     expect(await catalogColumn(api, 'old', 's')).to.include({ identity: 'd' });
   });
 
-  it('of a type without a name keeps its column: meta and comment change, the rest is refused with the reason', async () => {
+  it('of a type without a name keeps its type: meta, comment and index change, a change of the type is refused with the reason', async () => {
     await api.ok('PATCH', '/fields/old/arr', { meta: { note: 'x' }, schema: { comment: 'y' } });
     expect(await catalogColumn(api, 'old', 'arr')).to.include({ type: 'integer[]', comment: 'y' });
     const refused = { status: 400, code: 'INVALID_PAYLOAD' };
-    for (const patch of [{ type: 'text' }, { schema: { is_nullable: false } }, { schema: { is_indexed: true } }]) {
-      const { message } = await api.refused(refused, 'PATCH', '/fields/old/arr', patch);
-      expect(message).to.include('integer[]');
-    }
+    const { message } = await api.refused(refused, 'PATCH', '/fields/old/arr', { type: 'text' });
+    expect(message).to.include('integer[]');
+    await api.ok('PATCH', '/fields/old/arr', { schema: { is_indexed: true } });
     await api.ok('DELETE', '/fields/old/arr');
   });
 });

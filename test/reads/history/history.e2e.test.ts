@@ -164,8 +164,8 @@ describe('the log over HTTP', () => {
       'command=create-relation': (event) => event.command === 'create-relation',
       'since=4': (event) => event.position >= 4,
       'until=4': (event) => event.position <= 4,
-      'since=4&until=5&collection=articles': ({ position, collection }) =>
-        position >= 4 && position <= 5 && collection === 'articles',
+      'since=4&until=9&collection=articles': ({ position, collection }) =>
+        position >= 4 && position <= 9 && collection === 'articles',
       [`since=${all[3]?.occurred_at}`]: (event) => event.occurred_at >= (all[3]?.occurred_at ?? ''),
       [`until=${all[3]?.occurred_at}`]: (event) => event.occurred_at <= (all[3]?.occurred_at ?? ''),
       'until=2026-01-01': () => false,

@@ -66,7 +66,7 @@ export function returnValues({ table, key, column, copy }: Kept): Sql {
   const update = sql`UPDATE ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k WHERE ${kept};
     GET DIAGNOSTICS counted = ROW_COUNT;
     IF counted <> (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${kept}) THEN
-      RAISE EXCEPTION 'only % of the values in the trash were restored', counted USING ERRCODE = 'data_exception';
+      RAISE EXCEPTION 'only % of the values in the trash were restored', counted;
     END IF;`;
   return asOwner(table, update, { silently: true });
 }

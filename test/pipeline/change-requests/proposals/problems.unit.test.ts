@@ -37,6 +37,14 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
       details: { plan: 'then', looked_at: 'mine' },
     },
   ],
+  tooManyOpen: [
+    problems.tooManyOpen(3),
+    {
+      code: 'TOO_MANY_REQUESTS',
+      message:
+        'You have 3 change requests that have not ended, the most for one user (CHANGES_PER_USER): withdraw some, or wait until they are applied.',
+    },
+  ],
   changesNothing: [
     problems.changesNothing(),
     { code: 'INVALID_PAYLOAD', message: 'This changes nothing: the schema is so already.', path: 'diff' },
