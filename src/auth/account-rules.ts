@@ -97,7 +97,7 @@ const SHORTEST_SEQUENCE = 4;
 
 /** Takes out runs of the alphabet, of digits, of a row of the keyboard, and of one character; also backwards. */
 function withoutSequences(text: string): string {
-  const characters = [...text];
+  const characters = Array.from(text);
   let rest = '';
   for (let start = 0; start < characters.length;) {
     let end = start + 1;

@@ -131,11 +131,17 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
   };
 }
 
-async function whyNotChanged(client: ClientBase, before: UserRow, changes: UserChanges): Promise<Problem | null> {
-  const { email, name, role, status, password } = changes;
+function whyNotValid(before: UserRow, { email, name, password }: UserChanges): Problem | null {
   const owner = { email: email ?? before.email, name: name ?? before.name };
   for (const check of [checkName(name), checkPassword(password, owner)])
     if (!check.ok) return check.problems[0] ?? null;
+  return null;
+}
+
+async function whyNotChanged(client: ClientBase, before: UserRow, changes: UserChanges): Promise<Problem | null> {
+  const { email, role, status } = changes;
+  const fault = whyNotValid(before, changes);
+  if (fault !== null) return fault;
   const losesAdmin = status === 'suspended' || (role !== undefined && role !== 'admin');
   const { id } = before;
   if (losesAdmin && (await isLastAdmin(client, id))) return lastAdmin(id);
