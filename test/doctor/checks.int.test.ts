@@ -23,6 +23,7 @@ const NAMES = [
   'migrations',
   'no restore under way',
   'ownership of the tables',
+  'own tables = migrations',
   'names of PostgreSQL that others use',
   'clock',
   'log is append-only',

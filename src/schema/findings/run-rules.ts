@@ -52,7 +52,10 @@ function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
   if (policy === undefined) return undefined;
   return (code, place) => {
     const action = actionOf(policy, code, place.collection);
-    const isApart = action === 'acknowledge' || action === 'approve' || (apart.size > 0 && apart.has(keyOf({ code, place: placeText(place) })));
+    const isApart =
+      action === 'acknowledge' ||
+      action === 'approve' ||
+      (apart.size > 0 && apart.has(keyOf({ code, place: placeText(place) })));
     return isApart ? undefined : `${code} ${action}`;
   };
 }

@@ -9,7 +9,7 @@ import { column, created } from '../columns.js';
 const AFTER = follow(initialState(), [
   created('t', [
     column('t.a', 'text'),
-    column('t.place', 'unknown', { data_type: 'geometry(Point,4326)' }),
+    column('t.place', 'geometry.Point', { data_type: 'geometry(Point,4326)' }),
     column('t.word', 'unknown', { data_type: 'citext[]' }),
     column('t.area', 'unknown', { data_type: 'geography' }),
   ]),

@@ -89,10 +89,10 @@ describe('collections', () => {
     const table = valueOf(collection({}));
     const folder = valueOf(collection({ schema: null }));
     expect(faultsOf(changedCollection(table, { schema: null })).join()).to.include(
-      'schema must not be null: this is a table',
+      'is a table in the database, and null makes it a folder',
     );
     expect(faultsOf(changedCollection(folder, { schema: {} })).join()).to.include(
-      'schema must be null: this is a folder',
+      'is a folder here, and an object makes it a table',
     );
     expect(valueOf(changedCollection(folder, { schema: null }))).to.equal(folder);
     expect(faultsOf(changedCollection(table, { collection: 'other' })).join()).to.include('renaming');
