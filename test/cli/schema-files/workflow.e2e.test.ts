@@ -114,19 +114,22 @@ describe('the workflow for GitHub', () => {
 
     await git('checkout', '--quiet', '-b', 'longer');
     const file = join(work, 'repository/schema/collections/books.yaml');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('max_length: 100', 'max_length: 60'));
-    const second = await commit('shorter titles');
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(/(max_length: 100[^]*?)is_unique: false/, '$1is_unique: true'),
+    );
+    const second = await commit('unique titles');
     await client('/collections/books', json({ meta: { note: 'by others' } }, 'PATCH'));
     const planned = await runWorkflow('pull_request', first);
     expect(planned.summary).to.contain('### Schema plan: 1 change').and.contain('<code>books.title</code>');
     expect(planned.log).to.match(/^::\w+ file=schema\/collections\/books\.yaml,line=\d+,title=/m);
     expect(planned.log + planned.summary).not.to.contain(service.adminToken);
-    expect((await client('/fields/books/title')).text).to.contain('"max_length":100');
+    expect((await client('/fields/books/title')).text).to.contain('"is_unique":false');
 
     await git('checkout', '--quiet', 'main');
     await git('merge', '--quiet', 'longer');
     expect((await runWorkflow('push', first)).log).to.contain('Applied: 1 event');
-    expect((await client('/fields/books/title')).text).to.contain('"max_length":60');
+    expect((await client('/fields/books/title')).text).to.contain('"is_unique":true');
     expect((await client('/collections/books')).text).to.contain('by others');
     expect((await client('/history/batches')).text).to.contain(`commit ${second.slice(0, 7)}`);
   });
