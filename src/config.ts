@@ -104,7 +104,7 @@ export interface Config {
   log: { level: 'error' | 'warn' | 'info' | 'debug'; format: 'json' | 'pretty' };
   /** Bytes of a request body: of schema documents, and of everything else. */
   maxBody: { schema: number; other: number };
-  /** What one user may have at a time. */
+  /** Limits per user. */
   quotas: {
     /** Requests under way in this process. */
     requests: number;

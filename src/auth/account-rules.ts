@@ -1,4 +1,4 @@
-/** What names and passwords of accounts may be. */
+/** Rules for the names and passwords of accounts. */
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
 import { invisibleFault } from '../kernel/text.js';
 

@@ -17,7 +17,7 @@ export interface Caller {
   readonly credential: Credential;
 }
 
-/** What a caller signed in with. */
+/** The credential that a caller signed in with. */
 export interface Credential {
   readonly kind: 'password' | 'token';
   /** The id of the other user who issued the token or set the password; null: no other user did. */

@@ -11,7 +11,7 @@ import { own } from '../postgres/own-tables.js';
 /** 7 days, in milliseconds, from the login or the last refresh. */
 export const SESSION_LIFETIME = 7 * 24 * 60 * 60 * 1000;
 
-/** Of one user at a time: a login beyond them ends the session that was used least recently. */
+/** The most sessions per user. A further login ends the least recently used session. */
 export const SESSIONS_PER_USER = 100;
 
 /** Milliseconds that a token still leads to the one after it: two tabs of a browser may use it at once, or its answer be lost. */

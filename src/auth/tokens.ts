@@ -45,7 +45,7 @@ interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
 
 const COLUMNS = 'id, name, created_at, expires_at';
 
-/** Of one user, expired ones included. */
+/** The most API tokens per user, including expired tokens. */
 export const TOKENS_PER_USER = 100;
 
 /** Refuses with NOT_FOUND for a user or token that isn't there, an id that is no uuid included. */
@@ -96,7 +96,7 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
   };
 }
 
-/** What is not revoked, expired or not. */
+/** All tokens that are not revoked, including expired ones. */
 async function countTokens(client: ClientBase, userId: string): Promise<number> {
   const text = `select count(*)::int as count from ${own.tokens} where user_id = $1`;
   return onlyRow(await client.query<{ count: number }>(text, [userId])).count;

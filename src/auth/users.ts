@@ -156,7 +156,7 @@ interface ChangedUser {
   data: AccountEventData['account.updated'];
 }
 
-/** What differs from the row. A given password counts as a new one. */
+/** Returns the members that differ from the row. A password always counts as new. */
 function changesOf(before: UserRow, changes: UserChanges, hash: string | null): ChangedUser {
   const { password, passwordSetBy = null } = changes;
   const columns: Columns = [];

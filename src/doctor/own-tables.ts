@@ -89,7 +89,7 @@ async function readDefinitions(client: pg.ClientBase, schema: string): Promise<D
   return new Map(rows.map(({ kind, name, definition }) => [`${kind} ${name}`, definition]));
 }
 
-/** As they are, and as the migrations create them: in a schema that exists only within a transaction. */
+/** The existing catalog entries, and those that the migrations create in a temporary schema. */
 async function bothDefinitions(
   pool: pg.Pool,
   serviceSchema: string,

@@ -39,7 +39,7 @@ export interface HealthCheck {
 
 export type HealthReport = Record<'database' | 'log' | 'projections', HealthCheck>;
 
-/** Whether requests are refused for lack of time or memory; the service is no less healthy then. */
+/** True while requests are rejected for lack of time or memory. The service still counts as healthy. */
 export interface LoadReport {
   overloaded: boolean;
   /** Pieces of work that wait for their turn. */

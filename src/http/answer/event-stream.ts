@@ -11,7 +11,7 @@ export interface EventStreamOptions {
   shown?: (event: EventText) => string | null;
   /** The client has everything up to this position. */
   after: number;
-  /** Whether the client may still listen: asked before events are sent, and with every heartbeat. */
+  /** Returns whether the client may still listen. Called before events are sent and with every heartbeat. */
   allowed: () => Promise<boolean>;
   /** Tells of a log that is not the one that was seen. */
   watch?: Pick<LogWatch, 'subscribe'>;
@@ -50,7 +50,7 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
   try {
     await write(res, `retry: ${RETRY}\n\n`, how);
     for await (const events of tail.follow(after, signal)) {
-      // Where it cannot be found out, the client comes again from where it is.
+      // If the check fails, the client reconnects and resumes from its last event.
       if (!(await allowed().catch(() => false))) break;
       await write(
         res,
