@@ -91,7 +91,7 @@ describe('/projections and /metrics', () => {
       name: 'tables',
       position: Number(rebuilt.headers.get('x-log-position')),
       made: ['comment on table articles'],
-      left: [{ statement: 'drop column articles.secret', reason: 'it drops something' }],
+      left: [{ statement: 'drop column articles.secret', reason: 'it drops an object or may lose values' }],
       differences: [
         { where: 'catalog', collection: 'articles', field: 'secret', member: 'column', expected: null, found: 'text' },
       ],

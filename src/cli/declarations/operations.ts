@@ -77,10 +77,10 @@ database.`,
 
 Unmanaged tables are named and no drift. Exit code 1 when something differs, after a repair: still differs.`,
     )
-    .option('--repair', 'make the database as the log says, as far as the service can; never by dropping something …')
+    .option('--repair', 'change the database to match the log, without statements that may lose something')
     .option(
       '--allow-drop',
-      '… unless this allows it: columns, constraints and indexes that the log knows nothing of go',
+      'with --repair: also drop columns, constraints and indexes that the log lacks, and narrow types that may lose values',
     )
     .option('--accept [place...]', 'take what is there into the log: all, or collections and fields (collection.field)')
     .option('--dry-run', 'with --accept: only say what would be taken')

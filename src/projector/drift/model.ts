@@ -44,7 +44,7 @@ export interface Repair {
 export interface RepairStatement {
   sql: string;
   summary: string;
-  /** It removes something: done only where that is allowed. */
+  /** It drops an object, or converts values that may not come back: run only where the caller allows it. */
   drops: boolean;
 }
 

@@ -95,7 +95,7 @@ async function run(
 ): Promise<Repaired['left']> {
   const kept = group.filter(({ drops }) => drops && !allowDrop);
   const done: RepairStatement[] = [];
-  const left = kept.map((statement) => ({ ...shown(statement), reason: 'it drops something' }));
+  const left = kept.map((statement) => ({ ...shown(statement), reason: LOSES }));
   await client.query('SAVEPOINT repair');
   for (const statement of group.filter((each) => !kept.includes(each))) {
     try {
@@ -112,6 +112,9 @@ async function run(
   made.push(...done);
   return left;
 }
+
+/** PostgreSQL may cut or round values without an error where a column's type gets narrower. */
+const LOSES = 'it drops an object or may lose values';
 
 const shown = ({ sql, summary, drops }: RepairStatement): RepairStatement => ({ sql, summary, drops });
 

@@ -153,13 +153,13 @@ describe('dps drift', () => {
     const done = { sql: 'CREATE TABLE a ()', summary: '', drops: false };
     const told = describeRepair({
       made: [done],
-      left: [{ ...done, sql: 'DROP TABLE b', drops: true, reason: 'it drops something' }],
+      left: [{ ...done, sql: 'DROP TABLE b', drops: true, reason: 'it drops an object or may lose values' }],
       drift: { ok: true, tables: [], unmanaged: ['c'] },
     });
     expect(lines(told)).to.deep.equal([
       'done: CREATE TABLE a ()',
       'left: DROP TABLE b',
-      '      (it drops something)',
+      '      (it drops an object or may lose values)',
       'The database is as the log says.',
       'Not managed: c.',
     ]);

@@ -85,7 +85,7 @@ describe('drift', function () {
     ]);
     const careful = await repair();
     expect(careful.made).to.deep.equal([]);
-    expect(careful.left.map(({ reason }) => reason)).to.deep.equal(['it drops something']);
+    expect(careful.left.map(({ reason }) => reason)).to.deep.equal(['it drops an object or may lose values']);
     expect((await repair(true)).drift.ok).to.equal(true);
   });
 
@@ -96,12 +96,27 @@ describe('drift', function () {
     ]);
   });
 
-  it('finds a type changed', async () => {
-    const only = await foundAndRepaired('ALTER TABLE articles ALTER COLUMN title TYPE text', [
+  it('finds a narrowed type, and widens it again', async () => {
+    const only = await foundAndRepaired('ALTER TABLE articles ALTER COLUMN title TYPE varchar(9)', [
       'title schema.data_type',
     ]);
-    expect(only.differences[0]).to.include({ expected: 'character varying(255)', found: 'text' });
+    expect(only.differences[0]).to.include({ expected: 'character varying(255)', found: 'character varying(9)' });
     expect(only.differences[0]?.repair.log.map(({ type }) => type)).to.deep.equal(['field.updated']);
+  });
+
+  it('finds a widened type, and narrows it only when told to, because trailing blanks are cut', async () => {
+    const toText = 'ALTER TABLE articles ALTER COLUMN title TYPE text';
+    await byHand(`${toText}; INSERT INTO articles (title) VALUES (repeat(' ', 300))`);
+    const careful = await repair();
+    expect(careful.made).to.deep.equal([]);
+    expect(careful.left.map(({ summary, reason }) => [summary, reason])).to.deep.equal([
+      ['alter column articles.title: default, type', 'it drops an object or may lose values'],
+    ]);
+    expect((await byHand('SELECT length(title) FROM articles')).rows).to.deep.equal([{ length: 300 }]);
+    expect((await repair(true)).drift.ok).to.equal(true);
+    expect((await byHand('SELECT length(title) FROM articles')).rows).to.deep.equal([{ length: 255 }]);
+    const only = await foundAndRepaired(toText, ['title schema.data_type'], true);
+    expect(only.differences[0]).to.include({ expected: 'character varying(255)', found: 'text' });
   });
 
   it('finds an index dropped', async () => {
@@ -263,7 +278,10 @@ describe('drift', function () {
       expect(only.differences[0]?.repair.log.map(({ type }) => type)).to.deep.equal(['collection.updated']);
       const careful = await repair();
       expect(careful.left.map(({ sql, reason }) => [sql, reason])).to.deep.equal([
-        [`ALTER TABLE "public"."articles" DROP CONSTRAINT "${named.split(' ')[2]}"`, 'it drops something'],
+        [
+          `ALTER TABLE "public"."articles" DROP CONSTRAINT "${named.split(' ')[2]}"`,
+          'it drops an object or may lose values',
+        ],
       ]);
       expect((await repair(true)).drift.ok).to.equal(true);
     }

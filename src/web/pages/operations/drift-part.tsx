@@ -119,7 +119,7 @@ function TableDrift({ table, onChanged }: { table: DriftTable; onChanged: () => 
             <div key={sql}>
               <Text size="xs" c="dimmed">
                 To make it as the log says: {summary}
-                {drops ? ' (this drops something)' : ''}
+                {drops ? ' (drops an object or may lose values)' : ''}
               </Text>
               <Code block tabIndex={0} aria-label={summary}>
                 {sql}
