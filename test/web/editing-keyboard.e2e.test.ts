@@ -94,7 +94,7 @@ describe('editing by the keyboard alone', function () {
     await page.getByRole('dialog').waitFor();
     await stepTo(page, page.getByLabel('Longest'));
     await page.keyboard.press('Control+A');
-    await page.keyboard.type('80');
+    await page.keyboard.type('380');
     await page.keyboard.press('Enter');
     await closed(page);
     await page
@@ -108,7 +108,7 @@ describe('editing by the keyboard alone', function () {
     await closed(page);
     await until('Escape leads back to the menu', () => hasFocus(menu));
     await apply(page);
-    expect((await app.client('/fields/books/title')).text).to.include('"max_length":80');
+    expect((await app.client('/fields/books/title')).text).to.include('"max_length":380');
     await page.goto('/app/collections/books');
     await choose(page, button(page, 'More to do with books'), 'Delete …');
     await press(page, button(page, 'Delete in the draft'));

@@ -114,7 +114,7 @@ describe('editing in the admin app', () => {
     await dialog.getByLabel('Longest').fill('99999999');
     await dialog.getByRole('button', { name: 'Keep in the draft' }).click();
     await dialog.getByText(/max_length must be/).waitFor();
-    await dialog.getByLabel('Longest').fill('80');
+    await dialog.getByLabel('Longest').fill('380');
     await dialog.getByLabel('May be null').uncheck();
     await dialog.getByRole('button', { name: 'Rules' }).click();
     await dialog.getByLabel('A value is required in forms').check();
@@ -134,7 +134,7 @@ describe('editing in the admin app', () => {
     await page.getByText('1 change in 1 collection').waitFor();
     await apply(page);
     const { meta, schema } = await read('/fields/articles/title');
-    expect(schema).to.include({ max_length: 80, is_nullable: false });
+    expect(schema).to.include({ max_length: 380, is_nullable: false });
     expect(meta).to.deep.include({ required: true, validation: { title: { _nnull: true } } });
   });
 

@@ -54,7 +54,7 @@ describe('the pages of lists in the admin app', function () {
   });
 
   it('changes of the timeline', async () => {
-    const page = await app.visit({ path: '/timeline' });
+    const page = await app.visit({ path: '/timeline?collection=articles' });
     await expectAnotherTry(page, { address: /\/history\/batches\?.*after=/, label: /^Older changes/ });
   });
 

@@ -19,11 +19,11 @@ describe('a draft that is applied in part, in the admin app', () => {
     expect(status, text).equal(200);
   });
 
-  const shorten = async (page: Page, collection: string) => {
+  const lengthen = async (page: Page, collection: string) => {
     await page.goto(`/app/collections/${collection}`);
     await button(page, 'To do with title').click();
     await page.getByRole('menuitem', { name: 'Edit …' }).click();
-    await page.getByRole('dialog').getByLabel('Longest').fill('80');
+    await page.getByRole('dialog').getByLabel('Longest').fill('380');
     await button(page, 'Keep in the draft').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
@@ -34,15 +34,15 @@ describe('a draft that is applied in part, in the admin app', () => {
   it('keeps the edit that was not ticked, also after a reload, and applies it later', async () => {
     const page = await app.visit();
     const bar = page.getByRole('region', { name: 'Draft' });
-    await shorten(page, 'articles');
-    await shorten(page, 'books');
+    await lengthen(page, 'articles');
+    await lengthen(page, 'books');
     await bar.getByText('2 changes in 2 collections').waitFor();
     await bar.getByRole('link', { name: 'Review' }).click();
     await page.getByRole('checkbox', { name: 'Take along: field books.title' }).uncheck();
     await button(page, 'Apply').click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     await bar.getByText('1 change in 1 collection').waitFor();
-    expect([await lengthOf('articles'), await lengthOf('books')]).deep.equal([80, 255]);
+    expect([await lengthOf('articles'), await lengthOf('books')]).deep.equal([380, 255]);
 
     await page.reload();
     await bar.getByText('1 change in 1 collection').waitFor();
@@ -52,6 +52,6 @@ describe('a draft that is applied in part, in the admin app', () => {
     await button(page, 'Apply').click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     await bar.waitFor({ state: 'detached' });
-    expect(await lengthOf('books')).equal(80);
+    expect(await lengthOf('books')).equal(380);
   });
 });

@@ -43,7 +43,7 @@ describe('two people who edit at once, by the forms', function () {
 
   it('see what the other applies, keep what they drafted, and apply one after the other', async () => {
     const [ada, grace] = await both();
-    await edit(ada, 'title', longest('80'));
+    await edit(ada, 'title', longest('380'));
     await button(grace, 'New field').click();
     await grace.getByLabel('Name', { exact: true }).fill('price');
     await keep(grace);
@@ -56,24 +56,24 @@ describe('two people who edit at once, by the forms', function () {
     await ada.getByRole('article', { name: 'field articles.title' }).waitFor();
     expect(await ada.getByRole('article').count()).to.equal(1);
     await applied(ada);
-    expect((await schemaOf('title')).max_length).to.equal(80);
+    expect((await schemaOf('title')).max_length).to.equal(380);
     expect((await app.client('/fields/articles/price')).status).to.equal(200);
   });
 
   it('are shown three values where both changed the same, and the second chooses', async () => {
     const [ada, grace] = await both();
-    await edit(ada, 'title', longest('100'));
-    await edit(grace, 'title', longest('120'));
+    await edit(ada, 'title', longest('420'));
+    await edit(grace, 'title', longest('400'));
     await review(grace);
     await applied(grace);
     await review(ada);
     const conflict = ada.getByRole('alert').filter({ hasText: 'Somebody else has changed the same meanwhile' });
-    await conflict.getByRole('radio', { name: 'Theirs: 120' }).waitFor();
-    await conflict.getByText('80', { exact: true }).waitFor();
-    await conflict.getByRole('radio', { name: 'Mine: 100' }).click();
+    await conflict.getByRole('radio', { name: 'Theirs: 400' }).waitFor();
+    await conflict.getByText('380', { exact: true }).waitFor();
+    await conflict.getByRole('radio', { name: 'Mine: 420' }).click();
     await conflict.waitFor({ state: 'hidden' });
     await applied(ada);
-    expect((await schemaOf('title')).max_length).to.equal(100);
+    expect((await schemaOf('title')).max_length).to.equal(420);
   });
 
   it('lose nothing that is typed when the other changes or deletes what a form is open for', async () => {
@@ -82,7 +82,7 @@ describe('two people who edit at once, by the forms', function () {
     await ada.getByRole('menuitem', { name: 'Edit …' }).click();
     const form = ada.getByRole('dialog');
     await longest('40')(form);
-    await edit(grace, 'label', longest('30'));
+    await edit(grace, 'label', longest('330'));
     await button(grace, 'To do with text').click();
     await grace.getByRole('menuitem', { name: 'Delete …' }).click();
     await button(grace, 'Delete in the draft').click();
@@ -99,6 +99,6 @@ describe('two people who edit at once, by the forms', function () {
     await ada.getByRole('article', { name: 'field articles.text' }).waitFor();
     await applied(ada);
     expect((await schemaOf('text')).max_length).to.equal(40);
-    expect((await schemaOf('label')).max_length).to.equal(30);
+    expect((await schemaOf('label')).max_length).to.equal(330);
   });
 });
