@@ -1,4 +1,3 @@
-/** A column of the catalog as a field. */
 import { quoted } from '../../kernel/quoted.js';
 import { notNullName, identitySequenceName } from '../../schema/model/constraint-names.js';
 import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/model/extras.js';
@@ -14,7 +13,6 @@ import { unmanagedUse, sequenceOptions } from './needs.js';
 import { isUsualDefault } from './usual-default.js';
 import type { Json } from '../../kernel/json.js';
 
-/** What keys and indexes say of the column. */
 export interface ColumnParts {
   is_unique: boolean;
   is_indexed: boolean;
@@ -22,7 +20,6 @@ export interface ColumnParts {
   names: Pick<ColumnExtras, 'primary_key_name' | 'unique_name' | 'index_name'>;
 }
 
-/** Of a column that nothing is said of. */
 export const noParts = (): ColumnParts => ({
   is_unique: false,
   is_indexed: false,
@@ -30,12 +27,11 @@ export const noParts = (): ColumnParts => ({
   names: {},
 });
 
-/** What the columns add to the extras of their table. */
 export type Unmanaged = NonNullable<TableExtras['unmanaged']>;
 
 export interface PlacedColumn {
   column: CatalogColumn;
-  /** Its place in the table, from 1 on. */
+  /** Ordinal position in the table, starting at 1. */
   sort: number;
   parts: ColumnParts;
 }
@@ -50,8 +46,8 @@ interface Typed {
 }
 
 /**
- * Says the column as `like` does, where it can be said in several ways. What can't be said is noted, and added to
- * `unmanaged`. Refuses what a request with this field would be refused with.
+ * Converts a column to a field. Where several representations are equal, it uses the one in `like`. Parts that cannot
+ * be represented are noted and added to `unmanaged`. Fails where the API would reject a request with this field.
  */
 export function toField(
   converting: Converting,
@@ -70,7 +66,7 @@ export function toField(
     ...parts.names,
     ...notNullExtras(converting, column),
   };
-  // Written out, because spreads and rests are half of the time that a large database's columns take.
+  // Written out by hand: object spread takes half of the conversion time of a large database.
   const schema = {
     data_type: typed.data_type,
     max_length: typed.max_length,
@@ -120,13 +116,13 @@ const UNKNOWN = (text: string): Typed => ({
   numeric_scale: null,
 });
 
-/** A user's type may be called like one of ours; those of the extensions we know are what they are called. */
+/** A user-defined type may have the same name as one of ours. Types of known extensions keep their names. */
 const isOwnType = ({ builtIn, type }: CatalogColumn): boolean =>
   !builtIn && !isExtensionType(type) && !type.endsWith('[]');
 
 interface Default {
   literal: Json;
-  /** Where no literal says the same, or PostgreSQL would spell it otherwise. */
+  /** Set where no literal is equivalent, or where PostgreSQL would spell the default differently. */
   sql?: string;
 }
 
@@ -147,7 +143,10 @@ function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, 
   return NONE;
 }
 
-/** Elsewhere an ordinary column: what computes it isn't there, or may not be sent. */
+/**
+ * Returns nothing where the generation expression depends on missing objects or may not be sent. The column is then
+ * created as an ordinary one.
+ */
 function generationOf(
   converting: Converting,
   { name, generated }: CatalogColumn,
@@ -175,7 +174,7 @@ function notNullExtras(converting: Converting, { name, notNull, nullable }: Cata
   return isUsual ? {} : { not_null_name: notNull.name };
 }
 
-/** The sequence behind an identity column, as far as it isn't what PostgreSQL makes unasked. */
+/** The options of an identity sequence that differ from PostgreSQL's defaults. */
 function identitySequence(converting: Converting, column: CatalogColumn): Pick<ColumnExtras, 'sequence'> {
   const { table, objects } = converting;
   const { identity, sequence: owned } = column;

@@ -1,4 +1,3 @@
-/** A table of the catalog in normal form. */
 import { quoted } from '../../kernel/quoted.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import type { TableExtras } from '../../schema/model/extras.js';
@@ -22,7 +21,7 @@ export interface Converted {
   relations: NewRelation[];
 }
 
-/** Why a table can't be a collection; null when, by its names and its owner, it can. */
+/** Explains why a table cannot become a collection, judged by its names and its owner. Returns null if it can. */
 export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null {
   if (table.extension !== null) {
     const message = `it belongs to the extension ${quoted(table.extension)}, which makes and changes it`;
@@ -38,10 +37,10 @@ export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null 
   return null;
 }
 
-/** What can't be said is put into `converting.notes`. */
+/** Parts that cannot be represented are recorded in `converting.notes`. */
 export function convertTable(converting: Converting): Result<Converted> {
   const { table } = converting;
-  // First, because what the rest may name depends on it.
+  // Comes first: it determines which names the other parts may use.
   const needs = needsOf(converting);
   const { relations, others } = foreignKeysOf(converting);
   const keys = keysOf(converting, others);
@@ -70,15 +69,18 @@ export function convertTable(converting: Converting): Result<Converted> {
   };
   const collection = readNewCollection(document, [], { imported: false });
   if (!collection.ok) return collection;
-  // Each text of the extras was parsed when it was taken up.
+  // Each text of the extras was already parsed when it was read.
   const schema = withExtras({ comment: table.comment }, orderedExtras(extras));
   return ok({ collection: { ...collection.value, schema }, fields: fields.value, relations });
 }
 
-/** The shape's order of members is the documents'. */
+/** Documents list their members in this order. */
 const orderedExtras = (extras: TableExtras): TableExtras => tableExtrasV1.parse(extras);
 
-/** A partitioned table can't be without its key, so it keeps what no snapshot may bring. */
+/**
+ * A partitioned table cannot exist without its partition key, so the key stays even if a snapshot could not create
+ * it.
+ */
 function notePartitionKey(converting: Converting): void {
   const { partitionKey: key, name } = converting.table;
   const fault =

@@ -1,4 +1,4 @@
-/** Constraints and indexes: what fields say of them, and what goes into the extras of the table. */
+/** Converts constraints and indexes: fields represent some of them, the table's extras represent the others. */
 import { quoted } from '../../kernel/quoted.js';
 import { extrasOf, hasTable } from '../../schema/model/state.js';
 import { indexName, primaryKeyName, uniqueName } from '../../schema/model/constraint-names.js';
@@ -12,7 +12,7 @@ import { isSaid, listFault } from './unsendable-sql.js';
 import { unmanagedUse } from './needs.js';
 
 export interface Keys {
-  /** By column. */
+  /** Keyed by column. */
   parts: ReadonlyMap<string, ColumnParts>;
   extras: Required<Pick<TableExtras, 'constraints' | 'indexes' | 'unmanaged'>> & Pick<TableExtras, 'primary_key'>;
 }
@@ -21,7 +21,7 @@ type Constraint = NonNullable<TableExtras['constraints']>[number];
 
 type Building = { parts: Map<string, ColumnParts>; extras: Keys['extras'] };
 
-/** @param others foreign keys that are no relations */
+/** @param others foreign keys that are not relations */
 export function keysOf(converting: Converting, others: readonly CatalogConstraint[]): Keys {
   const { table } = converting;
   const building: Building = { parts: new Map(), extras: { constraints: [], indexes: [], unmanaged: [] } };
@@ -42,10 +42,9 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
 
 const isKey = ({ kind }: CatalogConstraint): boolean => kind === 'primary key';
 
-/** For `sort`, by UTF-16 units; never 0: names have to differ. */
 export const byNames = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
-/** Of several on the same column, the one that is named as the service would name it is the field's. */
+/** Where several objects cover the same column, the field represents the one with the service's default name. */
 function ownFirst<T extends { name: string; columns: (string | null)[] }>(
   items: readonly T[],
   table: string,
@@ -66,7 +65,10 @@ function primaryKey({ parts, extras }: Building, converting: Converting, constra
   else if (name !== primaryKeyName(converting.table.name)) part.names.primary_key_name = name;
 }
 
-/** What the table says of its key beyond its columns, or says already; null where its field can say it all. */
+/**
+ * The properties of the primary key that fields cannot represent, or that the table already states. Null if the
+ * fields represent all of it.
+ */
 function keyInWords({ like }: Converting, { name, definition }: CatalogConstraint): { definition?: string } | null {
   const known = extrasOf(like).primary_key;
   const said = known?.name === name ? known : undefined;
@@ -79,7 +81,7 @@ function mark(parts: Building['parts'], column: string, marks: Partial<ColumnPar
   if (part !== undefined) parts.set(column, { ...part, ...marks });
 }
 
-/** Unique, check and exclusion constraints. */
+/** Converts a unique, check or exclusion constraint. */
 function other(building: Building, converting: Converting, constraint: CatalogConstraint): void {
   const { name, definition } = constraint;
   const canBeField = isPlainUnique(constraint) && !isSaid(converting, 'constraint', name);
@@ -109,14 +111,13 @@ function uniqueOfField({ parts }: Building, { table }: Converting, { name, colum
   return true;
 }
 
-/** One that is no relation. */
 function foreignKey(building: Building, converting: Converting, constraint: CatalogConstraint): void {
   const kept = keptReference(converting, constraint);
   if (typeof kept !== 'string') building.extras.constraints.push(kept);
   else leaveUnmanaged(building, converting, { kind: 'constraint', name: constraint.name, fault: kept });
 }
 
-/** A foreign key as extras have it, or why they can't. */
+/** Converts a foreign key for the extras, or explains why that is not possible. */
 export function keptReference(
   converting: Converting,
   { name, definition, references }: CatalogConstraint,
@@ -127,7 +128,7 @@ export function keptReference(
   return fault ?? { name, definition, references: target };
 }
 
-/** Whether the log has the table, or is about to. */
+/** Checks whether the table is managed or is being adopted in this operation. */
 export function isManaged({ together, state }: Pick<Converting, 'together' | 'state'>, table: string): boolean {
   return together.has(table) || hasTable(state, table);
 }
@@ -175,7 +176,10 @@ function leaveUnmanaged({ extras }: Building, converting: Converting, left: Unre
   noteUnrepresented(converting, left);
 }
 
-/** `CONSTRAINT_NOT_REPRESENTED` or `INDEX_NOT_REPRESENTED`. @param fault goes on after the name: "is invalid" */
+/**
+ * Notes `CONSTRAINT_NOT_REPRESENTED` or `INDEX_NOT_REPRESENTED`.
+ * @param fault follows the name in the message, for example "is invalid"
+ */
 export function noteUnrepresented(converting: Converting, { kind, name, fault }: Unrepresented): void {
   const message = `${kind} ${quoted(name)} ${fault}: it stays as it is, and is part of no snapshot`;
   note(converting, { kind, name, code: `${kind.toUpperCase()}_NOT_REPRESENTED`, message });

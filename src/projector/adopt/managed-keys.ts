@@ -1,6 +1,6 @@
 /**
- * Foreign keys of managed tables that were left out, because what they point at wasn't managed: when that is adopted,
- * they are said as they would have been had both been adopted together.
+ * Completes managed tables whose foreign keys were left out because the target was not managed. When the target is
+ * adopted, the result equals adopting both tables together.
  */
 import { extrasOf, extrasOfTable, type CollectionNode, type State } from '../../schema/model/state.js';
 import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
@@ -16,11 +16,11 @@ import { foreignKeysOf } from './relations.js';
 
 export interface ManagedKeys {
   relations: NewRelation[];
-  /** The tables' collections, where something becomes or ends to be part of their extras. */
+  /** The collections whose extras gain or lose an object. */
   collections: Collection[];
 }
 
-/** Managed tables with an unmanaged constraint that may be such a key. */
+/** Managed tables with an unmanaged constraint that may be such a foreign key. */
 export function waitingTables({ collections }: State): string[] {
   return [...collections].flatMap(([name, node]) => (leftOut(node).size > 0 ? [name] : []));
 }
@@ -32,7 +32,7 @@ function leftOut({ collection }: CollectionNode): Set<string> {
 
 type Common = Omit<Converting, 'table' | 'like'>;
 
-/** @param common its `together` are the tables that are adopted now */
+/** @param common `together` holds the tables that are being adopted */
 export function completeKeys(there: readonly CatalogTable[], common: Common): ManagedKeys {
   const managed: ManagedKeys = { relations: [], collections: [] };
   for (const table of there) {
@@ -70,10 +70,13 @@ function completeTable(holder: Holder): { relations: NewRelation[]; collection: 
   return { relations, collection: { ...like.collection, schema: ordered(schema, extras) } };
 }
 
-/** The shape's order of members is the documents'. */
+/** Documents list their members in this order. */
 const ordered = (schema: TableSchema, extras: object): TableSchema => withExtras(schema, tableExtrasV1.parse(extras));
 
-/** Those that point at what is or becomes managed. What the log has under the same name is that, and no longer left out. */
+/**
+ * Foreign keys whose target is managed or becomes managed. A key with the same name in the log is the same key, and
+ * is no longer left out.
+ */
 function awaited({ table, like, schema, state, together }: Holder): Map<string, CatalogConstraint> {
   const left = leftOut(like);
   for (const name of objectNames(like)) left.delete(name);
@@ -87,7 +90,7 @@ function awaited({ table, like, schema, state, together }: Holder): Map<string, 
   return new Map(keys.map((key) => [key.name, key]));
 }
 
-/** A column has one relation, and the log may know it as one of another type: then there is drift. */
+/** A column has one relation. If the log has a relation of another type for it, that is drift. */
 function canBeRelation({ table, like }: Holder, { many_field: name }: NewRelation): boolean {
   const type = table.columns.find((column) => column.name === name)?.type;
   const known = like.fields.get(name)?.schema;
@@ -99,7 +102,7 @@ function keptReferences(holder: Holder, key: CatalogConstraint) {
   const isKnown = key.columns.every((column) => holder.like.fields.get(column)?.schema);
   const kept = isKnown ? keptReference(holder, key) : `is on a column that ${holder.table.name} isn't known to have`;
   if (typeof kept !== 'string') return [kept];
-  // Of the others it was told when their target was adopted.
+  // The other keys were reported when their target was adopted.
   if (holder.together.has(key.references?.table ?? '')) {
     noteUnrepresented(holder, { kind: 'constraint', name: key.name, fault: kept });
   }

@@ -1,4 +1,7 @@
-/** Types and sequences that were changed by hand before another table with them was adopted: all tables say what is there. */
+/**
+ * Handles types and sequences that were altered by hand before another table that uses them was adopted. All tables
+ * then record the current definition.
+ */
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { Collection } from '../../schema/model/model.js';
@@ -6,7 +9,10 @@ import { needLabel, ownerOf, withOwner } from '../../schema/model/needs.js';
 import { type State, extrasOf } from '../../schema/model/state.js';
 import { withExtras } from '../../schema/transition/table-extras.js';
 
-/** @returns the `completed` collections and those managed ones that said otherwise, as they say it now */
+/**
+ * @returns the `completed` collections and the managed collections that recorded another definition, with the current
+ * one
+ */
 export function completeNeeds(
   adopted: readonly Collection[],
   { collections }: State,
@@ -25,7 +31,7 @@ export function completeNeeds(
 
 const needsOf = (collection: Collection): readonly Need[] => extrasOf({ collection }).needs ?? [];
 
-/** By label; of a sequence as the table has it with whose column it ends. */
+/** Keyed by label. A sequence counts as owned if any table owns it. */
 function foundNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need> {
   const found = new Map<string, Need>();
   for (const need of adopted.flatMap(needsOf)) {
@@ -35,7 +41,7 @@ function foundNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need> {
   return found;
 }
 
-/** The same collection where it says so already. */
+/** Returns the same collection if its needs already match. */
 function withFound(collection: Collection, found: ReadonlyMap<string, Need>): Collection {
   const { schema } = collection;
   const before = needsOf(collection);
@@ -44,7 +50,7 @@ function withFound(collection: Collection, found: ReadonlyMap<string, Need>): Co
   return { ...collection, schema: withExtras(schema, { ...schema.extras, needs }) };
 }
 
-/** A sequence that ends with a column of an adopted table ends with no other. */
+/** A sequence that a column of an adopted table owns cannot belong to another table. */
 function asFound(need: Need, found: Need | undefined): Need {
   if (found === undefined) return need;
   return withOwner(found, ownerOf(found) === undefined ? ownerOf(need) : undefined);

@@ -1,4 +1,4 @@
-/** What a table uses beside itself: what of it a snapshot can make, and what has to be there. */
+/** Lists the objects that a table uses: those that a snapshot can create, and those that must already exist. */
 import { quoted } from '../../kernel/quoted.js';
 import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/model/extras.js';
 import { needLabel, needsOfNode } from '../../schema/model/needs.js';
@@ -13,7 +13,7 @@ import { keepNeeds } from './unsendable-sql.js';
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
 
-/** Extensions, then collations, then types, bases before what is made of them, then sequences. */
+/** Order: extensions, collations, types (base types first), sequences. */
 export function needsOf(converting: Converting): Need[] {
   const types = [...(converting.objects.types.get(converting.table.name) ?? [])].sort(
     (a, b) => b.depth - a.depth || byName(a.name, b.name),
@@ -31,7 +31,7 @@ export function needsOf(converting: Converting): Need[] {
   return listed;
 }
 
-/** A domain whose rules could not be sent has to be there, as the types that no snapshot can make. */
+/** A domain whose constraints could not be sent must already exist, like other types that no snapshot can create. */
 function isListed(need: Need, around: TextContext, converting: Converting): boolean {
   if (need.kind !== 'domain' || isSaid(need, converting)) return true;
   const faults = textsOfDomain(need, []).flatMap(({ kind, text }) => checkSqlText(kind, text, around) ?? []);
@@ -51,7 +51,10 @@ function extensionNeed(name: string, converting: Converting): Need[] {
   return [];
 }
 
-/** Those of the schema. One of another schema has to be there, which unrepresented.ts says of columns. */
+/**
+ * Collations of the managed schema. A collation of another schema must already exist; unrepresented.ts reports it for
+ * the column.
+ */
 function collationNeeds(types: readonly UsedType[], converting: Converting): Need[] {
   const used = usesOf(converting)
     .filter(({ uses, extension }) => uses === 'collation' && extension === null)
@@ -88,7 +91,7 @@ function domainNeed({ name, base, collation, notNull, default: value, checks }: 
   };
 }
 
-/** Those that its defaults count by, and those that a column of it owns, whatever counts by them. */
+/** Sequences that defaults use, and sequences that a column of the table owns. */
 function sequenceNeeds(converting: Converting): Need[] {
   const { objects, schema, table } = converting;
   const used = usesOf(converting).filter((use) => use.uses === 'sequence' && use.schema === schema);
@@ -101,11 +104,16 @@ function sequenceNeeds(converting: Converting): Need[] {
   });
 }
 
-/** What isn't as PostgreSQL makes a sequence unasked. @param type the one it has unasked */
+/**
+ * The options that differ from those that PostgreSQL uses by default.
+ * @param type the default data type
+ */
 export const sequenceOptions = (sequence: CatalogSequence, type: string): SequenceOptions =>
   unusualOptions({ ...sequence, type: sequence.type as SequenceType }, type);
 
-/** Functions, operators or collations that something uses and a snapshot can't make; null: none. */
+/**
+ * Functions, operators or collations that are used and that a snapshot cannot create. Returns null if there are none.
+ */
 export function unmanagedUse(converting: Converting, kind: Use['kind'], name: string): string | null {
   const found = usesOf(converting).find(
     (use) => use.kind === kind && use.name === name && !isRepresented(use, converting),
@@ -115,8 +123,8 @@ export function unmanagedUse(converting: Converting, kind: Use['kind'], name: st
 }
 
 /**
- * What an extension brings is there as soon as the extension is installed. The sequence of an identity column
- * is made with that, and may be made later than what counts by it too.
+ * An extension's objects exist as soon as the extension is installed. An identity sequence is created with its
+ * column, which may be later than other columns that use it.
  */
 function isRepresented({ uses, schema, extension, what }: Use, converting: Converting): boolean {
   if (uses !== 'sequence') return extension !== null || (uses === 'collation' && schema === converting.schema);

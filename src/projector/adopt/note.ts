@@ -1,16 +1,13 @@
-/** Something that a snapshot can't hold, or not all of it. */
+/** An object that a snapshot cannot represent, or can represent only in part. */
 export interface Note {
-  /** null: it belongs to no table. */
   table: string | null;
-  /** `trigger`, `view`, `index` … */
   kind: string;
   name: string;
-  /** Stable: `TRIGGER_NOT_REPRESENTED`. */
+  /** A stable code such as `TRIGGER_NOT_REPRESENTED`. */
   code: string;
   message: string;
 }
 
-/** A table that can't be adopted, and why. */
 export interface Refused {
   table: string;
   code: 'NAME_NOT_ALLOWED' | 'COLUMN_NOT_ALLOWED' | 'PARENT_NOT_ADOPTED' | 'BELONGS_TO_EXTENSION' | 'NOT_REPRESENTABLE';

@@ -1,4 +1,3 @@
-/** Looks at the tables that are to be adopted, and says what adopting them means. */
 import { quoted } from '../../kernel/quoted.js';
 import { extrasOf, type State } from '../../schema/model/state.js';
 import type pg from 'pg';
@@ -23,12 +22,11 @@ export interface Adoption extends CatalogFindings {
 
 interface Place {
   client: pg.ClientBase;
-  /** PostgreSQL's schema that is managed. */
   schema: string;
   state: State;
 }
 
-/** In a transaction that holds the log's lock, where `state` is at the head. */
+/** Call it in a transaction that holds the log's lock, with `state` at the head. */
 export async function readAdoption({ client, schema, state }: Place, request: AdoptRequest): Promise<Adoption> {
   const names = 'all' in request ? undefined : request.tables;
   const [catalog, using, hanging, beside] = readFound(client, schema, names, waitingTables(state));
@@ -38,7 +36,7 @@ export async function readAdoption({ client, schema, state }: Place, request: Ad
   const refused = new Map<string, Refused>();
   const tables = adoptable(unmanaged, { schema, state }, refused);
   const notes: Note[] = [];
-  // PostgreSQL looks for the rest while the tables are converted here.
+  // PostgreSQL runs the remaining queries while this process converts the tables.
   const found = await convertAll(tables, { schema, state, objects: await using, notes }, refused);
   const adopted = new Set(found.tables.map(({ collection }) => collection.collection));
   const together = new Map([...tables].filter(([name]) => adopted.has(name)));
@@ -62,9 +60,9 @@ export async function readAdoption({ client, schema, state }: Place, request: Ad
 }
 
 /**
- * All that is read, in one flight.
- * @param tables only these; all, and what stands beside them, when absent
- * @param more whose columns and keys are read too
+ * Sends all queries in one round trip.
+ * @param tables limits the result to these tables; if absent, all tables and standalone objects are read
+ * @param more tables whose columns and keys are also read
  */
 export function readFound(
   client: pg.ClientBase,
@@ -81,12 +79,12 @@ export function readFound(
   );
 }
 
-/** Of what stands beside the tables, where only some of them are asked for. */
+/** Standalone objects are not read if only some tables are requested. */
 const NOTHING: Reading<Note[]> = { queries: [], make: () => Promise.resolve([]) };
 
 type Managed = Pick<Place, 'schema' | 'state'>;
 
-/** Those that can be collections by their names, and whose partitioned table is or becomes one. */
+/** Tables whose names and owner allow adoption, and whose parent (for partitions) is managed or is being adopted. */
 function adoptable(tables: readonly CatalogTable[], managed: Managed, refused: Map<string, Refused>) {
   const fine = new Map<string, CatalogTable>();
   for (const table of tables) {
@@ -141,7 +139,7 @@ async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Com
   return { tables: found.tables, relations: found.relations.filter(reaches) };
 }
 
-/** What tables bring along with them. */
+/** The objects that the tables represent themselves. */
 function representedBy(tables: readonly Pick<FoundTable, 'collection'>[]): Set<string> {
   const needs = tables.flatMap((table) => extrasOf(table).needs ?? []);
   return new Set(

@@ -1,4 +1,4 @@
-/** Foreign keys that relations can say: one column, to the primary key of a managed table. */
+/** Converts foreign keys with one column that reference the primary key of a managed table to relations. */
 import type { ForeignKey, NewRelation } from '../../schema/model/model.js';
 import { keyFamily } from '../../schema/sql-text/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
@@ -13,7 +13,7 @@ export interface ForeignKeys {
   others: CatalogConstraint[];
 }
 
-/** Of several foreign keys on one column, one is its relation: the one it has been, else the first by name. */
+/** If several foreign keys use one column, the relation uses the existing one, or the first by name. */
 export function foreignKeysOf(converting: Converting): ForeignKeys {
   const { table, like } = converting;
   const relations = new Map<string, NewRelation>();
@@ -29,7 +29,10 @@ export function foreignKeysOf(converting: Converting): ForeignKeys {
   return { relations: [...relations.values()], others };
 }
 
-/** Nothing but what a relation has: no NOT VALID, no NOT ENFORCED. A list of SET NULL can only name its one column. */
+/**
+ * Matches only what a relation supports: no NOT VALID, no NOT ENFORCED. A column list of SET NULL can only name the
+ * one column.
+ */
 const EXPRESSIBLE =
   /\)( ON UPDATE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( ON DELETE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( DEFERRABLE( INITIALLY DEFERRED)?)?$/;
 
@@ -60,7 +63,7 @@ function toRelation(converting: Converting, constraint: CatalogConstraint): NewR
   };
 }
 
-/** What no constraint says. */
+/** Members that no constraint records. */
 type Metadata = Pick<NewRelation, 'one_field' | 'junction_field' | 'sort_field' | 'one_deselect_action'>;
 
 const NOTHING_KNOWN: Metadata = {
@@ -87,17 +90,17 @@ function isExpressible(
   return keyFamily(typeFromColumn(type).data_type) === keyFamily(typeFromColumn(key.type).data_type);
 }
 
-/** A table of the managed schema, or one of the service's own. */
+/** Checks whether the table is in the managed schema or is one of the service's own. */
 const isInReach = (converting: Converting, { schema, table }: NonNullable<CatalogConstraint['references']>): boolean =>
   schema === (isSystemCollection(table) ? null : converting.schema);
 
 interface Key {
   name: string;
-  /** By format_type, or as the normal form has it. */
+  /** As format_type writes it, or as the normal form does. */
   type: string;
 }
 
-/** The single column of a table's primary key. */
+/** Returns the column of a single-column primary key. */
 function keyOf({ table, together, state }: Converting, target: string): Key | null {
   const system = REFERABLE_SYSTEM_COLLECTIONS.get(target);
   if (system !== undefined) return { name: system.field, type: system.data_type };

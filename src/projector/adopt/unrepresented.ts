@@ -1,11 +1,14 @@
-/** Objects that depend on tables, or stand beside them, and that no snapshot can hold. They stay as they are, and are listed. */
+/**
+ * Finds objects that depend on tables, or exist beside them, and that no snapshot can represent. Adoption leaves them
+ * unchanged and lists them.
+ */
 import { type Sql, literal, sql } from '../ddl/sql.js';
 import { PREPARED_NAME } from '../online/names.js';
 import { TABLES } from '../catalog/queries.js';
 import type { Reading } from '../catalog/reading.js';
 import type { Note } from './note.js';
 
-/** One row each: table, kind, name. Objects that belong to an extension or to PostgreSQL itself are none of them. */
+/** One row per object: table, kind, name. Objects of extensions and of PostgreSQL itself are excluded. */
 const FOUND: Sql = sql`${TABLES}
 SELECT w.relname::text, 'trigger', t.tgname::text FROM requested w
   JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0::oid AND t.tgname !~ ${literal(PREPARED_NAME)}::text
@@ -113,7 +116,7 @@ SELECT w.relname::text, 'clustering', c.relname::text FROM requested w JOIN pg_c
   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 ORDER BY 1, 2, 3`;
 
-/** Beside the tables: functions, views, types and sequences of the schema, and extensions. */
+/** Standalone objects: functions, views, types, sequences of the schema, and extensions. */
 const BESIDE: Sql = sql`
 WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
 belongs AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
@@ -159,7 +162,10 @@ ORDER BY 2, 3`;
 
 type Row = [table: string | null, kind: string, name: string];
 
-/** Objects that depend on tables. @param tables only these; all when absent */
+/**
+ * Finds objects that depend on tables.
+ * @param tables limits the search; all tables if absent
+ */
 export function unrepresentedReading(schema: string, tables?: readonly string[]): Reading<Note[]> {
   return {
     queries: [{ text: FOUND, values: [schema, tables ?? null] }],
@@ -167,14 +173,13 @@ export function unrepresentedReading(schema: string, tables?: readonly string[])
   };
 }
 
-/** What stands beside the tables. */
 export function besideReading(schema: string): Reading<Note[]> {
   return { queries: [{ text: BESIDE, values: [schema] }], make: async (rows) => (await rows<Row>()).map(toNote) };
 }
 
 function toNote([table, kind, name]: Row): Note {
   const what = `${kind} ${JSON.stringify(name)}`;
-  // The table is made with it elsewhere, too.
+  // Replaying the table elsewhere creates the collation too.
   if (table !== null && kind === 'collation') {
     const message = `${what} has to be there before a snapshot with this table is applied elsewhere`;
     return { table, kind, name, code: 'COLLATION_NEEDED', message };

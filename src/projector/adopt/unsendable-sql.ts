@@ -1,4 +1,7 @@
-/** SQL that is there and that no request could send: it stays, and no snapshot has it, so that snapshots can be sent elsewhere. */
+/**
+ * Handles existing SQL text that a request could not send. It stays in the database but is excluded from snapshots,
+ * so that snapshots can be applied elsewhere.
+ */
 import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import { type TextKind, checkSqlText } from '../../schema/sql-text/check-sql-text.js';
 import { type TextContext, textContextOfTable } from '../../schema/sql-text/text-context.js';
@@ -20,7 +23,10 @@ const TEXT_KINDS: { readonly [K in Kind]: TextKind } = {
   generated: 'expression',
 };
 
-/** Why a part of the table can't be said; null where it can. What the log says already is checked no more. */
+/**
+ * Explains why a part of the table cannot be represented; null if it can. Parts that are already in the log are not
+ * checked again.
+ */
 export function listFault(converting: Converting, { kind, name, text }: Part): string | null {
   const { like } = converting;
   if (isSaid(converting, kind, name)) return null;
@@ -29,7 +35,10 @@ export function listFault(converting: Converting, { kind, name, text }: Part): s
   return checkSqlText(TEXT_KINDS[kind], text, aroundOf(converting));
 }
 
-/** Whether the log says it in PostgreSQL's words: then it is not said by a field or a relation, even where it could be. */
+/**
+ * Checks whether the log stores this object in PostgreSQL's own words. It then stays that way even if a field or
+ * relation could represent it.
+ */
 export const isSaid = ({ like }: Pick<Converting, 'like'>, kind: Kind, name: string): boolean =>
   like !== undefined && SAID[kind](like, name);
 
@@ -43,10 +52,10 @@ const SAID: { readonly [K in Kind]: (node: CollectionNode, name: string) => bool
   generated: ({ fields }, name) => (fields.get(name)?.schema?.generation_expression ?? null) !== null,
 };
 
-/** A table's needs are looked up once for all of its parts. */
+/** The needs of a table are looked up once for all of its parts. */
 const known = new WeakMap<Converting, TextContext>();
 
-/** @param needs of the table: those found so far, where they are not all known yet */
+/** @param needs the needs found so far; the list may be incomplete */
 export function keepNeeds(converting: Converting, needs: readonly Need[]): TextContext {
   const { name: collection, columns } = converting.table;
   const around = textContextOfTable({ collection, columns, needs });
@@ -54,5 +63,5 @@ export function keepNeeds(converting: Converting, needs: readonly Need[]): TextC
   return around;
 }
 
-/** What texts of the table may name; without its needs, where `keepNeeds` has not been told of them. */
+/** The names that texts of the table may use. The table's needs are missing until `keepNeeds` was called. */
 export const aroundOf = (converting: Converting): TextContext => known.get(converting) ?? keepNeeds(converting, []);

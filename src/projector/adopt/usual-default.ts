@@ -1,9 +1,16 @@
-/** Whether PostgreSQL spells a default as it would if the service had set it: then its value alone says all of it. */
+/**
+ * Checks whether PostgreSQL spells a default exactly as if the service had set it. The value alone then represents
+ * it.
+ */
 import type { Json } from '../../kernel/json.js';
 
-/** @param text by pg_get_expr @param columnType by format_type @param value what the text says, in normal form */
+/**
+ * @param text from pg_get_expr
+ * @param columnType from format_type
+ * @param value the normal form of the text
+ */
 export function isUsualDefault(text: string, columnType: string, value: Json): boolean {
-  // A NULL that was written down is kept by PostgreSQL, and hides the default of a domain.
+  // PostgreSQL keeps an explicit NULL, which hides the default of a domain.
   if (value === null) return false;
   const type = columnType.replace(/ ?\(.*\)/, '');
   const written = typeof value === 'string' ? value : JSON.stringify(value);
@@ -16,15 +23,15 @@ export function isUsualDefault(text: string, columnType: string, value: Json): b
 
 const STRING_OR_SPACE = /("(?:[^"\\]|\\.)*")| /g;
 
-/** Types of which PostgreSQL keeps more than the value; of all others it makes its own text, whatever was written. */
+/** For these types PostgreSQL keeps the text as written. For all others it prints the value in its own format. */
 const KEPT: ReadonlyMap<string, (text: string) => string> = new Map([
   ['json', (text: string) => text],
   ['numeric', (text: string) => text],
-  // It has spaces of its own between its parts.
+  // PostgreSQL prints its own spaces between the parts.
   ['jsonb', (text: string) => text.replace(STRING_OR_SPACE, '$1')],
 ]);
 
-/** What is spelled without quotes; -1 isn't. The rest are functions. */
+/** Literals that PostgreSQL prints without quotes; -1 is not one of them. Other unquoted text is a function call. */
 function isBare(type: string, written: string): boolean {
   if (/^\d/.test(written)) return type === 'integer' || (type === 'numeric' && written.includes('.'));
   return written === 'true' || written === 'false' ? type === 'boolean' : true;

@@ -1,12 +1,15 @@
-/** Questions whose answer is worth a moment and no more: an answer without counts or sizes is better than one that comes late. */
+/** Runs optional queries with a short time limit. An answer without counts or sizes is better than a late one. */
 import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Sql, literal, sql } from '../ddl/sql.js';
 
-/** Milliseconds for all questions of a kind together. */
+/** Milliseconds for all queries of one kind together. */
 export const TIME_TO_COUNT = 1_500;
 
-/** @param limit milliseconds @returns the first row; null: not known in time, or somebody was quicker */
+/**
+ * @param limit in milliseconds
+ * @returns the first row, or null if the query timed out or was cancelled
+ */
 export async function askedWithin<Row extends pg.QueryResultRow>(
   db: Queryable,
   question: Sql,
@@ -14,7 +17,8 @@ export async function askedWithin<Row extends pg.QueryResultRow>(
 ): Promise<Row | null> {
   if (limit < 1) return null;
   const time = literal(String(Math.ceil(limit)));
-  // Both in one message: the limits are over with it, and nothing has to be taken back when it fails.
+  // Both statements are in one message: the limits end with its implicit transaction and need no reset after a
+  // failure.
   const script = sql`SELECT pg_catalog.set_config('statement_timeout', ${time}, true), pg_catalog.set_config('lock_timeout', ${time}, true);
     ${question}`;
   try {

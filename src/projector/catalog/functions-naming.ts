@@ -1,18 +1,20 @@
-/** Functions of the database whose text mentions a name: PostgreSQL keeps it as it was written, and finds out when it runs. */
+/**
+ * Finds functions whose body mentions a name. PostgreSQL stores such bodies as text and resolves names only at run
+ * time.
+ */
 import type { Queryable } from '../../postgres/pool.js';
 import { sql } from '../ddl/sql.js';
 import type { Warning } from '../../kernel/warning.js';
 
 export interface NamingFunction {
-  /** With its schema: `public.on_article`. */
+  /** Qualified: `public.on_article`. */
   name: string;
-  /** The name that it mentions. */
   mentions: string;
 }
 
 /**
- * A body that PostgreSQL has parsed (BEGIN ATOMIC) follows a rename, and has no text. Names in another case are told too:
- * what isn't quoted is folded. The text is searched first, which costs less than an expression for each pair.
+ * A BEGIN ATOMIC body follows renames and has no text. The match ignores case, because unquoted names are folded.
+ * Searching the whole text first is faster than one regular expression per pair.
  */
 const QUERY = sql`
 SELECT pg_catalog.format('%I.%I', n.nspname, p.proname) AS name, w.name AS mentions
@@ -27,14 +29,14 @@ SELECT pg_catalog.format('%I.%I', n.nspname, p.proname) AS name, w.name AS menti
                     AND d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.deptype = 'e')
  ORDER BY 1, 2 LIMIT 50`;
 
-/** At most 50; those of extensions are not among them. */
+/** Returns at most 50 functions. Functions of extensions are excluded. */
 export async function functionsNaming(db: Queryable, names: readonly string[]): Promise<NamingFunction[]> {
   if (names.length === 0) return [];
   const { rows } = await db.query<NamingFunction>(QUERY, [names]);
   return rows;
 }
 
-/** What a caller who renames should look at. */
+/** Warnings for a caller who renames an object. */
 export const functionWarnings = (functions: readonly NamingFunction[]): Warning[] =>
   functions.map(({ name, mentions }) => ({
     code: 'NAME_STILL_USED',

@@ -1,58 +1,60 @@
-/** What PostgreSQL's catalog says about tables, as plain data. Definitions are PostgreSQL's own words (pg_get_*). */
-
 export interface CatalogTable {
   name: string;
   kind: 'table' | 'partitioned';
   comment: string | null;
-  /** The table this one is a partition of, and its bounds. */
+  /** The parent table and the partition bounds. */
   partitionOf: { schema: string; table: string; bound: string } | null;
-  /** `RANGE (payment_date)`, for a partitioned table. */
+  /** For a partitioned table: `RANGE (payment_date)`. */
   partitionKey: string | null;
-  /** The extension that it belongs to. */
+  /** The extension that owns the table. */
   extension: string | null;
-  /** Tables it inherits from without being a partition. */
+  /** Parent tables through inheritance, excluding partitioning. */
   inherits: { schema: string; table: string }[];
-  /** By position. */
+  /** Ordered by position. */
   columns: CatalogColumn[];
-  /** By name. */
+  /** Ordered by name. */
   constraints: CatalogConstraint[];
-  /** By name; those that serve a constraint included. */
   indexes: CatalogIndex[];
-  /** What was made for change requests (src/projector/online), which is in none of the others. */
+  /**
+   * Objects that online changes created for change requests (src/projector/online). They are in none of the other
+   * lists.
+   */
   prepared: CatalogPrepared[];
 }
 
 export interface CatalogPrepared {
   kind: 'constraint' | 'index';
   name: string;
-  /** The uuid of the change request. */
+  /** The UUID of the change request. */
   request: string;
 }
 
 export interface CatalogColumn {
   name: string;
-  /** By format_type: `character varying(255)`, `integer[]`. */
+  /** From format_type: `character varying(255)`, `integer[]`. */
   type: string;
-  /** Declared dimensions of an array; 0 for anything else. */
+  /** Declared array dimensions; 0 for other types. */
   dimensions: number;
-  /** The type's kind: base, composite, domain, enum, multirange, pseudo, range. */
+  /** pg_type.typtype: base, composite, domain, enum, multirange, pseudo, range. */
   typeKind: 'b' | 'c' | 'd' | 'e' | 'm' | 'p' | 'r';
-  /** Whether the type comes with PostgreSQL itself. */
+  /** Whether the type is built into PostgreSQL. */
   builtIn: boolean;
   nullable: boolean;
-  /** The expression of DEFAULT; null where there is none, and for generated columns. */
+  /** The DEFAULT expression; null for generated columns and columns without a default. */
   default: string | null;
   identity: 'always' | 'by default' | null;
-  /** The expression of a generated column. */
+  /** The generation expression. */
   generated: { expression: string; kind: 'stored' | 'virtual' } | null;
-  /** Where it isn't the type's own: `"de-x-icu"`, with its schema unless that is pg_catalog. */
+  /** Set where it differs from the type's collation: `"de-x-icu"`, qualified unless it is in pg_catalog. */
   collation: string | null;
   comment: string | null;
-  /** The sequence it owns, by identity or OWNED BY: schema and name. */
+  /** The sequence that the column owns through identity or OWNED BY. */
   sequence: { schema: string; name: string } | null;
-  /** Whether the column comes from the table that this one is a partition of or inherits from. */
+  /** Whether the column is inherited from a partitioned or parent table. */
   inherited: boolean;
-  /** Its NOT NULL as a constraint, `more`: `NO INHERIT`, `NOT VALID`; null where it has none, and before PostgreSQL 18. */
+  /**
+   * The NOT NULL constraint. `more` holds `NO INHERIT` or `NOT VALID`. Null without one, and before PostgreSQL 18.
+   */
   notNull: { name: string; more: string | null } | null;
 }
 
@@ -61,18 +63,17 @@ export type ForeignKeyAction = 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL'
 export interface CatalogConstraint {
   name: string;
   kind: 'primary key' | 'unique' | 'foreign key' | 'check' | 'exclusion';
-  /** In the constraint's order. Empty for a check on no column. */
+  /** In constraint order. Empty for a check that uses no column. */
   columns: string[];
-  /** By pg_get_constraintdef: `FOREIGN KEY (a) REFERENCES b(id) ON DELETE CASCADE`. */
+  /** From pg_get_constraintdef: `FOREIGN KEY (a) REFERENCES b(id) ON DELETE CASCADE`. */
   definition: string;
   validated: boolean;
   deferrable: boolean;
   initiallyDeferred: boolean;
-  /** Whether it came from the table that this one is a partition of or inherits from. */
+  /** Whether the constraint is inherited from a partitioned or parent table. */
   inherited: boolean;
-  /** For foreign keys. */
   references: {
-    /** null: the service's own. */
+    /** Null for the service's own schema. */
     schema: string | null;
     table: string;
     columns: string[];
@@ -84,25 +85,24 @@ export interface CatalogConstraint {
 
 export interface CatalogIndex {
   name: string;
-  /** Key columns in order; null where the key is an expression. */
+  /** Key columns in order; null for an expression. */
   columns: (string | null)[];
-  /** Columns of INCLUDE. */
+  /** The INCLUDE columns. */
   included: string[];
   method: string;
   unique: boolean;
   primary: boolean;
-  /** false: left behind by a build that failed, or being built. */
+  /** False after a failed build and during a build. */
   valid: boolean;
   predicate: string | null;
   hasExpressions: boolean;
-  /** By pg_get_indexdef. */
+  /** From pg_get_indexdef. */
   definition: string;
-  /** The constraint that it serves. */
   constraint: string | null;
-  /** Whether it belongs to an index of the partitioned table. */
+  /** Whether it is part of an index of the partitioned table. */
   inherited: boolean;
-  /** The definition from USING on: all but names, which other databases choose. */
+  /** The definition from USING on. It leaves out names, which differ between databases. */
   tail: string;
-  /** One column with btree and nothing else. */
+  /** A btree index on one column without further options. */
   plain: boolean;
 }

@@ -1,12 +1,18 @@
-/** Catalog queries about what tables use: types, sequences, functions. Like queries.ts: $1 schema, $2 tables or null. */
+/**
+ * Catalog queries for the objects that tables use: types, sequences, functions. Like queries.ts: $1 is the schema, $2
+ * a list of tables or null.
+ */
 import { collationDocument } from '../ddl/collation.js';
 import { type Sql, sql } from '../ddl/sql.js';
 import { TABLES } from './queries.js';
 
-/** Objects that PostgreSQL doesn't bring along. */
+/** OIDs of objects that are not built into PostgreSQL. */
 const OURS = sql`>= 16384::oid`;
 
-/** Each joined with what it depends on by itself: over one list of all of them, PostgreSQL would search that for each. */
+/**
+ * Each kind is joined with its dependencies separately. With one combined list, PostgreSQL would search that list for
+ * each row.
+ */
 const USES = sql`, dependent AS (
   SELECT w.relname AS "table", 'index' AS kind, c.relname AS name, d.refclassid, d.refobjid
   FROM requested w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
@@ -35,7 +41,10 @@ const USES = sql`, dependent AS (
   LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
 )`;
 
-/** Of columns and partition keys, which say it themselves. As a number: see TYPES_QUERY. */
+/**
+ * Collations of columns and partition keys, which have no dependency entry of their own. The type is a number: see
+ * TYPES_QUERY.
+ */
 const COLLATED = sql`, collated AS (
   SELECT w.relname AS "table", 'column' AS kind, a.attname AS name, a.attcollation AS used
   FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -46,7 +55,7 @@ const COLLATED = sql`, collated AS (
   WHERE k.used::bigint >= 16384::bigint
 )`;
 
-/** Functions, operators and operator classes, sequences and collations, by what uses them. */
+/** Functions, operators, operator classes, sequences and collations, by the object that uses them. */
 export const USES_QUERY: Sql = sql`${TABLES}${USES}${COLLATED}, every AS (
   SELECT * FROM uses
   UNION ALL
@@ -67,7 +76,7 @@ WHERE s.oid IS NOT NULL OR u.refclassid IN ('pg_catalog.pg_proc'::regclass::oid,
   'pg_catalog.pg_opclass'::regclass::oid, 'pg_catalog.pg_collation'::regclass::oid, 'pg_catalog.pg_ts_config'::regclass::oid)
 ORDER BY 1, 2, 3, 4, 7`;
 
-/** Types of columns, the types these are made of, and types that expressions name. Arrays stand for their elements. */
+/** Types of columns, their component types, and types that expressions name. An array counts as its element type. */
 export const TYPES_QUERY: Sql = sql`${TABLES}${USES}, used AS (
   SELECT w.relname AS "table", a.atttypid AS type, 0 AS depth
   FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -105,7 +114,7 @@ GROUP BY 1, t.oid, t.typname, n.nspname, t.typtype, x.extname, t.typbasetype, t.
   t.typdefaultbin, t.typcollation, b.typcollation
 ORDER BY 1, 3`;
 
-/** All sequences of the schema, whatever uses them. */
+/** All sequences of the schema, used or not. */
 export const SEQUENCES_QUERY: Sql = sql`
 SELECT s.relname::text, pg_catalog.format_type(q.seqtypid, NULL), q.seqstart::text, q.seqincrement::text, q.seqmin::text,
   q.seqmax::text, q.seqcache::text, q.seqcycle, t.relname::text, a.attname::text, d.deptype = 'i'
@@ -118,13 +127,13 @@ LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
 ORDER BY 1`;
 
-/** All collations of the schema, whatever uses them. */
+/** All collations of the schema, used or not. */
 export const COLLATIONS_QUERY: Sql = sql`
 SELECT c.collname::text, ${collationDocument}
 FROM pg_catalog.pg_collation c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.collnamespace AND n.nspname = $1 ORDER BY 1`;
 
-/** All enums and domains of the schema, whatever uses them. */
+/** All enums and domains of the schema, used or not. */
 export const TYPE_NAMES_QUERY: Sql = sql`
 SELECT t.typname::text FROM pg_catalog.pg_type t
 JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace AND n.nspname = $1 WHERE t.typtype IN ('d', 'e')`;

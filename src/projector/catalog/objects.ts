@@ -1,4 +1,3 @@
-/** What tables use beside themselves, as PostgreSQL's catalog has it. */
 import type pg from 'pg';
 import type { Collation } from '../../schema/model/extras.js';
 import { type Reading, readTogether } from './reading.js';
@@ -11,15 +10,14 @@ import {
   USES_QUERY,
 } from './object-queries.js';
 
-/** Something that depends on a table, and something it uses. */
+/** A dependency of a table: the dependent object and the object it uses. */
 export interface Use {
   kind: 'index' | 'constraint' | 'default' | 'generated' | 'column' | 'partition key';
   name: string;
   uses: 'sequence' | 'collation' | 'function';
   extension: string | null;
-  /** Of a sequence or a collation. */
   schema: string | null;
-  /** Of a sequence or a collation its name; else a description: `function lower(text[])`. */
+  /** The name of a sequence or a collation; otherwise a description: `function lower(text[])`. */
   what: string;
 }
 
@@ -28,7 +26,7 @@ export interface UsedType {
   schema: string;
   kind: 'b' | 'c' | 'd' | 'e' | 'm' | 'p' | 'r';
   extension: string | null;
-  /** How many types it stands under: a domain's base comes before the domain. */
+  /** The nesting depth: the base type of a domain comes before the domain. */
   depth: number;
   base: string | null;
   notNull: boolean;
@@ -36,7 +34,7 @@ export interface UsedType {
   collation: string | null;
   labels: string[];
   checks: { name: string; definition: string }[];
-  /** Beside those that come with PostgreSQL. */
+  /** Excludes the collations that are built into PostgreSQL. */
   collations: { schema: string; name: string }[];
 }
 
@@ -50,24 +48,20 @@ export interface CatalogSequence {
   cache: string;
   cycle: boolean;
   owner: { table: string; column: string } | null;
-  /** Whether its owner counts by it as identity. */
+  /** Whether it belongs to an identity column. */
   isIdentity: boolean;
 }
 
 export interface CatalogObjects {
-  /** By table. */
   uses: ReadonlyMap<string, readonly Use[]>;
-  /** By table. */
   types: ReadonlyMap<string, readonly UsedType[]>;
-  /** All of the schema, by name. */
+  /** All sequences of the schema, by name. */
   sequences: ReadonlyMap<string, CatalogSequence>;
-  /** By the table whose columns own them, by name. */
+  /** By the owning table, ordered by name. */
   owned: ReadonlyMap<string, readonly CatalogSequence[]>;
-  /** All of the schema, by name. */
+  /** All collations of the schema, by name. */
   collations: ReadonlyMap<string, Collation>;
-  /** Of all enums and domains of the schema. */
   typeNames: ReadonlySet<string>;
-  /** All of the database. */
   extensions: ReadonlySet<string>;
 }
 
@@ -101,7 +95,10 @@ type SequenceRow = [
   boolean | null,
 ];
 
-/** Six queries in one flight, whatever the number of tables. @param tables only what these use; all when absent */
+/**
+ * Sends six queries in one round trip, whatever the number of tables.
+ * @param tables limits the result; all tables if absent
+ */
 export function readObjects(
   client: pg.ClientBase,
   schema: string,
@@ -110,7 +107,7 @@ export function readObjects(
   return readTogether(client, objectsReading(schema, tables))[0];
 }
 
-/** The same, to be read together with others. */
+/** The same, combinable with other readings. */
 export function objectsReading(schema: string, tables?: readonly string[]): Reading<CatalogObjects> {
   const values = [schema, tables ?? null];
   return {

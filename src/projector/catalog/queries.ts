@@ -1,10 +1,10 @@
 /**
- * Catalog queries, each for all tables of a schema at once. $1 is the schema, $2 the requested table names or null for all.
- * A result comes as arrays: objects with twenty members for 200,000 columns would take longer than the query.
+ * Catalog queries, each for all tables of a schema. $1 is the schema, $2 the table names or null for all. Rows come
+ * as arrays: for 200,000 columns, building objects with twenty members takes longer than the query.
  */
 import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
 
-/** Ordinary and partitioned tables; not views, foreign tables or other sessions' temporary tables. */
+/** Ordinary and partitioned tables. Excludes views, foreign tables and temporary tables of other sessions. */
 export const TABLES = sql`
 WITH RECURSIVE requested AS (
   SELECT c.oid, c.relname, c.relkind, c.relispartition, c.relpartbound
@@ -58,7 +58,10 @@ LEFT JOIN pg_catalog.pg_constraint nn ON nn.conrelid = a.attrelid AND nn.contype
 LEFT JOIN owned o ON o.refobjid = a.attrelid AND o.refobjsubid = a.attnum
 ORDER BY a.attrelid, a.attnum`;
 
-/** p, u, f, c, x: NOT NULL constraints (n, from PostgreSQL 18) are read from the columns, triggers (t) are none of ours. */
+/**
+ * Constraint types p, u, f, c, x. NOT NULL (n, from PostgreSQL 18) is read with the columns; constraint triggers (t)
+ * are ignored.
+ */
 export const CONSTRAINTS_QUERY: Sql = sql`${TABLES}
 SELECT c.conrelid, c.conname::text, c.contype::text, c.conkey, pg_catalog.pg_get_constraintdef(c.oid),
   c.convalidated, c.condeferrable, c.condeferred, c.coninhcount > 0, c.conindid,

@@ -1,4 +1,4 @@
-/** Reads what PostgreSQL says is there: four queries in one flight, whatever the number of tables. */
+/** Reads the catalog with four queries in one round trip, whatever the number of tables. */
 import type pg from 'pg';
 import {
   toColumn,
@@ -16,16 +16,15 @@ import type { CatalogPrepared, CatalogTable } from './model.js';
 import { COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY, TABLES_QUERY } from './queries.js';
 import { type Reading, readTogether } from './reading.js';
 
-/** A table under construction: its column names by attnum. */
 interface Building {
   table: CatalogTable;
   names: Map<number, string>;
 }
 
 /**
- * The tables of a schema, ordered by name (code units).
- * Inside a REPEATABLE READ transaction the four queries see one moment; elsewhere a change may fall between them.
- * @param tables only these; all when absent
+ * The tables of a schema, ordered by name (code units). In a REPEATABLE READ transaction the four queries see one
+ * snapshot; otherwise a change may fall between them.
+ * @param tables limits the result; all tables if absent
  */
 export function readCatalog(
   client: pg.ClientBase,
@@ -35,7 +34,7 @@ export function readCatalog(
   return readTogether(client, catalogReading(schema, tables))[0];
 }
 
-/** The same, to be read together with others. */
+/** The same, combinable with other readings. */
 export function catalogReading(schema: string, tables?: readonly string[]): Reading<CatalogTable[]> {
   const values = [schema, tables ?? null];
   const queries = [TABLES_QUERY, COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY].map((text) => ({ text, values }));
@@ -71,7 +70,10 @@ const constraintAdder = (built: Built) => (row: ConstraintRow) => {
   building?.table.constraints.push(toConstraint(row, building.names));
 };
 
-/** What is prepared for a change request is no part of the table yet. @returns whether it is that */
+/**
+ * Objects prepared for a change request are not part of the table yet.
+ * @returns whether it is such an object
+ */
 function notePrepared(table: CatalogTable | undefined, kind: CatalogPrepared['kind'], name: string): boolean {
   const request = requestOf(name);
   if (request !== null) table?.prepared.push({ kind, name, request });
@@ -79,7 +81,7 @@ function notePrepared(table: CatalogTable | undefined, kind: CatalogPrepared['ki
 }
 
 function indexAdder(built: Built, constraints: readonly ConstraintRow[]): (row: IndexRow) => void {
-  // A foreign key names the index of the other table; it isn't served by one of its own.
+  // A foreign key names the index of the referenced table; it has no index of its own.
   const serving = new Map(constraints.filter(([, , kind]) => kind !== 'f').map((row) => [row[9], row[1]]));
   return (row) => {
     const building = built.get(row[0]);

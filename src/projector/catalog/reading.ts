@@ -1,11 +1,11 @@
-/** Queries of the catalog that make one thing, and are sent together with those of others. */
+/** Catalog queries that build one result and can share a round trip with others. */
 import type pg from 'pg';
 import { type Parameterised, sendReads } from '../../postgres/exchange.js';
 import type { Sql } from '../ddl/sql.js';
 
 export interface Reading<T> {
   queries: readonly (Parameterised & { text: Sql })[];
-  /** `rows` answers those of the next query, in their order. */
+  /** `rows` returns the results of the queries in order. */
   make(rows: NextRows): Promise<T>;
 }
 
@@ -13,7 +13,7 @@ type NextRows = <Row extends unknown[]>() => Promise<Row[]>;
 
 type Promises<T extends readonly unknown[]> = { [K in keyof T]: Promise<T[K]> };
 
-/** One round trip. Each is made while PostgreSQL goes on with the next. */
+/** Sends all queries in one round trip. Each result is built while PostgreSQL runs the next query. */
 export function readTogether<T extends readonly unknown[]>(
   client: pg.ClientBase,
   ...readings: { [K in keyof T]: Reading<T[K]> }
@@ -26,7 +26,7 @@ export function readTogether<T extends readonly unknown[]>(
   return all.map(({ queries, make }) => {
     const own = queries.map(() => left.next().value).values();
     const made = make(async <Row extends unknown[]>() => (await own.next().value) as Row[]);
-    // While the caller awaits another one, this one has no handler.
+    // The caller may still be awaiting another promise, so this one has no handler yet.
     made.catch(() => undefined);
     return made;
   }) as Promises<T>;

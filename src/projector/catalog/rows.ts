@@ -1,4 +1,4 @@
-/** Rows of the catalog queries, in the order of their columns, and what they become. */
+/** The row types of the catalog queries and their conversion. */
 import { requestOf } from '../online/names.js';
 import type { CatalogColumn, CatalogConstraint, CatalogIndex, CatalogTable, ForeignKeyAction } from './model.js';
 
@@ -19,7 +19,7 @@ export type TableRow = [
   extension: string | null,
 ];
 
-/** Without columns, constraints and indexes, which come in rows of their own. */
+/** Without columns, constraints and indexes, which are read separately. */
 export function toTable([
   ,
   name,
@@ -70,7 +70,10 @@ export type ColumnRow = [
 
 const IDENTITIES = { '': null, a: 'always', d: 'by default' } as const;
 
-/** From PostgreSQL 18 on it is the constraint itself that is prepared: until the change, nothing says that it holds. */
+/**
+ * From PostgreSQL 18 on, online changes prepare the NOT NULL constraint itself. It does not count until the change is
+ * applied.
+ */
 function notNullOf(
   notNull: boolean,
   name: string | null,
@@ -80,7 +83,7 @@ function notNullOf(
   return requestOf(name) === null ? { nullable: !notNull, notNull: { name, more } } : { nullable: true, notNull: null };
 }
 
-/** A NOT NULL that is being prepared online doesn't count yet. */
+/** A NOT NULL constraint that is being prepared online does not count yet. */
 export function toColumn(row: ColumnRow): CatalogColumn {
   const [, , name, type, dimensions, typeKind, builtIn, notNull, identity, generated, expression] = row;
   const [, , , , , , , , , , , collation, comment, sequenceSchema, sequence, inherited, notNullName, more] = row;
@@ -172,12 +175,12 @@ export type IndexRow = [
   plainTail: string | null,
 ];
 
-/** `constraint`: the name of the one it serves. */
+/** `constraint`: the name of the constraint that the index serves. */
 export function toIndex(row: IndexRow, names: ReadonlyMap<number, string>, constraint: string | null): CatalogIndex {
   const [, , name, method, keys, keyCount, unique, primary, valid, predicate, hasExpressions, definition] = row;
   return {
     name,
-    // attnum 0 stands for an expression
+    // attnum 0 is an expression.
     columns: keys.slice(0, keyCount).map((attnum) => names.get(attnum) ?? null),
     included: keys.slice(keyCount).flatMap((attnum) => names.get(attnum) ?? []),
     method,

@@ -1,4 +1,3 @@
-/** What PostgreSQL knows of one table: how large it is, what belongs to it, what depends on it. */
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { PREPARED_NAME } from '../online/names.js';
@@ -8,41 +7,41 @@ import { functionsNaming } from './functions-naming.js';
 import { partsOf } from '../ddl/partitions.js';
 
 export interface DatabaseTable {
-  /** As PostgreSQL's statistics have them, of all partitions; null: there are none yet. */
+  /** Estimated by PostgreSQL, summed over partitions; null without statistics. */
   rows: number | null;
   /**
-   * On disk. `total` has the values that are kept beside the rows (TOAST) too. While somebody else has the table for
-   * itself: as the statistics have them; null: there are none yet.
+   * Sizes on disk. `total` includes TOAST. If another session holds ACCESS EXCLUSIVE, they come from statistics; null
+   * without statistics.
    */
   bytes: { table: number | null; indexes: number | null; total: number | null };
-  /** ISO 8601; null: never, as far as the statistics go back. */
+  /** ISO 8601; null if it was never analyzed since the statistics were reset. */
   analyzed_at: string | null;
   indexes: TableIndex[];
   constraints: TableConstraint[];
-  /** What others made on it or of it, and no snapshot holds. */
+  /** Unmanaged objects that depend on the table. */
   dependents: Dependent[];
 }
 
 export interface TableIndex {
   name: string;
-  /** By pg_get_indexdef; null: somebody else has the table for itself. */
+  /** From pg_get_indexdef; null if another session holds ACCESS EXCLUSIVE. */
   definition: string | null;
-  /** null: of a partitioned table, whose partitions have them. */
+  /** Null for an index of a partitioned table: its partitions hold the data. */
   bytes: number | null;
-  /** How often it was used since the statistics were last reset. */
+  /** Number of scans since the statistics were reset. */
   scans: number | null;
   primary: boolean;
   unique: boolean;
-  /** Whether it is complete and used. */
+  /** Whether the index is complete and in use. */
   valid: boolean;
 }
 
 export interface TableConstraint {
   name: string;
   kind: 'primary key' | 'unique' | 'foreign key' | 'check' | 'exclusion' | 'not null' | 'trigger';
-  /** By pg_get_constraintdef; null: somebody else has the table for itself. */
+  /** From pg_get_constraintdef; null if another session holds ACCESS EXCLUSIVE. */
   definition: string | null;
-  /** False: rows from before it were not checked. */
+  /** False if existing rows were not checked. */
   valid: boolean;
 }
 
@@ -58,16 +57,18 @@ export interface Dependent {
     | 'partition'
     | 'child'
     | 'publication';
-  /** With its schema where it has one of its own. */
   name: string;
-  /** `text`: a function's body mentions the name, which may be by chance; PostgreSQL doesn't know of it. */
+  /** `text`: a function body mentions the name, perhaps by coincidence. PostgreSQL records no dependency. */
   by: 'catalog' | 'text';
 }
 
 const KINDS = sql`CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'unique' WHEN 'f' THEN 'foreign key' WHEN 'c' THEN 'check'
   WHEN 'x' THEN 'exclusion' WHEN 'n' THEN 'not null' ELSE 'trigger' END`;
 
-/** What there are two ways to ask for. `bytes` is of `parts`, the rest of an index `c` and a constraint `k`. */
+/**
+ * SQL expressions that have two variants. `bytes` refers to `parts`; the others refer to an index `c` or a constraint
+ * `k`.
+ */
 interface Ways {
   bytes: Sql;
   indexBytes: Sql;
@@ -75,7 +76,7 @@ interface Ways {
   constraintDefinition: Sql;
 }
 
-/** Under a lock on the table: waits for whoever has it for itself. */
+/** Locks the table, so it waits for sessions that hold ACCESS EXCLUSIVE. */
 const MEASURED: Ways = {
   bytes: sql`SELECT pg_catalog.json_build_object('table', coalesce(pg_catalog.sum(pg_catalog.pg_relation_size(oid)), 0), 'indexes', coalesce(pg_catalog.sum(pg_catalog.pg_indexes_size(oid)), 0),
     'total', coalesce(pg_catalog.sum(pg_catalog.pg_total_relation_size(oid)), 0)) FROM parts`,
@@ -86,7 +87,7 @@ const MEASURED: Ways = {
 
 const BLOCK = sql`pg_catalog.current_setting('block_size')::bigint`;
 
-/** From the catalog alone: pages as of the last VACUUM or ANALYZE, which are not known before the first. */
+/** Reads only the catalog: page counts as of the last VACUUM or ANALYZE, unknown before the first. */
 const ESTIMATED: Ways = {
   bytes: sql`SELECT pg_catalog.json_build_object('table', pg_catalog.sum(r.relpages)::bigint * ${BLOCK}, 'indexes', pg_catalog.sum(x.pages)::bigint * ${BLOCK},
       'total', pg_catalog.sum((r.relpages + coalesce(t.relpages, 0))::bigint + x.pages)::bigint * ${BLOCK})
@@ -126,7 +127,7 @@ SELECT (SELECT pg_catalog.sum(rows)::float8 FROM parts) AS rows,
      FROM pg_catalog.pg_constraint k WHERE k.conrelid = the.oid) AS constraints
 FROM the`;
 
-/** Managed tables that refer to it are relations, which the schema itself tells of. */
+/** Managed tables that reference it are excluded: they are relations in the schema. */
 const DEPENDENTS = `
 WITH the AS (SELECT c.oid, c.reltype FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
               WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')),
@@ -155,10 +156,10 @@ UNION SELECT 'publication', p.pubname::text FROM the JOIN pg_catalog.pg_publicat
   JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid)
 SELECT kind, name, 'catalog' AS by FROM found ORDER BY kind, name LIMIT 200`;
 
-/** Milliseconds. Whoever has the table for itself (LOCK TABLE, VACUUM FULL) is not waited for longer. */
+/** Milliseconds to wait for a session that holds ACCESS EXCLUSIVE (LOCK TABLE, VACUUM FULL). */
 const TIME_TO_MEASURE = 1_000;
 
-/** Undefined: there is no such table. At most 200 dependents, and 50 functions by their text. */
+/** Returns undefined if the table does not exist. Lists at most 200 dependents, and 50 functions found by text. */
 export async function readDatabaseTable(db: Queryable, place: Place): Promise<DatabaseTable | undefined> {
   const facts = await readFacts(db, place);
   if (facts === undefined) return undefined;

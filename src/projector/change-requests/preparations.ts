@@ -1,22 +1,24 @@
-/** What is prepared for change requests: its steps, beside the log. Whoever holds a request's lock writes them. */
+/**
+ * Stores the preparation steps of change requests, outside the log. Only the holder of a request's lock writes them.
+ */
 import type { Json } from '../../kernel/json.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { PreparationStep, StepProgress } from '../online/types.js';
 
-/** A step as it is kept. */
+/** A stored step. */
 export interface KeptStep {
   number: number;
   step: PreparationStep;
   checkpoint: Json;
   progress: StepProgress | null;
   started_at: Date | null;
-  /** What it has taken, by the database's clock; null: it is not done. */
+  /** Duration by the database's clock; null while the step is not done. */
   milliseconds: number | null;
 }
 
-/** Steps in the place of those that were planned before; one that is planned again stays as far as it is. */
+/** Replaces the planned steps. A step that is planned again keeps its progress. */
 export function keepSteps(request: string, steps: readonly PreparationStep[]): Parameterised[] {
   return [
     {
@@ -34,7 +36,7 @@ export function keepSteps(request: string, steps: readonly PreparationStep[]): P
   ];
 }
 
-/** In the order they are done in; empty where nothing is prepared for the request, or nothing any more. */
+/** In execution order. Empty if nothing is prepared for the request. */
 export async function readSteps(db: Queryable, request: string): Promise<KeptStep[]> {
   const text = `SELECT number, step, checkpoint, progress, started_at, milliseconds
                   FROM ${own.preparations} WHERE request = $1 ORDER BY number`;
@@ -42,7 +44,7 @@ export async function readSteps(db: Queryable, request: string): Promise<KeptSte
   return rows;
 }
 
-/** Of the step that is under way, or of the last one while the change waits to be applied; for people. */
+/** Stores the progress shown for the current step, or for the last one while the change waits to be applied. */
 export async function keepProgress(
   db: Queryable,
   { request, number }: { request: string; number: number },
@@ -52,13 +54,13 @@ export async function keepProgress(
   await db.query(text, [request, number, JSON.stringify(progress)]);
 }
 
-/** One that was begun before keeps its time, so that it tells of all that the step has taken. */
+/** A step that was begun before keeps its start time, so the duration covers all attempts. */
 export async function beginStep(db: Queryable, request: string, number: number): Promise<void> {
   const text = `UPDATE ${own.preparations} SET started_at = coalesce(started_at, now()) WHERE request = $1 AND number = $2`;
   await db.query(text, [request, number]);
 }
 
-/** @returns the milliseconds that it took; undefined: nobody knows of it any more */
+/** @returns the duration in milliseconds; undefined if the step no longer exists */
 export async function endStep(db: Queryable, request: string, number: number): Promise<number | undefined> {
   const text = `UPDATE ${own.preparations} SET progress = NULL,
                   milliseconds = pg_catalog.round(extract(epoch FROM clock_timestamp() - started_at) * 1000::numeric)
@@ -68,8 +70,8 @@ export async function endStep(db: Queryable, request: string, number: number): P
 }
 
 /**
- * All of them are done again, as far as that is still needed: each from its checkpoint.
- * @returns how often that was so by now
+ * Marks all steps as not done. Each runs again from its checkpoint as far as needed.
+ * @returns how often the request was reopened
  */
 export async function reopenSteps(db: Queryable, request: string): Promise<number> {
   const text = `UPDATE ${own.preparations} SET progress = NULL, started_at = NULL, milliseconds = NULL, lost = lost + 1
@@ -78,7 +80,7 @@ export async function reopenSteps(db: Queryable, request: string): Promise<numbe
   return Math.max(0, ...rows.map(({ lost }) => lost));
 }
 
-/** @returns false: the request is prepared no longer, whatever the reason */
+/** @returns false if the request is no longer being prepared */
 export async function keepCheckpoint(
   db: Queryable,
   { request, number }: { request: string; number: number },
@@ -90,7 +92,7 @@ export async function keepCheckpoint(
   return rowCount === 1;
 }
 
-/** Nothing of it is in the database any more. */
+/** Call it when the database contains nothing of the preparation any more. */
 export async function forgetSteps(db: Queryable, request: string): Promise<void> {
   await db.query(`DELETE FROM ${own.preparations} WHERE request = $1`, [request]);
 }

@@ -1,4 +1,4 @@
-/** The rows of change requests from the log. */
+/** Rebuilds the change request rows from the log. */
 import type pg from 'pg';
 import { EVENT_COLUMNS, type EventRow, headPosition, toEventRecord } from '../../log/read.js';
 import { own } from '../../postgres/own-tables.js';
@@ -13,7 +13,7 @@ import { writeChanges } from './rows.js';
 
 export const CHANGES_PROJECTION = 'change-requests';
 
-/** Events of one answer. */
+/** Events per page. */
 const PAGE = 1_000;
 
 const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
@@ -21,7 +21,7 @@ const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
 
 type Requests = Map<string, ChangeRequest>;
 
-/** Folds the events after a position, and up to another one, into `requests`, which it returns. */
+/** Folds the events between two positions into `requests`, which it also returns. */
 export async function foldChangesOf(
   db: Queryable,
   { after, upTo }: { after: number; upTo: number },
@@ -39,10 +39,10 @@ export async function foldChangesOf(
   return requests;
 }
 
-/** So many in one statement. */
+/** Rows per statement. */
 const WRITTEN = 1_000;
 
-/** Makes all rows again, in the client's transaction, which holds the log's lock. */
+/** Replaces all rows in the client's transaction, which must hold the log's lock. */
 export async function replaceChanges(client: pg.ClientBase, requests: Requests): Promise<void> {
   await client.query(`DELETE FROM ${own.changes}`);
   const all = [...requests.values()];
@@ -54,7 +54,7 @@ export interface RebuiltChanges {
   changes: number;
 }
 
-/** Folded beside the log; its lock is taken for the last events and the rows. */
+/** Folds without the log's lock, and takes it only for the last events and the rows. */
 export async function rebuildChanges(pool: pg.Pool, lock: LogLock): Promise<RebuiltChanges> {
   const head = await headPosition(pool);
   const folded = await foldChangesOf(pool, { after: 0, upTo: head });

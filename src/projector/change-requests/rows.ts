@@ -1,4 +1,4 @@
-/** Change requests as rows: read, and written in the transaction of their events. */
+/** Reads change requests and writes them in the transaction of their events. */
 import type { Parameterised } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -14,7 +14,6 @@ import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { StepProgress } from '../online/types.js';
 import { IS_DUE } from './due.js';
 
-/** Undefined: there is none. PostgreSQL refuses an id that is no uuid. */
 export async function readChange(db: Queryable, id: string): Promise<ChangeRequest | undefined> {
   return (await readChanges(db, [id])).get(id);
 }
@@ -25,7 +24,7 @@ async function readChanges(db: Queryable, ids: readonly string[]): Promise<Map<s
   return new Map(rows.map(({ request }) => [request.id, request]));
 }
 
-/** The requests that the events are about, before them. */
+/** The requests that the events change, as they were before. */
 export async function changesBefore(
   db: Queryable,
   events: readonly LogEvent[],
@@ -42,7 +41,10 @@ ON CONFLICT (id) DO UPDATE SET progress = CASE WHEN c.state = excluded.state
     AND c.request -> 'schedule'::text = excluded.request -> 'schedule'::text THEN c.progress END, state = excluded.state, collections = excluded.collections, held = excluded.held,
   opened_position = excluded.opened_position, request = excluded.request`;
 
-/** The requests that the events are about, after them. @param before see `changesBefore` */
+/**
+ * The requests that the events change, as they are afterwards.
+ * @param before see `changesBefore`
+ */
 export function changesAfter(
   events: readonly StoredEvent[],
   before: ReadonlyMap<string, ChangeRequest>,
@@ -56,20 +58,20 @@ export function changesAfter(
   return after;
 }
 
-/** Without what is told of its progress. */
+/** Leaves out the progress. */
 export const rowOf = (request: ChangeRequest) => {
   const { id, state, collections, opened_position } = request;
   return { id, state, collections, held: heldBy(request), opened_position, request };
 };
 
-/** One statement that puts them in the place of their rows, or none where there are none. */
+/** One statement that upserts the rows, or none if there are no requests. */
 export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[] {
   if (requests.length === 0) return [];
   const rows = requests.map(rowOf);
   return [{ text: WRITE, values: [JSON.stringify(rows)] }];
 }
 
-/** What keeps a request from going on that has no steps: until its state is another one. */
+/** Stores why a request without steps cannot continue. It is valid until the state changes. */
 export async function keepWaiting(db: Queryable, id: string, progress: StepProgress): Promise<void> {
   await db.query(`UPDATE ${own.changes} SET progress = $2 WHERE id = $1`, [id, JSON.stringify(progress)]);
 }
@@ -80,13 +82,13 @@ export async function readWaiting(db: Queryable, id: string): Promise<StepProgre
   return (await db.query<{ progress: StepProgress | null }>(text, [id])).rows[0]?.progress ?? null;
 }
 
-/** Collections whose tables a request has for itself. */
+/** Collections that a request has locked. */
 export interface Held {
   id: string;
   collections: string[];
 }
 
-/** Oldest first. Asked in the first flight of each change. */
+/** Oldest first. Runs in the first round trip of each change. */
 export const HELD = `SELECT id, held AS collections FROM ${own.changes} WHERE held OPERATOR(pg_catalog.<>) '{}' ORDER BY opened_position`;
 
 export interface ChangeFilter {
@@ -94,17 +96,17 @@ export interface ChangeFilter {
   collection?: string | undefined;
   /** The id of a user. */
   author?: string | undefined;
-  /** Those that wait for this user's approval. */
+  /** Limits the list to requests that wait for this user's approval. */
   approver?: Approver | undefined;
 }
 
 export interface Approver {
   id: string;
-  /** Which they may approve; their own where the policy lets authors. */
+  /** Which requests they may approve. `all` includes their own, if the policy allows that. */
   may: 'none' | 'others' | 'all';
 }
 
-/** SQL conditions for the given members of the filter alone, so that PostgreSQL can use an index. Values start at $1. */
+/** SQL conditions for the given members only, so that PostgreSQL can use an index. Parameters start at $1. */
 function conditionsOf({ state, collection, author, approver }: ChangeFilter): { sql: string; values: unknown[] } {
   const conditions: string[] = [];
   const values: unknown[] = [];
@@ -116,7 +118,7 @@ function conditionsOf({ state, collection, author, approver }: ChangeFilter): { 
   return { sql: conditions.length === 0 ? 'true' : conditions.join(' AND '), values };
 }
 
-/** SQL: the request is open, and the approver has not approved its present plan. */
+/** SQL condition: the request is open, and the approver has not approved its current plan. */
 function waitsFor({ id, may }: Approver, bind: (value: unknown) => string): string {
   if (may === 'none') return 'false';
   const user = `${bind(id)}::text`;
@@ -142,21 +144,20 @@ export async function listChanges(
   return rows.map(({ request }) => request);
 }
 
-/** @param filter empty: all requests that ever were */
+/** @param filter counts all requests if empty */
 export async function countMatchingChanges(db: Queryable, filter: ChangeFilter): Promise<number> {
   const { sql, values } = conditionsOf(filter);
   const text = `SELECT count(*) AS count FROM ${own.changes} WHERE ${sql}`;
   return (await db.query<{ count: number }>(text, values)).rows[0]?.count ?? 0;
 }
 
-/** One that takes a request back, and is neither applied nor given up. */
 export async function findOpenRevert(db: Queryable, id: string): Promise<string | undefined> {
   const text = `SELECT id FROM ${own.changes} WHERE request ->> 'reverts'::text = $1
     AND state NOT IN ('applied', 'withdrawn', 'rejected', 'failed') ORDER BY opened_position LIMIT 1`;
   return (await db.query<{ id: string }>(text, [id])).rows[0]?.id;
 }
 
-/** How many of a user's have not ended. */
+/** The number of the user's unfinished requests. */
 export async function countUnderWay(db: Queryable, author: string): Promise<number> {
   const text = `SELECT count(*) AS count FROM ${own.changes}
     WHERE state = ANY ($1::text[]) AND request -> 'author'::text ->> 'id'::text = $2`;
@@ -164,7 +165,7 @@ export async function countUnderWay(db: Queryable, author: string): Promise<numb
   return (await db.query<{ count: number }>(text, [states, author])).rows[0]?.count ?? 0;
 }
 
-/** Erases what a request has asked for, except where another one asks for the same and has not been withdrawn. */
+/** Deletes the documents of a request, except those that another request uses and that was not withdrawn. */
 export const eraseDocuments = (id: string): Parameterised => ({
   text: `
   UPDATE ${own.documents} d SET content = NULL, erased_at = now()
@@ -176,7 +177,7 @@ export const eraseDocuments = (id: string): Parameterised => ({
   values: [id],
 });
 
-/** How many there are in each state. */
+/** The number of requests in each state. */
 export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, number>> {
   const text = `SELECT state, count(*) AS count FROM ${own.changes} GROUP BY state`;
   const { rows } = await db.query<{ state: string; count: number }>(text);
@@ -185,13 +186,13 @@ export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, n
 
 export interface Unfinished {
   id: string;
-  /** Its time has come, and nothing is prepared for it: short work. */
+  /** Its scheduled time has come, and it needs no preparation. */
   due: boolean;
 }
 
 /**
- * Requests that somebody has to work on, oldest first: those that wait for nobody, and those that left something behind.
- * One that is queued waits for all who have a table that it changes, and one that is scheduled for its time.
+ * Requests that the runner must work on, oldest first. Excludes queued requests whose tables are locked and requests
+ * scheduled for later.
  */
 export async function unfinishedChanges(db: Queryable): Promise<Unfinished[]> {
   const text = `

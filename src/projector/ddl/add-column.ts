@@ -1,4 +1,4 @@
-/** ADD COLUMN, the dependent objects of a new column, and DROP COLUMN. */
+/** Plans ADD COLUMN, the dependent objects of a new column, and DROP COLUMN. */
 import type { ColumnField, CollectionNode } from '../../schema/model/state.js';
 import type { Change } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
@@ -11,7 +11,6 @@ import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } 
 import { hasDefault } from '../../schema/model/state.js';
 import { ident, sql } from './sql.js';
 
-/** The column alone. */
 export function columnAddition(change: Change, field: ColumnField): Step {
   const { schema } = field;
   const everyRowDiffers =
@@ -20,13 +19,12 @@ export function columnAddition(change: Change, field: ColumnField): Step {
   return step(text, `add column ${label(field)}`, {
     lock: 'ACCESS EXCLUSIVE',
     rewrites_table: everyRowDiffers,
-    // A computed value can overflow or be null; without any value, rows can't be NOT NULL.
+    // A computed value can overflow or be null. Without a value, existing rows violate NOT NULL.
     may_fail: schema.generation_expression !== null || (!schema.is_nullable && !hasDefault(field)),
     lock_entries: 5,
   });
 }
 
-/** ADD COLUMN with everything that depends on the column: keys, unique, index, comment. */
 export function addColumn(change: Change, field: ColumnField): Step[] {
   const needs = needsOfColumn(change, field.field);
   return [
@@ -50,18 +48,18 @@ function columnParts(change: Change, field: ColumnField): Step[] {
   return parts;
 }
 
-/** The index of a column that gets one: made now, or where the event leaves it for later, sure of its name. */
+/** Creates the index of a new column now, or checks that its name is free if the event defers the build. */
 export function addIndex(change: Change, field: ColumnField): Step {
   return isIndexedLater(change) ? keepIndexName(change, field) : createIndex(change, field);
 }
 
-/** Whether the event leaves the index to be built after the commit. */
+/** Checks whether the event defers the index build until after the commit. */
 function isIndexedLater({ event, about }: Change): boolean {
   if (!('concurrent_indexes' in event.data) || event.data.concurrent_indexes !== true) return false;
   return about === undefined || about === event.field;
 }
 
-/** IF EXISTS: it may have been dropped by hand. */
+/** IF EXISTS: someone may have dropped it by hand. */
 export function dropColumn(change: Change, field: ColumnField): Step {
   return step(
     sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP COLUMN IF EXISTS ${ident(field.field)}`,
@@ -69,7 +67,7 @@ export function dropColumn(change: Change, field: ColumnField): Step {
     {
       ...dropping(partOf(field.collection, 'column', field.field)),
       lock: 'ACCESS EXCLUSIVE',
-      // What was computed from other columns can be computed again.
+      // Values computed from other columns can be computed again.
       loses_data: field.schema.generation_expression === null,
       lock_entries: 5,
     },

@@ -1,10 +1,10 @@
 /**
- * What one ALTER TABLE can change about a column, in the order that works for every combination: default and NOT NULL are
- * dropped first (they may not fit the new type), then the type, then NOT NULL and the new default.
+ * Plans the parts of a column that one ALTER TABLE can change. Order: drop default and NOT NULL (they may not fit the
+ * new type), change the type, set NOT NULL and the new default.
  *
- * NOT NULL is set plainly. The short-lock way (added NOT VALID, then validated) pays only across two transactions; in one,
- * every step runs under the lock that its first step took, and the rows are read once either way. Where it was prepared
- * online (src/projector/online), the column is NOT NULL before this statement runs.
+ * NOT NULL is set directly. Adding it NOT VALID and validating it later only helps across two transactions. In one
+ * transaction, the first lock is held until the commit and the rows are read once either way. If the column was
+ * prepared online (src/projector/online), it is NOT NULL before this statement runs.
  */
 import { needsOfNode } from '../../schema/model/needs.js';
 import type { ColumnField } from '../../schema/model/state.js';
@@ -17,7 +17,7 @@ import { type Sql, ident, join, sql } from './sql.js';
 import { conversion } from './type-change.js';
 import { typeChangeCosts } from './type-change-costs.js';
 
-/** One statement, or none where type, nullability and default stay. */
+/** Returns one statement, or none if type, nullability and default stay the same. */
 export function alterAttributes(change: Change, old: ColumnField, now: ColumnField): Step[] {
   const actions = attributeActions(old, now);
   if (actions.length === 0) return [];
@@ -50,11 +50,11 @@ const typeChanges = (old: ColumnField, now: ColumnField): boolean => columnTypeS
 
 const setsNotNull = (old: ColumnField, now: ColumnField): boolean => old.schema.is_nullable && !now.schema.is_nullable;
 
-/** A column that was in a primary key stays NOT NULL when the key goes, whatever set that: here it is taken off. */
+/** A column keeps NOT NULL when its primary key is dropped, so NOT NULL is dropped here. */
 const losesNotNull = (old: ColumnField, now: ColumnField): boolean =>
   now.schema.is_nullable && (!old.schema.is_nullable || old.schema.is_primary_key);
 
-/** With a new type the default is always set again: the old one would keep a cast from the old type. */
+/** A new type always sets the default again: otherwise the default keeps a cast from the old type. */
 function defaultChange(old: ColumnField, now: ColumnField): { drops: boolean; sets: Sql | null } {
   const from = defaultExpression(old, old.schema);
   const to = defaultExpression(now, now.schema);

@@ -1,12 +1,14 @@
 /**
- * A changed column that isn't generated, or stays as it is generated, in the order that works for every combination:
+ * Plans a changed column that is not generated, or whose generation stays the same. This order works for every
+ * combination:
  *
- * 1. what no longer holds goes: primary key, unique, index (foreign keys in the way went with earlier events)
- * 2. DROP IDENTITY, alone: PostgreSQL checks the new type against it before it has dropped it; then a sequence of its own
- * 3. one ALTER TABLE with type, nullability, default (alter-attributes.ts)
- * 4. the new identity, alone: PostgreSQL checks the column's type before it has run step 3; then its sequence, or what
- *    the sequence of one that stays is to be; a sequence that is new to the column is set past the values of its rows
- * 5. what now holds is added: primary key, unique, index; the comment
+ * 1. Drop what no longer applies: primary key, unique, index. Earlier events dropped foreign keys.
+ * 2. DROP IDENTITY in its own statement: PostgreSQL checks the new type before it drops the identity. Then an owned
+ * sequence.
+ * 3. One ALTER TABLE for type, nullability and default (alter-attributes.ts).
+ * 4. ADD IDENTITY in its own statement: PostgreSQL checks the column type before step 3 has run. Then set the
+ * sequence options. A new sequence starts past the existing values.
+ * 5. Add primary key, unique, index and comment.
  */
 import { isIdentity } from '../../schema/model/extras.js';
 import type { ColumnField, CollectionNode } from '../../schema/model/state.js';
@@ -35,10 +37,10 @@ import { ident, sql } from './sql.js';
 const startsCounting = (old: ColumnField, now: ColumnField): boolean =>
   !isIdentity(old.schema) && isIdentity(now.schema);
 
-/** Or of one that comes back from the trash, plain at first. */
+/** Includes a field that was restored from the trash, which is created plain. */
 type FieldUpdate = Change<'field.created' | 'field.updated'>;
 
-/** Empty where nothing of the column changes. Its name stays: renames have an event of their own. */
+/** Empty if nothing of the column changes. Renames have their own event. */
 export function alterColumn(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   return [
     ...dropParts(change, old, now),
@@ -84,15 +86,15 @@ function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): 
   return [step(text, `make ${label(now)} no longer auto-increment`, costs)];
 }
 
-/** The sequence of its identity is gone by now: the column's own may bear the same name. */
+/** The identity sequence is already dropped, because the column's own sequence may have the same name. */
 function ownSequence(change: FieldUpdate, { field }: ColumnField): Step[] {
   const needs = needsOfColumn(change, field);
   return [...createNeeds(change, needs), ...ownSequences(change, needs)];
 }
 
 /**
- * Identity, old × new: no × no and yes × yes need nothing here (a change of the type changes the sequence too), yes × no
- * is DROP IDENTITY, no × yes is this.
+ * Only a column that becomes an identity column needs this. A column that stops being one uses DROP IDENTITY; a type
+ * change also changes the sequence.
  */
 function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   if (!startsCounting(old, now)) return [];
@@ -103,7 +105,7 @@ function addIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): S
   ];
 }
 
-/** Where the column gets another sequence than it had: of an identity, or of a default. */
+/** Applies if the column gets another sequence, from an identity or a default. */
 function countOn(change: FieldUpdate, old: ColumnField, now: ColumnField): Step[] {
   const callsSequence = (field: ColumnField): string | undefined => {
     const expression = field.schema.extras?.default;

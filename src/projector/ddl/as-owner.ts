@@ -1,15 +1,18 @@
 /**
- * PL/pgSQL on all rows of a table. Row security that is forced on its owner is lifted meanwhile, and on request its
- * triggers and rules are disabled. All of them are restored afterwards. The table is locked against everyone else.
+ * PL/pgSQL that runs on all rows of a table. It lifts forced row security, optionally disables triggers and rules,
+ * and restores all of them afterwards. The table is locked against all other sessions.
  */
 import { type Sql, block, literal, sql } from './sql.js';
 
 export interface AsOwner {
-  /** No trigger or rule of the table runs. */
+  /** Disables the triggers and rules of the table. */
   silently?: boolean;
 }
 
-/** A statement that runs `body`. @param table qualified; in the body `kept` is its oid, and `counted` a variable */
+/**
+ * Returns a statement that runs `body`.
+ * @param table qualified; in the body `kept` is its oid, and `counted` is a variable
+ */
 export function asOwner(table: Sql, body: Sql, { silently = false }: AsOwner = {}): Sql {
   const [quiet, loud] = silently ? [SILENCE, REVIVE] : [sql``, sql``];
   return sql`DO ${block(sql`DECLARE
@@ -23,7 +26,7 @@ export function asOwner(table: Sql, body: Sql, { silently = false }: AsOwner = {
   END`)}`;
 }
 
-/** Each by its name: what was disabled before stays so, and what fires for replicas alone does so again. */
+/** Handles each trigger and rule by name, so that its previous state (disabled, replica only) is restored. */
 const SILENCE: Sql = sql`
     SELECT pg_catalog.array_agg(pg_catalog.format('ALTER TABLE %s DISABLE %s %I', kept, t.kind, t.name)),
            pg_catalog.array_agg(pg_catalog.format('ALTER TABLE %s ENABLE %s %s %I', kept,

@@ -1,11 +1,11 @@
-/** A type or sequence that tables use already, made as they use it now. */
+/** Changes a type or sequence in use to its new definition. */
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { alterDomain } from './domain.js';
 import { alterSequence, everyOption } from './sequence.js';
 import { type Sql, literal, sql } from './sql.js';
 
-/** Statements that end with a semicolon. What they change may have been changed by hand already. */
+/** The statements end with a semicolon. Someone may already have changed the object by hand. */
 export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] {
   switch (need.kind) {
     case 'enum':
@@ -22,7 +22,7 @@ export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] 
 const newOptions = (old: Sql, now: Sql, name: Sql): Sql[] =>
   old === now ? [] : [alterSequence(sql`${literal(name)}::regclass`, now)];
 
-/** PostgreSQL can't take a label away, nor move it: then there is nothing to do but compare. */
+/** PostgreSQL cannot remove or reorder enum labels. In that case only the comparison remains. */
 function newLabels(old: readonly string[], now: readonly string[], name: Sql): Sql[] {
   const known = new Set(old);
   const kept = now.filter((label) => known.has(label));

@@ -1,4 +1,4 @@
-/** CREATE COLLATION. PostgreSQL alters none: one that is there is as it is. */
+/** CREATE COLLATION. PostgreSQL cannot alter the definition of a collation. */
 import type { Collation } from '../../schema/model/extras.js';
 import { type Sql, join, literal, sql } from './sql.js';
 
@@ -8,7 +8,10 @@ const PROVIDERS: Record<Collation['provider'], Sql> = {
   builtin: sql`PROVIDER = builtin`,
 };
 
-/** Fails where there is one of the name. @param name qualified */
+/**
+ * Fails if the name exists.
+ * @param name qualified
+ */
 export function createCollation(name: Sql, collation: Collation): Sql {
   const { provider, locale, lc_collate, lc_ctype, deterministic, rules } = collation;
   const parts = [
@@ -29,8 +32,8 @@ const said = (words: Sql, text: string | undefined): Sql | null =>
   text === undefined ? null : sql`${words} = ${literal(text)}`;
 
 /**
- * A row `c` of pg_collation as one JSON document, with the members of Collation. Of a release's columns only those that
- * it has are looked at: ICU's locale moved twice, rules came with PostgreSQL 16.
+ * A row `c` of pg_collation as a JSON document with the members of Collation. It uses only columns that the release
+ * has: the ICU locale column moved twice, and rules were added in PostgreSQL 16.
  */
 export const collationDocument: Sql = sql`pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
     'provider', CASE c.collprovider WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END,
@@ -41,6 +44,6 @@ export const collationDocument: Sql = sql`pg_catalog.jsonb_strip_nulls(pg_catalo
     'lc_ctype', CASE WHEN c.collprovider = 'c' AND c.collcollate <> c.collctype THEN c.collctype::text END,
     'deterministic', nullif(c.collisdeterministic, true), 'rules', pg_catalog.to_jsonb(c) ->> 'collicurules'::text))`;
 
-/** The same by its name; null where there is none. */
+/** The same by name; null if the collation does not exist. */
 export const describedCollation = (name: Sql): Sql =>
   sql`(SELECT ${collationDocument} FROM pg_catalog.pg_collation c WHERE c.oid = pg_catalog.to_regcollation(${literal(name)})::oid)`;

@@ -1,4 +1,3 @@
-/** Tables: CREATE TABLE, its comment, DROP TABLE. */
 import { takenFromTrash } from '../../schema/model/events.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { hasColumn, isFolder, type CollectionNode } from '../../schema/model/state.js';
@@ -15,7 +14,7 @@ import { moveToTrash, restoreTable } from './trash/table.js';
 import { columnComment } from './parts.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 
-/** Empty for a folder. Comes from the trash, with its rows, where the event says so and there is a trash. */
+/** Empty for a folder. If the event says so and there is a trash, the table is restored from it with its rows. */
 export function planCollectionCreated(change: Change<'collection.created'>): Step[] {
   const { event, after } = change;
   const node = after.collections.get(event.collection) as CollectionNode;
@@ -40,10 +39,10 @@ function makeTable(change: Change<'collection.created'>, node: CollectionNode, t
   return statements;
 }
 
-/** The table is there, with all dependent objects. */
+/** The table already exists with all dependent objects. */
 export const planCollectionAdopted = (): Step[] => [];
 
-/** Comment, constraints, indexes and what the table needs. Fields have events of their own. */
+/** Plans comment, constraints, indexes and needs. Fields have their own events. */
 export function planCollectionUpdated(change: Change<'collection.updated'>): Step[] {
   const { event, before, after } = change;
   const old = before.collections.get(event.collection)?.collection.schema;
@@ -54,8 +53,8 @@ export function planCollectionUpdated(change: Change<'collection.updated'>): Ste
 }
 
 /**
- * Never CASCADE: what still points at the table was taken away by events before this one, or the drop must fail. IF
- * EXISTS, as for all that goes with a deletion: what was dropped by hand is deleted here to make the log right.
+ * Never CASCADE: earlier events removed all references, otherwise the drop must fail. IF EXISTS, as in all deletions:
+ * deleting an object that was dropped by hand must succeed.
  */
 export function planCollectionDeleted(change: Change<'collection.deleted'>): Step[] {
   const { event, before, schema } = change;
@@ -84,7 +83,10 @@ function createTable(change: Change<'collection.created'>, node: CollectionNode)
   return step(createBareTable(node, change.schema), `create table ${name}`, costs);
 }
 
-/** The table, its row type, its TOAST table and that one's index; an index per constraint; a sequence per identity. */
+/**
+ * Counts the table, its row type, its TOAST table and TOAST index, one index per constraint, and one sequence per
+ * identity.
+ */
 function tableLockEntries(node: CollectionNode): number {
   let entries = 6;
   for (const field of node.fields.values()) {

@@ -1,6 +1,6 @@
 /**
- * Makes a type, sequence or extension where it is missing. What the tables used before is changed to what they use now,
- * as far as PostgreSQL can; what was there before the tables is not changed, and must be as they say.
+ * Creates a missing type, sequence or extension. An object that the tables already used is changed as far as
+ * PostgreSQL allows. An object that existed before the tables is not changed and must match.
  */
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -14,20 +14,20 @@ type Made = Exclude<Need, { kind: 'extension' }>;
 
 export interface CreateNeed {
   need: Need;
-  /** PostgreSQL's schema that holds the tables. */
   schema: string;
-  /** The table that it is for. */
   collection: string;
-  /** As tables used it before. */
+  /** The definition that tables used until now. */
   old?: Need | undefined;
-  /** Whether what is there must be as `need` says. */
+  /** Whether an existing object must match `need`. */
   isCompared: boolean;
 }
 
-/** No handler of exceptions: PostgreSQL lets new labels be used at once only if no subtransaction made their type. */
+/**
+ * No exception handler: PostgreSQL allows using new enum labels at once only if no subtransaction created the type.
+ */
 export function createNeed(given: CreateNeed): Sql {
   const { need, schema } = given;
-  // Where the extension's own types and functions are looked for: public is in every search path.
+  // The extension's types and functions are found through public, which is in every search path.
   if (need.kind === 'extension') return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
   const name = qualified(schema, need.name);
   const otherwise = [...changeNeed(need, name, given.old), ...comparison(need, name, given)];
@@ -36,7 +36,7 @@ export function createNeed(given: CreateNeed): Sql {
   return sql`DO ${literal(body)}`;
 }
 
-/** Whether it changes what is there already, and doesn't only compare. */
+/** Checks whether it changes an existing object and does not only compare it. */
 export const changesWhatIsThere = ({ need, schema, old }: Pick<CreateNeed, 'need' | 'schema' | 'old'>): boolean =>
   changeNeed(need, qualified(schema, need.name), old).length > 0;
 
@@ -47,7 +47,7 @@ const FOUND: Record<Made['kind'], Sql> = {
   sequence: sql`pg_catalog.to_regclass`,
 };
 
-/** Whether it adds labels, which can't be used before the commit. */
+/** Checks whether it adds enum labels, which cannot be used before the commit. */
 export const addsLabels = ({ need, old }: Pick<CreateNeed, 'need' | 'old'>): boolean =>
   need.kind === 'enum' && old?.kind === 'enum' && !jsonEqual(need.labels, old.labels);
 
@@ -68,7 +68,7 @@ function create(need: Made, name: Sql): Sql {
   }
 }
 
-/** Statements that end with a semicolon. */
+/** The statements end with a semicolon. */
 function comparison(need: Made, name: Sql, { schema, collection, old, isCompared }: CreateNeed): Sql[] {
   if (!isCompared || (old !== undefined && jsonEqual(old, need))) return [];
   if (need.kind === 'enum') {
@@ -76,7 +76,7 @@ function comparison(need: Made, name: Sql, { schema, collection, old, isCompared
     const given = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
     return [unlessSame(describedType(name), sql`${given}::jsonb`)];
   }
-  // PostgreSQL spells these only when they are there.
+  // PostgreSQL can print these only after they exist.
   if (need.kind === 'domain') {
     const compared = unlessSame(describedType(name), describedType(LIKE));
     return [sql`${createDomain(LIKE, need)};`, compared, sql`DROP DOMAIN ${LIKE};`];
@@ -98,7 +98,7 @@ const raise = (message: string, detail: Sql): Sql =>
 const unlessSame = (found: Sql, given: Sql): Sql =>
   sql`IF ${found} IS DISTINCT FROM ${given} THEN ${raise('it is there already, as %', sql`coalesce(${found}::text, ${literal('something else')})`)} END IF;`;
 
-/** A sequence that ends with a column of another table is that one's. */
+/** Skips a sequence that a column of another table owns. */
 function unlessOthers(name: Sql, table: Sql): Sql {
   const owner = sql`(SELECT d.refobjid::regclass::text FROM pg_catalog.pg_depend d
     WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = pg_catalog.to_regclass(${literal(name)})::oid
@@ -107,13 +107,13 @@ function unlessOthers(name: Sql, table: Sql): Sql {
   return sql`IF ${owner} IS NOT NULL THEN ${raise('it is there already, and ends with a column of %', owner)} END IF;`;
 }
 
-/** null where there is no sequence. */
+/** Null if the sequence does not exist. */
 const describedSequence = (name: Sql): Sql => sql`(SELECT pg_catalog.format(
     'AS %s START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s', pg_catalog.format_type(q.seqtypid, NULL),
     q.seqstart, q.seqincrement, q.seqmin, q.seqmax, q.seqcache, CASE WHEN q.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END)
   FROM pg_catalog.pg_sequence q WHERE q.seqrelid = pg_catalog.to_regclass(${literal(name)})::oid)`;
 
-/** One JSON document; null where there is no type. */
+/** A JSON document; null if the type does not exist. */
 export const describedType = (name: Sql): Sql => sql`(SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
     'labels', (SELECT pg_catalog.jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
     'kind', CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN 'domain' ELSE 'type' END,

@@ -1,4 +1,4 @@
-/** CREATE TABLE, for the database and for people: the same words, with foreign keys or without. */
+/** CREATE TABLE for execution and for display, with or without foreign keys. */
 import {
   type ColumnField,
   hasColumn,
@@ -14,17 +14,16 @@ import { columnList } from './names.js';
 import { primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import { type Sql, constraintDefinition, ident, join, partitionKey, qualified, sql, targetTable } from './sql.js';
 
-/** A relation that has a foreign key. */
 export type ForeignKeyRelation = Relation & { schema: ForeignKey; one_collection: string };
 
-/** Whether there is a relation that PostgreSQL keeps; others are rows of metadata alone. */
+/** Checks whether PostgreSQL enforces the relation. Other relations exist only as metadata. */
 export function hasForeignKey(relation: Relation | undefined): relation is ForeignKeyRelation {
   return relation !== undefined && relation.schema !== null && relation.one_collection !== null;
 }
 
 /**
- * One CREATE TABLE statement that makes this table with its keys, uniques, foreign keys and defaults: `schema.sql` of
- * answers. Null for a folder. Indexes and comments are statements of their own and not part of it.
+ * One CREATE TABLE statement with keys, uniques, foreign keys and defaults: `schema.sql` of responses. Null for a
+ * folder. Indexes and comments need separate statements and are not included.
  */
 export function createTableSql(node: CollectionNode, state: State, schema: string): string | null {
   if (node.collection.schema === null) return null;
@@ -38,33 +37,32 @@ export function createTableSql(node: CollectionNode, state: State, schema: strin
   return createTable(node, lines, schema);
 }
 
-/** The table without foreign keys: they follow in statements of their own, because tables may point at each other. */
+/** Without foreign keys, which follow in their own statements because tables may reference each other. */
 export function createBareTable(node: CollectionNode, schema: string): Sql {
   return createTable(node, tableLines(node), schema);
 }
 
-/** The columns of a node that make up its primary key. */
+/** The primary key columns of a node. */
 export function primaryKeyColumns(node: CollectionNode | undefined): string[] {
   return node === undefined ? [] : primaryKeyOf(node).map(({ field }) => field);
 }
 
-/** The primary key that a foreign key points at; that of a system collection is known without being in the state. */
+/** The primary key that a foreign key references. The keys of system collections are known without the state. */
 export function referencedColumns({ one_collection }: ForeignKeyRelation, state: State): string[] {
   const system = REFERABLE_SYSTEM_COLLECTIONS.get(one_collection);
   return system === undefined ? primaryKeyColumns(state.collections.get(one_collection)) : [system.field];
 }
 
-/** `CONSTRAINT "…" FOREIGN KEY ("author") REFERENCES "public"."authors" ("id") ON DELETE CASCADE` */
 export function foreignKeyConstraint(relation: ForeignKeyRelation, state: State, schema: string): Sql {
   const definition = foreignKeyDefinition(relation, state, schema);
   return sql`CONSTRAINT ${ident(relation.schema.constraint_name)} ${definition}`;
 }
 
-/** The same without the name. */
+/** The same without the constraint name. */
 export function foreignKeyDefinition(relation: ForeignKeyRelation, state: State, schema: string): Sql {
   const { on_update, on_delete, deferrable } = relation.schema;
   const key = referencedColumns(relation, state);
-  // Without columns the reference means the primary key, whatever that is.
+  // Without columns, the reference means the primary key.
   const columns = key.length === 0 ? sql`` : sql` ${columnList(key)}`;
   const target = sql`${targetTable(schema, relation.one_collection)}${columns}`;
   const rules = sql`${onAction(sql` ON UPDATE `, on_update)}${onAction(sql` ON DELETE `, on_delete)}`;
@@ -102,12 +100,11 @@ function tableLines(node: CollectionNode): Sql[] {
   return lines;
 }
 
-/** `CONSTRAINT "articles_pkey" PRIMARY KEY ("id")` */
 export function primaryKeyConstraint(node: CollectionNode): Sql {
   return sql`CONSTRAINT ${ident(primaryKeyNameOf(node))} ${primaryKeyDefinition(node)}`;
 }
 
-/** While its columns change one by one, those count that are marked; in the order of the key. */
+/** Uses the marked fields in key order, because columns change one by one. */
 export function primaryKeyDefinition(node: CollectionNode): Sql {
   const key = extrasOf(node).primary_key;
   const marked = primaryKeyColumns(node);
@@ -125,7 +122,7 @@ const ACTIONS: Record<ForeignKey['on_delete'], Sql> = {
   'SET DEFAULT': sql`SET DEFAULT`,
 };
 
-/** NO ACTION is what PostgreSQL does unasked. */
+/** NO ACTION is the default of PostgreSQL. */
 function onAction(words: Sql, action: ForeignKey['on_delete']): Sql {
   const name = ACTIONS[action];
   return name === '' ? name : sql`${words}${name}`;

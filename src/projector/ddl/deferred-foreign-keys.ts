@@ -1,7 +1,7 @@
 /**
- * Foreign keys that are no relations. They may point at any table of the batch, and need what it does to that table, so
- * they wait for its end. Where a log is replayed, a batch is a slice of it: what drops the key again may be in the
- * same slice, and the table it points at in a later one.
+ * Foreign keys that are not relations. They may reference any table of the batch and depend on its changes, so they
+ * wait until the batch ends. In a replay, a batch is a slice of the log: the same slice may drop the key again, and a
+ * later slice may create the target.
  */
 import type { Resumable } from '../../kernel/resumable.js';
 import { partitionsFirst } from '../../schema/model/order.js';
@@ -13,24 +13,24 @@ import { type Constraint, addConstraint, goesBeforeAttaching } from './extras.js
 import { statementsOf } from './step.js';
 import { newEvent, takenFromTrash, isRename } from '../../schema/model/events.js';
 
-/** A foreign key that isn't there yet, and the change that its statement is told to come from. */
+/** A foreign key that does not exist yet, and the change that its statement is attributed to. */
 export interface DeferredForeignKey {
   change: Change;
   constraint: Constraint;
 }
 
 export interface DeferredForeignKeys {
-  /** What must be there before the change is made: what it alters may be what waits. */
+  /** Returns the statements that must run before the change, because the change alters something that is waiting. */
   before(change: Change): Statement[];
-  /** What the change makes wait. */
+  /** Adds the foreign keys that the change creates. */
   after(change: Change): void;
-  /** What was taken away for a while. */
+  /** Adds a foreign key that was dropped temporarily. */
   wait(reference: DeferredForeignKey): void;
-  /** Adds all that have a target at the end of the batch; the others are left out. */
+  /** Adds all foreign keys whose target exists at the end of the batch. The others keep waiting. */
   end(state: State, statements: Statement[]): Resumable<void>;
 }
 
-/** @param awaited those that wait since an earlier slice of the log */
+/** @param awaited keys that have waited since an earlier slice of the log */
 export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): DeferredForeignKeys {
   const waiting = new Map<string, DeferredForeignKey[]>();
   const wait = (each: DeferredForeignKey): void => {
@@ -40,7 +40,7 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
     waiting.set(collection, [...there, each]);
   };
   awaited.forEach(wait);
-  /** All that wait; those that have a target are let go. */
+  /** Releases all waiting keys whose target exists. */
   const release = (state: State): Statement[] => {
     const all = [...waiting.values()].flat();
     waiting.clear();
@@ -49,13 +49,13 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
   };
   return {
     before({ event, before }) {
-      // Afterwards tables and columns are called otherwise than what waits says.
+      // After a rename, the waiting definitions would use outdated names.
       if (isRename(event)) return release(before);
       const { type, collection } = event;
       const all = waiting.get(collection);
       if (all === undefined || (type !== 'collection.updated' && type !== 'collection.deleted')) return [];
       waiting.delete(collection);
-      // A table takes along what it has; what it never had needn't be made for that.
+      // Dropping a table also drops its keys, so waiting ones need not be created.
       if (type === 'collection.deleted') return [];
       all.filter((each) => !hasTarget(each, before)).forEach(wait);
       return addReferences(all, before);
@@ -82,14 +82,14 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
   };
 }
 
-/** A table that comes back from the trash has what points at itself. */
+/** A table restored from the trash still has its references to itself. */
 const isRestored = ({ event, hasTrash }: Change, { references }: Constraint): boolean =>
   hasTrash &&
   event.type === 'collection.created' &&
   takenFromTrash(event.data) !== undefined &&
   references === event.collection;
 
-/** What waits, as the state after a rename says it. */
+/** Translates a waiting key to the names after a rename. */
 function byNewNames({ change, constraint }: DeferredForeignKey, { event, after }: Change): DeferredForeignKey {
   const { collection: holder } = change.event;
   const isHolder = event.type === 'collection.renamed' && event.collection === holder;
@@ -99,7 +99,7 @@ function byNewNames({ change, constraint }: DeferredForeignKey, { event, after }
   return { change: { ...change, event: renamed, after }, constraint: now ?? constraint };
 }
 
-/** Foreign keys of the state's collections that point at tables which it doesn't have yet. */
+/** Foreign keys of the state's collections whose target table is not in the state yet. */
 export function awaitedForeignKeys(state: State, schema: string): DeferredForeignKey[] {
   const awaited: DeferredForeignKey[] = [];
   for (const collection of state.collections.keys()) {

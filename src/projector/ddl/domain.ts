@@ -3,7 +3,7 @@ import type { Domain } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { type Sql, collationName, constraintDefinition, expression, ident, join, sql, typeName } from './sql.js';
 
-/** CREATE DOMAIN takes no check that is NOT VALID: those follow. */
+/** CREATE DOMAIN does not accept NOT VALID checks, so those are added afterwards. */
 export function createDomain(name: Sql, { type, collation, not_null, default: value, checks = [] }: Domain): Sql {
   const parts = [sql`CREATE DOMAIN ${name} AS ${typeName(type)}`];
   if (collation !== undefined) parts.push(sql`COLLATE ${collationName(collation)}`);
@@ -22,7 +22,7 @@ type Check = NonNullable<Domain['checks']>[number];
 const checkOf = ({ name, definition }: Check): Sql =>
   sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
 
-/** Statements that end with a semicolon. Its base type and collation stay. */
+/** The statements end with a semicolon. The base type and the collation do not change. */
 export function alterDomain(old: Domain, now: Domain, name: Sql): Sql[] {
   const changes: Sql[] = [];
   if (old.default !== now.default) {

@@ -1,4 +1,3 @@
-/** Constraints, indexes and partitioning that fields and relations can't say. */
 import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -18,7 +17,7 @@ export type Index = NonNullable<TableExtras['indexes']>[number];
 const byName = <T extends { name: string }>(items: readonly T[] = []) =>
   new Map(items.map((item) => [item.name, item]));
 
-/** What a new table gets when it stands, other tables aside: deferred-foreign-keys.ts has the foreign keys. */
+/** Completes a new table, without foreign keys, which deferred-foreign-keys.ts adds. */
 export function completeTable(change: Change<'collection.created'>, node: CollectionNode): Step[] {
   const { constraints = [], indexes = [], needs = [], partition_of: partition } = extrasOf(node);
   return [
@@ -31,7 +30,10 @@ export function completeTable(change: Change<'collection.created'>, node: Collec
   ];
 }
 
-/** A foreign key that the partitioned table has already: PostgreSQL would give it to the partition, under its own name. */
+/**
+ * A foreign key that the partitioned table already has. If it were added later, PostgreSQL would create it on the
+ * partition under its own name.
+ */
 export function goesBeforeAttaching(change: Change, { references, definition }: Constraint): boolean {
   const { event, before, after } = change;
   const parent = parentOf(after, event.collection);
@@ -40,7 +42,10 @@ export function goesBeforeAttaching(change: Change, { references, definition }: 
   return before.collections.has(references) && isAmong(above, definition);
 }
 
-/** What differs in the extras of a table that stays. Partitioning never does, except that a repair attaches again. */
+/**
+ * Plans the differences in the extras of an existing table. Partitioning never changes, except that a repair attaches
+ * a partition again.
+ */
 export function changeExtras(change: Change<'collection.updated'>): Step[] {
   const [before, node] = [change.before, change.after].map(({ collections }) =>
     collections.get(change.event.collection),
@@ -74,7 +79,7 @@ function changes<T extends { name: string }>(old: readonly T[] | undefined, now:
   };
 }
 
-/** The foreign key of a partition that its partitioned table has too is PostgreSQL's to drop with that. */
+/** PostgreSQL drops the inherited foreign key of a partition together with that of its parent. */
 export function isInherited({ event, before }: Change, { references, definition }: Constraint): boolean {
   if (references === undefined) return false;
   const above = extrasOf(before.collections.get(parentOf(before, event.collection) ?? ''));
@@ -84,7 +89,10 @@ export function isInherited({ event, before }: Change, { references, definition 
 const isAmong = (constraints: readonly Constraint[], definition: string): boolean =>
   constraints.some((each) => isSameText('constraint', each.definition, definition));
 
-/** Fails on existing rows that don't fit. @throws UnsafeSqlError where the definition is something else */
+/**
+ * Fails if existing rows violate it.
+ * @throws UnsafeSqlError if the definition is anything but a constraint
+ */
 export function addConstraint(change: Change, { name, definition, references }: Constraint): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
   const lock = references === undefined ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
@@ -95,7 +103,7 @@ export function addConstraint(change: Change, { name, definition, references }: 
   return step(text, `add constraint ${name} to ${change.event.collection}`, costs);
 }
 
-/** IF EXISTS: it went along if its column or its table was dropped by hand. */
+/** IF EXISTS: the constraint is gone if its column or table was dropped by hand. */
 export function dropConstraint(change: Change, { name, references }: Constraint): Step {
   const text = sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
   const also = references === undefined ? [] : [{ table: references, lock: 'ACCESS EXCLUSIVE' } as const];
@@ -105,7 +113,10 @@ export function dropConstraint(change: Change, { name, references }: Constraint)
   return step(text, `drop constraint ${name} of ${change.event.collection}`, costs);
 }
 
-/** May fail on existing rows. @throws UnsafeSqlError where the definition is something else */
+/**
+ * May fail on existing rows.
+ * @throws UnsafeSqlError if the definition is anything but an index
+ */
 export function createIndex(change: Change, { name, unique, definition }: Index): Step {
   const kind = unique === true ? sql`CREATE UNIQUE INDEX` : sql`CREATE INDEX`;
   const text = sql`${kind} ${ident(name)} ON ${tableOf(change)} ${indexDefinition(definition)}`;
@@ -115,12 +126,14 @@ export function createIndex(change: Change, { name, unique, definition }: Index)
   return step(text, `create index ${name} on ${change.event.collection}`, costs);
 }
 
-/** See `dropOwnIndex`. */
 export function dropIndex(change: Change, { name }: Index): Step {
   return dropOwnIndex(change, name, `drop index ${name} of ${change.event.collection}`);
 }
 
-/** Of a table that is there already. @throws UnsafeSqlError where the bounds are something else */
+/**
+ * Attaches an existing table.
+ * @throws UnsafeSqlError if the bounds are anything but partition bounds
+ */
 export function attachPartition(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Step {
   const parent = qualified(change.schema, table);
   const text = sql`ALTER TABLE ${parent} ATTACH PARTITION ${tableOf(change)} ${partitionBound(bound)}`;
@@ -129,7 +142,7 @@ export function attachPartition(change: Change, { table, bound }: NonNullable<Ta
   return step(text, `make ${change.event.collection} a partition of ${table}`, costs);
 }
 
-/** DROP TABLE drops partitions silently: unmanaged ones must not be dropped so. */
+/** DROP TABLE silently drops partitions, so a check rejects unmanaged ones. */
 export function refuseWithPartitions(change: Change, node: CollectionNode): Step[] {
   if (extrasOf(node).partition_by === undefined) return [];
   const oid = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;

@@ -1,4 +1,4 @@
-/** Fields: which way a new, changed or removed one takes to its column. */
+/** Decides how a created, updated or deleted field affects its column. */
 import { takenFromTrash } from '../../schema/model/events.js';
 import { hasColumn, getField } from '../../schema/model/state.js';
 import { addColumn, dropColumn } from './add-column.js';
@@ -7,7 +7,7 @@ import { type Change, fieldNameOf } from './change.js';
 import { dropKeptColumn, restoreColumn } from './trash/column.js';
 import type { Step } from './step.js';
 
-/** Empty for an alias. Comes from the trash, with its values, where the event says so and there is a trash. */
+/** Empty for an alias. If the event says so and there is a trash, the column is restored from it with its values. */
 export function planFieldCreated(change: Change<'field.created'>): Step[] {
   const field = getField(change.after, change.event.collection, fieldNameOf(change.event));
   if (!hasColumn(field)) return [];
@@ -16,7 +16,7 @@ export function planFieldCreated(change: Change<'field.created'>): Step[] {
 }
 
 /**
- * Empty for an alias. The values are kept where the event says until when and there is a trash; otherwise they are
+ * Empty for an alias. If the event names an expiry and there is a trash, the values are kept; otherwise they are
  * lost.
  */
 export function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
@@ -28,8 +28,8 @@ export function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
 }
 
 /**
- * Empty where the column stays. An alias that becomes a column is added, a column that becomes an alias dropped with
- * its values.
+ * Empty if the column does not change. An alias that becomes a column is added. A column that becomes an alias is
+ * dropped with its values.
  */
 export function planFieldUpdated(change: Change<'field.updated'>): Step[] {
   const { event, before, after } = change;

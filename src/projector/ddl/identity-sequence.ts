@@ -1,4 +1,4 @@
-/** The sequence of an identity column that stays one: its options and its name. */
+/** Plans the sequence options and the sequence name of a column that stays an identity column. */
 import type { ColumnField } from '../../schema/model/state.js';
 import { identitySequenceNameOf } from '../../schema/model/constraint-names.js';
 import { isIdentity } from '../../schema/model/extras.js';
@@ -18,20 +18,20 @@ const optionsOf = (field: ColumnField, type = typeOf(field)): Sql => {
 
 const staysIdentity = (old: ColumnField, now: ColumnField): boolean => isIdentity(old.schema) && isIdentity(now.schema);
 
-/** With another type PostgreSQL sees to the sequence itself, as long as nothing unusual is said of it. */
+/** PostgreSQL adapts the sequence to a new type itself, unless the options are unusual. */
 const isRetyped = (old: ColumnField, now: ColumnField): boolean =>
   typeOf(old) !== typeOf(now) && [old, now].some(({ schema }) => schema.extras?.sequence !== undefined);
 
-/** Before the column's type changes, so that PostgreSQL finds no bound that the new type hasn't room for. */
+/** Runs before the column type changes, so that no bound exceeds the new type. */
 export function fitIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!staysIdentity(old, now) || !isRetyped(old, now)) return [];
   const { name: _, ...options } = now.schema.extras?.sequence ?? {};
-  // Of all types it can be altered to any bounds under this one alone.
+  // bigint is the only type that accepts any bounds.
   const fitting = everyOption({ ...everyOptionOf(options, typeOf(now)), type: 'bigint', cycle: options.cycle });
   return [alter(old, now, alterSequence(identitySequence(change, now), fitting))];
 }
 
-/** After the column's type has changed, which takes the sequence's along. */
+/** Runs after the column type has changed, which also changes the type of the sequence. */
 export function changeIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!staysIdentity(old, now)) return [];
   const isAltered = isRetyped(old, now) || (typeOf(old) === typeOf(now) && optionsOf(old) !== optionsOf(now));
@@ -46,14 +46,14 @@ function alter(old: ColumnField, now: ColumnField, body: Sql): Step {
   return step(text, `change how ${label(now)} counts`, costsOf(old, now));
 }
 
-/** Of an identity that is new: CREATE TABLE and ADD IDENTITY take no type of its sequence's. */
+/** For a new identity: CREATE TABLE and ADD IDENTITY accept no sequence type. */
 export function typeIdentitySequence(change: Change, field: ColumnField): Step[] {
   if (!isIdentity(field.schema) || field.schema.extras?.sequence?.type === undefined) return [];
   const text = sql`DO ${literal(alterSequence(identitySequence(change, field), optionsOf(field)))}`;
   return [step(text, `set the type that ${label(field)} counts in`, { lock: 'none', lock_entries: 1 })];
 }
 
-/** Numbers that were given already may lie outside of narrower bounds. */
+/** Numbers that were already used may lie outside narrower bounds. */
 function costsOf(old: ColumnField, now: ColumnField): Costs {
   const [was, is] = [old, now].map(({ schema }): EveryOption => {
     return everyOptionOf(schema.extras?.sequence ?? {}, schema.data_type as SequenceType);
@@ -62,7 +62,7 @@ function costsOf(old: ColumnField, now: ColumnField): Costs {
   return { lock: 'none', may_fail: isNarrower, lock_entries: 2 };
 }
 
-/** One without a name of its own is called as PostgreSQL would call it, if nothing else is. */
+/** A sequence without a custom name gets PostgreSQL's default name, if that is free. */
 export function renameIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!staysIdentity(old, now) || identitySequenceNameOf(old) === identitySequenceNameOf(now)) return [];
   const name = identitySequenceNameOf(now);
@@ -77,7 +77,10 @@ export function renameIdentitySequence(change: Change, old: ColumnField, now: Co
   return [step(sql`DO ${literal(body)}`, `rename the sequence of ${label(now)}`, costs)];
 }
 
-/** Whatever it is called: an expression of type regclass. pg_get_serial_sequence may find another that the column owns. */
+/**
+ * An expression of type regclass that finds the sequence under any name. pg_get_serial_sequence may return another
+ * sequence that the column owns.
+ */
 const identitySequence = (change: Change, { field }: ColumnField): Sql => sql`(
     SELECT d.objid::regclass FROM pg_catalog.pg_depend d
     JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid

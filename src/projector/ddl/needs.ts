@@ -1,4 +1,4 @@
-/** What must be there before a table, and the sequences that end with its columns. */
+/** Plans the objects that must exist before a table, and the sequences that its columns own. */
 import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import { type Need, isIdentity } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -9,7 +9,7 @@ import { type Costs, type Step, step } from './step.js';
 import { addsLabels, changesWhatIsThere, createNeed } from './create-need.js';
 import { type Sql, ident, qualified, sql } from './sql.js';
 
-/** Each once in a batch. */
+/** Plans each need once per batch. */
 export function createNeeds(change: Change, needs: readonly Need[]): Step[] {
   const { collection } = change.event;
   return needs.flatMap((need) => {
@@ -31,20 +31,20 @@ const ENSURES = { ensures: 'object' } as const;
 
 const needObject = ({ kind, name }: Pick<Need, 'kind' | 'name'>): DatabaseObject => ({ kind, name, table: null });
 
-/** Checks of a domain that it has no longer, or has otherwise. */
+/** Domain checks that were removed or changed. */
 function droppedChecks(now: Need, old: Need | undefined): DatabaseObject[] {
   if (old?.kind !== 'domain' || now.kind !== 'domain') return [];
   const gone = (old.checks ?? []).filter((check) => !now.checks?.some((each) => jsonEqual(check, each)));
   return gone.map(({ name }) => ({ kind: 'constraint', name, table: null }));
 }
 
-/** PostgreSQL looks through the rows of all tables with the domain. */
+/** PostgreSQL scans the rows of all tables that use the domain. */
 function costsOf(need: Need, old: Need | undefined): Costs {
   const isChanged = old?.kind === 'domain' && !jsonEqual(old, need);
   return isChanged ? { lock: 'SHARE', may_fail: true, lock_entries: 20 } : { lock: 'none', lock_entries: 5 };
 }
 
-/** Sequences that end with their column. */
+/** Sequences owned by a column. */
 export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   const { collection } = change.event;
   return needs.flatMap((need) => {
@@ -55,7 +55,7 @@ export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   });
 }
 
-/** Sequences that were a column's and no longer end with one, of whichever table. */
+/** Sequences that a column owned and that no column owns any more. */
 export function freedSequences(change: Change, old: readonly Need[], now: readonly Need[]): Step[] {
   const names = new Set(now.flatMap((need) => (ownerOf(need) === undefined ? need.name : [])));
   const freed = old.filter((need) => ownerOf(need) !== undefined && names.has(need.name));
@@ -70,7 +70,7 @@ export function freedSequences(change: Change, old: readonly Need[], now: readon
   });
 }
 
-/** A sequence that is its column's can't be given to it before that is there, nor while it is made in another way. */
+/** A sequence cannot be assigned to its column before the column exists, or while the column is being recreated. */
 export function isReady(need: Need, node: CollectionNode | undefined): boolean {
   return need.kind !== 'sequence' || need.owned_by === undefined || mayOwn(node, need.owned_by);
 }
@@ -80,7 +80,9 @@ function mayOwn(node: CollectionNode | undefined, column: string): boolean {
   return schema !== null && schema.generation_expression === null && !isIdentity(schema);
 }
 
-/** What waited for the column: see isReady. It may have been made and gone again with what the column was. */
+/**
+ * The needs that waited for the column: see isReady. They may have been created and dropped with the previous column.
+ */
 export function needsOfColumn({ event, before, after }: Change, field: string): Need[] {
   const [old, node] = [before, after].map(({ collections }) => collections.get(event.collection));
   if (mayOwn(old, field) || !mayOwn(node, field)) return [];

@@ -1,20 +1,22 @@
-/** How much a number type holds, to tell whether another holds as much. */
+/** The range and precision of number types, to decide whether a type change loses data. */
 import type { ColumnSchema } from '../../schema/model/model.js';
 
-/** Digits after the point; Infinity where nothing bounds them. */
+/** Digits after the decimal point; Infinity if unlimited. */
 export function scaleOf({ data_type, numeric_precision, numeric_scale }: ColumnSchema): number {
   if (data_type === 'numeric') return numeric_precision === null ? Infinity : (numeric_scale ?? 0);
   return WHOLE_DIGITS.has(data_type) ? 0 : Infinity;
 }
 
-/** Decimal logarithm of the largest value: numeric(10,5) ends below 10⁵. */
+/** The decimal logarithm of the largest value: numeric(10,5) ends below 10⁵. */
 export function magnitude(schema: ColumnSchema): number {
   const { data_type, numeric_precision } = schema;
   if (data_type === 'numeric') return numeric_precision === null ? Infinity : numeric_precision - scaleOf(schema);
   return MAGNITUDES.get(data_type) ?? Infinity;
 }
 
-/** Whether carrying values over can round them without an error; `from` null: numbers written as text or JSON. */
+/**
+ * Checks whether a conversion can round values without an error. `from` is null for numbers stored as text or JSON.
+ */
 export function roundsNumbers(from: ColumnSchema | null, to: ColumnSchema): boolean {
   if (from?.data_type === to.data_type && isFloating(to)) return false;
   if (from === null) return !WHOLE_DIGITS.has(to.data_type) && Number.isFinite(digitsHeld(to));
@@ -24,7 +26,7 @@ export function roundsNumbers(from: ColumnSchema | null, to: ColumnSchema): bool
 
 const isFloating = ({ data_type }: ColumnSchema): boolean => data_type === 'real' || data_type === 'double precision';
 
-/** Significant digits that survive for certain. */
+/** The number of significant digits that always survive. */
 function digitsHeld({ data_type, numeric_precision }: ColumnSchema): number {
   if (data_type === 'numeric') return numeric_precision ?? Infinity;
   return WHOLE_DIGITS.get(data_type) ?? (data_type === 'real' ? 6 : 15);

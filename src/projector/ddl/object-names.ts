@@ -1,4 +1,7 @@
-/** The names of a table's own constraints and indexes: the service's, unless they were adopted with others. */
+/**
+ * The names of a table's own constraints and indexes: the service's default names, unless they were adopted with
+ * other names.
+ */
 import { type ColumnField, hasColumn, extrasOf, type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import {
@@ -9,7 +12,7 @@ import {
 } from '../../schema/model/constraint-names.js';
 import { needsUnique } from './column.js';
 
-/** Of all constraints, indexes and sequences that the table has. */
+/** The names of all constraints, indexes and sequences of the table. */
 export function objectNames(node: CollectionNode): ReadonlySet<string> {
   const { constraints = [], indexes = [], needs = [] } = extrasOf(node);
   const sequences = needs.filter((need) => need.kind === 'sequence');
@@ -27,7 +30,7 @@ function columnNames(field: ColumnField): string[] {
     ...(needsUnique(field) ? [uniqueNameOf(field)] : []),
     ...(schema.is_indexed ? [indexNameOf(field)] : []),
     ...(schema.is_nullable ? [] : [schema.extras?.not_null_name ?? []].flat()),
-    // PostgreSQL's own name for it, unless it was given another.
+    // PostgreSQL's default name, unless another one was set.
     ...(isIdentity(schema) ? [identitySequenceNameOf(field)] : []),
   ];
 }

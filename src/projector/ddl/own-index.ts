@@ -1,6 +1,6 @@
 /**
- * Statements that look at what bears an index's name before they rely on it: indexes share their names with all tables of
- * the schema, and by hand ours may have been dropped and another made. What isn't ours is passed over.
+ * Statements that check what has an index name before they use it. Index names are unique per schema, and someone may
+ * have replaced our index by hand. They skip objects that are not ours.
  */
 import type { ColumnField } from '../../schema/model/state.js';
 import { indexNameOf } from '../../schema/model/constraint-names.js';
@@ -15,7 +15,7 @@ const LOCK = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
 const relation = ({ schema }: Change, name: string): Sql =>
   sql`pg_catalog.to_regclass(${literal(qualified(schema, name))})`;
 
-/** Whether an index of the event's table, and no constraint's, bears the name. */
+/** Checks that the name belongs to an index of the event's table that serves no constraint. */
 const isOwn = (change: Change, name: string): Sql => sql`EXISTS (SELECT FROM pg_catalog.pg_index i
     WHERE i.indexrelid = ${relation(change, name)}::oid AND i.indrelid = ${relation(change, change.event.collection)}::oid
       AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid AND contype IN ('p', 'u', 'x')))`;
@@ -27,7 +27,7 @@ const refuseTaken = (name: string): Sql => {
 
 const block = (body: Sql): Sql => sql`DO ${literal(body)}`;
 
-/** It isn't there while it still has to be built after the commit, or when it was dropped by hand. */
+/** The index may be missing: its build may still be pending, or someone dropped it by hand. */
 export function dropOwnIndex(change: Change, name: string, summary: string): Step {
   const drop = sql`DROP INDEX ${qualified(change.schema, name)}`;
   return step(block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, {
@@ -36,7 +36,7 @@ export function dropOwnIndex(change: Change, name: string, summary: string): Ste
   });
 }
 
-/** One that still has to be built will be under its new name, which must be free then. */
+/** A pending index will be built under its new name, so that name must be free. */
 export function renameOwnIndex(change: Change, [from, to]: [string, string], summary: string): Step {
   const rename = sql`ALTER INDEX ${qualified(change.schema, from)} RENAME TO ${ident(to)}`;
   const body = sql`BEGIN IF ${isOwn(change, from)} THEN ${rename};
@@ -45,8 +45,8 @@ export function renameOwnIndex(change: Change, [from, to]: [string, string], sum
 }
 
 /**
- * For an index that is built after the commit, when a name that is taken could no longer be refused. The column may have
- * one that is invalid: a build that was given up and has yet to be cleared away, by the builder.
+ * For a deferred index: after the commit, it is too late to reject a name that is in use. The column may have an
+ * invalid index of an abandoned build, which the builder has yet to remove.
  */
 export function keepIndexName(change: Change, field: ColumnField): Step {
   const name = indexNameOf(field);

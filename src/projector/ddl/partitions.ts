@@ -1,7 +1,13 @@
-/** The partitions of a table, without a lock on any of them: pg_partition_tree() waits for whoever changes one. */
+/**
+ * Lists the partitions of a table without locking them. pg_partition_tree() would wait for concurrent changes of a
+ * partition.
+ */
 import { type Sql, sql } from './sql.js';
 
-/** The oids of the table and, where it is partitioned, of its partitions at all levels. @param table an alias for pg_class */
+/**
+ * The oids of the table and of its partitions at all levels.
+ * @param table an alias for pg_class
+ */
 export const partsOf = (table: Sql): Sql => sql`
 WITH RECURSIVE part (oid, kind) AS (
   SELECT ${table}.oid, ${table}.relkind

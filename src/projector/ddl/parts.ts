@@ -1,4 +1,3 @@
-/** Statements on one column's indexes, constraints and comment, shared by the planners. */
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import type { ColumnField, CollectionNode } from '../../schema/model/state.js';
@@ -12,18 +11,16 @@ import { preparableConstraint } from './preparable.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 import { type Kind, kindOf } from './type-change.js';
 
-/** Lock entries of a foreign key that is dropped: both tables, the constraint and its four triggers. */
+/** Lock entries of a dropped foreign key: both tables, the constraint and its four triggers. */
 export const DROPPED_KEY_ENTRIES = 7;
 
-/** `articles.title`, for summaries. */
 export const label = (field: { collection: string; field: string }): string => `${field.collection}.${field.field}`;
 
-/** The table of the event's collection, qualified. */
 export const tableOf = (change: Change): Sql => qualified(change.schema, change.event.collection);
 
 const constraint = (change: Change, name: string) => partOf(change.event.collection, 'constraint', name);
 
-/** Blocks writes while it is built. May fail where a value of the column can be too long for an index. */
+/** Blocks writes during the build. May fail if a value is too long for an index. */
 export function createIndex(change: Change, field: ColumnField): Step {
   const { field: name } = field;
   const definition = columnList([name]);
@@ -37,10 +34,10 @@ export function createIndex(change: Change, field: ColumnField): Step {
   });
 }
 
-/** Bytes that an entry of a btree may have: a third of a page. */
+/** Maximum size of a btree entry in bytes: a third of a page. */
 const INDEX_ENTRY = 2_704;
 
-/** Whether a value may be too long to be indexed; a character has at most four bytes. */
+/** Checks whether a value may be too long to be indexed. A character has at most four bytes. */
 function canOutgrowIndex({ data_type, max_length, numeric_precision }: ColumnSchema): boolean {
   if (max_length !== null) return max_length * 4 > INDEX_ENTRY;
   if (data_type === 'numeric') return numeric_precision === null;
@@ -49,14 +46,13 @@ function canOutgrowIndex({ data_type, max_length, numeric_precision }: ColumnSch
 
 const FIXED_SIZE: ReadonlySet<Kind> = new Set<Kind>(['number', 'boolean', 'temporal']);
 
-/** See `dropOwnIndex`. */
 export function dropIndex(change: Change, field: ColumnField): Step {
   return dropOwnIndex(change, indexNameOf(field), `drop index on ${label(field)}`);
 }
 
 /**
- * Unique on rows that may be there: the index is built while others read, under SHARE; ACCESS EXCLUSIVE is taken only to
- * make it a constraint, when there is nothing left to do but commit.
+ * Makes a column unique while rows may exist. The index is built under SHARE, so that reads continue. ACCESS
+ * EXCLUSIVE is only taken to turn it into a constraint, right before the commit.
  */
 export function becomeUnique(change: Change, field: ColumnField): Step[] {
   if (isNew(change, change.event.collection)) return [addUnique(change, field)];
@@ -73,7 +69,7 @@ export function becomeUnique(change: Change, field: ColumnField): Step[] {
   ];
 }
 
-/** Fails on rows that repeat a value; nulls don't. */
+/** Fails on duplicate values. Nulls are not duplicates. */
 export function addUnique(change: Change, field: ColumnField): Step {
   const unique = sql`CONSTRAINT ${ident(uniqueNameOf(field))} UNIQUE (${ident(field.field)})`;
   return step(sql`ALTER TABLE ${tableOf(change)} ADD ${unique}`, `make ${label(field)} unique`, {
@@ -84,7 +80,7 @@ export function addUnique(change: Change, field: ColumnField): Step {
   });
 }
 
-/** IF EXISTS: it may have been dropped by hand. */
+/** IF EXISTS: someone may have dropped it by hand. */
 export function dropUnique(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(field))}`;
   const summary = `let values of ${label(field)} repeat`;
@@ -92,7 +88,7 @@ export function dropUnique(change: Change, field: ColumnField): Step {
   return step(text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
 }
 
-/** The primary key of the node, if it has one; fails where rows repeat or are null. */
+/** Adds the primary key of the node, if any. Fails on duplicates and nulls. */
 export function addPrimaryKey(change: Change, node: CollectionNode): Step[] {
   const columns = primaryKeyColumns(node);
   if (columns.length === 0 || change.recreatesKey === true) return [];
@@ -105,8 +101,8 @@ export function addPrimaryKey(change: Change, node: CollectionNode): Step[] {
 }
 
 /**
- * Empty where the node has none, or where the key is recreated with a generated column. IF EXISTS: it may have been
- * dropped by hand.
+ * Empty if the node has none, or if the key is recreated with a generated column. IF EXISTS: someone may have dropped
+ * it by hand.
  */
 export function dropPrimaryKey(change: Change, node: CollectionNode): Step[] {
   if (primaryKeyColumns(node).length === 0 || change.recreatesKey === true) return [];
@@ -116,7 +112,7 @@ export function dropPrimaryKey(change: Change, node: CollectionNode): Step[] {
   return [step(text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 })];
 }
 
-/** What is said of the key beside which columns are marked: its name, their order, what its index includes. */
+/** Plans the parts of the key that do not depend on marked columns: name, column order, included columns. */
 export function changePrimaryKey(change: Change, from: CollectionNode, to: CollectionNode): Step[] {
   if (primaryKeyDefinition(from) !== primaryKeyDefinition(to)) {
     return [...dropPrimaryKey(change, from), ...addPrimaryKey(change, to)];
@@ -126,7 +122,7 @@ export function changePrimaryKey(change: Change, from: CollectionNode, to: Colle
     : renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-/** Empty where the names are the same. */
+/** Empty if the names are equal. */
 export function renamePrimaryKey(change: Change, from: string, to: string): Step[] {
   if (from === to) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${ident(from)} TO ${ident(to)}`;
@@ -134,7 +130,7 @@ export function renamePrimaryKey(change: Change, from: string, to: string): Step
   return [step(text, `rename the primary key of ${change.event.collection}`, costs)];
 }
 
-/** Takes the comment away where the field has none. */
+/** Removes the comment if the field has none. */
 export function columnComment(change: Change, field: ColumnField): Step {
   const text = field.schema.comment === null ? sql`NULL` : literal(field.schema.comment);
   const column = sql`${tableOf(change)}.${ident(field.field)}`;
@@ -142,7 +138,7 @@ export function columnComment(change: Change, field: ColumnField): Step {
   return step(sql`COMMENT ON COLUMN ${column} IS ${text}`, `comment on ${label(field)}`, costs);
 }
 
-/** For a column that gets a sequence while the table may have rows. */
+/** For a column that gets a sequence on a table that may have rows. */
 export function countFromRows(change: Change, field: ColumnField): Step {
   const text = countPastRows(tableOf(change), field.field);
   return step(text, `set the sequence of ${label(field)} past its values`, {

@@ -1,4 +1,3 @@
-/** events → statements. Pure; a batch is planned against the state that each of its events meets. */
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import { type LogEvent, type NewEvent, takenFromTrash, isAdopted } from '../../schema/model/events.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
@@ -21,9 +20,9 @@ import { planCollectionRenamed, planFieldRenamed } from './rename.js';
 import { type Step, statementsOf } from './step.js';
 import { planPurges } from './trash/purge.js';
 
-/** Where the batch is a slice of a log that is replayed into an empty database. */
+/** Set if the batch is a slice of a log that is replayed into an empty database. */
 export interface Replaying {
-  /** The foreign keys that earlier slices left out. */
+  /** The foreign keys that earlier slices deferred. */
   awaited: readonly DeferredForeignKey[];
 }
 
@@ -32,7 +31,7 @@ export interface BatchPlan {
   after: State;
 }
 
-/** The statements of a batch in the order they must run, and the state after it. */
+/** Returns the statements of a batch in execution order, and the state after it. */
 export function* planBatch(
   state: State,
   events: readonly LogEvent[],
@@ -48,7 +47,7 @@ export function* planBatch(
   for (const [index, event] of events.entries()) {
     yield;
     position += 1;
-    // A state of its own for each of them would be a copy of all fields for each change of one.
+    // Creating a state for each event would copy all fields for each changed field.
     if (!changesSchema(event) || isAdopted(event) || staysBeside(event, folding)) {
       folding.add({ ...event, position });
       continue;
@@ -64,7 +63,7 @@ export function* planBatch(
   return { statements, after: folding.state() };
 }
 
-/** A table that the batch has made is its own also under another name. */
+/** A table that the batch created stays its own after a rename. */
 function noteMade(
   createdAt: Map<string, number>,
   event: NewEvent,
@@ -78,7 +77,7 @@ function noteMade(
   if (made !== undefined && !createdAt.has(event.data.to)) createdAt.set(event.data.to, made);
 }
 
-/** Whether an event changes no more than what stands beside the table: members of meta, and fields without a column. */
+/** Checks whether an event leaves the table unchanged: it changes only meta or fields without a column. */
 function staysBeside(event: NewEvent, folding: Folding): boolean {
   switch (event.type) {
     case 'collection.updated':
@@ -93,7 +92,9 @@ function staysBeside(event: NewEvent, folding: Folding): boolean {
   }
 }
 
-/** Event by event, except that generated columns are recreated around the changes of their collection's fields. */
+/**
+ * Plans event by event, except that generated columns are recreated around the changes of their collection's fields.
+ */
 function* planChanges(changes: readonly Change[], awaited: readonly DeferredForeignKey[] = []): Resumable<Statement[]> {
   const runs = yield* recreatedRuns(changes);
   const deferred = deferredForeignKeys(awaited);

@@ -1,10 +1,13 @@
-/** How a constraint that is given as text can be prepared: what is read of it says which way. */
+/** Decides how a constraint given as text can be prepared, from the parsed text. */
 import { type ParsedKey, parseConstraint } from '../../schema/sql-text/definitions.js';
 import { columnList } from './names.js';
 import type { Preparable } from './statement.js';
 import { type Sql, sql } from './sql.js';
 
-/** `references`: the table that a foreign key points at. Undefined: there is no way, as for EXCLUDE. */
+/**
+ * `references`: the table that a foreign key references. Returns undefined if the constraint cannot be prepared, such
+ * as EXCLUDE.
+ */
 export function preparableConstraint(name: string, definition: Sql, references?: string): Preparable | undefined {
   const parsed = parseConstraint(definition);
   if (typeof parsed === 'string' || parsed.skipsRows) return undefined;
@@ -15,7 +18,7 @@ export function preparableConstraint(name: string, definition: Sql, references?:
   return { kind: 'key', name, type: kind === 'unique' ? 'UNIQUE' : 'PRIMARY KEY', ...keyText(key) };
 }
 
-/** The index, and what is said of the constraint beside it. */
+/** The index definition, and the remaining clauses of the constraint. */
 function keyText({ columns, included, ...key }: ParsedKey): { definition: Sql; after: Sql } {
   const including = included.length === 0 ? sql`` : sql` INCLUDE ${columnList(included)}`;
   const nulls = key.nullsNotDistinct ? sql` NULLS NOT DISTINCT` : sql``;

@@ -1,10 +1,3 @@
-/**
- * Foreign keys.
- *
- * They are added plainly, without NOT VALID and VALIDATE: those shorten the lock only when they run in two
- * transactions, and a batch is one. In one transaction the lock of ADD CONSTRAINT is held until the commit either way,
- * the rows are read once either way, and the detour is one statement more. Online changes take it (src/projector/online).
- */
 import { parentOf } from '../../schema/model/order.js';
 import { type State, getRelation } from '../../schema/model/state.js';
 import type { LockedTable, Preparable } from './statement.js';
@@ -16,7 +9,7 @@ import { ident, qualified, sql } from './sql.js';
 
 type RelationChange = Change<'relation.created' | 'relation.updated' | 'relation.deleted'>;
 
-/** Empty where no foreign key comes, goes or changes, and on a partition whose table has it too. */
+/** Empty if no foreign key is created, dropped or changed, and on a partition whose parent has the same one. */
 export function planRelation(change: RelationChange): Step[] {
   const { event, before, after } = change;
   const name = fieldNameOf(event);

@@ -1,7 +1,7 @@
 /**
- * What is recreated with generated columns, beyond what their fields say: a primary key, constraints and indexes that name
- * them, and the foreign keys that rest on those. PostgreSQL drops all this silently with a column. It is dropped by
- * name before, and made again after; what the log knows nothing of refuses the change.
+ * Finds what is recreated with generated columns beyond their fields: a primary key, constraints and indexes that
+ * name them, and foreign keys that depend on those. PostgreSQL would drop them silently with a column, so they are
+ * dropped by name and created again. Objects that are not in the log cause a rejection.
  */
 import { extrasOf, type CollectionNode, relationsTo } from '../../../schema/model/state.js';
 import { constraintColumns, indexColumns, keyDefinition, targetColumns } from '../../../schema/sql-text/columns.js';
@@ -26,18 +26,18 @@ import { statementsOf } from '../step.js';
 
 export interface Recreation {
   recreatesKey: boolean;
-  /** Foreign keys that rest on what goes. */
+  /** Foreign keys that depend on dropped keys. */
   relations: readonly ForeignKeyRelation[];
-  /** Those that are no relations, and those of the table itself that name a column which goes. */
+  /** Foreign keys that are not relations, and those of the table itself that use a dropped column. */
   references: readonly DeferredForeignKey[];
   drop(): Statement[];
-  /** When the columns are there again: all but foreign keys. */
+  /** Runs after the columns exist again. Recreates everything but foreign keys. */
   recreate(): Statement[];
 }
 
 /**
  * @param dropped columns that the run drops and recreates
- * @param added columns that are added at its end
+ * @param added columns that the run adds at its end
  */
 export function recreation(run: FieldRun, dropped: ReadonlySet<string>, added: ReadonlySet<string>): Recreation {
   const names = (columns: Iterable<string>): boolean => [...columns].some((column) => dropped.has(column));
@@ -77,7 +77,7 @@ export function recreation(run: FieldRun, dropped: ReadonlySet<string>, added: R
   };
 }
 
-/** Of the primary key, with those that its index carries along. */
+/** The primary key columns, including INCLUDE columns. */
 function keyNames(node: CollectionNode): Set<string> {
   const definition = extrasOf(node).primary_key?.definition;
   return new Set([
@@ -92,7 +92,10 @@ interface Parts {
   indexes: readonly Index[];
 }
 
-/** Columns of what can bear a foreign key, and goes. Which of several alike bears it, only PostgreSQL knows: any may. */
+/**
+ * Column sets of dropped keys that can support a foreign key. PostgreSQL alone knows which of several equal keys it
+ * uses, so any may be the one.
+ */
 function uniqueSets(node: CollectionNode, { recreatesKey, constraints, indexes }: Parts): ReadonlySet<string>[] {
   return [
     ...(recreatesKey ? [keyNames(node)] : []),
@@ -113,7 +116,7 @@ function relationsOn({ first: { before, event }, from }: FieldRun, rests: Rests)
 function* referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests): Generator<DeferredForeignKey> {
   const { first, from } = run;
   for (const [collection, node] of first.before.collections) {
-    // About that table, and still of the event that makes it necessary.
+    // The statement concerns the other table but is attributed to the event that requires it.
     const change = { ...first, event: { ...first.event, collection, field: null } } as Change;
     for (const constraint of extrasOf(node).constraints ?? []) {
       const { references, definition } = constraint;
@@ -124,6 +127,6 @@ function* referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests):
   }
 }
 
-/** Whether the run leaves the relation its foreign key. */
+/** Checks whether the run keeps the foreign key of the relation. */
 const stands = ({ last }: FieldRun, { many_collection, many_field }: ForeignKeyRelation): boolean =>
   hasForeignKey(last.after.collections.get(many_collection)?.relations.get(many_field));

@@ -1,4 +1,4 @@
-/** The statements of a run in which generated columns are recreated (runs.ts says why). */
+/** Plans a run in which generated columns are recreated (runs.ts explains why). */
 import type { Resumable } from '../../../kernel/resumable.js';
 import { type ColumnField, hasColumn, getRelation } from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
@@ -14,19 +14,19 @@ import { addForeignKey } from '../relation.js';
 import { ident, sql } from '../sql.js';
 import { type Recreation, recreation } from './dependents.js';
 
-/** A run with its progress: which of the recreated fields have a column at the moment. */
+/** A run with its progress: which recreated fields currently have a column. */
 export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'recreated'>, Pick<Recreation, 'recreatesKey'> {
-  /** Before the first event. */
+  /** Statements before the first event. */
   drop(): Statement[];
-  /** For an event on a recreated field. */
+  /** Statements for an event on a recreated field. */
   step(change: Change): Statement[];
-  /** After the last event. */
+  /** Statements after the last event. */
   recreate(): Statement[];
-  /** Dropped foreign keys, to be recreated last. */
+  /** Dropped foreign keys, which are recreated last. */
   references: readonly DeferredForeignKey[];
 }
 
-/** By the index of each of their events. */
+/** Keyed by the index of each of their events. */
 export function* recreatedRuns(changes: readonly Change[]): Resumable<ReadonlyMap<number, RecreatedRun>> {
   const runs = new Map<number, RecreatedRun>();
   for (const run of yield* fieldRuns(changes)) {
@@ -46,7 +46,7 @@ export function* recreatedRuns(changes: readonly Change[]): Resumable<ReadonlyMa
   return runs;
 }
 
-/** Columns that are recreated: they were there before, and are still desired after having been dropped. */
+/** Recreated columns: they existed before and still exist at the end. */
 function dropped({ changes, recreated, from, to }: FieldRun): Set<string> {
   const isDropped = (field: ColumnField): boolean => {
     const steps = changes.filter(({ event }) => event.field === field.field);
@@ -65,7 +65,6 @@ function dropped({ changes, recreated, from, to }: FieldRun): Set<string> {
 const added = ({ recreated, to }: FieldRun): Set<string> =>
   new Set([...recreated].filter((name) => isGenerated(to.fields.get(name))));
 
-/** One event of a run. `existing`: the recreated fields that have a column now; it is kept up. */
 function planRecreated(change: Change, existing: Set<string>): Step[] {
   const name = fieldNameOf(change.event);
   const old = fieldOf(change.before, change, name);
@@ -89,7 +88,7 @@ const withoutExpression = (field: ColumnField): ColumnField => ({
   schema: { ...field.schema, generation_expression: null },
 });
 
-/** Before the first event: the generated columns go, or keep their values where the next thing they are is plain. */
+/** Before the first event: drops generated columns. A column that becomes plain keeps its values. */
 function planDrops(run: FieldRun, existing: Set<string>): Statement[] {
   const statements: Statement[] = [];
   for (const field of run.from.fields.values()) {
@@ -109,7 +108,7 @@ function planDrops(run: FieldRun, existing: Set<string>): Statement[] {
   return statements;
 }
 
-/** After the last event: what is generated then is added, in the order of the fields. */
+/** After the last event: adds the columns that are generated then, in field order. */
 function planAdditions(run: FieldRun, { recreatesKey }: Recreation): Statement[] {
   const statements: Statement[] = [];
   for (const field of run.to.fields.values()) {
@@ -129,7 +128,7 @@ function dropExpression(change: Change, field: ColumnField): Step {
   return step(text, `let ${label(field)} keep its values`, { lock: 'ACCESS EXCLUSIVE' });
 }
 
-/** The foreign key that went with the column and is still desired. */
+/** The foreign key that was dropped with the column and is still wanted. */
 function keyOf({ first, last, from }: FieldRun, { collection, field }: ColumnField) {
   if (!isGenerated(from.fields.get(field))) return [];
   const stood = hasForeignKey(getRelation(first.before, collection, field));

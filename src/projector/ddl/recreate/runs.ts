@@ -1,9 +1,9 @@
 /**
- * Generated columns in a batch. PostgreSQL refuses to drop a column that a generated one reads, or to change its type,
- * and a generated column can only be made when all that it reads is there. The events of a batch know no such order. So
- * generated columns that change, or read something that changes, are recreated: they are dropped before the first event on a
- * field of their collection and added again after the last one, with all dependent objects. Their values are computed,
- * so nothing is lost. (SET EXPRESSION would spare this only from PostgreSQL 17 on, and only for the expression.)
+ * Groups events that affect generated columns. PostgreSQL rejects dropping or retyping a column that a generated
+ * column reads, and needs all inputs to exist when it creates one. The events of a batch do not follow such an order.
+ * Generated columns that change, or whose inputs change, are therefore dropped before the first event on a field of
+ * their collection. They are added again after the last event, with all dependent objects. Their values are computed,
+ * so nothing is lost. (SET EXPRESSION would avoid this only from PostgreSQL 17 on, and only for the expression.)
  */
 import type { Resumable } from '../../../kernel/resumable.js';
 import { type ColumnField, hasColumn, extrasOf, type CollectionNode } from '../../../schema/model/state.js';
@@ -15,19 +15,18 @@ import { expressionColumns } from '../../../schema/sql-text/columns.js';
 
 type FieldChange = Change<'field.created' | 'field.updated' | 'field.deleted'>;
 
-/** Successive events on the fields of one collection, and its generated columns that can't stay where they are. */
+/** Consecutive events on the fields of one collection, and the generated columns that must be recreated. */
 export interface FieldRun {
   changes: readonly FieldChange[];
   first: FieldChange;
   last: FieldChange;
-  /** Before the first and after the last. */
   from: CollectionNode;
   to: CollectionNode;
-  /** Names of the fields that are planned as a whole, not event by event. */
+  /** Names of the fields that are planned as a whole instead of event by event. */
   recreated: ReadonlySet<string>;
 }
 
-/** Whether there is a field whose column PostgreSQL computes; identity is not that. */
+/** Checks whether PostgreSQL computes the column. Identity columns do not count. */
 export function isGenerated(field: Field | undefined): field is ColumnField {
   return hasColumn(field) && field.schema.generation_expression !== null;
 }
@@ -58,7 +57,9 @@ export function* fieldRuns(changes: readonly Change[]): Resumable<FieldRun[]> {
   return runs;
 }
 
-/** The tables that foreign keys of the event's table point at: what these rest on must be there when they change. */
+/**
+ * The tables that foreign keys of the event's table reference. Their keys must exist when those foreign keys change.
+ */
 function pointedAt({ event, before, after }: Change): string[] {
   const nodes = [before, after].flatMap(({ collections }) => collections.get(event.collection) ?? []);
   const relation = (node: CollectionNode) => node.relations.get(fieldNameOf(event))?.one_collection ?? [];
@@ -85,7 +86,7 @@ function toRun(changes: readonly FieldChange[]): FieldRun | null {
   return recreated.size === 0 ? null : { changes, first, last, from, to, recreated };
 }
 
-/** Fields that are a generated column at some moment of the run. */
+/** Fields that are generated columns at any time during the run. */
 function everGenerated(changes: readonly FieldChange[], from: CollectionNode): Set<string> {
   const names = new Set([...from.fields.values()].filter(isGenerated).map(({ field }) => field));
   for (const { event, after } of changes) {
@@ -100,7 +101,7 @@ interface Span {
   to: CollectionNode;
 }
 
-/** Columns that an event makes another column, or none, or of another type, whatever they are at the end. */
+/** Columns that an event replaces, removes or retypes, even if the end result is the same. */
 function disturbedColumns(changes: readonly FieldChange[], generated: ReadonlySet<string>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { event, before, after } of changes) {

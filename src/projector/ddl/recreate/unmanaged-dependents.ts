@@ -1,4 +1,4 @@
-/** Unmanaged objects that depend on columns must not be dropped with them: PostgreSQL does that silently. */
+/** Rejects dropping columns with unmanaged dependents, because PostgreSQL drops those silently. */
 import type { CollectionNode } from '../../../schema/model/state.js';
 import { type Change, isNew } from '../change.js';
 import { type Step, step } from '../step.js';
@@ -6,10 +6,6 @@ import { objectNames } from '../object-names.js';
 import { tableOf } from '../parts.js';
 import { type Sql, join, literal, sql } from '../sql.js';
 
-/**
- * Statistics, column privileges and settings, what was made by hand, comments on what is the service's. (Views, triggers
- * and rules on a column are in the way of dropping it: PostgreSQL refuses by itself.)
- */
 export function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns: ReadonlySet<string>): Step[] {
   const { collection } = change.event;
   if (columns.size === 0 || isNew(change, collection)) return [];
@@ -24,8 +20,8 @@ export function refuseUnmanagedDependents(change: Change, node: CollectionNode, 
 }
 
 /**
- * What is found, one a line, in the words of PostgreSQL's own refusals. Constraints and indexes of the log come back, but
- * not what else was said of them. A column's own NOT NULL (`n`) comes and goes with it.
+ * Lists the dependents, one per line, in the words of PostgreSQL's own errors. Constraints and indexes of the log are
+ * recreated, but not their comments and settings. A column's own NOT NULL (`n`) is recreated with it.
  */
 function othersOn(table: Sql, columns: readonly string[], own: readonly string[]): Sql {
   const theirs = sql`a.attrelid = pg_catalog.to_regclass(${literal(table)})::oid AND a.attname::text = ANY (${list(columns)})`;
