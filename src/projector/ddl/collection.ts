@@ -1,6 +1,6 @@
 import { takenFromTrash } from '../../schema/model/events.js';
 import type { TableSchema } from '../../schema/model/model.js';
-import { hasColumn, isFolder, type CollectionNode } from '../../schema/model/state.js';
+import { type CollectionNode, extrasOf, hasColumn, isFolder } from '../../schema/model/state.js';
 import { parentOf } from '../../schema/model/order.js';
 import type { Change } from './change.js';
 import { type Step, dropping, step, tableObject } from './step.js';
@@ -62,7 +62,7 @@ export function planCollectionDeleted(change: Change<'collection.deleted'>): Ste
   if (isFolder(node)) return [];
   const parent = parentOf(before, event.collection);
   const { kept_until } = event.data;
-  const lock_entries = tableLockEntries(node);
+  const lock_entries = droppedLockEntries(node);
   if (kept_until !== undefined && change.hasTrash)
     return [...refuseWithPartitions(change, node), ...moveToTrash(change, node, { parent, kept_until, lock_entries })];
   return [
@@ -95,6 +95,13 @@ function tableLockEntries(node: CollectionNode): number {
     if (field.schema.has_auto_increment) entries += 3;
   }
   return entries;
+}
+
+/** With what statements of their own created: other indexes and constraints. */
+function droppedLockEntries(node: CollectionNode): number {
+  const { indexes = [], constraints = [] } = extrasOf(node);
+  const indexed = [...node.fields.values()].filter(({ schema }) => schema?.is_indexed === true);
+  return tableLockEntries(node) + indexed.length + indexes.length + 2 * constraints.length;
 }
 
 function tableComment(change: Change, comment: string | null): Step {

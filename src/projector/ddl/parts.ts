@@ -1,6 +1,6 @@
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
-import type { ColumnField, CollectionNode } from '../../schema/model/state.js';
+import { type ColumnField, type CollectionNode, extrasOf } from '../../schema/model/state.js';
 import { type Change, isNew } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
@@ -143,6 +143,20 @@ export function countFromRows(change: Change, field: ColumnField): Step {
   const text = countPastRows(tableOf(change), field.field);
   return step(text, `set the sequence of ${label(field)} past its values`, {
     lock: 'ACCESS EXCLUSIVE',
-    lock_entries: 10,
+    lock_entries: 2 + rowEntries(change, field),
   });
 }
+
+/** Lock entries of the catalogs and indexes for a statement that reads the rows of a field's table in PL/pgSQL. */
+export function rowEntries({ event, before, after }: Change, { collection }: ColumnField): number {
+  const state = event.type === 'field.deleted' ? before : after;
+  const node = state.collections.get(collection) as CollectionNode;
+  const { indexes = [], constraints = [] } = extrasOf(node);
+  let entries = CATALOG_ENTRIES + indexes.length + constraints.length;
+  for (const { schema } of node.fields.values())
+    for (const has of [schema?.is_primary_key, schema?.is_unique, schema?.is_indexed]) if (has === true) entries += 1;
+  return entries;
+}
+
+/** The catalogs and their indexes that such a statement reads, at most. PostgreSQL keeps these locks until the commit. */
+const CATALOG_ENTRIES = 18;

@@ -10,6 +10,7 @@ import { added, changed, column, created, deleted, dropped, related, tableOf, un
 const n = column('n', 'integer');
 const unique = column('n', 'integer', { is_unique: true });
 const indexed = column('n', 'integer', { is_indexed: true });
+const numerous = Array.from({ length: 20 }, (_, index) => column(`i${index}`, 'integer', { is_indexed: true }));
 const many = Array.from({ length: 4 }, (_, index) => column(`u${index}`, 'integer', { is_unique: true }));
 
 /** collection.updated of the table `t`: its extras from nothing, or back. */
@@ -34,6 +35,7 @@ const index = { indexes: [{ name: 't_two', definition: 'USING btree (id, n)' }] 
 const CASES: [string, NewEvent[], number[]][] = [
   ['a table of a key alone', [created('t')], [11]],
   ['a table of many uniques', [created('t', many)], [19]],
+  ['a table of many indexes that goes', [created('t', numerous), deleted('t')], [11, ...numerous.map(() => 2), 31]],
   ['a table without a sequence', [created('t', [column('k', 'uuid', { is_primary_key: true })])], [8]],
   ['a table that goes', [created('t', many), deleted('t')], [19, 19]],
   ['a column', [created('t'), added(n), dropped(n)], [11, 5, 5]],

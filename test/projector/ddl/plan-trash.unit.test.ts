@@ -101,7 +101,7 @@ describe('a plan of the trash', () => {
       'DROP SCHEMA ##7 -- leave no room in the trash for position 7: table t, 2 entries',
       'DO -- make sure of sequence s: sequence s, 5 entries, ensures object',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" SET DEFAULT (nextval(\'s\'::regclass)) -- make t.a auto-increment again: table t, t ACCESS EXCLUSIVE, 1 entry',
-      'DO -- set the sequence of t.a past its values: table t, t ACCESS EXCLUSIVE, 10 entries',
+      'DO -- set the sequence of t.a past its values: table t, t ACCESS EXCLUSIVE, 22 entries',
     ]);
   });
 
@@ -138,14 +138,14 @@ describe('a plan of the trash', () => {
         [told(deleted('t'), { kept_until: '2026-12-01T00:00:00.000Z', publications: ['one', 'two'] })],
       ),
     ).to.deep.equal([
-      'DO -- drop table t: table t, t ACCESS EXCLUSIVE, 17 entries',
+      'DO -- drop table t: table t, t ACCESS EXCLUSIVE, 19 entries',
       'ALTER PUBLICATION "one" DROP TABLE ONLY "public"."t" -- take table t out of publication one: table t, t ACCESS EXCLUSIVE, 1 entry',
       'ALTER PUBLICATION "two" DROP TABLE ONLY "public"."t" -- take table t out of publication two: table t, t ACCESS EXCLUSIVE, 1 entry',
       'DO -- let t point at no other table: table t, t ACCESS EXCLUSIVE, 7 entries',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" DROP DEFAULT -- remove the default of t.a, which calls a sequence of its own: table t, t ACCESS EXCLUSIVE, 1 entry',
       'CREATE SCHEMA ##3 -- make room in the trash for position 3: table t, 2 entries',
       'DO -- keep others out of it: table t, 2 entries',
-      'ALTER TABLE "public"."t" SET SCHEMA ##3 -- keep table t in the trash: table t, t ACCESS EXCLUSIVE, 17 entries, loses data, drops table t, kept until 2026-12-01T00:00:00.000Z',
+      'ALTER TABLE "public"."t" SET SCHEMA ##3 -- keep table t in the trash: table t, t ACCESS EXCLUSIVE, 19 entries, loses data, drops table t, kept until 2026-12-01T00:00:00.000Z',
     ]);
   });
 
@@ -200,11 +200,11 @@ describe('a plan of the trash', () => {
       ),
     ).to.deep.equal([
       'ALTER TABLE "public"."t" ADD COLUMN "a" integer -- add column t.a: column t.a, t ACCESS EXCLUSIVE, 5 entries',
-      'DO -- restore the values of t.a from the trash: column t.a, t ACCESS EXCLUSIVE, 6 entries',
+      'DO -- restore the values of t.a from the trash: column t.a, t ACCESS EXCLUSIVE, 28 entries',
       'DO -- make sure of sequence s: sequence s, 5 entries, ensures object',
       'ALTER SEQUENCE "public"."s" OWNED BY "public"."t"."a" -- give sequence s to t.a: sequence s, 1 entry, ensures owner',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" SET NOT NULL, ALTER COLUMN "a" SET DEFAULT (nextval(\'s\'::regclass)) -- alter column t.a: nullability, default: column t.a, t ACCESS EXCLUSIVE, 8 entries, may fail, prepared as not null a',
-      'DO -- set the sequence of t.a past its values: column t.a, t ACCESS EXCLUSIVE, 10 entries',
+      'DO -- set the sequence of t.a past its values: column t.a, t ACCESS EXCLUSIVE, 24 entries',
       'CREATE UNIQUE INDEX "t_a_unique" ON "public"."t" ("a") -- make t.a unique: constraint t.t_a_unique, t SHARE, 3 entries, may fail, prepared as index t_a_unique true ("a")',
       'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_unique" UNIQUE USING INDEX "t_a_unique" -- make t.a unique by its index: constraint t.t_a_unique, t ACCESS EXCLUSIVE, 1 entry',
       'CREATE INDEX "t_a_index" ON "public"."t" ("a") -- create index on t.a: index t.t_a_index, t SHARE, 2 entries, prepared as index t_a_index false ("a")',
@@ -228,7 +228,7 @@ describe('a plan of the trash', () => {
       ),
     ).to.deep.equal([
       'ALTER TABLE "public"."t" ADD COLUMN "a" text COLLATE pg_catalog."C" -- add column t.a: column t.a, t ACCESS EXCLUSIVE, 5 entries',
-      'DO -- restore the values of t.a from the trash: column t.a, t ACCESS EXCLUSIVE, 6 entries',
+      'DO -- restore the values of t.a from the trash: column t.a, t ACCESS EXCLUSIVE, 26 entries',
       'DO -- restore the privileges on t.a: column t.a, t ACCESS EXCLUSIVE, 1 entry',
       'DROP TABLE ##7."values" -- leave no values of t.a in the trash: column t.a, 3 entries',
       'DROP SCHEMA ##7 -- leave no room in the trash for position 7: table t, 2 entries',

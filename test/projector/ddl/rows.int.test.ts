@@ -155,13 +155,18 @@ describe('changes of tables with rows', () => {
     }
   });
 
-  it('holds no more locks than it says', async () => {
+  it('holds no more locks than the plan announces', async () => {
+    const indexed = Array.from({ length: 12 }, (_, at) =>
+      column(`i${at}`, 'integer', { is_indexed: true, is_unique: at % 2 === 0 }),
+    );
+    const n = column('n', 'integer');
     const events = [
       created('authors', [column('name', 'string', { is_unique: true, is_indexed: true })], { comment: 'x' }),
-      created('t', [column('a', 'text', { comment: 'x' }), column('author', 'integer'), column('n', 'integer')]),
+      created('t', [column('a', 'text', { comment: 'x' }), column('author', 'integer'), n]),
       related('t.author', 'authors'),
+      created('wide', [column('wide.n', 'integer'), ...indexed]),
     ];
-    const held = async (batch: NewEvent[]): Promise<number> => {
+    const expectAnnounced = async (batch: NewEvent[]): Promise<void> => {
       const { statements } = runToEnd(planBatch(projected.state(), batch, projected.schema));
       await projected.client.query('BEGIN');
       for (const { sql } of statements) await projected.client.query(sql);
@@ -171,17 +176,30 @@ describe('changes of tables with rows', () => {
            AND locktype IN ('relation', 'object')`,
       );
       await projected.client.query('ROLLBACK');
-      const promised = statements.reduce((sum, { lock_entries }) => sum + lock_entries, 0);
-      expect(rows[0]?.held, statements.map(({ summary }) => summary).join()).to.be.at.most(promised);
-      return promised;
+      const announced = statements.reduce((sum, { lock_entries }) => sum + lock_entries, 0);
+      expect(rows[0]?.held, statements.map(({ summary }) => summary).join()).to.be.at.most(announced);
     };
-    await held(events);
+    const kept = <T extends NewEvent>(event: T): T => ({
+      ...event,
+      data: { ...event.data, kept_until: '2036-12-01T00:00:00.000Z' },
+    });
+    await expectAnnounced(events);
     await given(...events);
-    const n = column('n', 'integer');
-    await held([changed(n, column('n', 'text', { is_unique: true, is_indexed: true }))]);
-    await held([changed(n, column('n', 'integer', { has_auto_increment: true, is_nullable: false }))]);
-    await held([added(column('m', 'text', { is_unique: true }))]);
-    await held([dropped(n)]);
-    await held([unrelated('t.author'), deleted('t')]);
+    const counting = column('n', 'integer', { has_auto_increment: true, is_nullable: false });
+    const wide = { ...n, collection: 'wide' };
+    await expectAnnounced([changed(n, column('n', 'text', { is_unique: true, is_indexed: true }))]);
+    await expectAnnounced([changed(n, counting)]);
+    await expectAnnounced([changed(wide, { ...counting, collection: 'wide' })]);
+    await expectAnnounced([added(column('m', 'text', { is_unique: true }))]);
+    await expectAnnounced([dropped(n)]);
+    await expectAnnounced([kept(dropped(n))]);
+    await expectAnnounced([kept(dropped(wide))]);
+    await expectAnnounced([unrelated('t.author'), deleted('t')]);
+    await expectAnnounced([deleted('wide')]);
+    await expectAnnounced([kept(deleted('wide'))]);
+    const identity = projected.state().collections.get('wide')?.identities.fields.get('n') ?? '';
+    await given(kept(dropped(wide)));
+    const { position } = projected.state();
+    await expectAnnounced([{ ...added(wide), data: { field: wide, restored: { position, identity } } } as NewEvent]);
   });
 });

@@ -4,7 +4,7 @@ import { type ColumnField, type CollectionNode, primaryKeyOf } from '../../../sc
 import { columnAddition, dropColumn } from '../add-column.js';
 import { alterColumn } from '../alter-column.js';
 import type { Change } from '../change.js';
-import { label, tableOf } from '../parts.js';
+import { label, rowEntries, tableOf } from '../parts.js';
 import { qualified, sql, trash } from '../sql.js';
 import { type Step, partOf, step } from '../step.js';
 import { createTrashSchema, dropTrashSchema } from './schema.js';
@@ -21,7 +21,7 @@ export function dropKeptColumn(change: Change<'field.deleted'>, field: ColumnFie
     step(copyValues(kept), `keep the values of ${label(field)} in the trash`, {
       object: partOf(field.collection, 'column', field.field),
       lock: 'ACCESS EXCLUSIVE',
-      lock_entries: 6,
+      lock_entries: 6 + rowEntries(change, field),
       preparable: { kind: 'copy', column, key, position },
     }),
     { ...dropped, costs: { ...dropped.costs, kept_until } },
@@ -43,7 +43,7 @@ export function restoreColumn(
     columnAddition(change, bare),
     step(returnValues(kept), `restore the values of ${label(field)} from the trash`, {
       lock: 'ACCESS EXCLUSIVE',
-      lock_entries: 6,
+      lock_entries: 6 + rowEntries(change, field),
     }),
     ...alterColumn(change, bare, field),
     step(returnPrivileges(kept), `restore the privileges on ${label(field)}`, { lock: 'ACCESS EXCLUSIVE' }),
