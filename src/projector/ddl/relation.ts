@@ -21,8 +21,8 @@ export function planRelation(change: RelationChange): Step[] {
 }
 
 /**
- * A foreign key of a partitioned table is PostgreSQL's to keep on the partitions too, and to drop there: events that end
- * one tell of the partitions first.
+ * PostgreSQL manages and drops the foreign keys of a partitioned table on its partitions. Events that drop one list
+ * the partitions first.
  */
 export function isInheritedRelation(
   state: State,
@@ -44,7 +44,7 @@ function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: Foreign
   return sameName ? [] : [renameForeignKey(change, old, now)];
 }
 
-/** Fails on existing rows that point at nothing. */
+/** Fails on existing rows without a matching key. */
 export function addForeignKey(change: Change, relation: ForeignKeyRelation): Step {
   const table = qualified(change.schema, relation.many_collection);
   const text = sql`ALTER TABLE ${table} ADD ${foreignKeyConstraint(relation, change.after, change.schema)}`;
@@ -59,7 +59,7 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Ste
   return step(text, summary, { ...costs, may_fail: true, also: otherTable(relation, costs.lock), preparable });
 }
 
-/** IF EXISTS: the key, its column or its whole table may have been dropped by hand. */
+/** IF EXISTS: someone may have dropped the key, its column or its table by hand. */
 export function dropForeignKey(change: Change, relation: ForeignKeyRelation): Step {
   const table = qualified(change.schema, relation.many_collection);
   const text = sql`ALTER TABLE IF EXISTS ${table} DROP CONSTRAINT IF EXISTS ${ident(relation.schema.constraint_name)}`;
@@ -69,7 +69,7 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
   return step(text, summary, { ...dropping(constraint(relation)), ...costs, also });
 }
 
-/** On the table of `now`, whatever it was called before. */
+/** Applies to the table of `now`, whatever its previous name. */
 export function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step {
   const table = qualified(change.schema, now.many_collection);
   const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;
@@ -81,7 +81,7 @@ export function renameForeignKey(change: Change, old: ForeignKeyRelation, now: F
 const constraint = ({ many_collection, schema }: ForeignKeyRelation) =>
   partOf(many_collection, 'constraint', schema.constraint_name);
 
-/** A foreign key locks both its tables. */
+/** A foreign key locks both of its tables. */
 const otherTable = (
   { many_collection, one_collection }: ForeignKeyRelation,
   lock: LockedTable['lock'],

@@ -1,4 +1,4 @@
-/** Other names for a column's constraints and index, and the other kind of identity, where the parts themselves stay. */
+/** Renames a column's constraints and index, or changes the kind of identity, while the objects themselves stay. */
 import type { ColumnField } from '../../schema/model/state.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { indexNameOf, notNullNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
@@ -11,7 +11,7 @@ import { renameOwnIndex } from './own-index.js';
 import { label, renamePrimaryKey, tableOf } from './parts.js';
 import { ident, join, literal, sql } from './sql.js';
 
-/** Empty where the names are the same. Parts that come or go are no matter of this. */
+/** Empty if the names are equal. Does not handle objects that are created or dropped. */
 export function renameParts(change: Change, old: ColumnField, now: ColumnField): Step[] {
   return [
     ...renameMarkedKey(change, old, now),
@@ -32,7 +32,7 @@ function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): St
   return renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-/** Empty where one of the two has none. */
+/** Empty if either column has none. */
 export function renameUnique(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!needsUnique(old) || !needsUnique(now) || uniqueNameOf(old) === uniqueNameOf(now)) return [];
   const names = sql`${ident(uniqueNameOf(old))} TO ${ident(uniqueNameOf(now))}`;
@@ -40,7 +40,6 @@ export function renameUnique(change: Change, old: ColumnField, now: ColumnField)
   return [step(text, `rename the constraint of ${label(now)}`, costs)];
 }
 
-/** Empty where one of the two has none. */
 export function renameIndex(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!old.schema.is_indexed || !now.schema.is_indexed || indexNameOf(old) === indexNameOf(now)) return [];
   return [renameOwnIndex(change, [indexNameOf(old), indexNameOf(now)], `rename the index of ${label(now)}`)];
@@ -53,8 +52,8 @@ function renameNotNull(change: Change, old: ColumnField, now: ColumnField): Step
 }
 
 /**
- * From PostgreSQL 18 on, and only there, NOT NULL has a name: PostgreSQL is asked for it, because it may also have been
- * made a moment ago, by SET NOT NULL. That of a partition follows its table's.
+ * NOT NULL has a name only from PostgreSQL 18 on. The name is read from the catalog, because SET NOT NULL may have
+ * just created the constraint. On a partition, the name follows the parent table.
  */
 export function nameNotNulls(change: Change, columns: readonly ColumnField[]): Step[] {
   const named = columns.filter(({ schema }) => !schema.is_nullable);

@@ -1,6 +1,6 @@
 /**
- * Other names for tables and columns: of the catalog alone, whatever the table holds. Names that were made from the old
- * one follow, as if the table had been made under the new one; names that somebody gave stay.
+ * Renames tables and columns in the catalog only, whatever the table contains. Default names follow, as if the table
+ * had been created under its new name. Custom names stay.
  */
 import { newEvent } from '../../schema/model/events.js';
 import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
@@ -15,7 +15,7 @@ import { nameNotNulls, renameIndex, renameUnique } from './rename-parts.js';
 import { type Step, step, tableObject } from './step.js';
 import { ident, qualified, sql } from './sql.js';
 
-/** Empty for a folder. Foreign keys of other tables follow by themselves. */
+/** Empty for a folder. PostgreSQL updates the foreign keys of other tables. */
 export function planCollectionRenamed(change: Change<'collection.renamed'>): Step[] {
   const { event, before, after, schema } = change;
   const { to } = event.data;
@@ -42,7 +42,10 @@ export function planCollectionRenamed(change: Change<'collection.renamed'>): Ste
   ];
 }
 
-/** Empty for an alias. On a partition the column follows its table's, and its parts alone are renamed. */
+/**
+ * Empty for an alias. On a partition, PostgreSQL renames the column with its parent, so only its constraints and
+ * indexes are renamed.
+ */
 export function planFieldRenamed(change: Change<'field.renamed'>): Step[] {
   const { event, before, after } = change;
   const { collection, data } = event;
@@ -63,19 +66,19 @@ export function planFieldRenamed(change: Change<'field.renamed'>): Step[] {
 
 type Pair = [old: ColumnField, now: ColumnField];
 
-/** The change as one of the field by its new name, which is what its statements are on. */
+/** The change as seen from the field's new name, which its statements use. */
 const onField = (change: Change, collection: string, field: string): Change => ({
   ...change,
   event: newEvent('field.updated', collection, field, { patch: [] }),
 });
 
-/** Locked before anything is done, when the table still has its old name. */
+/** The lock is taken before any statement runs, while the table still has its old name. */
 const ofTable = ({ costs, ...each }: Step, table: string): Step => ({
   ...each,
   costs: { ...costs, object: tableObject(table) },
 });
 
-/** PostgreSQL renames the columns of partitions with those of their table, and counts in them by its sequence. */
+/** PostgreSQL renames the columns of partitions with those of their parent. Partitions use the parent's sequence. */
 const isInherited = ({ after }: Change, collection: string): boolean => parentOf(after, collection) !== undefined;
 
 function renameColumn({ event, schema }: Change, from: string, to: string): Step {
@@ -95,7 +98,7 @@ function renameColumnParts(change: Change, [old, now]: Pair, inherited: boolean)
   ];
 }
 
-/** Of relations that had one and have one still: by the id, as their names may be others. */
+/** Covers relations that keep their foreign key. They are matched by id, because their names may change. */
 function renameForeignKeys(change: Change, old: CollectionNode, now: CollectionNode): Step[] {
   const before = new Map([...old.relations.values()].map((relation) => [relation.id, relation]));
   return [...now.relations.values()].flatMap((relation) => {

@@ -1,4 +1,4 @@
-/** The options of a sequence, as CREATE SEQUENCE and identity columns take them, and changing them. */
+/** Sequence options for CREATE SEQUENCE and identity columns, and statements that change them. */
 import type { SequenceOptions } from '../../schema/model/extras.js';
 import { type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import { type Sql, ident, integer, join, literal, sql } from './sql.js';
@@ -10,7 +10,7 @@ const TYPES: Record<SequenceType, Sql> = {
   bigint: sql`AS bigint`,
 };
 
-/** Only those that are given, in an order that PostgreSQL takes; empty text where there are none. */
+/** Only the options that are set, in an order that PostgreSQL accepts. Empty if none is set. */
 export function sequenceOptions(options: SequenceOptions & { name?: string }): Sql {
   const { name, type, start, increment, min, max, cache, cycle } = options;
   const parts = [
@@ -33,8 +33,8 @@ const numbered = (words: Sql, value: string | undefined): Sql | null =>
   value === undefined ? null : sql`${words} ${integer(value)}`;
 
 /**
- * All of a sequence's, said aloud: of a NO MAXVALUE PostgreSQL keeps what an earlier type or direction had.
- * @param usualType the one it has where it says none
+ * All options, explicitly: for NO MAXVALUE, PostgreSQL keeps the limit of an earlier type or direction.
+ * @param usualType the type if the options name none
  */
 export function everyOption(options: SequenceOptions, usualType: SequenceType = 'bigint'): Sql {
   const { cycle, ...every } = everyOptionOf(options, usualType);
@@ -42,8 +42,8 @@ export function everyOption(options: SequenceOptions, usualType: SequenceType = 
 }
 
 /**
- * PL/pgSQL that gives a sequence other options. One that has given no number yet starts where it is told now, as if it
- * had been made so; any other goes on from where it is.
+ * PL/pgSQL that changes the options of a sequence. An unused sequence restarts at its new start value, as if it had
+ * been created that way. Any other continues from its current value.
  * @param sequence an expression of type regclass
  */
 export function alterSequence(sequence: Sql, options: Sql): Sql {
@@ -60,16 +60,15 @@ export function alterSequence(sequence: Sql, options: Sql): Sql {
   );
 }
 
-/** PL/pgSQL statements on the sequence `altered`. @param sequence an expression of type regclass */
 export const withSequence = (sequence: Sql, statements: Sql): Sql => sql`DECLARE altered regclass := ${sequence};
     BEGIN IF altered IS NULL THEN RAISE EXCEPTION 'the sequence is not there' USING ERRCODE = 'undefined_object'; END IF;
       ${statements} END;`;
 
 /**
- * Sets every sequence that feeds a column past the values that its rows have: the sequence of its identity, and those
- * that its default calls. They are found by what PostgreSQL depends on, because an earlier sequence of the column can
- * still belong to it, and pg_get_serial_sequence names either. A sequence that is ahead already stays where it is. A
- * column that holds no numbers, such as one with the default `'x' || nextval('…')`, is left out.
+ * Advances every sequence that feeds a column past the existing values: the identity sequence and the sequences in
+ * its default. Dependencies find them, because an earlier sequence may still belong to the column and
+ * pg_get_serial_sequence may return either. A sequence that is already ahead stays. Columns without numbers, such as
+ * one with the default `'x' || nextval('…')`, are skipped.
  * @param table qualified
  */
 export function countPastRows(table: Sql, column: string): Sql {

@@ -1,6 +1,6 @@
 /**
- * The one place where SQL text is made. A `Sql` is text that is safe to run: quoted names, quoted literals, checked
- * types and expressions, and the fixed words of templates. Nothing else may cast to `Sql` (a test reads the sources).
+ * The only module that creates SQL text. A `Sql` is safe to run: quoted names and literals, checked types and
+ * expressions, and the fixed words of templates. Nothing else may cast to `Sql` (a test checks the sources).
  */
 import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
@@ -24,10 +24,9 @@ import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collecti
 
 declare const brand: unique symbol;
 
-/** SQL text made by this module. */
 export type Sql = string & { readonly [brand]: 'sql' };
 
-/** Text that can't become SQL although it should have been refused long before: our bug, not the caller's input. */
+/** Text that cannot become SQL although an earlier check should have rejected it: a bug, not bad input. */
 export class UnsafeSqlError extends Error {
   constructor(what: string, text: string) {
     super(`${what}: ${JSON.stringify(text)}`);
@@ -37,16 +36,19 @@ export class UnsafeSqlError extends Error {
 
 const PLAIN = /^[A-Za-z0-9_]{1,63}$/;
 
-/** The schema that holds what the deletion at a position left in the trash: also where a schema's name is asked for. */
+/**
+ * The schema that holds the objects that the deletion at a position left in the trash. It is also valid where a
+ * schema name is expected.
+ */
 export const trash = (position: number): Sql => trashSchema(position) as Sql;
 
 const TRASH = new RegExp(`^${TRASH_MARKS.source}$`);
 
-/** A quoted identifier. Throws on what PostgreSQL would refuse or cut off. */
+/** A quoted identifier. Throws on names that PostgreSQL would reject or truncate. */
 export function ident(name: string): Sql {
-  // Quoted when it is sent.
+  // The name is quoted when it is sent.
   if (TRASH.test(name)) return name as Sql;
-  // Always quoted: the list of words that would need it grows with PostgreSQL's releases.
+  // Always quoted: the list of reserved words grows with PostgreSQL's releases.
   if (PLAIN.test(name)) return `"${name}"` as Sql;
   if (name === '') throw new UnsafeSqlError('an identifier is empty', name);
   if (textFault(name) !== null) throw new UnsafeSqlError('an identifier is not UTF-8 text', name);
@@ -62,54 +64,59 @@ export function qualified(schema: string, name: string): Sql {
 /** The service's own tables, for templates. */
 export const own = ownTables as Readonly<Record<keyof typeof ownTables, Sql>>;
 
-/** The schema that they are in, as an expression. */
 export const ownSchemaOid = OWN_SCHEMA_OID as Sql;
 
-/** What a schema of the trash is called, as an expression for a catalog query. @param position an expression too */
+/**
+ * The name of a trash schema, as an expression for a catalog query.
+ * @param position also an expression
+ */
 export const trashSchemaName = (position: Sql): Sql => trashSchemaNameSql(position) as Sql;
 
-/** The table that a relation points at: in the managed schema, or one of the service's own. */
+/** The table that a relation references, in the managed schema or among the service's own tables. */
 export function targetTable(schema: string, collection: string): Sql {
   return REFERABLE_SYSTEM_COLLECTIONS.has(collection) ? (ownTable(collection) as Sql) : qualified(schema, collection);
 }
 
 /**
- * The name of something that is made for a moment, to see what PostgreSQL makes of it: in the session's own schema, where
- * no other object can be called so, and which every search looks through last. The caller drops it.
+ * The name of a temporary object, which shows how PostgreSQL spells its definition. It is in the session's own
+ * schema, where no other object can have the name and which every search path looks up last. The caller drops it.
  */
 export const scratch = (name: string): Sql => qualified('pg_temp', name);
 
 /**
- * A string literal. The E'' form, and only it, gives a backslash one meaning whatever standard_conforming_strings is;
- * without a backslash both forms mean the same.
+ * A string literal. Only the E'' form gives a backslash the same meaning under every standard_conforming_strings.
+ * Without a backslash, both forms are equal.
  */
 export function literal(text: string): Sql {
-  // The schemas of the service have no quote and no backslash in their names.
+  // The names of the service's schemas contain no quote and no backslash.
   if (textFault(text.replaceAll(TRASH_MARKS, '')) !== null)
     throw new UnsafeSqlError('a literal is not UTF-8 text', text);
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return (quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted) as Sql;
 }
 
-/** SQL as JSON, which can't hold the mark of our own schema; and back. Only for what is kept in our own tables. */
+/**
+ * Converts SQL to JSON and back. JSON cannot contain the placeholder of the service's schema. Only for text stored in
+ * the service's own tables.
+ */
 export const storedSql = (text: Sql): string[] => text.split(ownTable(''));
-/** What `storedSql` made, and nothing else: it isn't parsed again. */
+/** Accepts only the output of `storedSql`: the text is not parsed again. */
 export const fromStoredSql = (parts: readonly string[]): Sql => parts.join(ownTable('')) as Sql;
 
-/** A block of statements, as DO takes it. */
+/** A block of statements for DO. */
 export function block(body: Sql): Sql {
   return `E'${body.replaceAll(/['\\]/g, (found) => found + found)}'` as Sql;
 }
 
-/** The name of a type, as format_type writes it. Throws on anything a parser doesn't take as exactly one type. */
+/** A type name as format_type prints it. Throws unless the parser reads exactly one type. */
 export function typeName(text: string): Sql {
   if (checkTypeText(text) !== null) throw new UnsafeSqlError('not the name of a type', text);
   return text as Sql;
 }
 
 /**
- * One scalar expression of a user's, in parentheses. Parsed again here: nothing upstream is taken on trust. The check
- * refuses comments, which could otherwise swallow the closing parenthesis.
+ * A scalar expression from a user, in parentheses. It is parsed again here, because this module trusts no earlier
+ * check. The check rejects comments, which could hide the closing parenthesis.
  */
 export function expression(text: string): Sql {
   const problem = checkExpression(text);
@@ -119,7 +126,7 @@ export function expression(text: string): Sql {
 
 type TextCheck = (text: string) => string | null;
 
-/** Text that PostgreSQL wrote (pg_get_*def), parsed again for what it is to be. */
+/** Text from PostgreSQL (pg_get_*def), parsed again for its expected kind. */
 function checked(what: string, check: TextCheck): (text: string) => Sql {
   return (text) => {
     const problem = check(text);
@@ -128,19 +135,19 @@ function checked(what: string, check: TextCheck): (text: string) => Sql {
   };
 }
 
-/** What follows `ADD CONSTRAINT c`: `CHECK ((a > 1))`. */
+/** The text after `ADD CONSTRAINT c`: `CHECK ((a > 1))`. */
 export const constraintDefinition = checked('the definition of a constraint', (text) => {
   const parsed = parseConstraint(text);
   return typeof parsed === 'string' ? parsed : null;
 });
 
-/** What follows `CREATE INDEX i ON t`: `USING btree (lower(a))`. */
+/** The text after `CREATE INDEX i ON t`: `USING btree (lower(a))`. */
 export const indexDefinition = checked('the definition of an index', checkIndexDefinition);
 
-/** What follows `PARTITION BY`. */
+/** The text after `PARTITION BY`. */
 export const partitionKey = checked('a partition key', checkPartitionKey);
 
-/** What follows `ATTACH PARTITION p`. */
+/** The text after `ATTACH PARTITION p`. */
 export const partitionBound = checked('the bounds of a partition', checkPartitionBound);
 
 export const collationName = checked('the name of a collation', checkCollation);
@@ -148,14 +155,14 @@ export const collationName = checked('the name of a collation', checkCollation);
 /** An integer of up to 64 bits. */
 export const integer = checked('an integer', (text) => (/^-?\d{1,19}$/.test(text) ? null : 'other characters'));
 
-/** A template whose holes take only SQL: sql`ALTER TABLE ${table} DROP COLUMN ${column}`. */
+/** A template tag that accepts only SQL: sql`ALTER TABLE ${table} DROP COLUMN ${column}`. */
 export function sql(words: TemplateStringsArray, ...parts: Sql[]): Sql {
   let text = words[0] as string;
   for (let i = 0; i < parts.length; i += 1) text += parts[i] + (words[i + 1] as string);
   return text as Sql;
 }
 
-/** Empty text where there are no parts. */
+/** Empty if there are no parts. */
 export function join(parts: readonly Sql[], separator: Sql): Sql {
   return parts.join(separator) as Sql;
 }

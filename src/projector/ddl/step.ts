@@ -1,12 +1,12 @@
 /**
- * What the planners say: a step is a statement that doesn't know which event it is for, nor whether the batch made its
- * table itself. `statementsOf` is the one place that does.
+ * The output of the planners. A step is a statement that does not know its event, or whether the batch created its
+ * table. `statementsOf` adds both.
  */
 import { type Change, isNew } from './change.js';
 import type { DatabaseObject, LockedTable, Statement } from './statement.js';
 import type { Sql } from './sql.js';
 
-/** What a step costs on a table that may hold rows. What isn't named is false. */
+/** The costs of a step on a table that may hold rows. Missing members are false. */
 export type Costs = Pick<Statement, 'lock'> &
   Partial<
     Pick<
@@ -22,23 +22,22 @@ export type Costs = Pick<Statement, 'lock'> &
       | 'commit'
     >
   > & {
-    /** What it is for, where that isn't the event's column or table. */
+    /** The object, if it is not the event's column or table. */
     object?: DatabaseObject;
-    /** Tables beside its own that are locked too. */
+    /** Other tables that the statement locks. */
     also?: readonly LockedTable[];
   };
 
 export interface Step {
   text: Sql;
-  /** One phrase for people: `create table articles`. */
   summary: string;
   costs: Costs;
 }
 
-/** @param summary one phrase for people: `create table articles` */
+/** @param summary a phrase for display: `create table articles` */
 export const step = (text: Sql, summary: string, costs: Costs): Step => ({ text, summary, costs });
 
-/** The steps as statements of an event. */
+/** Turns the steps of an event into statements. */
 export function statementsOf(change: Change, steps: readonly Step[]): Statement[] {
   const { event, index } = change;
   const source = { event: index, type: event.type, collection: event.collection, field: change.about ?? event.field };
@@ -62,7 +61,7 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
 
 type CostsOnTable = Pick<Statement, 'lock' | 'locks' | 'loses_data' | 'rewrites_table' | 'may_fail' | 'preparable'>;
 
-/** On a table that this batch has made it costs nothing: nobody else can see that yet. */
+/** No costs on a table that this batch created, because no other session can see it yet. */
 function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Costs): CostsOnTable {
   const locks = [{ table: own, lock }, ...also].flatMap((each) =>
     each.lock === 'none' || isNew(change, each.table) ? [] : [{ table: each.table, lock: each.lock }],
@@ -78,7 +77,7 @@ function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Cos
   };
 }
 
-/** The column or the table that the event is about. */
+/** The column or table of the event. */
 function objectOf({ event, about }: Change): DatabaseObject {
   const field = about ?? event.field;
   return field === null ? tableObject(event.collection) : partOf(event.collection, 'column', field);
@@ -87,12 +86,12 @@ function objectOf({ event, about }: Change): DatabaseObject {
 /** A table in the managed schema. */
 export const tableObject = (name: string): DatabaseObject => ({ kind: 'table', name, table: null });
 
-/** A part of a table in the managed schema; two may have one name if their kinds differ. */
+/** A part of a table in the managed schema. Parts of different kinds may have the same name. */
 export const partOf = (table: string, kind: 'column' | 'constraint' | 'index', name: string): DatabaseObject => ({
   kind,
   name,
   table,
 });
 
-/** Of a statement that drops its object. */
+/** For a statement that drops its object. */
 export const dropping = (object: DatabaseObject): Pick<Statement, 'object' | 'drops'> => ({ object, drops: [object] });

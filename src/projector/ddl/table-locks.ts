@@ -1,6 +1,6 @@
 /**
- * The locks of a change on tables that others use: asked for together before anything is done under them, and, where
- * they can't be had, whose transactions hold them.
+ * The locks of a change on tables that others use. They are requested together before the change does anything. If
+ * they are not available, the holders are listed.
  * https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
  */
 import { partsOf } from './partitions.js';
@@ -10,10 +10,10 @@ import type { LockedTable, Statement } from './statement.js';
 
 type Mode = LockedTable['lock'];
 
-/** A transaction couldn't have a lock in time, or lost a deadlock: what it met may be gone the next time. */
+/** A transaction timed out waiting for a lock or lost a deadlock. A retry may succeed. */
 export class LockedError extends Error {
   override readonly name = 'LockedError';
-  /** Where the lock may have been missed. Empty: not known. */
+  /** The locks that may have been missed; empty if unknown. */
   readonly locks: readonly LockedTable[];
 
   constructor(cause: unknown, locks: readonly LockedTable[]) {
@@ -22,7 +22,7 @@ export class LockedError extends Error {
   }
 }
 
-/** Ascending; each conflicts with all that those before it conflict with. */
+/** Ascending: each mode conflicts with all that the previous modes conflict with. */
 const STRENGTH: readonly Mode[] = ['SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'ACCESS EXCLUSIVE'];
 
 const WORDS: Readonly<Record<Mode, Sql>> = {
@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<Mode, Sql>> = {
   'ACCESS EXCLUSIVE': sql`ACCESS EXCLUSIVE`,
 };
 
-/** Each table once, with the strongest lock; by name, so that two changes never wait for each other. */
+/** Each table once, with its strongest lock. Ordering by name keeps two changes from deadlocking. */
 export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]): LockedTable[] {
   const found = new Map<string, Mode>();
   for (const { locks } of statements) {
@@ -41,21 +41,20 @@ export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]):
   return [...found].map(([table, lock]) => ({ table, lock })).sort((a, b) => compareBytes(a.table, b.table));
 }
 
-/** As COLLATE "C" orders. */
+/** The order of COLLATE "C". */
 const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 function stronger(known: Mode | undefined, lock: Mode): Mode {
   if (known === undefined || known === lock) return lock;
-  // SHARE and SHARE UPDATE EXCLUSIVE: neither conflicts with all that the other does.
   const both = new Set([known, lock]);
   if (both.has('SHARE') && both.has('SHARE UPDATE EXCLUSIVE')) return 'SHARE ROW EXCLUSIVE';
   return STRENGTH.indexOf(known) > STRENGTH.indexOf(lock) ? known : lock;
 }
 
 /**
- * Takes the locks, in the order of `strongestLocks`, each waiting as long as lock_timeout says. What somebody has put in
- * the place of a table, and tables that the account may alter but not lock (an owner may have taken that from itself), are
- * left to the statements themselves. Each is looked up by itself: planning a join for all takes longer than one of them.
+ * Takes the locks in the order of `strongestLocks`. Each waits up to lock_timeout. It skips replaced tables, and
+ * tables that the account may alter but not lock (an owner can revoke that). The statements themselves fail on those.
+ * Each table is looked up separately: planning a join for all takes longer than one lookup.
  */
 export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
   const requested = join(
@@ -71,7 +70,7 @@ export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
   return sql`DO ${block(body)}`;
 }
 
-/** A table's name with its schema, quoted, as a text: in the managed schema, or ours if it is one of ours. */
+/** The quoted, qualified table name as text: in the managed schema, or in the service's own. */
 function quotedName(schema: string, table: string): Sql {
   if (!REFERABLE_SYSTEM_COLLECTIONS.has(table)) return literal(qualified(schema, table));
   return sql`pg_catalog.format('%s.%I', (${ownSchemaOid})::pg_catalog.regnamespace, ${literal(table)})`;
@@ -79,27 +78,25 @@ function quotedName(schema: string, table: string): Sql {
 
 const OWN_NAMES: Sql = join([...REFERABLE_SYSTEM_COLLECTIONS.keys()].map(literal), sql`, `);
 
-/** The table w.name is looked for in n: the managed schema, or ours if it is one of ours. */
+/** Matches the namespace n in which the table w.name is expected: the managed schema or the service's own. */
 const isPlace = (schema: Sql): Sql =>
   sql`CASE WHEN w.name IN (${OWN_NAMES}) THEN n.oid = ${ownSchemaOid} ELSE n.nspname = ${schema} END`;
 
-/** A transaction that holds, or waits before us for, a lock that a change needs. */
+/** A transaction that holds a lock which a change needs, or waits for one ahead of it. */
 export interface Holder {
-  /** Of its server process; null: a prepared transaction. */
   pid: number | null;
-  /** As PostgreSQL counts transactions: tells it from a later one of the same process. */
+  /** The transaction id in PostgreSQL's numbering. It distinguishes a later transaction of the same process. */
   transaction: string;
-  /** As the application calls itself; often empty. */
+  /** The application_name, often empty. */
   application: string;
-  /** Seconds since it began; null: the account may not see it. */
+  /** Seconds since the transaction began; null if the account may not see it. */
   age: number | null;
-  /** The table. */
   table: string;
-  /** It is a VACUUM or ANALYZE: an automatic one cancels itself for a session that waits as long as deadlock_timeout. */
+  /** It is a VACUUM or ANALYZE. Autovacuum cancels itself for a session that waits longer than deadlock_timeout. */
   maintenance: boolean;
 }
 
-/** What conflicts with each lock, in the words of pg_locks. */
+/** The conflicting modes of each lock, named as in pg_locks. */
 const CONFLICTS: Readonly<Record<Mode, readonly string[]>> = (() => {
   const strong = ['ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'];
   const shareRow = ['RowExclusiveLock', 'ShareUpdateExclusiveLock', ...strong];
@@ -112,8 +109,8 @@ const CONFLICTS: Readonly<Record<Mode, readonly string[]>> = (() => {
 })();
 
 /**
- * Rows of `Holder`, those that hold before those that wait, the oldest first. Its parameters are `conflictsOf`. Partitions
- * count as their table. No session's SQL is read.
+ * Returns rows of `Holder`: holders before waiters, oldest first. The parameters are `conflictsOf`. Partitions count
+ * as their table. The query text of sessions is not read.
  */
 export const HOLDERS = sql`
   WITH requested AS (
@@ -137,18 +134,17 @@ export const HOLDERS = sql`
    ORDER BY l.granted DESC, age DESC NULLS LAST, l.virtualtransaction, w.name
    LIMIT 20`;
 
-/** Parameters of `HOLDERS`. */
 export function conflictsOf(schema: string, locks: readonly LockedTable[]): [string, string[], string[]] {
   const pairs = locks.flatMap(({ table, lock }) => CONFLICTS[lock].map((mode) => [table, mode] as const));
   return [schema, pairs.map(([table]) => table), pairs.map(([, mode]) => mode)];
 }
 
-/** Of the rows of `HOLDERS`: the holders; where there are none, the waiting. */
+/** Returns the holders, or the waiters if there are no holders. */
 export function readHolders(rows: readonly unknown[]): Holder[] {
   const all = rows as (Holder & { granted: boolean })[];
   const holding = all.filter(({ granted }) => granted);
   return holding.length > 0 ? holding : all;
 }
 
-/** Tells holders apart: the same process may hold by another transaction later. */
+/** Identifies a holder: the same process may hold locks in a later transaction. */
 export const holderKey = ({ pid, transaction }: Holder): string => `${pid} ${transaction}`;

@@ -1,4 +1,3 @@
-/** What a change of a column's type costs on a table with rows. */
 import type { ColumnSchema } from '../../schema/model/model.js';
 import type { Need } from '../../schema/model/extras.js';
 import { columnType, typeFromColumn } from '../../schema/normal-form/index.js';
@@ -9,13 +8,16 @@ import { type Kind, hasCast, kindOf } from './type-change.js';
 
 export type TypeChangeCosts = Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail'>;
 
-/** All false where the type stays as it is. @param needs the enums and domains that both tables use */
+/**
+ * All false if the type does not change.
+ * @param needs the enums and domains that the table uses before and after
+ */
 export function typeChangeCosts(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[] = []): TypeChangeCosts {
   if (columnType(from) === columnType(to)) return { loses_data: false, rewrites_table: false, may_fail: false };
   return { loses_data: losesData(from, to, needs), rewrites_table: !keepsBytes(from, to), may_fail: mayFail(from, to) };
 }
 
-/** Pairs of types with the same bytes on disk, so that PostgreSQL only notes the new type. */
+/** Pairs of types with the same binary format, for which PostgreSQL only changes the catalog. */
 function keepsBytes(from: ColumnSchema, to: ColumnSchema): boolean {
   if (from.data_type === 'numeric' && to.data_type === 'numeric') return isRoomier(from, to);
   if (kindOf(from) === 'temporal' && kindOf(to) === 'temporal') return keepsTimes(from, to);
@@ -28,28 +30,28 @@ const VARIABLE_TEXT = new Set(['text', 'citext', 'character varying']);
 
 const isTimestamp = ({ data_type }: ColumnSchema): boolean => data_type.startsWith('timestamp ');
 
-/** PostgreSQL keeps six digits of a second where none are said, and rounds to fewer. */
+/** PostgreSQL keeps six fractional digits of a second by default and rounds to fewer. */
 const MOST_DIGITS = 6;
 
 const digitsOf = ({ extras }: ColumnSchema): number => extras?.precision ?? MOST_DIGITS;
 
 /**
- * Our sessions run in UTC, where a timestamp with and without time zone is the same number; but PostgreSQL rounds after
- * such a cast whenever digits are said, without seeing that it needn't.
+ * Sessions run in UTC, where a timestamp has the same value with and without time zone. If a precision is given,
+ * PostgreSQL still rounds after such a cast, even if that is not needed.
  */
 function keepsTimes(from: ColumnSchema, to: ColumnSchema): boolean {
   if (from.data_type === to.data_type) return digitsOf(to) >= digitsOf(from);
   return isTimestamp(from) && isTimestamp(to) && digitsOf(to) === MOST_DIGITS;
 }
 
-/** numeric: at least as many digits, and the same number of them after the point. */
+/** numeric: at least as many digits, and the same scale. */
 function isRoomier(from: ColumnSchema, to: ColumnSchema): boolean {
   if (to.numeric_precision === null) return true;
   if (from.numeric_precision === null) return false;
   return to.numeric_precision >= from.numeric_precision && scaleOf(to) === scaleOf(from);
 }
 
-/** How a type reads and writes its values. `label`: an enum; `opaque`: a type that the service has no name for. */
+/** How a type prints and parses its values. `label`: an enum; `opaque`: a type unknown to the service. */
 type Spelling = Kind | 'label' | 'uuid' | 'bytes' | 'opaque';
 
 interface SpelledType {
@@ -57,7 +59,7 @@ interface SpelledType {
   spelling: Spelling;
 }
 
-/** A domain writes its values as its base type does. */
+/** A domain prints its values like its base type. */
 function spelledType(schema: ColumnSchema, needs: readonly Need[]): SpelledType {
   if (kindOf(schema) !== 'other') return { schema, spelling: kindOf(schema) };
   if (schema.data_type === 'uuid') return { schema, spelling: 'uuid' };
@@ -68,19 +70,19 @@ function spelledType(schema: ColumnSchema, needs: readonly Need[]): SpelledType 
   return spelledType({ ...schema, ...typeFromColumn(need.type) }, needs);
 }
 
-/** Whether some value's text does not survive without PostgreSQL rejecting the row: respelled, rounded or cut. */
+/** Checks whether some value can change silently: another spelling, rounding or truncation. */
 function losesData(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[]): boolean {
   const [old, now] = [spelledType(from, needs), spelledType(to, needs)];
-  // The explicit cast to a domain cuts what its base type does not hold; the assignment to a column would fail.
+  // An explicit cast to a domain truncates to the base type. An assignment to the column would fail.
   if (now.schema !== to && (now.schema.max_length !== null || now.schema.numeric_precision !== null)) return true;
   return LOSSES[now.spelling](old, now.schema);
 }
 
-/** By the type that the values get. */
+/** Keyed by the new type. */
 const LOSSES: Record<Spelling, (from: SpelledType, to: ColumnSchema) => boolean> = {
   text: cutsBlanks,
   number: losesNumbers,
-  // From numbers, all but zero become one value. Other types spell true in several ways: t, yes, 1.
+  // All numbers except zero become one value. Other types spell true in several ways: t, yes, 1.
   boolean: ({ spelling }) => ['number', 'text', 'json', 'label', 'opaque'].includes(spelling),
   temporal: losesTimes,
   json: losesJson,
@@ -89,17 +91,17 @@ const LOSSES: Record<Spelling, (from: SpelledType, to: ColumnSchema) => boolean>
     ['text', 'json', 'label', 'opaque'].includes(spelling) ||
     (schema.data_type === 'numeric' && magnitude(schema) >= UUID_DIGITS),
   bytes: ({ spelling }) => spelling !== 'bytes',
-  // A modifier of geometry rejects values and changes none.
+  // A geometry modifier rejects values and changes none.
   opaque: ({ schema }, to) => !isGeometry(schema) || !isGeometry(to),
   other: () => true,
 };
 
 const isGeometry = ({ data_type }: ColumnSchema): boolean => /^geometry\b/.test(data_type);
 
-/** 32 decimal digits read as a uuid. */
+/** A uuid can be written as 32 decimal digits. */
 const UUID_DIGITS = 32;
 
-/** An assignment cuts trailing blanks without an error, and `character` holds none. */
+/** An assignment truncates trailing blanks without an error, and `character` stores none. */
 function cutsBlanks({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
   const hasBlanks = ENDS_IN_BLANKS.has(spelling) && schema.data_type !== 'character' && schema.data_type !== 'jsonb';
   if (!hasBlanks || to.max_length === null) return false;
@@ -108,28 +110,31 @@ function cutsBlanks({ schema, spelling }: SpelledType, to: ColumnSchema): boolea
 
 const ENDS_IN_BLANKS: ReadonlySet<Spelling> = new Set(['text', 'json', 'label', 'opaque']);
 
-/** `0012` and `+12` are other texts of 12. jsonb has one text for a number. */
+/** `0012` and `+12` are other texts for 12. jsonb prints each number in one way. */
 function losesNumbers({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
   if (spelling === 'number') return roundsNumbers(schema, to);
   if (schema.data_type === 'jsonb') return roundsNumbers(null, to);
   return ENDS_IN_BLANKS.has(spelling);
 }
 
-/** A text may say more than the type holds: a zone, a time of day. Numbers read too: 20200203 and 200203 are one day. */
+/**
+ * A text may contain more than the type stores, such as a zone or a time of day. Numbers also parse: 20200203 and
+ * 200203 are the same day.
+ */
 function losesTimes({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
   if (spelling !== 'temporal') return spelling === 'number' || ENDS_IN_BLANKS.has(spelling);
   if (partsOf(schema).some((part) => !partsOf(to).includes(part))) return true;
   return partsOf(schema).includes('time') && digitsOf(to) < digitsOf(schema);
 }
 
-/** json keeps its text. jsonb keeps neither duplicate keys nor their order, nor blanks, nor the sign of a zero. */
+/** json keeps its text. jsonb drops duplicate keys, key order, whitespace and the sign of zero. */
 function losesJson({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
   if (spelling === 'text' || spelling === 'json') return to.data_type === 'jsonb' && schema.data_type !== 'jsonb';
-  // to_jsonb writes floating numbers as numeric, which has no negative zero.
+  // to_jsonb converts floating-point numbers to numeric, which has no negative zero.
   return spelling === 'opaque' || schema.data_type === 'real' || schema.data_type === 'double precision';
 }
 
-/** A moment in UTC is a day and a time, so nothing goes with its zone. */
+/** A timestamp in UTC is a date and a time, so the zone can be dropped without loss. */
 const PARTS = new Map<string, readonly string[]>([
   ['date', ['day']],
   ['time without time zone', ['time']],
@@ -140,14 +145,14 @@ const PARTS = new Map<string, readonly string[]>([
 
 const partsOf = ({ data_type }: ColumnSchema): readonly string[] => PARTS.get(data_type) ?? [];
 
-/** Whether some value of the old type has no counterpart in the new one, so that its row refuses the change. */
+/** Checks whether some value has no counterpart in the new type, so that its row fails. */
 function mayFail(from: ColumnSchema, to: ColumnSchema): boolean {
   const now = kindOf(to);
   if (now === 'text') return to.max_length !== null && longestText(from) > to.max_length;
   return FAILURES.get(`${kindOf(from)}>${now}`)?.(from, to) ?? now !== 'json';
 }
 
-/** From kind to kind. What isn't here goes through text, where only JSON takes everything. */
+/** Keyed by both kinds. All other pairs convert through text, where only JSON accepts everything. */
 const FAILURES = new Map<string, (from: ColumnSchema, to: ColumnSchema) => boolean>([
   ['number>number', numberMayFail],
   ['number>boolean', () => false],
@@ -157,7 +162,7 @@ const FAILURES = new Map<string, (from: ColumnSchema, to: ColumnSchema) => boole
   ['json>json', (_, to) => to.data_type === 'jsonb'],
 ]);
 
-/** NaN is a number everywhere but among the whole ones. */
+/** Integer types have no NaN; all other number types do. */
 function numberMayFail(from: ColumnSchema, to: ColumnSchema): boolean {
   const whole = (schema: ColumnSchema): boolean => schema.data_type.endsWith('int') || schema.data_type === 'integer';
   return magnitude(from) > magnitude(to) || (whole(to) && !whole(from));
@@ -172,7 +177,7 @@ const LONGEST = new Map([
   ['date', 13],
 ]);
 
-/** Characters of the longest value, written as text. */
+/** The length of the longest value as text, in characters. */
 function longestText(schema: ColumnSchema): number {
   return schema.max_length ?? LONGEST.get(schema.data_type) ?? Infinity;
 }

@@ -1,9 +1,8 @@
-/** Changing a column's type: how values are carried over. */
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { type Sql, sql, typeName } from './sql.js';
 
-/** What carries over alike. */
+/** Kinds of types whose values convert the same way. */
 export type Kind = 'text' | 'number' | 'boolean' | 'temporal' | 'json' | 'other';
 
 const KINDS = new Map<string, Kind>([
@@ -27,7 +26,7 @@ const KINDS = new Map<string, Kind>([
   ['jsonb', 'json'],
 ]);
 
-/** `other`: a type of its own kind, such as an enum, an array or uuid. */
+/** `other`: a type such as an enum, an array or uuid. */
 export const kindOf = ({ data_type }: Pick<ColumnSchema, 'data_type'>): Kind => KINDS.get(data_type) ?? 'other';
 
 /** Pairs of temporal types without a cast. */
@@ -44,8 +43,8 @@ const NO_CAST = new Set([
 ]);
 
 /**
- * The expression after USING; null where the assignment does it. An explicit cast cuts text to the new length without a
- * word, an assignment fails: into character types only the assignment does the last step, so that nothing is lost silently.
+ * The expression after USING; null if the assignment converts the values. An explicit cast silently truncates text to
+ * the new length; an assignment fails. For character types, the last step is therefore always the assignment.
  */
 export function conversion(from: ColumnSchema, to: ColumnSchema, column: Sql): Sql | null {
   if (from.data_type === to.data_type) return null;
@@ -54,12 +53,10 @@ export function conversion(from: ColumnSchema, to: ColumnSchema, column: Sql): S
   const type = typeName(columnType(to));
   const special = SPECIAL.get(`${old}>${now}`);
   if (special !== undefined) return special(column, type);
-  // From text every type can be read. Where PostgreSQL has no cast, the way leads through text: it succeeds on values
-  // that read alike, and always on a table without rows.
   return old === 'text' || hasCast(from, to) ? sql`${column}::${type}` : sql`${column}::text::${type}`;
 }
 
-/** PostgreSQL casts only integer to boolean and back; JSON it makes by function, not by cast. */
+/** PostgreSQL casts only integer to boolean and back. It converts JSON with a function instead of a cast. */
 const SPECIAL = new Map<string, (column: Sql, type: Sql) => Sql>([
   ['number>boolean', (column) => sql`${column} <> 0`],
   ['boolean>number', (column, type) => sql`${column}::integer::${type}`],
@@ -68,7 +65,7 @@ const SPECIAL = new Map<string, (column: Sql, type: Sql) => Sql>([
   ),
 ]);
 
-/** Whether PostgreSQL has a cast between two types of one kind. */
+/** Checks whether PostgreSQL has a cast between two types of one kind. */
 export function hasCast(from: ColumnSchema, to: ColumnSchema): boolean {
   const kind = kindOf(from);
   return kind === kindOf(to) && kind !== 'other' && !NO_CAST.has(`${from.data_type}>${to.data_type}`);

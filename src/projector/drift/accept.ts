@@ -1,4 +1,4 @@
-/** What is in the database and not in the log, as the log is to say it. */
+/** Builds the events that record in the log what the database contains. */
 import { isFolder, extrasOf, type CollectionNode, byName, partitionsOf } from '../../schema/model/state.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { runToEnd } from '../../kernel/resumable.js';
@@ -16,9 +16,9 @@ import { renamedTables } from './renames.js';
 import { type Place, type LockedDrift, readLockedDrift, isPartitioned } from './locked-drift.js';
 
 export interface Acceptance extends FoundDrift {
-  /** What stays a difference, and why. */
+  /** Differences that remain, with reasons. */
   notAccepted: NotAccepted[];
-  /** What of the tables that are taken stays in the database and is part of no snapshot. */
+  /** Objects of the accepted tables that stay in the database but are part of no snapshot. */
   notRepresented: Note[];
 }
 
@@ -29,7 +29,10 @@ export interface NotAccepted {
   message: string;
 }
 
-/** In a transaction that holds the log's lock. The tables it tells of can't be changed until that ends. */
+/**
+ * Call it in a transaction that holds the log's lock. The tables it covers cannot be changed until that transaction
+ * ends.
+ */
 export async function readAcceptance(place: Place, request: AcceptRequest): Promise<Acceptance> {
   const sight = await readLockedDrift(place, request);
   const { renames, finding } = sight;
@@ -43,7 +46,7 @@ export async function readAcceptance(place: Place, request: AcceptRequest): Prom
   return found;
 }
 
-/** A name that is mistyped would be passed over in silence. */
+/** A misspelled name would otherwise be ignored silently. */
 function missingFields({ finding, renames, request: { only = new Map() } }: LockedDrift): FoundDrift['missing'] {
   return [...only].flatMap(([collection, fields]) => {
     const columns = new Set(finding.tables.get(collection)?.columns.map(({ name }) => name));
@@ -94,9 +97,9 @@ interface Refused {
 }
 
 /**
- * A table that stays as the log says, with the types and sequences that it uses as they are now: they are the same for
- * every table, so those that are taken could not be without it. Null where they are as they were.
- * @returns `isAll`: nothing else of it differs
+ * A table that keeps its own definition, with the current types and sequences that it uses. These are shared by all
+ * tables, so accepted tables need them. Null if they did not change.
+ * @returns `isAll`: nothing else of the table differs
  */
 function withNeedsAsFound(sight: LockedDrift, { node, table, differences }: Refused) {
   const { schema } = node.collection;
@@ -119,7 +122,7 @@ type Reason = Omit<NotAccepted, 'collection'>;
 
 const FOLDER: Reason = { code: 'FOLDER', message: 'it is a folder; a table that has its name is not its table' };
 
-/** Why the log can't say what is there; null where it can. */
+/** Explains why the log cannot record the table; null if it can. */
 function reasonAgainst(sight: LockedDrift, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
   const { finding } = sight;
   const name = node.collection.collection;
@@ -128,14 +131,14 @@ function reasonAgainst(sight: LockedDrift, node: CollectionNode, table: CatalogT
   if (there === undefined) return partitionsThere(sight, name) ?? behindFolder(finding, node);
   const refusal = refusalOf({ table: there });
   if (refusal !== null) return { code: 'NOT_REPRESENTABLE', message: refusal.message };
-  // What has another name is adopted under it, as a whole.
+  // A renamed table is adopted as a whole under its new name.
   const isAdopted = [...sight.renames.collections.values()].includes(name);
   if (!isAdopted && isPartitioned(node, there))
     return { code: 'PARTITIONED', message: partitioningMessage(node, there) };
   return nameTakenByAlias(node, there) ?? pointsAtAnother(finding, there);
 }
 
-/** A table ends with all its partitions, and not before them. */
+/** A table is removed with all its partitions, and not before them. */
 function partitionsThere({ finding: { state, tables }, request }: LockedDrift, name: string): Reason | null {
   const all = [...partitionsOf(state, name)].sort(byName);
   if (all.some((each) => tables.has(each))) return { code: 'PARTITIONED', message: partitionedMessage(name) };
@@ -144,7 +147,7 @@ function partitionsThere({ finding: { state, tables }, request }: LockedDrift, n
   return { code: 'PARTITIONED', message: `its partition ${JSON.stringify(left)} is a collection still: accept both` };
 }
 
-/** Its table, when that has the name of a folder now: only a name that is free is taken for its new one. */
+/** Its table, if a folder now has that name. Only an unused name is accepted as the new one. */
 function behindFolder({ state, tables }: Finding, node: CollectionNode): Reason | null {
   const folders = [...tables.values()].filter(({ name }) => state.collections.get(name)?.collection.schema === null);
   const [table] = runToEnd(renamedTables([node], folders)).values();
@@ -201,7 +204,7 @@ function convert(
   return converted.ok ? converted.value : converted.problems.map(({ message }) => message).join('; ');
 }
 
-/** As the collection says it where that is no difference; what new or changed columns use comes along with them. */
+/** Uses the collection's representation where nothing differs. Needs of new or changed columns are included. */
 function said(converted: Converted, node: CollectionNode, differences: readonly Difference[]): DriftedTable {
   const known = alignSpelling(converted, node, differences);
   const { schema } = known.collection;
@@ -216,11 +219,10 @@ function said(converted: Converted, node: CollectionNode, differences: readonly 
 
 interface Asked {
   sight: LockedDrift;
-  /** As it was asked. */
   request: AcceptRequest;
 }
 
-/** Whatever would still differ is told, as the comparison after the commit would tell it. */
+/** Reports what would still differ, as the comparison after the commit would. */
 async function addStillDifferent({ client, schema, state }: Place, asked: Asked, found: Acceptance): Promise<void> {
   const { sight } = asked;
   const { desired } = await runYielding(acceptedState(state, found, asked.request));

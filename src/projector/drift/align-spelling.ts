@@ -1,4 +1,4 @@
-/** A table as it is there, said as its collection says it wherever the comparison found no difference. */
+/** Converts a table, using its collection's representation wherever the comparison found no difference. */
 import { type ColumnField, hasColumn, extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import type { ColumnExtras, Need, TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -8,7 +8,7 @@ import { withExtras } from '../../schema/transition/table-extras.js';
 import type { Converted } from '../adopt/convert.js';
 import type { Difference } from '../verify/index.js';
 
-/** The same thing can be said in several ways; one without a difference is no drift. */
+/** Equal objects can have several representations. A representation without a difference is no drift. */
 export function alignSpelling(found: Converted, node: CollectionNode, differences: readonly Difference[]): Converted {
   const differs = new Set(differences.map(({ field, member }) => `${field ?? ''}\0${member}`));
   const fields = found.fields.map((field) => {
@@ -39,7 +39,7 @@ function alignExtras(extras: TableExtras, known: TableExtras, differs: ReadonlyS
 const isSameKey = (found: TableExtras['primary_key'], known: TableExtras['primary_key']): boolean =>
   found !== undefined && found.name === known?.name && jsonEqual(found.columns, known.columns);
 
-/** What the table uses is looked at where the collection names it. */
+/** Compares the needs that the collection names. */
 function alignNeeds(found: readonly Need[] = [], known: readonly Need[] = [], same: (label: string) => boolean) {
   const before = new Map(known.map((need) => [needLabel(need), need]));
   return found.flatMap((need) => {
@@ -68,7 +68,6 @@ function alignField(field: ColumnField, known: ColumnField, differs: ReadonlySet
   return { ...field, schema: jsonEqual(schema, known.schema) ? known.schema : schema };
 }
 
-/** Names that are compared only where they are said, and spellings of the same value. */
 function columnExtras(field: ColumnField, known: ColumnField, same: (member: string) => boolean): ColumnExtras {
   const extras: ColumnExtras = { ...field.schema.extras };
   const before = known.schema.extras ?? {};

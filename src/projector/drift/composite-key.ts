@@ -1,4 +1,4 @@
-/** A primary key of several columns is one thing: it goes and comes as a whole, and not field by field. */
+/** A primary key with several columns is dropped and created as a whole instead of per field. */
 import { extrasOf, type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { Field } from '../../schema/model/model.js';
@@ -10,13 +10,13 @@ import { ident, qualified, sql } from '../ddl/sql.js';
 import type { RepairPlan } from './model.js';
 
 export interface KeyRepair {
-  /** The table as if its key were right. */
+  /** The table as it would be with the right key. */
   there: CollectionNode;
   before: RepairPlan['statements'];
   after: RepairPlan['statements'];
 }
 
-/** Null where no key of several columns is concerned and the key is of one column at most, or a column of it is missing. */
+/** Null if no multi-column key is involved, or if one of its columns is missing. */
 export function repairKey(known: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
   const [expected, found] = [keyOf(known), keyOf(there)];
   const isWhole = expected.columns.every((column) => there.fields.get(column)?.schema);
@@ -61,14 +61,14 @@ function keyOf(node: CollectionNode): Key {
 
 const saidKeyOf = (node: CollectionNode) => extrasOf(node).primary_key ?? null;
 
-/** A key of one column that comes, goes or is renamed is its field's. */
+/** A single-column key that is added, dropped or renamed belongs to its field. */
 function concerns(known: CollectionNode, there: CollectionNode): boolean {
   const [expected, found] = [keyOf(known), keyOf(there)];
   if (!jsonEqual(saidKeyOf(known), saidKeyOf(there))) return true;
   return expected.columns.length > 0 && found.columns.length > 0 && !jsonEqual(expected.columns, found.columns);
 }
 
-/** The field that a difference of the key is about. */
+/** The field that a difference of the key concerns. */
 const placeOf = ({ columns: [only, ...more], definition }: Key): string | null =>
   only === undefined || more.length > 0 || definition !== undefined ? null : only;
 

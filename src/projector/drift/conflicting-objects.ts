@@ -1,4 +1,7 @@
-/** Constraints and indexes that nothing can be altered into what the log says: they are dropped first, and the right ones created. */
+/**
+ * Constraints and indexes that cannot be altered into the recorded definition. They are dropped first and created
+ * again.
+ */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { extrasOfTable } from '../../schema/model/state.js';
@@ -10,7 +13,6 @@ import type { RepairPlan } from './model.js';
 
 export interface ConflictingObjects {
   statements: RepairPlan['statements'];
-  /** The table without them. */
   rest: CatalogTable;
 }
 
@@ -21,13 +23,13 @@ interface Part {
 
 const MEMBER = /^(constraint|index) (.*)$/s;
 
-/** The constraint or index that a difference is about; null where it is about something else. */
+/** The constraint or index that a difference concerns; null for other differences. */
 export function partOf({ member }: Pick<Difference, 'member'>): Part | null {
   const [, kind, name] = MEMBER.exec(member) ?? [];
   return kind === undefined || name === undefined ? null : { kind: kind as Part['kind'], name };
 }
 
-/** What depends on the table as a whole and on none of its fields, as members. */
+/** The members that belong to the table as a whole and to none of its fields. */
 export function looseParts(schema: TableSchema | null): string[] {
   const { constraints = [], indexes = [], unmanaged = [] } = extrasOfTable(schema);
   return [
@@ -40,13 +42,12 @@ export function looseParts(schema: TableSchema | null): string[] {
 interface Place {
   schema: string;
   table: CatalogTable;
-  /** The column there, by the field's name. */
+  /** The actual column, by field name. */
   renamed: ReadonlyMap<string, CatalogColumn>;
-  /** Of the table as it is there. */
+  /** Of the actual table. */
   loose: ReadonlySet<string>;
 }
 
-/** Of a name that the log gives to another, or on the table as a whole and unknown to the log. Primary keys are none. */
 export function conflictingObjects(differences: readonly Difference[], place: Place): ConflictingObjects {
   const { schema, table, loose } = place;
   const keys = new Set(table.constraints.filter(({ kind }) => kind === 'primary key').map(({ name }) => name));
@@ -70,7 +71,7 @@ export function conflictingObjects(differences: readonly Difference[], place: Pl
   };
 }
 
-/** What differs only in a column's name is right again with the name. */
+/** A difference only in a column's name disappears with the rename. */
 function isOnlyRenamed({ expected, found }: Difference, { renamed }: Place): boolean {
   if (!isObject(found) || !Array.isArray(found['columns'])) return false;
   const names = new Map([...renamed].map(([field, { name }]) => [name, field]));

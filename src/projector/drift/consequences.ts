@@ -1,10 +1,10 @@
-/** When a table was renamed, what points at it says its new name: that is no difference of its own. */
+/** After a rename, objects that reference the table show its new name. That is not a separate difference. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { Difference } from '../verify/index.js';
 
-/** @param renamed the table that is there, by the name it had */
+/** @param renamed the actual table, by its previous name */
 export function isConsequence({ expected, found }: Difference, renamed: ReadonlyMap<string, CatalogTable>): boolean {
   if (!isObject(expected) || !isObject(found)) return false;
   for (const [was, { name }] of renamed) {
@@ -15,7 +15,7 @@ export function isConsequence({ expected, found }: Difference, renamed: Readonly
 
 type Shape = { [member: string]: Json };
 
-/** The shape of a foreign key or a partition with the table's former name. */
+/** The shape of a foreign key or partition with the table's previous name. */
 function withName(shape: Shape, name: string, was: string): Shape {
   const { references, table, definition } = shape;
   const former: Shape = { ...shape };
@@ -25,5 +25,5 @@ function withName(shape: Shape, name: string, was: string): Shape {
   return former;
 }
 
-/** As pg_get_constraintdef writes it. */
+/** The spelling of pg_get_constraintdef. */
 const target = (name: string): string => ` REFERENCES ${quotedName(name)}(`;

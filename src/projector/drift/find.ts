@@ -1,4 +1,4 @@
-/** Finds drift, and says what would end it. */
+/** Finds drift and plans its repair. */
 import { isFolder, type CollectionNode, type State, byName, extrasOf } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
@@ -26,14 +26,14 @@ export interface Finding {
   schema: string;
   tables: ReadonlyMap<string, CatalogTable>;
   beside: CatalogObjects;
-  /** What seems to be a missing table, by the name that it had. */
+  /** The tables that appear to be missing ones, by previous name. */
   renamed: ReadonlyMap<string, CatalogTable>;
-  /** What differs, by table, in order. */
+  /** The differences by table, in order. */
   drifted: ReadonlyMap<string, Difference[]>;
   unmanaged: readonly CatalogTable[];
 }
 
-/** `state` must be the one the database is at: call it in a transaction that holds the log's lock. */
+/** `state` must match the position of the database, so call it in a transaction that holds the log's lock. */
 export async function findDrift(client: pg.ClientBase, state: State, schema: string): Promise<Drift> {
   const finding = await lookForDrift(client, state, schema);
   const found = await mapYielding(
@@ -45,7 +45,7 @@ export async function findDrift(client: pg.ClientBase, state: State, schema: str
   return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
 }
 
-/** Partitions and inherited children of managed tables in other schemas, which the catalog reader does not see. */
+/** Partitions and inherited children of managed tables in other schemas, which the catalog reader does not read. */
 const CHILDREN_ELSEWHERE = sql`
 SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
   FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
@@ -59,7 +59,7 @@ async function childrenElsewhere(client: pg.ClientBase, { collections }: State, 
   return rows.map(({ name }) => name);
 }
 
-/** Statements name the service's own tables as they are called here. */
+/** Replaces the placeholder of the service's schema by its name. */
 function asShown(client: pg.ClientBase, table: TableDrift): TableDrift {
   const differences = table.differences.map((each) => {
     const database = each.repair.database.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
@@ -68,7 +68,7 @@ function asShown(client: pg.ClientBase, table: TableDrift): TableDrift {
   return { ...table, differences };
 }
 
-/** What `findDrift` tells of, as it was read. */
+/** The same as `findDrift`, before it is prepared for display. */
 export async function lookForDrift(client: pg.ClientBase, state: State, schema: string): Promise<Finding> {
   const differences = await verifyCatalog(client, state, schema);
   const all = await readCatalog(client, schema);
@@ -114,7 +114,7 @@ function tableDrift(finding: Finding, table: string, differences: readonly Diffe
   return differentTable(finding, node, { there, differences });
 }
 
-/** A folder has no table: what bears its name isn't the service's to touch. */
+/** A folder has no table, so the service does not touch a table with its name. */
 function undesiredTable(table: string, differences: readonly Difference[]): TableDrift {
   return { table, kind: 'not wanted', differences: differences.map((each) => driftDifference(each, undefined)) };
 }
@@ -177,7 +177,7 @@ interface Renamed extends There {
 }
 
 interface TablePlan extends RepairPlan {
-  /** What depends on the table as a whole, in the log or the catalog, as members. */
+  /** Members that belong to the table as a whole, in the log or in the catalog. */
   loose: ReadonlySet<string>;
 }
 
@@ -217,13 +217,15 @@ function driftDifference(difference: Difference, plan: TablePlan | undefined, no
   return { ...(field === undefined ? {} : { field }), member, expected, found, repair };
 }
 
-/** Sequences that end with the field. */
+/** Sequences that the field owns. */
 const sequencesOf = (node: CollectionNode | undefined, field: string | undefined): string[] =>
   (extrasOf(node).needs ?? []).flatMap((need) =>
     need.kind === 'sequence' && field !== undefined && need.owned_by === field ? [need.name] : [],
   );
 
-/** The log says of a constraint or an index where it belongs: there the events are that would say what is there. */
+/**
+ * The log records a constraint or index with its owner, so the events for that owner would record the current one.
+ */
 function otherPlaces(difference: Difference, { loose }: TablePlan): (string | null)[] {
   const { member, found } = difference;
   if (partOf(difference) === null) return [];
@@ -231,7 +233,7 @@ function otherPlaces(difference: Difference, { loose }: TablePlan): (string | nu
   return [...columns.filter((each) => typeof each === 'string'), ...(loose.has(member) ? [null] : [])];
 }
 
-/** The table in normal form, said as the collection says it; null where it can't be said. */
+/** The table in normal form, using the collection's representation; null if it cannot be represented. */
 function convert(
   { state, schema, tables, beside: objects }: Finding,
   table: CatalogTable,

@@ -1,4 +1,4 @@
-/** What an acceptance decides on: tables that can't be changed until its transaction ends, by the names they have now. */
+/** The basis of an acceptance: tables that cannot change until its transaction ends, by their current names. */
 import { type CollectionNode, type State, partitionsOf, extrasOf } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -21,13 +21,16 @@ export interface Place {
 
 export interface LockedDrift {
   renames: Renames;
-  /** What differs beside them. Its state has the names that are there. */
+  /** All other differences. Its state uses the current names. */
   finding: Finding;
-  /** By those names. */
+  /** Uses the current names. */
   request: AcceptRequest;
 }
 
-/** Looks until nothing that it tells of is left unlocked. @throws LockedError */
+/**
+ * Repeats until all tables it covers are locked.
+ * @throws LockedError
+ */
 export async function readLockedDrift(place: Place, request: AcceptRequest): Promise<LockedDrift> {
   const held = new Set<string>();
   for (;;) {
@@ -49,13 +52,13 @@ async function look({ client, schema, state }: Place, request: AcceptRequest): P
   return { renames, finding: await lookForDrift(client, base, schema), request: requestAfter(request, renames) };
 }
 
-/** Those that are meant, whole, and that the log can say. */
+/** The renames that the request covers completely and that the log can record. */
 function renamesOf({ state, tables, drifted, renamed }: Finding, request: AcceptRequest): Renames {
   const collections = new Map<string, string>();
   const fields = new Map<string, ReadonlyMap<string, string>>();
   for (const [from, table] of renamed) {
     if (!request.takes(from, undefined) || refusalOf({ table }) !== null) continue;
-    // The log can't end a table while it has partitions.
+    // The log cannot remove a table while it has partitions.
     if (partitionsOf(state, from).size === 0) collections.set(from, table.name);
   }
   for (const name of drifted.keys()) {
@@ -76,13 +79,13 @@ function fieldNames(node: CollectionNode, table: CatalogTable, takes: (field: st
   return names;
 }
 
-/** Whether the log or the catalog says that it has partitions or is one. */
+/** Checks whether the log or the catalog shows it as partitioned or as a partition. */
 export const isPartitioned = (node: CollectionNode, table: CatalogTable | undefined): boolean =>
   extrasOf(node).partition_by !== undefined ||
   extrasOf(node).partition_of !== undefined ||
   (table !== undefined && (table.partitionKey !== null || table.partitionOf !== null));
 
-/** The tables that are told of, by the names that they have. */
+/** The tables covered by the request, by their current names. */
 function tablesOf({ finding, renames, request: { only } }: LockedDrift): string[] {
   const meant = [...finding.drifted.keys()].filter((name) => only === undefined || only.has(name));
   const names = new Set([...meant, ...renames.collections.values()]);
@@ -92,13 +95,13 @@ function tablesOf({ finding, renames, request: { only } }: LockedDrift): string[
 const locksOn = (names: Iterable<string>): LockedTable[] =>
   [...names].map((table) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }));
 
-/** Reading and writing rows goes on; DDL by hand waits. */
+/** Reads and writes of rows continue, but manual DDL waits. */
 async function lockHeld({ client, schema }: Place, names: readonly string[]): Promise<void> {
   const locks = locksOn(names);
   try {
     await client.query(lockTables(schema, locks));
   } catch (error) {
-    // Dropped or renamed by the session it waited for: the drift is to be read again.
+    // The session it waited for dropped or renamed it, so drift must be read again.
     if (isLocked(error) || sqlState(error) === SQLSTATE.undefined_table) throw new LockedError(error, locks);
     throw error;
   }

@@ -1,55 +1,53 @@
-/** Drift: where PostgreSQL's catalog isn't what the log says. */
 import type { NewEvent } from '../../schema/model/events.js';
 import type { Statement } from '../ddl/statement.js';
 import type { Json } from '../../kernel/json.js';
 
 export interface Drift {
-  /** Nothing is missing or different. Unmanaged tables are no drift. */
+  /** True if nothing is missing or different. Unmanaged tables are no drift. */
   ok: boolean;
-  /** By name. */
+  /** Ordered by name. */
   tables: TableDrift[];
-  /** Unmanaged tables, by name: adopt them, or leave them. */
+  /** The names of unmanaged tables, which can be adopted or left alone. */
   unmanaged: string[];
 }
 
 export interface TableDrift {
   table: string;
   kind: 'missing' | 'different' | 'not wanted';
-  /** The unmanaged table that looks like this one: probably it under another name. */
+  /** The unmanaged table that is probably this one under another name. */
   renamed_to?: string;
   differences: DriftDifference[];
 }
 
 export interface DriftDifference {
   field?: string;
-  /** What of it: `column`, `schema.data_type`, `index articles_title_index`. */
+  /** The member: `column`, `schema.data_type`, `index articles_title_index`. */
   member: string;
-  /** What the log says; null: nothing of the kind. */
+  /** The value in the log; null if it has none. */
   expected: Json;
-  /** What is there; null: nothing of the kind. */
+  /** The value in the database; null if it has none. */
   found: Json;
-  /** The column that looks like this one: probably it under another name. */
+  /** The column that is probably this one under another name. */
   renamed_to?: string;
-  /** What would end the difference, in the database or in the log. */
+  /** Ways to end the difference, in the database or in the log. */
   repair: Repair;
 }
 
 export interface Repair {
-  /** Statements that make the database as the log says. */
+  /** Statements that change the database to match the log. */
   database: RepairStatement[];
-  /** Events that make the log say what is there. */
+  /** Events that change the log to match the database. */
   log: Pick<NewEvent, 'type' | 'collection' | 'field' | 'data'>[];
 }
 
 export interface RepairStatement {
   sql: string;
   summary: string;
-  /** It drops an object, or converts values that may not come back: run only where the caller allows it. */
+  /** It drops an object or may lose values, so it runs only if the caller allows it. */
   drops: boolean;
 }
 
-/** What would make the log and the table alike. */
-/** `object`: what it is for. `field`: null for what is about the table as a whole. */
+/** `object`: its subject. `field`: null if it concerns the table as a whole. */
 export type PlannedRepair = RepairStatement & { field: string | null } & Pick<Statement, 'object' | 'ensures'>;
 
 export interface RepairPlan {

@@ -1,10 +1,10 @@
-/** Statements that make sure of what is there already: they would change nothing. */
+/** Removes statements that would change nothing because the object already exists. */
 import type { DatabaseObject } from '../ddl/statement.js';
 import type { CatalogObjects } from '../catalog/objects.js';
 import { type CollectionNode, extrasOfTable } from '../../schema/model/state.js';
 import type { PlannedRepair, RepairPlan } from './model.js';
 
-/** The plan without the statements on what `beside` shows to be there. The given one stays as it is. */
+/** The plan without statements whose objects exist according to `beside`. Does not modify the given plan. */
 export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
   plan: S,
   { collection }: CollectionNode,
@@ -17,14 +17,14 @@ export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
   return { ...plan, statements: plan.statements.filter((each) => !isNoOp(each)) };
 }
 
-/** Whether other tables need it too or not. */
+/** Ignores whether other tables need it. */
 function isThere({ kind, name }: DatabaseObject, { extensions, sequences, collations, typeNames }: CatalogObjects) {
   if (kind === 'extension') return extensions.has(name);
   if (kind === 'collation') return collations.has(name);
   return kind === 'sequence' ? sequences.has(name) : typeNames.has(name);
 }
 
-/** Dropping an identity drops its sequence, whose name another sequence of the column may be about to get. */
+/** Dropping an identity drops its sequence. Another sequence of the column may be about to get that name. */
 function isDropped(
   { kind, name }: DatabaseObject,
   {

@@ -1,4 +1,4 @@
-/** Tables and columns that are probably there under another name: what stands in their place looks like them. */
+/** Guesses which tables and columns were renamed by hand, by comparing missing objects with extra ones. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import { type ColumnField, hasColumn, type CollectionNode, byName } from '../../schema/model/state.js';
@@ -6,8 +6,8 @@ import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { objectNames } from '../ddl/object-names.js';
 
 /**
- * By the missing collection's name, the one table that has exactly its columns and still bears its names, as after
- * ALTER TABLE … RENAME. A table that only looks alike is another one.
+ * For each missing collection, the only table with exactly its columns and its object names, as after ALTER TABLE …
+ * RENAME. A table that only looks similar is another one.
  */
 export function* renamedTables(
   missing: readonly CollectionNode[],
@@ -30,7 +30,10 @@ export function* renamedTables(
   return found;
 }
 
-/** Only names that no copy of a table has: those of indexes and sequences are unique in a schema, LIKE copies no foreign key. */
+/**
+ * Only names that no copy of a table has: index and sequence names are unique per schema, and LIKE does not copy
+ * foreign keys.
+ */
 function bearsNames({ columns, constraints, indexes }: CatalogTable, node: CollectionNode): boolean {
   const own = objectNames(node);
   const keys = constraints.filter(({ kind }) => kind === 'foreign key');
@@ -38,7 +41,7 @@ function bearsNames({ columns, constraints, indexes }: CatalogTable, node: Colle
   return [...indexes, ...keys, ...sequences].some(({ name }) => own.has(name));
 }
 
-/** By the missing field's name, the one column too many that is of its kind; none where several could be meant. */
+/** For each missing field, the only extra column of the same type. None if several match. */
 export function renamedColumns(node: CollectionNode, { columns }: CatalogTable): Map<string, CatalogColumn> {
   const there = new Set(columns.map(({ name }) => name));
   const missing = [...node.fields.values()].filter(hasColumn).filter(({ field }) => !there.has(field));
@@ -68,7 +71,7 @@ function shape(columns: [name: string, type: string][]): string {
   return JSON.stringify([...columns].sort(([a], [b]) => byName(a, b)));
 }
 
-/** The table as it would be if the columns had their names back. */
+/** The table as it would be if the columns had their previous names. */
 export function withNames(table: CatalogTable, renamed: ReadonlyMap<string, CatalogColumn>): CatalogTable {
   const names = new Map([...renamed].map(([field, { name }]) => [name, field]));
   const back = <T extends string | null>(name: T): T => (names.get(name ?? '') ?? name) as T;

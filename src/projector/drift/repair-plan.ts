@@ -1,4 +1,4 @@
-/** The repair plan of one table: statements for the database, events for the log. */
+/** Plans the repair of one table: statements for the database, events for the log. */
 import { Draft } from '../../schema/transition/draft.js';
 import { dropCollection } from '../../schema/transition/cascade.js';
 import type { Relation } from '../../schema/model/model.js';
@@ -12,14 +12,14 @@ import type { PlannedRepair, Repair, RepairPlan } from './model.js';
 import { runToEnd } from '../../kernel/resumable.js';
 
 export interface TableToRepair {
-  /** As the table is there, in normal form. */
+  /** The actual table, in normal form. */
   all: Converted;
-  /** Without what goes before anything else, and what takes it away. */
+  /** Without the objects that are dropped first. */
   rest: Converted;
   statements: RepairPlan['statements'];
 }
 
-/** A table that is there and differs. */
+/** Plans the repair of a table that exists and differs. */
 export function planForDifferent(state: State, node: CollectionNode, found: TableToRepair, schema: string): RepairPlan {
   const { collection } = node.collection;
   const there = nodeOf(node, found.rest);
@@ -37,7 +37,7 @@ export function planForDifferent(state: State, node: CollectionNode, found: Tabl
   };
 }
 
-/** A table that isn't there. */
+/** Plans the repair of a missing table. */
 export function planForMissing(state: State, node: CollectionNode, schema: string): RepairPlan {
   const { collection } = node.collection;
   const draft = new Draft(state);
@@ -55,7 +55,7 @@ const withNode = (state: State, node: CollectionNode): State => ({
   collections: state.collections.set(node.collection.collection, node),
 });
 
-/** What has no place in the catalog is as it was: aliases, and relations without a foreign key. */
+/** Keeps what the catalog does not store: aliases, and relations without a foreign key. */
 function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
   const fields = new Map(found.fields.map((field) => [field.field, field]));
   for (const field of known.fields.values()) if (field.schema === null) fields.set(field.field, field);
@@ -71,8 +71,8 @@ function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
 }
 
 /**
- * Statements about one field, or about the table as a whole, and events about those and `others`.
- * @param sequences that the field needs: they come before its own statements
+ * Statements for one field or for the table as a whole, and events for those and `others`.
+ * @param sequences that the field needs; they precede its own statements
  */
 export function repairOf(
   plan: RepairPlan,
@@ -87,7 +87,6 @@ export function repairOf(
   });
 }
 
-/** As people are shown it. */
 export function repairOfAll({ statements, events }: RepairPlan): Repair {
   return {
     database: statements.map(({ sql, summary, drops }) => ({ sql, summary, drops })),

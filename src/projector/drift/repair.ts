@@ -1,4 +1,4 @@
-/** Makes the database as the log says, as far as that is allowed and PostgreSQL lets it. */
+/** Changes the database to match the log, as far as the caller and PostgreSQL allow it. */
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import type { State } from '../../schema/model/state.js';
@@ -11,28 +11,27 @@ export interface RepairOptions {
   client: pg.ClientBase;
   state: State;
   schema: string;
-  /** Without it, nothing that removes something is run. */
+  /** If false, no statement that removes something runs. */
   allowDrop: boolean;
 }
 
 export interface Repaired {
-  /** In the order they ran. */
+  /** In execution order. */
   made: RepairStatement[];
-  /** What was not run, and why. */
+  /** The statements that did not run, with reasons. */
   left: (RepairStatement & { reason: string })[];
-  /** What is still there. */
   drift: Drift;
 }
 
 /**
- * In the caller's transaction, which must hold the log's lock.
- * @throws LockedError when other sessions hold the locks: what was done so far is to be rolled back with the transaction
+ * Runs in the caller's transaction, which must hold the log's lock.
+ * @throws LockedError if other sessions hold the locks; the caller must then roll back the transaction
  */
 export async function repairDrift(options: RepairOptions): Promise<Repaired> {
   const { client, state, schema } = options;
   const made: RepairStatement[] = [];
   let drift = await findDrift(client, state, schema);
-  // Names first: what else differs can be told only when everything is called what it was called.
+  // Renames first: other differences can only be compared when all objects have their previous names.
   const renames = distinct(drift.tables.flatMap(renamesOf));
   if (renames.length > 0) {
     await runAll({ ...options, drift }, renames, made);
@@ -49,10 +48,10 @@ function renamesOf({ renamed_to: table, differences }: TableDrift): Group[] {
     .flatMap(({ repair }) => repair.database.map((statement) => [statement]));
 }
 
-/** Statements that are done together, or not at all. */
+/** Statements that all run, or none of them. */
 type Group = readonly RepairStatement[];
 
-/** Those of one column: half of them would leave it worse than it was. All others stand by themselves. */
+/** The statements of one column form one group, because half of them would make it worse. All others stand alone. */
 function groupsOf({ differences }: TableDrift): Group[] {
   return differences.flatMap(({ field, repair }): Group[] =>
     field === undefined ? repair.database.map((statement) => [statement]) : [repair.database],
@@ -68,11 +67,10 @@ function distinct(groups: readonly Group[]): Group[] {
 }
 
 interface Running extends RepairOptions {
-  /** What the statements come from. */
   drift: Drift;
 }
 
-/** What failed is tried again as long as others succeed: it may need what comes after it. */
+/** Failed statements are retried as long as others succeed, because they may depend on later ones. */
 async function runAll(options: Running, groups: readonly Group[], made: RepairStatement[]): Promise<Repaired['left']> {
   let failed: { group: Group; left: Repaired['left'] }[] = [];
   for (let rest = groups, before = Infinity; rest.length > 0 && rest.length < before;) {
@@ -87,7 +85,6 @@ async function runAll(options: Running, groups: readonly Group[], made: RepairSt
   return failed.flatMap(({ left }) => left);
 }
 
-/** In one savepoint. @returns what was not done, and why */
 async function run(
   { client, allowDrop, drift }: Running,
   group: Group,
@@ -113,11 +110,11 @@ async function run(
   return left;
 }
 
-/** PostgreSQL may cut or round values without an error where a column's type gets narrower. */
+/** PostgreSQL may truncate or round values without an error if a column's type gets narrower. */
 const LOSES = 'it drops an object or may lose values';
 
 const shown = ({ sql, summary, drops }: RepairStatement): RepairStatement => ({ sql, summary, drops });
 
-/** Repairs may need any lock on the tables that differ. */
+/** Repairs may need any lock on the differing tables. */
 const locksOf = ({ tables }: Drift): LockedTable[] =>
   tables.map(({ table, renamed_to }) => ({ table: renamed_to ?? table, lock: 'ACCESS EXCLUSIVE' }));

@@ -1,9 +1,9 @@
-/** What in the database needs a table or a column, and is no part of the schema: views, rules, policies, functions. */
+/** Finds unmanaged objects that depend on a table or a column: views, rules, policies, functions. */
 import type { Queryable } from '../../postgres/pool.js';
 import type { Dependent } from '../../schema/findings/index.js';
 import { sql } from '../ddl/sql.js';
 
-/** A view depends by its rule. Functions only where PostgreSQL has parsed their body (BEGIN ATOMIC). */
+/** A view depends through its rule. Functions only depend if PostgreSQL has parsed their body (BEGIN ATOMIC). */
 const DEPENDENTS = sql`
 SELECT DISTINCT c.relname::text AS table, a.attname::text AS column,
   CASE WHEN v.oid IS NOT NULL THEN CASE v.relkind WHEN 'm' THEN 'materialized view' WHEN 'v' THEN 'view' ELSE 'rule' END
@@ -22,7 +22,7 @@ WHERE c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')
   AND (v.oid IS NOT NULL AND v.oid <> c.oid OR f.oid IS NOT NULL OR p.oid IS NOT NULL)
 ORDER BY 1, 2, 3, 4 LIMIT 1000`;
 
-/** At most 1000, by table. */
+/** At most 1000, ordered by table. */
 export async function readDependents(db: Queryable, schema: string, tables: readonly string[]): Promise<Dependent[]> {
   const { rows } = await db.query<Dependent>(DEPENDENTS, [schema, tables]);
   return rows;

@@ -1,4 +1,4 @@
-/** The findings of a plan, with what the database knows of its tables. */
+/** The findings of a plan, with facts from the database about its tables. */
 import { runYielding } from '../../kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../../kernel/in-time.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -24,16 +24,16 @@ import { typeLookup, typeQuestion } from '../refusals/missing-extension.js';
 import { readTableFacts } from '../online/table-facts.js';
 import { readDependents } from './dependents.js';
 
-/** Milliseconds that the answers may take: a plan without them is better than none. */
+/** Milliseconds for all queries. A plan without these facts is better than none. */
 const LIMIT = 2_000;
 
-/** Tables of one question: the answer is parsed in one go. */
+/** Tables per query, because each result is parsed in one go. */
 const AT_ONCE = 1_000;
 
 /**
- * Asks once a plan, outside its transaction, and nothing where no rule wants to know. The statements may have been run
- * already, and taken back.
- * @param schema that of the tables; `patient`: waits for the answers, because something is decided by them
+ * Queries once per plan, outside its transaction, and only if a rule needs it. The statements may already have run
+ * and been rolled back.
+ * @param schema of the tables; `patient`: waits for the results, because a decision depends on them
  */
 export async function planFindings(
   db: Queryable,
@@ -45,7 +45,10 @@ export async function planFindings(
   return runYielding(findingsOf(plan, await ask(db, schema, { questions, patient })));
 }
 
-/** What is shown of a plan, with what the policy of now does about it. @param noticed beside the rules */
+/**
+ * The findings of a plan, with the effect of the current policy.
+ * @param noticed findings from other sources
+ */
 export async function judgedFindings(
   db: Queryable,
   schema: string,
@@ -55,7 +58,7 @@ export async function judgedFindings(
   return findingsByPolicy(db, schema, { plan, policy, noticed });
 }
 
-/** Of what is taken as the database has it: what the policy stops; the rest is no news. */
+/** For accepted drift: only the findings that the policy blocks. The others are already true in the database. */
 export async function stoppingFindings(
   db: Queryable,
   schema: string,
@@ -65,7 +68,7 @@ export async function stoppingFindings(
   return shown.filter(({ action }) => isStopping(action));
 }
 
-/** The same with another policy. */
+/** The same under another policy. */
 export async function findingsByPolicy(
   db: Queryable,
   schema: string,
@@ -79,8 +82,8 @@ export async function findingsByPolicy(
 }
 
 /**
- * The names that a collection is judged by: those that it had in its life, and those that the batch gives it. Nothing is
- * asked where the policy says the same of all collections.
+ * The names under which the policy judges a collection: previous names, and those that the batch assigns. Queries
+ * nothing if the policy is the same for all collections.
  */
 export async function namesJudged(
   db: Queryable,

@@ -1,4 +1,3 @@
-/** Makes one index be what the state wants it to be: there and valid, or not there. */
 import { extrasOf, type State, getField, isIndexed } from '../../schema/model/state.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -10,29 +9,32 @@ import { type PlacedTarget, renamedTarget, renamesWithin } from '../verify/renam
 import type { IndexTarget } from './targets.js';
 
 export interface Reconciling {
-  /** Not in a transaction: CREATE INDEX CONCURRENTLY can't be. */
+  /** Not in a transaction, because CREATE INDEX CONCURRENTLY cannot run in one. */
   client: pg.ClientBase;
   schema: string;
-  /** The state at the head of the log at the moment of the call, or later. */
+  /** The state at the head of the log when called, or later. */
   currentState: () => Promise<State>;
   stopping?: () => boolean;
 }
 
 export type Reconciled = 'built' | 'dropped' | 'as it should be';
 
-/** undefined_table, undefined_column, duplicate_table, undefined_object: the table changed under us; look again. */
+/**
+ * undefined_table, undefined_column, duplicate_table, undefined_object: the table changed concurrently, so look
+ * again.
+ */
 const MOVED = new Set(['42P01', '42703', '42P07', '42704']);
 const LOOKS = 3;
 
-/** They say something about who else was at the table just then, not about the index. */
+/** These errors depend on concurrent sessions, not on the index. */
 const MOMENTARY = new Set<string>([SQLSTATE.deadlock_detected, SQLSTATE.lock_not_available]);
-/** Milliseconds before each further try. Longer than that, and people should hear of it. */
+/** Milliseconds before each retry. After the last one, operators are notified. */
 const PAUSES = [100, 300, 1_000, 3_000];
 
 /**
- * The state decides, not the event: what a later event changed again is not done first. A valid index stays, an
- * invalid one is the rest of a build that failed and goes. Idempotent.
- * @throws what PostgreSQL says when it can't build the index
+ * Creates or drops an index to match the state instead of the event, so that outdated events cause no work. It keeps
+ * a valid index and drops an invalid one, which a failed build left behind. Idempotent.
+ * @throws the PostgreSQL error if the index cannot be built
  */
 export async function reconcileIndex(reconciling: Reconciling, target: PlacedTarget): Promise<Reconciled> {
   const pauses = PAUSES.values();
@@ -49,13 +51,13 @@ export async function reconcileIndex(reconciling: Reconciling, target: PlacedTar
   }
 }
 
-/** Whether a field, whatever it is called in the state, is to have an index. */
+/** Checks whether a field should have an index, whatever its current name. */
 export async function isDesired(db: Queryable, state: State, target: PlacedTarget): Promise<boolean> {
   const { collection, field } = await targetIn(db, state, target);
   return isIndexed(getField(state, collection, field));
 }
 
-/** By the names of the state, which is at the event of the target or later. */
+/** Translates the target to the names of the state, which is at the target's event or later. */
 async function targetIn(db: Queryable, state: State, target: PlacedTarget): Promise<IndexTarget> {
   return renamedTarget(target, await renamesWithin(db, target.position, state.position));
 }
@@ -78,7 +80,7 @@ async function reconcileOnce(reconciling: Reconciling, placed: PlacedTarget): Pr
   return afterBuild(reconciling, placed, name);
 }
 
-/** A partitioned table has no CONCURRENTLY. Applications that write queue behind this lock: it is waited for a moment only. */
+/** Partitioned tables do not support CONCURRENTLY. Writers queue behind this lock, so the wait for it is short. */
 async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void> {
   await client.query(sql`BEGIN; SET LOCAL lock_timeout = '200ms'`);
   try {
@@ -90,7 +92,9 @@ async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void>
   }
 }
 
-/** What took the index back or renamed it meanwhile did not see it, and knows the name it was built under no longer. */
+/**
+ * A concurrent rename or removal did not see the new index, and no longer knows the name under which it was built.
+ */
 async function afterBuild(reconciling: Reconciling, target: PlacedTarget, name: string): Promise<Reconciled> {
   const { client, schema, currentState } = reconciling;
   const state = await currentState();
@@ -101,9 +105,9 @@ async function afterBuild(reconciling: Reconciling, target: PlacedTarget, name: 
 }
 
 interface DesiredIndex {
-  /** What the field's index is called; null: it has none. */
+  /** The name of the field's index; null if it has none. */
   name: string | null;
-  /** Names of the table's other indexes. */
+  /** The names of the other indexes of the table. */
   others: ReadonlySet<string>;
 }
 
@@ -115,14 +119,13 @@ function desiredIndex(state: State, { collection, field }: IndexTarget): Desired
 }
 
 interface ExistingIndex {
-  /** Of the index; null: there is none. */
   valid: boolean | null;
   partitioned: boolean;
 }
 
 const NONE: ExistingIndex = { valid: null, partitioned: false };
 
-/** One of the same name that is anything but a plain index of the column is not ours. */
+/** An index with the same name that is not a plain index of the column is not ours. */
 const FIND: Sql = sql`
 SELECT t.relkind = 'p' AS partitioned, x.valid
 FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace

@@ -1,4 +1,6 @@
-/** From the checkpoint to the head of the log: what isn't about indexes is passed over, the rest is reconciled in order. */
+/**
+ * Processes the log from the checkpoint to the head: skips events without indexes and reconciles the others in order.
+ */
 import { headPosition } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
@@ -11,7 +13,7 @@ import { type IndexTarget, indexTargets } from './targets.js';
 
 export interface CatchingUp extends Omit<Reconciling, 'client'> {
   pool: Queryable;
-  /** Null: another process builds. */
+  /** Null if another process is building. */
   openSession: () => Promise<LockedSession | null>;
   logger: Logger;
   stopping: () => boolean;
@@ -19,7 +21,7 @@ export interface CatchingUp extends Omit<Reconciling, 'client'> {
 
 export type CaughtUp = 'done' | 'stopped' | 'busy elsewhere';
 
-/** An index that PostgreSQL would not build; `cause` says why. */
+/** PostgreSQL rejected an index; `cause` has the reason. */
 export class IndexBuildError extends Error {
   override readonly name = 'IndexBuildError';
   readonly position: number;
@@ -32,12 +34,10 @@ export class IndexBuildError extends Error {
   }
 }
 
-/** Long stretches without an index are noted on the way, so that a restart doesn't read them again. */
+/** Stores the checkpoint during long stretches without an index, so that a restart does not read them again. */
 const NOTED_EVERY = 10_000;
 
-/**
- * @throws IndexBuildError after noting everything before it; the checkpoint stays in front of the event that failed
- */
+/** @throws IndexBuildError after storing all earlier progress; the checkpoint stays before the failed event */
 export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
   await work.pool.query(REFUSE_OLDER_RELEASE.text);
   let noted = await loadCheckpoint(work.pool);
@@ -51,7 +51,7 @@ export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
   for await (const event of readIndexEvents(work.pool, { after: noted, upTo: head })) {
     if (work.stopping()) return 'stopped';
     if (indexTargets(event).length > 0) {
-      // Another process went on from here: its lock, its work.
+      // Another process has the lock and continued.
       if (!(await note())) return 'busy elsewhere';
       return inSession(work);
     }
@@ -62,7 +62,7 @@ export async function catchUp(work: CatchingUp): Promise<CaughtUp> {
   return (await note()) ? 'done' : 'busy elsewhere';
 }
 
-/** Under the lock the checkpoint is ours, so it is read again and then only goes forward. */
+/** Under the lock no other process moves the checkpoint, so it is read again and then only advances. */
 async function inSession(work: CatchingUp): Promise<CaughtUp> {
   const session = await work.openSession();
   if (session === null) return 'busy elsewhere';

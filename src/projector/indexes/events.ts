@@ -1,4 +1,3 @@
-/** What the builder of indexes reads of the log: only what may be about an index, however large the rest is. */
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { StoredEvent } from '../../schema/model/events.js';
@@ -7,12 +6,11 @@ import { readEvent } from '../../schema/fold/upcasting.js';
 
 const PAGE = 1_000;
 
-/** More than `indexTargets` finds something in: a patch is small, and what it touches is decided there. */
 const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
  WHERE position > $1 AND position <= $2 AND (type = 'field.updated' OR data @> '{"concurrent_indexes": true}')
  ORDER BY position LIMIT ${PAGE}`;
 
-/** Events after a position, and up to another one, that may be about an index; in order. */
+/** Events between two positions that may concern an index, in order. */
 export async function* readIndexEvents(
   db: Queryable,
   { after, upTo }: { after: number; upTo: number },

@@ -1,8 +1,9 @@
 /**
- * The follow-up projection that builds indexes after the commit of their event: CREATE INDEX CONCURRENTLY can't run in
- * a transaction. It has a checkpoint of its own, does each event at least once, and survives a crash: the next start
- * goes on from the checkpoint and replaces what the crash left invalid. An index that can't be built stops this
- * projection, visibly, and nothing else; it is tried again with growing pauses, and at once when an event gives it up.
+ * Builds indexes after the commit of their event, because CREATE INDEX CONCURRENTLY cannot run in a transaction.
+ *
+ * It has its own checkpoint and processes each event at least once. After a crash, the next start continues from the
+ * checkpoint and replaces invalid indexes. A failed build stops only this projection and is reported. It retries with
+ * growing pauses, and at once when an event drops the index.
  */
 import type pg from 'pg';
 import { growingPause } from '../../kernel/growing-pause.js';
@@ -16,53 +17,50 @@ import { type IndexFailure, loadCheckpoint, recordFailure } from './checkpoint.j
 import { isDesired } from './build-concurrently.js';
 
 export interface IndexProjection {
-  /** There may be something new in the log. Cheap; call it after every commit. */
+  /** Notifies it of new events. Cheap, so call it after every commit. */
   wake(): void;
-  /** Tries again at once, and waits for the end of the attempt; `status` tells how it went. */
+  /** Retries at once and waits for the end of the attempt; `status` has the result. */
   retry(): Promise<void>;
-  /** Cancels a build under way and waits for the end of it. */
+  /** Cancels a running build and waits until it has ended. */
   stop(): Promise<void>;
   status(): IndexProjectionStatus;
 }
 
 export interface IndexProjectionStatus {
   status: 'idle' | 'running' | 'failed' | 'stopped';
-  /** What stopped it; null when nothing did. */
+  /** The failure that stopped it, or null. */
   lastError: IndexFailure | null;
 }
 
 export interface IndexProjectionOptions {
-  /** For the checkpoint and for cancelling. */
   pool: pg.Pool;
-  /** For the builder's own connection. */
   connection: ConnectionOptions;
-  /** The name of the database. */
   database: string;
-  /** The state at the head of the log at the moment of the call, or later. */
+  /** The state at the head of the log when called, or later. */
   currentState: () => Promise<State>;
   logger: Logger;
-  /** The database takes no changes now: nothing is looked at until the next wake after that. */
+  /** While the database is read-only, nothing happens until the next wake. */
   readOnly?: () => boolean;
-  /** Milliseconds. */
+  /** In milliseconds. */
   pauses?: Partial<Pauses>;
 }
 
 interface Pauses {
-  /** Between a wake and the look at the log: a burst of commits is one look. */
+  /** Between a wake and reading the log, so that a burst of commits is read once. */
   gather: number;
-  /** Before looking whether the process that holds the lock has finished. */
+  /** Before checking whether the process with the lock has finished. */
   busy: number;
-  /** After the first failure; doubled with each further one. */
+  /** After the first failure. It doubles with each further one. */
   retry: number;
-  /** The longest. */
+  /** The upper limit. */
   maximum: number;
 }
 
 const PAUSES: Pauses = { gather: 100, busy: 1_000, retry: 1_000, maximum: 300_000 };
 
 /**
- * Looks at nothing before the first `wake` or `retry`. It never throws: what fails is logged, shown by `status`, and
- * tried again.
+ * Does nothing before the first `wake` or `retry`. It never throws: failures are logged, shown by `status` and
+ * retried.
  */
 export function createIndexProjection(options: IndexProjectionOptions): IndexProjection {
   const { pool, logger, readOnly = () => false } = options;
@@ -87,7 +85,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     return opened;
   };
 
-  /** What went wrong on a server that is a standby now is another one's to mend. */
+  /** On a server that is now a standby, another server must fix the failure. */
   const isReadOnly = (): boolean => {
     if (!readOnly()) return false;
     attempts = 0;
@@ -95,7 +93,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     return true;
   };
 
-  /** At most one timer; an earlier one wins. */
+  /** At most one timer; an earlier one takes precedence. */
   const later = (milliseconds: number): void => {
     if (stopped || timer !== undefined) return;
     timer = setTimeout(start, milliseconds);
@@ -144,7 +142,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     });
   };
 
-  /** While an index can't be built, only its being given up is news; or that another process got past it. */
+  /** While an index cannot be built, only two events matter: the index is dropped, or another process got past it. */
   const isOver = async (failed: IndexFailure): Promise<boolean> =>
     (await loadCheckpoint(pool)) >= failed.position || !(await isDesired(pool, await options.currentState(), failed));
 

@@ -1,4 +1,4 @@
-/** Which indexes an event may have left to be built, or to be dropped, after its commit. Pure. */
+/** Finds the indexes that an event may have left to build or drop after its commit. Pure. */
 import { isIndexed } from '../../schema/model/state.js';
 import type { LogEvent, NewEvent } from '../../schema/model/events.js';
 
@@ -8,8 +8,8 @@ export interface IndexTarget {
 }
 
 /**
- * Events that asked for an index to be built after the commit; and those that took an index away, because one may have
- * been under construction then, where DROP INDEX doesn't see it.
+ * Covers events that defer an index build, and events that drop an index. A build may have been running then, and
+ * DROP INDEX does not see it.
  */
 export function indexTargets(event: LogEvent): IndexTarget[] {
   switch (event.type) {

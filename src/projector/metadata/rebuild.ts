@@ -1,6 +1,6 @@
 /**
- * Rebuilds the metadata rows from the log, while the service serves. The new rows are made beside the real ones; the log's
- * lock is taken for the last few events and the switch alone. Readers of the rows see the old ones until it commits.
+ * Rebuilds the metadata rows from the log while the service runs. The new rows are staged beside the real ones. The
+ * log's lock is only taken for the last events and the switch. Readers see the old rows until the commit.
  */
 import type pg from 'pg';
 import { checkHead, logDiverged } from '../../log/divergence.js';
@@ -24,9 +24,7 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { ProblemError } from '../../kernel/problem.js';
 
 export interface RebuildMetadataOptions {
-  /** For a connection of its own. */
   connection: ConnectionOptions;
-  /** The name of the database. */
   database: string;
   /** Milliseconds to wait for the log's lock. */
   lockTimeout: number;
@@ -34,20 +32,20 @@ export interface RebuildMetadataOptions {
   onProgress?: Progress;
 }
 
-/** Told how many of how many events are done. */
+/** Reports how many events are done. */
 export type Progress = (done: number, total: number) => void;
 
 export interface RebuiltMetadata extends StagedRows {
-  /** The head of the log that the rows are at. */
+  /** The position of the rows. */
   position: number;
-  /** Collections whose rows were not the right ones, or changed meanwhile. */
+  /** The number of collections whose rows were wrong or changed during the rebuild. */
   replaced: number;
   milliseconds: number;
-  /** Of these, how long writers had to wait. */
+  /** The part of the time during which writers had to wait. */
   locked_milliseconds: number;
 }
 
-/** @throws ProblemError IN_USE while another rebuild runs, on any instance; LOCK_TIMEOUT, UNAVAILABLE */
+/** @throws ProblemError IN_USE while another rebuild runs on any instance; LOCK_TIMEOUT, UNAVAILABLE */
 export async function rebuildMetadataRows(options: RebuildMetadataOptions): Promise<RebuiltMetadata> {
   const { connection } = options;
   const config = connectionConfig({ ...connection, applicationName: 'data-platform-service rebuild' });
@@ -60,7 +58,7 @@ export async function rebuildMetadataRows(options: RebuildMetadataOptions): Prom
     const problem = environmentProblem(error);
     throw problem === undefined ? error : new ProblemError(problem, error);
   } finally {
-    // Temporary tables and the session's lock end with it.
+    // The temporary tables and the session's lock end with the connection.
     await client.end().catch(() => undefined);
   }
 }
@@ -75,7 +73,7 @@ async function rebuild(
   await enter(client, advisoryKey(place, 'rebuild-metadata'));
   await requireUndiverged(client);
   const total = await headPosition(client);
-  // From the first event on: a rebuild trusts the log and nothing else, stored folds neither.
+  // Starts at the first event: a rebuild trusts only the log, not stored folds.
   const folded = await foldLog(client, startPoint(), { stops: telling(total, options.onProgress) });
   options.onProgress?.(folded.head.position, folded.head.position);
   await createStaging(client);
@@ -85,7 +83,7 @@ async function rebuild(
   return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
 }
 
-/** A checkpoint that was rewritten would hide what it has seen. */
+/** Rewriting the checkpoint would hide a divergence. */
 async function requireUndiverged(client: pg.Client): Promise<void> {
   const { head, forgotten, pending } = await checkHead(client);
   const [noted] = pending ?? [];
@@ -103,7 +101,7 @@ function telling(total: number, onProgress: Progress = () => undefined): FoldLog
 }
 
 async function enter(client: pg.Client, key: string): Promise<void> {
-  // A long log takes long, and none of it in one transaction but the switch.
+  // A long log takes long, and only the switch needs a transaction.
   await client.query(unlimited('session'));
   const { rows } = await client.query<{ locked: boolean }>('SELECT pg_catalog.pg_try_advisory_lock($1) AS locked', [
     key,
@@ -117,12 +115,12 @@ async function enter(client: pg.Client, key: string): Promise<void> {
 
 interface Followed {
   point: Point;
-  /** The collections of the events. */
+  /** The collections that the events changed. */
   touched: Set<string>;
   events: number;
 }
 
-/** Folds what the log has after `from`. */
+/** Folds the events after `from`. */
 async function follow(client: pg.Client, from: Point): Promise<Followed> {
   const touched = new Set<string>();
   let point = from;
@@ -133,11 +131,11 @@ async function follow(client: pg.Client, from: Point): Promise<Followed> {
   return { point, touched, events: point.head.position - from.head.position };
 }
 
-/** So few events to go that it doesn't matter to take them along under the lock. */
+/** With so few events left, they can be processed under the lock. */
 const FEW = 100;
 const ROUNDS = 20;
 
-/** Catches up with writers without stopping them, as far as that goes. */
+/** Catches up with writers as far as possible without blocking them. */
 async function approach(client: pg.Client, from: Point): Promise<{ point: Point; touched: Set<string> }> {
   const touched = new Set<string>();
   let point = from;
@@ -155,7 +153,7 @@ interface Switch {
   touched: Set<string>;
   options: RebuildMetadataOptions;
   config: pg.ClientConfig;
-  /** Of the log's lock. */
+  /** The key of the log's lock. */
   key: string;
 }
 
@@ -167,7 +165,6 @@ ON CONFLICT (name) DO UPDATE
 type Switched = Pick<RebuiltMetadata, 'position' | 'replaced' | 'locked_milliseconds'>;
 
 async function switchOver(client: pg.Client, { point, touched, options, config, key }: Switch): Promise<Switched> {
-  // What is known by now is written before the lock is taken.
   await restage(client, point.state, touched);
   await sendBatch(client, [
     { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },

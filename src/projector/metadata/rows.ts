@@ -1,6 +1,6 @@
 /**
- * The metadata rows: service_collections, service_fields, service_relations, computed from the state. Written twice they
- * are the same rows: what is there is overwritten, what is gone stays gone.
+ * The metadata rows service_collections, service_fields and service_relations, computed from the state. Writing is
+ * idempotent: existing rows are overwritten, and deleting missing rows has no effect.
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
@@ -14,8 +14,8 @@ export interface ParameterisedSql {
 }
 
 /**
- * Far below the 256 MB that one jsonb value may have, even for fields with large options; and soon written, so that
- * the event loop runs between two of them.
+ * Keeps each value far below jsonb's limit of 256 MB, even with large options, and lets the event loop run between
+ * statements.
  */
 const ROWS_PER_STATEMENT = 2_000;
 
@@ -60,7 +60,7 @@ interface Key {
   field: string;
 }
 
-/** What differs between two states, as rows. */
+/** The difference between two states, as rows. */
 interface Rows {
   collections: Collection[];
   fields: Field[];
@@ -71,8 +71,8 @@ interface Rows {
 }
 
 /**
- * What must be written so that the rows say `after`, where they said `before` and only the collections in `touched` may
- * differ. At most six statements for up to 2,000 rows of a kind, none where nothing differs.
+ * The statements that change the rows from `before` to `after`, if only the collections in `touched` may differ. At
+ * most six statements for up to 2,000 rows of a kind, none if nothing differs.
  */
 export function* metadataStatements(
   before: State,
@@ -103,14 +103,13 @@ function noRows(): Rows {
 
 type Values<V> = ReadonlyMap<string, V>;
 
-/** A state shares what did not change, so identity tells. */
+/** States share unchanged values, so identity comparison is enough. */
 function compare<V>(old: Values<V>, now: Values<V>, put: V[], gone: (field: string) => void): void {
   if (old === now) return;
   for (const [name, value] of now) if (old.get(name) !== value) put.push(value);
   for (const name of old.keys()) if (!now.has(name)) gone(name);
 }
 
-/** Deletions first: a relation's id is unique, and a replaced relation brings a new one. */
 function* statementsFor(rows: Rows): Generator<ParameterisedSql> {
   yield* inChunks(DELETE_RELATIONS, rows.goneRelations);
   yield* inChunks(DELETE_FIELDS, rows.goneFields);
@@ -126,20 +125,16 @@ function* inChunks(text: Sql, rows: readonly unknown[], size = ROWS_PER_STATEMEN
   }
 }
 
-/** Rows written by a rebuild. */
+/** The number of rows that a rebuild wrote. */
 export interface WrittenRows {
   collections: number;
   fields: number;
   relations: number;
 }
 
-/** Small enough that PostgreSQL reads one chunk while the next one is written as JSON. */
+/** Small enough that PostgreSQL reads one chunk while the next is serialized. */
 const REBUILD_CHUNK = 5_000;
 
-/**
- * Empties the metadata rows and fills them from `state`. Call it inside a transaction that holds the log's lock and
- * where `state` is at the head: readers see the old rows until it commits. DELETE, because TRUNCATE would lock them out.
- */
 export async function rebuildMetadata(client: pg.ClientBase, state: State): Promise<WrittenRows> {
   const nodes = [...state.collections.values()];
   const collections = nodes.map((node) => node.collection);
@@ -152,7 +147,7 @@ export async function rebuildMetadata(client: pg.ClientBase, state: State): Prom
   for (const { text, values } of rebuildStatements(collections, fields, relations)) {
     await underway;
     underway = client.query(text, values);
-    // Awaited in the next iteration or below; until then a failure must not be unhandled.
+    // The promise is awaited in the next iteration or below, so a failure must not count as unhandled until then.
     underway.catch(() => undefined);
   }
   await underway;

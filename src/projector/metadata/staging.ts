@@ -1,6 +1,7 @@
 /**
- * Metadata rows beside the real ones: what differs from them is kept in temporary tables of one connection, and switched
- * in at the end. Each table is looked at by itself, in chunks: joining all rows at once would spill to the disk.
+ * Stages metadata rows: the differences from the real rows are kept in temporary tables of one connection and
+ * switched in at the end. Tables are compared one at a time in chunks, because one join over all rows would spill to
+ * disk.
  */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -12,13 +13,12 @@ import { type Sql, ident, join, sql, own } from '../ddl/sql.js';
 interface Kind {
   /** The real table. */
   table: Sql;
-  /** The temporary one: rows of collections whose real ones are not the right ones. */
   staged: Sql;
-  /** Temporary too: the names of these collections, those that should have no row among them. */
+  /** Also temporary: the names of these collections, including those that should have no row. */
   differing: Sql;
-  /** The rows that a node stands for. */
+  /** The rows of a node. */
   rowsOf: (node: CollectionNode) => Iterable<object>;
-  /** Its columns: the first is the collection that the row belongs to, the first `keys` are the key. */
+  /** The columns: the first is the collection that the row belongs to, and the first `keys` are the key. */
   columns: readonly [name: string, type: Sql][];
   keys: 1 | 2;
 }
@@ -78,7 +78,6 @@ const RELATIONS: Kind = {
 const KINDS = { collections: COLLECTIONS, fields: FIELDS, relations: RELATIONS };
 const EACH = ['collections', 'fields', 'relations'] as const;
 
-/** How many rows of each table. */
 export type StagedRows = Record<(typeof EACH)[number], number>;
 
 const comma = sql`, `;
@@ -90,7 +89,7 @@ const list = (columns: Kind['columns'], as: (name: Sql, type: Sql) => Sql): Sql 
 const names = ({ columns }: Kind): Sql => list(columns, (name) => name);
 const ownerOf = ({ columns }: Kind): Sql => ident(columns[0]?.[0] ?? '');
 
-/** Makes the temporary tables, empty. */
+/** Creates the temporary tables, empty. */
 export async function createStaging(client: pg.ClientBase): Promise<void> {
   for (const { table, staged, differing } of Object.values(KINDS)) {
     await client.query(sql`CREATE TEMP TABLE ${staged} (LIKE ${table})`);
@@ -99,19 +98,19 @@ export async function createStaging(client: pg.ClientBase): Promise<void> {
   await client.query(sql`CREATE TEMP TABLE pg_temp.staged_names (collection text NOT NULL)`);
 }
 
-/** Rows of one statement: PostgreSQL reads one chunk while the next one is written, and the event loop runs between. */
+/** Rows per statement. PostgreSQL reads one chunk while the next is written, and the event loop runs in between. */
 const CHUNK = 2_000;
 
-/** Compares all rows with those that `state` stands for, and stages what differs. */
+/** Compares all rows with those of `state` and stages the differences. */
 export async function stage(client: pg.ClientBase, state: State): Promise<StagedRows> {
-  // In the order of the primary keys, so that the switch adds to their indexes at the end.
+  // In primary key order, so that the switch appends to the indexes.
   const inOrder = await runYielding(sortedInSteps(state.collections, ([a], [b]) => byName(a, b)));
   const rows = await inChunks(client, inOrder, COMPARE);
   for (const kind of EACH) await client.query(TOO_MANY[kind]);
   return rows;
 }
 
-/** Stages the rows of these collections again, and has them switched whatever they were before. */
+/** Stages the rows of these collections again and switches them in any case. */
 export async function restage(client: pg.ClientBase, state: State, touched: ReadonlySet<string>): Promise<void> {
   if (touched.size === 0) return;
   for (const kind of Object.values(KINDS)) {
@@ -149,7 +148,8 @@ async function inChunks(
     [chunk, size] = [[], 0];
     await underway;
     underway = sendBatch(client, contents);
-    // Awaited before the next one or at the end; until then a failure must not be unhandled.
+    // The promise is awaited before the next chunk or at the end, so a failure must not count as unhandled until
+    // then.
     underway.catch(() => undefined);
   };
   for (const entry of nodes) {
@@ -183,7 +183,7 @@ const COMPARE = statementsBy((kind) => {
   const key = list(columns.slice(0, keys), (name) => name);
   const rest = columns.slice(keys);
   const of = (side: Sql): Sql => list(rest, (name) => sql`${side}.${name}`);
-  // The names of all collections are noted once, along with their own rows.
+  // The names of all collections are stored once, with the rows of the collections themselves.
   const noting =
     kind === COLLECTIONS
       ? sql`noted AS (INSERT INTO pg_temp.staged_names SELECT pg_catalog.unnest(${OWNERS})),`
@@ -201,7 +201,7 @@ INSERT INTO ${staged} (${names(kind)})
 SELECT ${names(kind)} FROM fresh WHERE ${ownerOf(kind)} IN (SELECT collection FROM wrong)`;
 });
 
-/** Rows of collections that there should be none of. */
+/** Rows of collections that should not exist. */
 const TOO_MANY = statementsBy(
   (kind) => sql`INSERT INTO ${kind.differing} (collection)
 SELECT DISTINCT ${ownerOf(kind)} FROM ${kind.table} t
@@ -209,13 +209,13 @@ WHERE NOT EXISTS (SELECT FROM pg_temp.staged_names n WHERE n.collection = t.${ow
 );
 
 /**
- * Replaces the rows of the collections that differ. Readers see the old ones until the transaction commits.
- * @returns how many collections that are
+ * Replaces the rows of the differing collections. Readers see the old rows until the commit.
+ * @returns the number of collections
  */
 export async function switchRows(client: pg.ClientBase): Promise<number> {
   const kinds = Object.values(KINDS);
   for (const { differing } of kinds) await client.query(sql`ANALYZE ${differing}`);
-  // All deletions first: a relation's id is unique, and may have stood in another row.
+  // All deletions first: a relation's id is unique and may have been in another row.
   for (const kind of kinds.toReversed()) {
     await client.query(
       sql`DELETE FROM ${kind.table} WHERE ${ownerOf(kind)} IN (SELECT collection FROM ${kind.differing})`,

@@ -1,26 +1,30 @@
-/** Whether a copy comes up to a table that is being written. Pure. */
+/** Decides whether a copy can catch up with a table that is being written. Pure. */
 
-/** Rows that were written and are followed in one go. */
 export const NOTES_AT_ONCE = 10_000;
 
-/** So few are left for the change itself: they are followed in a moment. */
+/** With so few notes left, the change itself can process them quickly. */
 const FEW = 500;
 
-/** Times that all there was could be followed in one go. What has come since is no more than that took. */
+/**
+ * How many times all notes were processed in one go. New ones then take about as long to process as the last go took.
+ */
 const TIMES = 5;
 
-/** Goes of `NOTES_AT_ONCE` between looks at what is left, and looks that find no less than those before, until it is hopeless. */
+/**
+ * `every`: goes of `NOTES_AT_ONCE` between counts of the remaining notes. `vain`: counts without progress until it is
+ * hopeless.
+ */
 const LOOKS = { every: 20, vain: 5 };
 
-/** Counts the goes of one copy, from its first batch of notes on; it asks the table for nothing. */
+/** Counts the goes of one copy, from its first batch of notes. It does not query the table. */
 export class Pursuit {
   private whole = 0;
-  /** Goes of `NOTES_AT_ONCE` since the last look. */
+  /** Goes of `NOTES_AT_ONCE` since the last count. */
   private full = 0;
   private least = Infinity;
   private vain = 0;
 
-  /** @param notes that were followed in one go */
+  /** @param notes processed in one go */
   isNear(notes: number): boolean {
     if (notes < NOTES_AT_ONCE) this.whole += 1;
     else this.full += 1;
@@ -31,7 +35,7 @@ export class Pursuit {
     return this.full === LOOKS.every;
   }
 
-  /** @param left as many as wait to be followed */
+  /** @param left the number of remaining notes */
   isHopeless(left: number): boolean {
     this.full = 0;
     this.vain = left < this.least ? 0 : this.vain + 1;

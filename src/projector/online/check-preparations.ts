@@ -1,4 +1,4 @@
-/** What the short transaction makes sure of before it does anything. */
+/** Checks the short transaction performs before it changes anything. */
 import { type Sql, block, join, literal, qualified, sql } from '../ddl/sql.js';
 import type { Statement } from '../ddl/statement.js';
 import type { Using } from './replacement.js';
@@ -8,7 +8,6 @@ import { preparedName } from './names.js';
 import type { Prepared } from './preparables.js';
 import type { EngineStep } from './steps.js';
 
-/** Under the locks, before anything is done: all of it is there, and valid. */
 export function check(used: readonly Using[]): Statement {
   const [{ statement }] = used as [Using];
   const rows = used.flatMap(expected);
@@ -41,7 +40,7 @@ export function check(used: readonly Using[]): Statement {
   };
 }
 
-/** Where each thing is, its name, its type, and what it was for. */
+/** The location, name, type and origin of each prepared object. */
 function expected({ id, schema, prepared, notNullBy, statement }: Using): Sql[] {
   const { what, table, key } = prepared;
   const summary = literal(statement.summary);

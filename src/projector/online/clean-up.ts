@@ -1,4 +1,3 @@
-/** Takes away what was made for a request: found in the catalog by its name, so that no crash can leave it behind. */
 import { type Sql, block, ident, literal, qualified, sql } from '../ddl/sql.js';
 import { ROOM } from './copy.js';
 import { preparedNamesOf } from './names.js';
@@ -18,7 +17,7 @@ export async function cleanUp(context: Cleaning, waits: LockWaits): Promise<void
 interface ConstraintRow {
   table: string;
   name: string;
-  /** The table that a foreign key points at, where it is in the same schema. */
+  /** The table that a foreign key references, if it is in the same schema. */
   other: string | null;
 }
 
@@ -44,7 +43,7 @@ const INDEXES: Sql = sql`
 SELECT c.relname::text AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relname ~ $2::text AND c.relkind IN ('i', 'I') ORDER BY 1`;
 
-/** Waits for the transactions that use the index, and stands in nobody's way. */
+/** Waits for the transactions that use the index, without blocking others. */
 async function dropIndexes({ session, schema, id, signal }: Cleaning): Promise<void> {
   const { rows } = await session.query<{ name: string }>(INDEXES, [schema, preparedNamesOf(id)]);
   for (const { name } of rows) {
@@ -76,7 +75,7 @@ UNION ALL
 SELECT 'table', relname::text FROM pg_catalog.pg_class
  WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relname ~ $1::text AND relkind = 'r'`;
 
-/** Nothing uses them without the triggers. The room goes with the last of them. */
+/** Without the triggers, nothing uses the copies. The schema is dropped with the last copy. */
 async function dropCopies({ session, id }: Cleaning): Promise<void> {
   const { rows } = await session.query<{ kind: 'function' | 'table'; name: string }>(IN_ROOM, [preparedNamesOf(id)]);
   for (const { kind, name } of rows) {

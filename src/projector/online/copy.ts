@@ -1,28 +1,29 @@
 /**
- * The copy of a column's values while the table is used. Triggers note the keys of the rows that are written, and nothing
- * else: so that no write of an application waits for the copy, conflicts with it, or fails because of it. What was
- * noted is read again from the table and put into the copy, the last of it under the lock of the change.
+ * Copies a column's values while the table is in use. Triggers only record the keys of written rows, so that no
+ * application write waits for the copy, conflicts with it or fails because of it. The recorded rows are read again
+ * from the table and updated in the copy, the last ones under the lock of the change.
  *
- * All of it stands in the trash's room of position 0, which no event has.
+ * All objects are in the trash schema of position 0, which no event has.
  */
 import { type Sql, block, ident, join, literal, qualified, sql, trash } from '../ddl/sql.js';
 import type { CopiedColumn } from '../ddl/statement.js';
 import { preparedName } from './names.js';
 
-/** Where copies are until their change is made. */
+/** The schema for copies until their change is applied. */
 export const ROOM: Sql = trash(0);
 
 export interface Copying {
-  /** The table, qualified. */
   table: Sql;
   column: CopiedColumn;
-  /** Its primary key. */
   key: readonly CopiedColumn[];
-  /** What the objects are called that are made for it. */
+  /** The name prefix of the objects created for the copy. */
   name: string;
 }
 
-/** @param id of the change request @param table its name alone; its schema is `schema` */
+/**
+ * @param id of the change request
+ * @param table its unqualified name; its schema is `schema`
+ */
 export function copyingOf(
   { id, schema }: { id: string; schema: string },
   { table, key: name, what }: { table: string; key: string; what: Pick<Copying, 'column' | 'key'> },
@@ -32,11 +33,11 @@ export function copyingOf(
 
 const inRoom = (name: string): Sql => sql`${ROOM}.${ident(name)}`;
 
-/** Where the values are, by the identities of their columns. */
+/** The values, in columns named by identity. */
 export const copyTable = ({ name }: Copying): Sql => inRoom(name);
-/** Keys of rows that were written, as they come. */
+/** Keys of written rows, in the order of the writes. */
 export const notedTable = ({ name }: Copying): Sql => inRoom(`${name}_noted`);
-/** What a trigger could not note, and why. */
+/** Rows that a trigger could not record, with the reason. */
 export const lostTable = ({ name }: Copying): Sql => inRoom(`${name}_lost`);
 const noteFunction = ({ name }: Copying): Sql => inRoom(`${name}_note`);
 
@@ -45,7 +46,7 @@ const all = <T>(items: readonly T[], each: (item: T) => Sql): Sql => join(items.
 
 const identities = (columns: readonly CopiedColumn[]): Sql => list(columns, ({ identity }) => ident(identity));
 
-/** The room, its tables and the function. Locks nothing that others use. */
+/** Creates the schema, its tables and the function. Locks nothing that others use. */
 export function createCopy(copying: Copying): Sql[] {
   const { table, key, column } = copying;
   const copied = list([...key, column], ({ name, identity }) => sql`t.${ident(name)} AS ${ident(identity)}`);
@@ -60,7 +61,7 @@ export function createCopy(copying: Copying): Sql[] {
   ];
 }
 
-/** Never an error: an application's write is worth more than the preparation. */
+/** Never raises an error: an application's write is more important than the preparation. */
 function noteBody(copying: Copying): Sql {
   const { key, column } = copying;
   const note = sql`INSERT INTO ${notedTable(copying)} SELECT`;
@@ -95,30 +96,30 @@ const EVENTS = [
   { suffix: '_t', on: sql`TRUNCATE`, rows: sql`` },
 ] as const;
 
-/** One for each kind of statement that writes, TRUNCATE too. */
+/** One trigger per kind of write, including TRUNCATE. */
 export const triggerNames = ({ name }: Pick<Copying, 'name'>): string[] =>
   EVENTS.map(({ suffix }) => `${name}${suffix}`);
 
-/** Under SHARE ROW EXCLUSIVE, which waits for all who write: from its commit on, nothing is missed. */
+/** Under SHARE ROW EXCLUSIVE, which waits for all writers: after its commit, no write is missed. */
 export function createTriggers(copying: Copying): Sql[] {
   const { table, name } = copying;
   return EVENTS.flatMap(({ suffix, on, rows }) => {
     const trigger = ident(`${name}${suffix}`);
     return [
       sql`CREATE TRIGGER ${trigger} AFTER ${on} ON ${table}${rows} FOR EACH STATEMENT EXECUTE FUNCTION ${noteFunction(copying)}()`,
-      // Also of sessions whose session_replication_role is replica.
+      // Also for sessions whose session_replication_role is replica.
       sql`ALTER TABLE ${table} ENABLE ALWAYS TRIGGER ${trigger}`,
     ];
   });
 }
 
-/** IF EXISTS: some may never have been made. */
+/** IF EXISTS: some may never have been created. */
 export const dropTriggers = ({ table, name }: Pick<Copying, 'table' | 'name'>): Sql[] =>
   EVENTS.map(({ suffix }) => sql`DROP TRIGGER IF EXISTS ${ident(`${name}${suffix}`)} ON ${table}`);
 
 /**
- * Copies rows behind a key, in the order of the key. Answers how many, and the last key. A row may be there already.
- * @param after the last key of the batch before, as literals; null: from the beginning
+ * Copies rows after a key, in key order. Returns their number and the last key. A row may already exist.
+ * @param after the last key of the previous batch, as literals; null: from the beginning
  */
 export function copyBatch(copying: Copying, after: readonly string[] | null, rows: Sql): Sql {
   const { table, key, column } = copying;
@@ -141,9 +142,9 @@ function upsert(copying: Copying, from: Sql): Sql {
 }
 
 /**
- * Reads again what was noted, and brings the copy up to it: one snapshot sees a note and what was written with it, or
- * neither. Answers how many notes, and whether the table was truncated. Each row is looked up by its key alone, as
- * PostgreSQL may think that there are next to no notes: after a VACUUM when there were none.
+ * Reads the noted rows again and updates the copy. One snapshot sees a note and its write, or neither. Returns the
+ * number of notes and whether the table was truncated. Each row is looked up by key separately: after a VACUUM of an
+ * empty notes table, PostgreSQL estimates almost no notes.
  */
 export function followNotes(copying: Copying, most: Sql): Sql {
   const { table, key, column } = copying;
@@ -161,7 +162,7 @@ export function followNotes(copying: Copying, most: Sql): Sql {
     SELECT count(*)::int AS notes, coalesce(pg_catalog.bool_or(truncated), false) AS truncated FROM taken`;
 }
 
-/** What the triggers needed. */
+/** The objects that the triggers used. */
 export const dropNotes = (copying: Copying): Sql[] => [
   sql`DROP FUNCTION IF EXISTS ${noteFunction(copying)}()`,
   sql`DROP TABLE IF EXISTS ${notedTable(copying)}`,

@@ -1,4 +1,4 @@
-/** What PostgreSQL's refusal of a step means for the request: failed for good, or a moment that passes. */
+/** Decides whether PostgreSQL's rejection of a step is final or temporary. */
 import { environmentProblem, driverError, sqlState } from '../../postgres/errors.js';
 import type { Problem } from '../../kernel/problem.js';
 import { ddlFailure } from '../refusals/ddl-failure.js';
@@ -7,13 +7,13 @@ import { preparedName } from './names.js';
 import type { EngineStep } from './steps.js';
 import { PreparationRefused, type PreparationStep, type StepContext } from './types.js';
 
-/** Counting may take so long, in milliseconds: a refusal without the count is better than one that comes late. */
+/** Milliseconds for counting rows. An error without the count is better than a late one. */
 const COUNTING = 10_000;
 
-/** invalid_schema_name: the clean-up of another request has just taken the empty room of copies away. */
+/** invalid_schema_name: the cleanup of another request has just dropped the empty schema for copies. */
 const ROOM_IS_GONE = '3F000';
 
-/** The error itself where it may pass: what it met is tried again later. */
+/** Rethrows a temporary error, so that the step is retried later. */
 export async function stepFailure(
   context: StepContext,
   step: PreparationStep,
@@ -45,7 +45,7 @@ function problemOf({ id }: StepContext, { summary }: PreparationStep, step: Engi
   return inLastNames(problem, step, preparedName(id, prepared.key));
 }
 
-/** Nobody knows the name that it has meanwhile; and a check that stands for NOT NULL is not what was asked for. */
+/** Replaces the temporary name, which nobody knows, and describes a check that stands for NOT NULL as NOT NULL. */
 function inLastNames(problem: Problem, { prepared, notNullBy }: EngineStep, ours: string): Problem {
   const { what, table } = prepared;
   const { reason, sqlstate } = problem.details as { reason: string; sqlstate: string };
@@ -62,7 +62,7 @@ function replaced(problem: Problem, from: string, to: string, sqlstate: string):
   return { ...problem, message: problem.message.replace(from, () => to), details };
 }
 
-/** Which rows it was, while nothing holds a lock. */
+/** Counts the violating rows while no lock is held. */
 async function counted({ session }: StepContext, { offending }: EngineStep, problem: Problem): Promise<Problem> {
   if (offending === null || !String(problem.details?.['sqlstate']).startsWith('23')) return problem;
   try {
@@ -72,7 +72,7 @@ async function counted({ session }: StepContext, { offending }: EngineStep, prob
     const { rows } = await session.query<{ count: number }>(offending.question);
     return withCount(problem, offending, Number(rows[0]?.count ?? 0));
   } catch (error) {
-    // The failure is told all the same.
+    // The failure is reported without the count.
     void driverError(error);
     return problem;
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Online preparations: what takes long of a change is made before it and outside its transaction, beside the applications
- * that use the table, so that the change itself is one short transaction. `types.ts` is what others see of it.
+ * Online preparations: the slow parts of a change run before it and outside its transaction, while applications use
+ * the table. The change itself is then one short transaction. `types.ts` is the interface for others.
  */
 import { cleanUp } from './clean-up.js';
 import { stepFailure } from './failure.js';
@@ -22,20 +22,20 @@ export { PREPARATION_LOST } from './preparation-lost.js';
 type Run = (context: StepContext, own: EngineStep, step: PreparationStep) => Promise<void>;
 
 export interface EngineOptions {
-  /** Milliseconds that a try waits for each strong lock; others queue behind it so long. */
+  /** Milliseconds that one attempt waits for a strong lock. Other sessions queue behind it for that time. */
   lockWait: number;
   pace?: Partial<Pace>;
-  /** Bytes of a table up to which nothing is prepared on it: it is read in a moment. */
+  /** Nothing is prepared for tables up to this size in bytes, because they are read quickly. */
   smallTable?: number;
 }
 
-/** Read, and its index built, in some 20 ms. */
+/** Takes about 20 ms to read and index. */
 const SMALL_TABLE = 8 * 1024 ** 2;
 
-/** Milliseconds. */
+/** In milliseconds. */
 const MAX_LAG = 10_000;
 
-/** It keeps nothing: all that it has to know again stands in the steps and in the database. */
+/** Stateless: everything it needs is stored in the steps and in the database. */
 export function createPreparationEngine(options: EngineOptions): PreparationEngine {
   const { lockWait, smallTable = SMALL_TABLE } = options;
   const pace: Pace = { rate: null, maxLag: MAX_LAG, ...options.pace };

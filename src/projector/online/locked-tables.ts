@@ -1,16 +1,16 @@
-/** Whom a batch locks, and how large that is: what somebody wants to know before it is run. */
+/** The tables that a batch locks, and their size. */
 import type { Queryable } from '../../postgres/pool.js';
 import type { LockedTable, Statement } from '../ddl/statement.js';
 import { strongestLocks } from '../ddl/table-locks.js';
 import { readTableFacts } from './table-facts.js';
 
 export interface LockedTableFacts extends LockedTable {
-  /** As PostgreSQL's statistics have them; null: they don't know the table yet. */
+  /** Estimated by PostgreSQL; null without statistics. */
   rows: number | null;
   bytes: number | null;
 }
 
-/** Each table that was there before once, by name, with the strongest lock on it. */
+/** Each existing table once, by name, with its strongest lock. */
 export async function lockedTables(
   db: Queryable,
   { schema, statements }: { schema: string; statements: readonly Statement[] },

@@ -1,4 +1,4 @@
-/** Why a statement on a large table can't be prepared. */
+/** Reasons why a statement on a large table cannot be prepared. */
 import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { hasColumn, type CollectionNode } from '../../schema/model/state.js';
@@ -14,14 +14,13 @@ import type { DecidedChange } from './types.js';
 export interface Judged {
   change: DecidedChange;
   statement: Statement;
-  /** Undefined: nothing of it can be. */
   prepared: Prepared | undefined;
   facts: TableFacts;
-  /** `server_version_num` */
+  /** The value of `server_version_num`. */
   version: number;
 }
 
-/** As `ONLINE_NOT_POSSIBLE`; null: nothing stands in the way. */
+/** Reported as `ONLINE_NOT_POSSIBLE`; null if there is no obstacle. */
 export function obstacleTo(judged: Judged): Problem | null {
   const { statement, prepared } = judged;
   const reason = statement.rewrites_table
@@ -39,7 +38,7 @@ function reasonOf(judged: Judged, prepared: Prepared): string | null {
   return reasonOfTable(judged, prepared) ?? reasonOfColumns(judged, prepared) ?? reasonOfTarget(judged, prepared);
 }
 
-/** What PostgreSQL can't do with partitions. */
+/** Limitations of PostgreSQL with partitions. */
 function reasonOfTable(judged: Judged, { what }: Prepared): string | null {
   const { facts, version } = judged;
   if (what.kind === 'copy') return reasonOfRows(facts);
@@ -51,7 +50,7 @@ function reasonOfTable(judged: Judged, { what }: Prepared): string | null {
   return null;
 }
 
-/** Why what is written can't be noted, or read. */
+/** Reasons why writes cannot be recorded or read. */
 function reasonOfRows({ kind, related, subscribed, policed }: TableFacts): string | null {
   if (kind === 'partitioned' || related)
     return 'rows of the table come and go by statements on other tables, its partitions or those it inherits from';
@@ -59,7 +58,7 @@ function reasonOfRows({ kind, related, subscribed, policed }: TableFacts): strin
   return policed ? "row level security is forced on the table's owner, so that not all rows can be read" : null;
 }
 
-/** What is made before must find the columns as it will find them. */
+/** Prepared objects need the columns to be the same before and after the change. */
 function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string | null {
   const [before, after] = [change.before, change.after].map(({ collections }) => collections.get(table));
   const isRenamed = change.events.some(
@@ -75,12 +74,12 @@ function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string 
     : `the same change makes, renames or alters the column ${JSON.stringify(moving)}: send that first, as a change of its own`;
 }
 
-/** Quoted or not. Found where there is none, only more is refused. */
+/** Matches with or without quotes. A false match only rejects more. */
 const mentions = (text: string, name: string): boolean => text.includes(name) || text.includes(ident(name));
 
 function needs(what: Prepared['what'], name: string): boolean {
   if (what.kind === 'not null') return what.column === name;
-  // Its own column is what goes.
+  // Its own column is the one that is dropped.
   if (what.kind === 'copy') return what.key.some((each) => each.name === name);
   return mentions(what.definition, name);
 }
@@ -90,7 +89,7 @@ interface Nodes {
   after: CollectionNode;
 }
 
-/** Columns that aren't there yet or not any longer, or have another name or type. */
+/** Columns that do not exist before or after the change, or that change their name or type. */
 function* movingColumns({ events }: DecidedChange, table: string, { before, after }: Nodes): Iterable<string> {
   for (const { type, collection, field, data } of events) {
     if (type !== 'field.renamed' || collection !== table) continue;
@@ -102,11 +101,11 @@ function* movingColumns({ events }: DecidedChange, table: string, { before, afte
   }
 }
 
-/** What a column's values are. */
+/** The members that determine the values of a column. */
 const madeOf = (field: Field | undefined): string =>
   hasColumn(field) ? `${columnTypeSql(field)} ${field.schema.generation_expression}` : '';
 
-/** A foreign key needs the key that it points at. */
+/** A foreign key needs the key that it references. */
 function reasonOfTarget({ change }: Judged, { table, what }: Prepared): string | null {
   if (what.kind !== 'constraint' || what.references === null || what.references === table) return null;
   const [before, after] = [change.before, change.after].map(({ collections }) =>

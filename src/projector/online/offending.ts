@@ -1,4 +1,4 @@
-/** Which rows would stand in the way of what is prepared. */
+/** Finds the rows that would violate a prepared constraint. */
 import type { Problem } from '../../kernel/problem.js';
 import { columnList } from '../ddl/names.js';
 import type { Statement } from '../ddl/statement.js';
@@ -6,10 +6,9 @@ import { type OffendingRows, offendingRowsOf } from '../refusals/offending-rows.
 import type { Prepared } from './preparables.js';
 import type { DecidedChange } from './types.js';
 
-/** By what is made: how PostgreSQL refuses the rows that break the rule. */
 const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: '23503', copy: '' } as const;
 
-/** Null where nothing more can be asked than PostgreSQL says by itself. */
+/** Null if no query can tell more than PostgreSQL's own message. */
 export function offendingOf(
   { before, after, schema }: DecidedChange,
   { source }: Statement,
@@ -22,7 +21,7 @@ export function offendingOf(
   return offendingRowsOf({ problem, before, after, schema });
 }
 
-/** Whether it is the rule of one field and no other. */
+/** Checks whether the rule concerns one field only. */
 function isOf(what: Prepared['what'], field: string): boolean {
   if (what.kind === 'key' || what.kind === 'index') return what.definition === columnList([field]);
   return what.kind === 'not null' || (what.kind === 'constraint' && what.references !== null);

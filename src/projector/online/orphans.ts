@@ -1,11 +1,11 @@
-/** What was made for change requests of which nothing is known any more: by a restored database, or by hand. */
+/** Finds objects of change requests that no longer exist, after a restore or manual changes. */
 import type { Queryable } from '../../postgres/pool.js';
 import { ownTable } from '../../postgres/own-tables.js';
 import { type Sql, ident, literal, qualified, sql } from '../ddl/sql.js';
 import { ROOM } from './copy.js';
 import { PREPARED_NAME, requestOf } from './names.js';
 
-/** Requests of which something may be in the database: its steps are kept until it is gone. */
+/** Requests that may still have objects in the database. Their steps are kept until those are gone. */
 export async function requestsInPreparation(db: Queryable): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ request: string }>(
     `SELECT DISTINCT request::text AS request FROM ${ownTable('service_preparations')}`,
@@ -14,11 +14,11 @@ export async function requestsInPreparation(db: Queryable): Promise<ReadonlySet<
 }
 
 export interface Orphan {
-  /** The uuid of the request that it was made for. */
+  /** The UUID of its change request. */
   request: string;
   kind: 'constraint' | 'index' | 'trigger' | 'table' | 'function';
   name: string;
-  /** What takes it away. */
+  /** The statement that drops it. */
   repair: Sql;
 }
 
@@ -27,7 +27,7 @@ interface Found extends Pick<Orphan, 'kind' | 'name'> {
   table: string | null;
 }
 
-/** In the order in which they can be dropped. */
+/** In an order in which they can be dropped. */
 const FOUND = sql`
 SELECT 'trigger' AS kind, t.tgname::text AS name, c.relname::text AS table
   FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
@@ -49,7 +49,10 @@ UNION ALL
 SELECT 'table', relname::text, NULL FROM pg_catalog.pg_class
  WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relkind = 'r' AND relname ~ $2::text`;
 
-/** In the order in which they can be dropped. @param schema the one that is managed */
+/**
+ * In an order in which they can be dropped.
+ * @param schema the managed schema
+ */
 export async function findOrphans(db: Queryable, schema: string): Promise<Orphan[]> {
   const living = await requestsInPreparation(db);
   const { rows } = await db.query<Found>(FOUND, [schema, PREPARED_NAME]);

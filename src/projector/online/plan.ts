@@ -1,4 +1,3 @@
-/** From a planned change to the steps that prepare it. */
 import type { Queryable } from '../../postgres/pool.js';
 import { tableOfRows, takesLong } from '../../schema/findings/planned-statement.js';
 import { offendingOf } from './offending.js';
@@ -11,7 +10,7 @@ import type { DecidedChange, Preparation } from './types.js';
 import { warningOf } from './warnings.js';
 
 export interface PlanOptions {
-  /** Bytes of a table that is read in a moment: nothing is prepared on it. */
+  /** Size in bytes of a table that is read quickly. Nothing is prepared on it. */
   smallTable: number;
 }
 
@@ -55,7 +54,7 @@ export async function planPreparation(
   };
 }
 
-/** By the name that the change gives a table: the one that the catalog has. */
+/** Maps the name that the change gives a table to its name in the catalog. */
 function namesBefore({ events }: DecidedChange): Map<string, string> {
   const names = new Map<string, string>();
   for (const event of events) {

@@ -1,19 +1,18 @@
-/** What of a batch can be prepared, and how it is kept as a step. */
+/** The parts of a batch that can be prepared, and how they are stored in a step. */
 import { hash } from 'node:crypto';
 import type { Json } from '../../kernel/json.js';
 import { fromStoredSql, storedSql } from '../ddl/sql.js';
 import { placeText } from '../../schema/model/place.js';
 import type { Preparable, Statement } from '../ddl/statement.js';
 
-/** One thing that is made before, on one table. */
 export interface Prepared {
   table: string;
   what: Preparable;
-  /** The same whenever the same change is planned. */
+  /** Stable: planning the same change again yields the same key. */
   key: string;
 }
 
-/** Undefined: nothing of the statement can be prepared. */
+/** Undefined if nothing of the statement can be prepared. */
 export function preparedOf({ preparable: what, object }: Statement): Prepared | undefined {
   return what === undefined || object.table === null
     ? undefined
@@ -29,7 +28,7 @@ function keyOf(table: string, what: Preparable): string {
 
 const hashOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 8);
 
-/** `check`, `foreign key`, `index` … for people. */
+/** For display: `check`, `foreign key`, `index` … */
 export function wordOf(what: Preparable): string {
   switch (what.kind) {
     case 'constraint':
@@ -43,7 +42,6 @@ export function wordOf(what: Preparable): string {
   }
 }
 
-/** As JSON. */
 export function toStored(what: Preparable): Json {
   const { definition, after } = what as Partial<Extract<Preparable, { kind: 'key' }>>;
   return {
@@ -53,7 +51,7 @@ export function toStored(what: Preparable): Json {
   } as unknown as Json;
 }
 
-/** What `toStored` made. */
+/** Accepts the output of `toStored`. */
 export function fromStored(stored: Json): Preparable {
   const { definition, after, ...rest } = stored as Record<string, string[]>;
   return {

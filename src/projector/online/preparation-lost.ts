@@ -1,2 +1,2 @@
-/** What PostgreSQL is made to say in the short transaction when something that was prepared is not there, or not valid. */
+/** The SQLSTATE that the short transaction raises if a prepared object is missing or invalid. */
 export const PREPARATION_LOST = 'DPS02';

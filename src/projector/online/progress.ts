@@ -1,4 +1,4 @@
-/** How far a step has come, asked on another connection. */
+/** Reads the progress of a step on another connection. */
 import type { Queryable } from '../../postgres/pool.js';
 import { HOLDERS, type Holder, conflictsOf, readHolders } from '../ddl/table-locks.js';
 import type { StepProgress } from './types.js';
@@ -11,7 +11,7 @@ interface Building {
   tuples_total: string;
 }
 
-/** What each phase of CREATE INDEX CONCURRENTLY is of the whole: where it begins and ends. As measured, roughly. */
+/** The measured start and end of each phase of CREATE INDEX CONCURRENTLY, as parts of the whole. */
 const PHASES: readonly [phase: string, from: number, to: number][] = [
   ['initializing', 0, 0],
   ['waiting for writers before build', 0, 0],
@@ -30,7 +30,7 @@ const BUILDING = `
 SELECT phase, blocks_done, blocks_total, tuples_done, tuples_total
 FROM pg_catalog.pg_stat_progress_create_index WHERE pid = $1`;
 
-/** Those that the session waits for: of a lock, or, as CREATE INDEX CONCURRENTLY does, of the end of a transaction. */
+/** Sessions that this one waits for: lock holders or, for CREATE INDEX CONCURRENTLY, running transactions. */
 const BLOCKERS = `
 SELECT DISTINCT ON (b.pid) nullif(b.pid, 0) AS pid, coalesce(v.virtualxid, b.pid::text) AS transaction,
        coalesce(a.application_name, '') AS application,
@@ -41,7 +41,6 @@ SELECT DISTINCT ON (b.pid) nullif(b.pid, 0) AS pid, coalesce(v.virtualxid, b.pid
   LEFT JOIN pg_catalog.pg_locks v ON v.pid = b.pid AND v.locktype = 'virtualxid' AND v.granted
  ORDER BY b.pid LIMIT 20`;
 
-/** @see PreparationEngine.observeStep */
 export async function observeStep(db: Queryable, pid: number, table: string): Promise<Partial<StepProgress>> {
   const [building, blockers] = await Promise.all([
     db.query<Building>(BUILDING, [pid]),

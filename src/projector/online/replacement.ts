@@ -1,4 +1,4 @@
-/** The statements that use what was prepared, in place of one that would take long. */
+/** The short statements that use prepared objects and replace a slow one. */
 import { postgresName } from '../../schema/model/constraint-names.js';
 import { COPY, notePrivileges } from '../ddl/trash/values.js';
 import { type Sql, block, ident, integer, join, literal, qualified, sql, trash } from '../ddl/sql.js';
@@ -17,7 +17,7 @@ export interface Using {
   notNullBy: EngineStep['notNullBy'];
 }
 
-/** None of them reads rows but those of a copy that have been noted. They fail where what was prepared isn't there. */
+/** They read no rows, except recently noted ones for a copy. They fail if a prepared object is missing. */
 export function inItsPlace(using: Using): Statement[] {
   const { prepared, statement, schema, id } = using;
   const { what } = prepared;
@@ -48,8 +48,8 @@ export function inItsPlace(using: Using): Statement[] {
 }
 
 /**
- * Before the statement itself, which has no rows to read then and, where it alters the type too, no check to read them for.
- * The constraint gets the name that PostgreSQL would have given it.
+ * Runs before the statement itself, which then has no rows or checks to read, even if it also alters the type. The
+ * constraint gets the name that PostgreSQL would have chosen.
  */
 function notNull({ prepared, schema, id, notNullBy }: Using, quick: (text: Sql) => Statement): Statement[] {
   const { what, table: name, key } = prepared;
@@ -64,7 +64,7 @@ function notNull({ prepared, schema, id, notNullBy }: Using, quick: (text: Sql) 
   return [quick(renameNotNull({ table, schema, ours }, notNullNames(name, what.column)))];
 }
 
-/** In the order in which PostgreSQL looks for one that no constraint of the schema has. */
+/** In the order in which PostgreSQL picks a name that no constraint of the schema has. */
 const notNullNames = (table: string, column: string): string[] =>
   Array.from({ length: 100 }, (_, index) => postgresName(table, column, `_not_null${index === 0 ? '' : index}`));
 
@@ -82,10 +82,10 @@ function renameNotNull({ table, schema, ours }: { table: Sql; schema: string; ou
   return sql`DO ${block(body)}`;
 }
 
-/** Notes that are still followed under the lock. With more of them, they are followed outside first. */
+/** Notes that may be processed under the lock. If there are more, they are processed before. */
 const FEW_NOTES = 20_000;
 
-/** The copy, brought up to the last write, is the trash's from here on. */
+/** Brings the copy up to the last write and moves it to the trash. */
 function takeCopy(
   { prepared, schema, id }: Using,
   what: Extract<Prepared['what'], { kind: 'copy' }>,
@@ -114,7 +114,7 @@ function takeCopy(
   ].map(quick);
 }
 
-/** They have names of ours, which say that a request has to do with them. */
+/** They still have temporary names, which mark them as objects of a request. */
 const renameConstraints = (copy: Sql): Sql => sql`DECLARE c record; BEGIN
     FOR c IN SELECT k.conname, k.contype, a.attname FROM pg_catalog.pg_constraint k
         LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND k.contype = 'n' AND a.attnum = k.conkey[1]

@@ -1,4 +1,4 @@
-/** NOT NULL, checks and foreign keys: added NOT VALID under a short lock, validated beside everybody. */
+/** NOT NULL, checks and foreign keys: added NOT VALID under a short lock, then validated without blocking others. */
 import { ident, literal, qualified, type Sql, sql } from '../ddl/sql.js';
 import type { LockedTable } from '../ddl/statement.js';
 import { preparedName } from './names.js';
@@ -7,7 +7,7 @@ import type { EngineStep, NotNullBy } from './steps.js';
 import { type LockWaits, underStrongLocks } from './strong-locks.js';
 import type { StepContext } from './types.js';
 
-/** Adds the rule for new rows; existing ones are not looked at. */
+/** Adds the constraint for new rows without checking existing ones. */
 export async function addConstraint(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
   if ((await findConstraint(context, step)) !== null) return;
   const { schema, id } = context;
@@ -21,9 +21,9 @@ export async function addConstraint(context: StepContext, step: EngineStep, wait
   });
 }
 
-/** Reads the whole table, under a lock that only other changes and VACUUM wait for. */
+/** Reads the whole table under a lock that blocks only other DDL and VACUUM. */
 export async function validateConstraint(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
-  // It may have been dropped by hand since.
+  // Someone may have dropped it by hand since.
   await addConstraint(context, step, waits);
   if ((await findConstraint(context, step)) === true) return;
   const { session, schema, id } = context;
@@ -35,8 +35,8 @@ function notValid({ what }: Prepared, notNullBy: NotNullBy): Sql | null {
   if (what.kind === 'constraint') return what.definition;
   if (what.kind !== 'not null') return null;
   const column = ident(what.column);
-  // IS NOT NULL is false for a composite value with a null attribute, which a NOT NULL column may hold. PostgreSQL proves
-  // NOT NULL from either.
+  // A composite value with a null attribute fails IS NOT NULL, but a NOT NULL column may hold it. PostgreSQL proves
+  // NOT NULL from either form.
   return notNullBy === 'constraint' ? sql`NOT NULL ${column}` : sql`CHECK (${column} IS DISTINCT FROM NULL)`;
 }
 
@@ -46,7 +46,6 @@ function locksOf({ table, what }: Prepared): LockedTable[] {
   return tables.map((each) => ({ table: each, lock: 'SHARE ROW EXCLUSIVE' }));
 }
 
-/** Whether it is validated; null: it isn't there. */
 async function findConstraint({ session, schema, id }: StepContext, { prepared }: EngineStep): Promise<boolean | null> {
   const found = sql`
     SELECT convalidated AS valid FROM pg_catalog.pg_constraint

@@ -1,4 +1,4 @@
-/** The copy of a column's values, batch by batch, while the table is used. */
+/** Copies the values of a column in batches while the table is in use. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../kernel/json.js';
 import { integer, literal, sql } from '../ddl/sql.js';
@@ -8,31 +8,30 @@ import { type Pace, firstSize, nextSize, restAfter, waitForStandbys } from './th
 import type { EngineStep } from './steps.js';
 import { PreparationRefused, type StepContext } from './types.js';
 
-/** As it is kept between batches, and between processes. */
+/** Stored between batches and across processes. */
 interface Progress {
-  /** The oid of the copy that it is about. */
+  /** The oid of the copy. */
   copy: string;
-  /** The key of the last row that was copied; null: none was yet. */
+  /** The key of the last copied row; null before the first. */
   after: string[] | null;
   copied: number;
-  /** All rows were: from here on only what is written is followed. */
+  /** All rows were copied. From here on, only new writes are processed. */
   done: boolean;
 }
 
-/** What the step of a copy is about. */
 export function copyingIn({ id, schema }: StepContext, { prepared }: EngineStep): Copying {
   if (prepared.what.kind !== 'copy') throw new Error('not the step of a copy');
   return copyingOf({ id, schema }, { ...prepared, what: prepared.what });
 }
 
-/** Copies what is missing, then follows what was written until little of that is left. */
+/** Copies the missing rows, then processes notes until few are left. */
 export async function copyValues(
   context: StepContext,
   step: EngineStep,
   { pace, total }: { pace: Pace; total: number | null },
 ): Promise<void> {
   const copying = copyingIn(context, step);
-  // Row security that would hide rows is an error instead.
+  // Raises an error instead of hiding rows by row security.
   await context.session.query('SET row_security = off');
   try {
     let progress = progressOf(context.checkpoint, await oidOf(context, copying));
@@ -53,7 +52,7 @@ export async function copyValues(
   }
 }
 
-/** A copy that was made again is empty, whatever was kept of the one before. */
+/** A recreated copy is empty, whatever progress was stored for the previous one. */
 function progressOf(checkpoint: StepContext['checkpoint'], copy: string): Progress {
   const isOfCopy = isObject(checkpoint) && checkpoint['copy'] === copy;
   return isOfCopy ? (checkpoint as unknown as Progress) : nothingOf(copy);
@@ -89,7 +88,7 @@ async function nextBatch(context: StepContext, copying: Copying, { progress, siz
   });
 }
 
-/** @returns whether the table was truncated meanwhile */
+/** @returns whether the table was truncated in the meantime */
 async function follow(context: StepContext, copying: Copying): Promise<boolean> {
   return (await followOnce(context, copying)).truncated;
 }
@@ -101,7 +100,7 @@ async function followOnce({ session }: StepContext, copying: Copying): Promise<{
   return rows[0] ?? { notes: 0, truncated: false };
 }
 
-/** Nothing of what was copied is there any more, and little of what will have to be. */
+/** Starts over after a TRUNCATE: the copied rows no longer exist. */
 async function beginAgain(context: StepContext, copying: Copying): Promise<Progress> {
   const progress = nothingOf(await oidOf(context, copying));
   await inTransaction(context, async () => {
@@ -111,19 +110,19 @@ async function beginAgain(context: StepContext, copying: Copying): Promise<Progr
   return progress;
 }
 
-/** Until the change itself can follow the rest. */
+/** Continues until the change itself can process the rest. */
 async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
   const { progress, session } = context;
   progress({ done: 1, phase: 'following what is written' });
   await pursue(context, copying, pace);
   const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
   await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
-  // What was written while a large copy was counted isn't left for the change, under whose lock others wait.
+  // Writes during a long count are processed here instead of under the lock of the change.
   await pursue(context, copying, pace);
   await requireNothingLost(context, copying);
 }
 
-/** Follows what is written until little of it is left. */
+/** Processes notes until few are left. */
 async function pursue(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
   const { signal, session } = context;
   const pursuit = new Pursuit();
@@ -140,7 +139,7 @@ async function pursue(context: StepContext, copying: Copying, pace: Pace): Promi
   }
 }
 
-/** @throws PreparationRefused where it is hopeless */
+/** @throws PreparationRefused if the copy cannot catch up */
 async function look(context: StepContext, copying: Copying, pursuit: Pursuit): Promise<void> {
   const left = await notesLeft(context, copying);
   context.progress({ phase: `following what is written: ${left.toLocaleString('en')} rows are left` });
@@ -159,7 +158,7 @@ function tooFast({ table }: Copying, left: number): PreparationRefused {
   ]);
 }
 
-/** What a trigger could not note can't be kept. */
+/** Rows that a trigger could not record cannot be kept. */
 async function requireNothingLost({ session }: StepContext, copying: Copying): Promise<void> {
   const { rows } = await session.query<{ reason: string }>(sql`SELECT reason FROM ${lostTable(copying)} LIMIT 1`);
   const [lost] = rows;

@@ -1,4 +1,4 @@
-/** Indexes, and those of keys: built concurrently under a name of ours. */
+/** Builds indexes, including those of keys, concurrently under a temporary name. */
 import { ident, literal, qualified, sql } from '../ddl/sql.js';
 import { preparedName } from './names.js';
 import { type Pace, waitForStandbys } from './throttle.js';
@@ -6,9 +6,8 @@ import type { EngineStep } from './steps.js';
 import type { StepContext } from './types.js';
 
 /**
- * A valid one stays; an invalid one is the rest of a build that failed, and goes. By one process of the server: parallel
- * workers would be sooner done and take the processors of those who use the table. A build can't be made to pause, so that
- * standbys catch up before it begins.
+ * Keeps a valid index and drops an invalid one, which a failed build left behind. Builds without parallel workers,
+ * which would take CPU time from applications. A build cannot pause, so standbys catch up before it begins.
  */
 export async function buildIndex(context: StepContext, { prepared }: EngineStep, pace: Pace): Promise<void> {
   const { table, what, key } = prepared;

@@ -1,4 +1,4 @@
-/** The beginning of a copy: its tables, and the triggers that note what is written. */
+/** Starts a copy: creates its tables, and the triggers that record writes. */
 import { integer, join, literal, sql } from '../ddl/sql.js';
 import {
   type Copying,
@@ -17,13 +17,13 @@ import type { EngineStep } from './steps.js';
 import { type LockWaits, underStrongLocks } from './strong-locks.js';
 import type { StepContext } from './types.js';
 
-/** Makes the copy, empty, and the triggers that note what is written from then on. One without the other is begun again. */
+/** Creates the empty copy and the triggers that record all later writes. If either is missing, it starts over. */
 export async function noteWrites(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
   const copying = copyingIn(context, step);
   if (await isWhole(context, copying)) return;
   const { table } = step.prepared;
   const locks = [{ table, lock: 'SHARE ROW EXCLUSIVE' }] as const;
-  // What is left of triggers of before goes first, with a lock of its own: what they need can be made again then.
+  // Old triggers are dropped first, under a separate lock, so that the objects they use can be recreated.
   if (await hasTriggers(context, copying))
     await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, { under: dropTriggers(copying) });
   await ensureRoom(context);
@@ -31,7 +31,10 @@ export async function noteWrites(context: StepContext, step: EngineStep, waits: 
   await underStrongLocks(context, locks, waits, { before, under: createTriggers(copying) });
 }
 
-/** They are made in one transaction: whoever has the triggers has the rest, unless something was dropped or disabled by hand. */
+/**
+ * All are created in one transaction. If the triggers exist, so does the rest, unless someone dropped or disabled
+ * something by hand.
+ */
 async function isWhole({ session }: StepContext, copying: Copying): Promise<boolean> {
   const names = triggerNames(copying);
   const tables = [copyTable, notedTable, lostTable].map(
@@ -53,7 +56,7 @@ async function hasTriggers({ session }: StepContext, copying: Copying): Promise<
   return rowCount !== 0;
 }
 
-/** IF NOT EXISTS alone would ask for the right to create schemas even where it is there. */
+/** IF NOT EXISTS alone would require the CREATE privilege even if the schema exists. */
 async function ensureRoom({ session }: StepContext): Promise<void> {
   const { rowCount } = await session.query(
     sql`SELECT FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace(${literal(ROOM)})::oid`,

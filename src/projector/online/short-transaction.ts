@@ -1,4 +1,4 @@
-/** The short transaction: what was prepared takes the place of what would take long. */
+/** The short transaction: statements that use prepared objects replace slow ones. */
 import type { Statement } from '../ddl/statement.js';
 import { check } from './check-preparations.js';
 import { type Using, inItsPlace } from './replacement.js';
@@ -34,7 +34,7 @@ interface Further {
   known: ReadonlyMap<string, EngineStep>;
 }
 
-/** Of a table on which something was prepared: it is large. */
+/** Covers the other statements of a large table on which something was prepared. */
 function furtherSteps(change: DecidedChange, { statement, prepared, known }: Further): PreparationStep[] {
   const other = [...known.values()].find(({ prepared: { table } }) => table === prepared.table);
   if (other === undefined) return [];

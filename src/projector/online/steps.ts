@@ -1,4 +1,4 @@
-/** The steps that prepare one thing; what of them only this room reads; and where they came from. */
+/** The steps that prepare one object, and their members that only this folder reads. */
 import type { Json } from '../../kernel/json.js';
 import type { Statement } from '../ddl/statement.js';
 import type { OffendingRows } from '../refusals/offending-rows.js';
@@ -7,15 +7,17 @@ import { type Prepared, fromStored, toStored, wordOf } from './preparables.js';
 import type { TableFacts } from './table-facts.js';
 import type { PreparationStep } from './types.js';
 
-/** How a column becomes NOT NULL: by the constraint itself, from PostgreSQL 18 on, or by a check that says the same. */
+/**
+ * How a column becomes NOT NULL: through the constraint itself from PostgreSQL 18 on, or through an equivalent check.
+ */
 export type NotNullBy = 'constraint' | 'check';
 
-/** A step as this room reads it. */
+/** The engine's view of a step. */
 export interface EngineStep {
   kind: 'add' | 'validate' | 'index' | 'note' | 'copy';
   prepared: Prepared;
   notNullBy: NotNullBy;
-  /** Which rows break the rule; null: PostgreSQL's own words have to do. */
+  /** The rows that violate the rule; null if only PostgreSQL's message is available. */
   offending: OffendingRows | null;
   source: Statement['source'];
 }
@@ -28,7 +30,6 @@ export interface Stepping {
   offending: OffendingRows | null;
 }
 
-/** In the order they are run in. */
 export function stepsOf(stepping: Stepping): PreparationStep[] {
   const { prepared } = stepping;
   const { what } = prepared;
@@ -65,7 +66,7 @@ function toStep(kind: EngineStep['kind'], summary: string, stepping: Stepping): 
   };
 }
 
-/** A step as the runner hands it back. */
+/** Reads a step that the runner returns. */
 export function readStep(step: PreparationStep): EngineStep {
   const { prepared, offending } = step as unknown as Record<'prepared' | 'offending', Record<string, Json>>;
   return {

@@ -1,7 +1,7 @@
 /**
- * A short transaction under strong locks, beside applications that use the table. A strong lock that is waited for stops
- * everybody who comes later, so it is asked for with a short wait, again and again, never given up; and while it is known
- * who is in the way, their end is waited for without asking.
+ * Runs a short transaction under strong locks while applications use the table. A waiting strong lock blocks all
+ * later sessions, so each attempt waits only briefly and is repeated without limit. Between attempts, it waits until
+ * known holders have finished.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLocked } from '../../postgres/errors.js';
@@ -13,30 +13,30 @@ import type { StepContext } from './types.js';
 export type Locking = Pick<StepContext, 'session' | 'schema' | 'signal'> & Partial<Pick<StepContext, 'progress'>>;
 
 export interface LockWaits {
-  /** Milliseconds that a strong lock is waited for, and others behind it. */
+  /** Milliseconds to wait for a strong lock. Other sessions queue behind it for that time. */
   strong: number;
 }
 
 /**
- * Milliseconds that the weak lock is waited for. It is in nobody's way but that of other changes and of VACUUM; an automatic
- * one cancels itself for a session that waits as long as deadlock_timeout (1 s), so that the strong lock doesn't have to.
+ * Milliseconds to wait for the weak lock. It only blocks DDL and VACUUM. Autovacuum cancels itself for a session that
+ * waits longer than deadlock_timeout (1 s), so the strong lock need not wait for it.
  */
 const WEAK = 5_000;
 
-/** Milliseconds between tries, and between looks at those who are in the way. */
+/** Milliseconds between attempts, and between checks of the holders. */
 const PAUSES = { first: 50, longest: 2_000, look: 400 };
 
-/** Milliseconds after which it is tried again though those who were in the way still are: it may be others by then. */
+/** Milliseconds until the next attempt even if holders remain, because others may hold the lock by then. */
 const PATIENCE = 10_000;
 
 export interface Work {
-  /** In the same transaction, before the locks are asked for: nobody waits for it. */
+  /** Runs in the same transaction before the locks are requested, so nobody waits for it. */
   before?: readonly Sql[];
-  /** In one message: others wait for all of it. */
+  /** Sent in one message, because other sessions wait for all of it. */
   under: readonly Sql[];
 }
 
-/** Runs statements in a transaction that holds the locks. They may be run several times. */
+/** Runs statements in a transaction that holds the locks. They may run several times. */
 export async function underStrongLocks(
   context: Locking,
   locks: readonly LockedTable[],

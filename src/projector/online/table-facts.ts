@@ -1,4 +1,4 @@
-/** What the catalog and the statistics say of the tables of a change. */
+/** Facts from the catalog and the statistics about the tables of a change. */
 import type { Queryable } from '../../postgres/pool.js';
 import { sql } from '../ddl/sql.js';
 import { partsOf } from '../ddl/partitions.js';
@@ -6,25 +6,24 @@ import { partsOf } from '../ddl/partitions.js';
 export interface TableFacts {
   name: string;
   kind: 'table' | 'partitioned';
-  /** Of the heap, with its partitions; null: the statistics don't know the table yet. */
+  /** Size of the heap with its partitions; null without statistics. */
   bytes: number | null;
-  /** As PostgreSQL's statistics estimate it; null: they don't know the table yet. */
+  /** PostgreSQL's estimate; null without statistics. */
   rows: number | null;
-  /** Seconds since they were gathered; null: never, what they say was counted on the way. */
+  /** Age of the statistics in seconds; null if the table was never analyzed. */
   age: number | null;
-  /** Scans and rows written, as far as they are counted. */
   uses: number | null;
-  /** Rows come by logical replication. */
+  /** Rows arrive through logical replication. */
   subscribed: boolean;
-  /** It is a partition, inherits, or is inherited from: rows come and go by statements on other tables. */
+  /** It is a partition or takes part in inheritance: statements on other tables add and remove its rows. */
   related: boolean;
-  /** Policies hold for its owner too. */
+  /** Row security policies also apply to its owner. */
   policed: boolean;
 }
 
 /**
- * What the files have now is asked under a lock that waits for ACCESS EXCLUSIVE; the statistics are there for everybody.
- * Partitions are looked up in pg_inherits: pg_partition_tree locks them.
+ * Reading exact file sizes needs a lock that waits for ACCESS EXCLUSIVE; statistics do not. Partitions come from
+ * pg_inherits, because pg_partition_tree locks them.
  */
 const FACTS = sql`
 SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age, p.uses,
@@ -49,11 +48,11 @@ WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p'
 export interface Asked {
   schema: string;
   tables: readonly string[];
-  /** The bytes that there are, not those of the statistics. */
+  /** Whether the sizes are exact instead of estimated. */
   exact: boolean;
 }
 
-/** By name. Tables that aren't there are left out. */
+/** Keyed by name. Missing tables are left out. */
 export async function readTableFacts(
   client: Queryable,
   { schema, tables, exact }: Asked,

@@ -1,8 +1,8 @@
 /**
- * Between change requests, which decide when something is prepared and tell people of it, and the engine of this room,
- * which knows what PostgreSQL needs. A preparation is planned from a change that was decided, carried out step by step
- * outside its transaction, and used by the short transaction that makes the change. The runner of change requests calls
- * everything here; nothing here knows of events or HTTP.
+ * The interface between change requests, which decide when to prepare and inform people, and this engine, which knows
+ * PostgreSQL. A preparation is planned from a decided change and runs step by step outside its transaction. The short
+ * transaction of the change uses it. The runner of change requests calls everything here; nothing here knows events
+ * or HTTP.
  */
 import type pg from 'pg';
 import type { Json } from '../../kernel/json.js';
@@ -14,91 +14,92 @@ import type { State } from '../../schema/model/state.js';
 import type { Statement } from '../ddl/statement.js';
 import type { Holder } from '../ddl/table-locks.js';
 
-/** A change as the pipeline decided and planned it, before anything of it was done. */
+/** A change that the pipeline decided and planned but has not carried out. */
 export interface DecidedChange {
-  /** The uuid of the change request: what is made in the database for it carries its name (see `cleanUp`). */
   id: string;
   before: State;
   after: State;
   events: readonly LogEvent[];
-  /** As `planBatch` has them, without a preparation. */
+  /** From `planBatch`, without a preparation. */
   statements: readonly Statement[];
-  /** The schema that is managed. */
   schema: string;
 }
 
 /**
- * What has to be done before. Plain JSON: it is kept beside the log, so that any process goes on with it. Members beyond
- * these are the engine's own; the runner hands them back as they were.
+ * A step that must run before the change. It is plain JSON stored outside the log, so any process can continue it.
+ * Other members belong to the engine, and the runner returns them unchanged.
  */
 export interface PreparationStep {
-  /** Names the step within its request, the same whenever the same change is planned: `validate articles.title not null`. */
+  /**
+   * Identifies the step within its request. Planning the same change again yields the same key: `validate
+   * articles.title not null`.
+   */
   key: string;
-  /** `check`, `validate`, `index`, `copy` …: for metrics and for machines. */
+  /** `check`, `validate`, `index`, `copy` …: for metrics and programs. */
   kind: string;
   collection: string;
   field: string | null;
-  /** One phrase for people: `validate that articles.title is never null`. */
+  /** A phrase for display: `validate that articles.title is never null`. */
   summary: string;
-  /** What it works through, as PostgreSQL's statistics estimate it; null: not known. */
+  /** PostgreSQL's estimate of the rows to process; null if unknown. */
   rows: number | null;
   bytes: number | null;
-  /** The engine's own. */
+  /** Members that belong to the engine. */
   [more: string]: Json;
 }
 
 export type Preparation =
-  /** Nothing of it takes long, or nothing of it can be done before: it is applied at once, as without `online`. */
+  /** Nothing takes long, or nothing can be prepared: the change is applied at once, as without `online`. */
   | { kind: 'nothing' }
-  /** `ONLINE_NOT_POSSIBLE`, each with its reason and place. Nothing was done. */
+  /** Each is `ONLINE_NOT_POSSIBLE` with its reason and location. Nothing was changed. */
   | { kind: 'not possible'; problems: Problem[] }
   | {
       kind: 'steps';
-      /** In the order they are run in, one at a time. */
+      /** In execution order, one at a time. */
       steps: PreparationStep[];
       /**
-       * Collections that must stay as they are meanwhile, by name: every other change of their tables is refused (`IN_USE`).
-       * For a foreign key both sides.
+       * Names of collections that must not change meanwhile. Other changes of their tables are rejected (`IN_USE`). A
+       * foreign key includes both sides.
        */
       collections: string[];
-      /** What people should know before it starts: that rows which break the rule are refused from now on, for one. */
+      /** Warnings before the start, for example that rows violating the rule are rejected from now on. */
       warnings: Warning[];
     };
 
-/** How far a step has come. Kept beside the log and shown as it is. */
+/** The progress of a step, stored outside the log and shown as is. */
 export interface StepProgress {
-  /** 0 to 1; null: PostgreSQL doesn't tell. */
+  /** From 0 to 1; null if PostgreSQL does not report it. */
   done: number | null;
-  /** What of it runs: `building index: scanning table`; null: nothing more to say than the step's summary. */
+  /** The current phase: `building index: scanning table`; null if there is nothing to add to the summary. */
   phase: string | null;
-  /** Whose transactions it waits for; empty: nobody's. */
+  /** The transactions that it waits for. */
   waiting_for: readonly Holder[];
 }
 
-/** What a step runs with. */
+/** The context in which a step runs. */
 export interface StepContext {
-  /** Of the change request. */
   id: string;
-  /** A session of its own on the server itself, in no transaction; no statement_timeout, no lock_timeout. */
+  /** A dedicated session on the server, outside transactions, without statement_timeout and lock_timeout. */
   session: pg.ClientBase;
   schema: string;
   /**
-   * Aborted when the request is withdrawn or this process stops. The runner also cancels the statement that runs then
-   * (`pg_cancel_backend`); a step looks at this between its statements and throws `signal.reason`.
+   * Aborted when the request is withdrawn or this process stops. The runner also cancels the running statement
+   * (`pg_cancel_backend`). A step checks it between statements and throws `signal.reason`.
    */
   signal: AbortSignal;
-  /** What `save` was last given for this step, also by another process; null: nothing. */
+  /** The last value that `save` stored for this step, in any process; null if there is none. */
   checkpoint: Json;
   /**
-   * Keeps a checkpoint; in the session's transaction where there is one, so that a batch and its checkpoint are one.
-   * @throws when the request is no longer ours to prepare: it was withdrawn, or another process has it
+   * Stores a checkpoint. In the session's transaction, if there is one, so that a batch and its checkpoint commit
+   * together.
+   * @throws if this process may no longer prepare the request: it was withdrawn, or another process has it
    */
   save(checkpoint: Json): Promise<void>;
-  /** What the step itself knows of its progress: cheap, also often. */
+  /** Reports progress that the step knows itself. Cheap, so it may be called often. */
   progress(progress: Partial<StepProgress>): void;
 }
 
-/** The request fails with these: rows in the way, for one. Anything else that a step throws is tried again later. */
+/** The request fails with these problems, for example violating rows. Any other error of a step is retried later. */
 export class PreparationRefused extends Error {
   override readonly name = 'PreparationRefused';
   readonly problems: readonly Problem[];
@@ -109,39 +110,38 @@ export class PreparationRefused extends Error {
   }
 }
 
-/** What the short transaction runs. */
+/** The statements of the short transaction. */
 export type PreparedStatements =
-  /** In place of `DecidedChange.statements`: what was prepared is used, and gone or under its last name afterwards. */
+  /** Replace `DecidedChange.statements`. Afterwards prepared objects are gone or have their final name. */
   | { kind: 'prepared'; statements: Statement[] }
-  /** The change needs something else than was prepared, as it is decided now: these steps first. */
+  /** The change, as now decided, needs other preparations: these steps must run first. */
   | { kind: 'missing'; steps: PreparationStep[] };
 
-/** The engine: what stands in `index.ts` of this room. */
+/** The engine, implemented by `index.ts` of this folder. */
 export interface PreparationEngine {
   /**
-   * What has to be prepared for a change. Asks the catalog on `client`, which may be in a transaction that holds the log's
-   * lock: quick, and writes nothing.
+   * Plans the preparation of a change. Queries the catalog on `client`, which may be in a transaction that holds the
+   * log's lock. Fast and read-only.
    */
   planPreparation(client: Queryable, change: DecidedChange): Promise<Preparation>;
   /**
-   * Does one step, or what is left of it: idempotent, whatever a killed process left, and whoever did it. Returns when it
-   * is done. What PostgreSQL refuses for good is a `PreparationRefused`; a lock that can't be had is waited for in short
-   * tries, with whose it is in `progress`, and never given up.
+   * Runs a step, or the rest of it. Idempotent, whichever process left what. Permanent errors of PostgreSQL become a
+   * `PreparationRefused`. A lock is requested in short attempts without limit, and `progress` names its holders.
    */
   runStep(context: StepContext, step: PreparationStep): Promise<void>;
   /**
-   * Asked each second on another connection while a step runs: progress as pg_stat_progress_* tells it, and whom the
-   * session waits for.
+   * Called each second on another connection while a step runs. Reads pg_stat_progress_* and the sessions that it
+   * waits for.
    * @param pid of the session's server process
    */
   observeStep(db: Queryable, pid: number, step: PreparationStep): Promise<Partial<StepProgress>>;
-  /** Who writes a table now: whose transactions have locks of writers on it. */
+  /** Transactions that currently hold write locks on the table. */
   writersOf(db: Queryable, place: { schema: string; table: string }): Promise<Holder[]>;
-  /** The statements of the short transaction. Pure. `steps`: what was prepared. */
+  /** The statements of the short transaction. Pure. `steps`: the prepared steps. */
   preparedStatements(change: DecidedChange, steps: readonly PreparationStep[]): PreparedStatements;
   /**
-   * Takes away whatever was made for a request and is not used: found in the catalog by its name, so that nothing has to be
-   * known of its steps. Idempotent; waits for locks in short tries like a step.
+   * Drops all unused objects of a request. Finds them in the catalog by name, so it needs no steps. Idempotent. Waits
+   * for locks in short attempts like a step.
    */
   cleanUp(context: Pick<StepContext, 'id' | 'session' | 'schema' | 'signal'>): Promise<void>;
 }

@@ -1,9 +1,9 @@
-/** What people should know before a preparation starts. */
+/** Warnings that are shown before a preparation starts. */
 import type { Warning } from '../../kernel/warning.js';
 import type { Statement } from '../ddl/statement.js';
 import type { Prepared } from './preparables.js';
 
-/** Each of them acts from its first step on, not from the change on. */
+/** Each constraint applies from its first step on, before the change itself. */
 export function warningOf({ source }: Statement, prepared: Prepared): Warning {
   const { collection, field } = source;
   const message = `${sentenceOf(prepared)}, and until it is withdrawn or has failed`;

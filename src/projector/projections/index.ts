@@ -1,4 +1,4 @@
-/** The projections for operators: how they are, whether they are right, and rebuilding them. */
+/** The projections for operators: status, verification and rebuild. */
 import type pg from 'pg';
 import { headPosition } from '../../log/read.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -23,30 +23,29 @@ export { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, type Proj
 
 export interface Projections {
   list(): Promise<{ head: number; projections: ListedProjection[] }>;
-  /** Fold, metadata rows and catalog at one moment. */
+  /** Compares the fold, the metadata rows and the catalog at one point in time. */
   verify(): Promise<Verified>;
   /**
-   * Rebuilds a projection, or lets one that stopped go on.
-   * @returns what was done, ready to be shown
+   * Rebuilds a projection, or resumes a stopped one.
+   * @returns the result, ready for display
    * @throws ProblemError IN_USE, DATABASE_REFUSED, LOCK_TIMEOUT
    */
   rebuild(name: ProjectionName, onProgress?: Progress): Promise<Rebuilt>;
 }
 
 export interface ListedProjection extends ProjectionStatus {
-  /** A rebuild that runs in this process; null: there is none. */
+  /** A rebuild that runs in this process, or null. */
   rebuilding: Rebuilding | null;
 }
 
 export interface Rebuilding {
   /** ISO 8601. */
   since: string;
-  /** 0 to 1; null: not known. */
+  /** From 0 to 1; null if unknown. */
   done: number | null;
 }
 
 export interface Verified extends Verification {
-  /** What was compared is the state at this position. */
   position: number;
 }
 
@@ -60,22 +59,20 @@ export type Rebuilt = { name: ProjectionName; position: number } & Partial<
 export interface ProjectionsOptions {
   pool: pg.Pool;
   connection: ConnectionOptions;
-  /** The name of the database. */
   database: string;
   store: { atHead(head: number): Promise<State> };
   pipeline: LogLock;
   indexes: Pick<IndexProjection, 'retry'>;
-  /** Milliseconds. */
   lockTimeout: number;
   logger: Logger;
 }
 
-/** Names are those of `PROJECTION_NAMES`, in lower case. */
+/** Valid names are `PROJECTION_NAMES` in lower case. */
 export function isProjectionName(name: string): name is ProjectionName {
   return PROJECTION_NAMES.some((known) => known === name);
 }
 
-/** A rebuild is shown by `list` in the process that does it. Concurrent calls of `verify` share one comparison. */
+/** `list` shows a rebuild only in the process that runs it. Concurrent calls of `verify` share one comparison. */
 export function createProjections(options: ProjectionsOptions): Projections {
   const rebuilders: Record<ProjectionName, (onProgress: Progress) => Promise<Omit<Rebuilt, 'name'>>> = {
     metadata: async (onProgress) => ({
@@ -89,7 +86,7 @@ export function createProjections(options: ProjectionsOptions): Projections {
   const running = new Map<ProjectionName, Rebuilding>();
   const rebuild = async (name: ProjectionName, onProgress?: Progress): Promise<Rebuilt> => {
     const rebuilding: Rebuilding = { since: new Date().toISOString(), done: null };
-    // A second one is refused, and is not the one that is shown.
+    // A second rebuild is rejected and must not replace the one that is shown.
     if (!running.has(name)) running.set(name, rebuilding);
     try {
       const told: Progress = (done, total) => {
@@ -109,22 +106,22 @@ export function createProjections(options: ProjectionsOptions): Projections {
         projections: projections.map((each) => ({ ...each, rebuilding: running.get(each.name) ?? null })),
       };
     },
-    // One at a time: each sits on a connection of the pool, and may need another one to catch up.
+    // One at a time: each uses a connection of the pool and may need another one to catch up.
     verify: shareNext(async () => (await verifyBeside(options)) ?? verifyUnderLock(options)),
     rebuild,
   };
 }
 
 /**
- * Without blocking writes. The rows and the log are of one moment; what PostgreSQL spells from its catalog is as new
- * as it can be, so a difference may only be a change that came in between.
- * @returns null when it takes a closer look
+ * Does not block writes. Rows and log come from one snapshot, but PostgreSQL prints catalog definitions from current
+ * data. A difference may therefore come from a concurrent change.
+ * @returns null if a comparison under the lock is needed
  */
 async function verifyBeside({ pool, store, connection, lockTimeout }: ProjectionsOptions): Promise<Verified | null> {
   return withClient(pool, async (client) => {
-    // It is idle while the log is folded, and takes as long as that is.
+    // The connection is idle while the log is folded, for as long as that takes.
     await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unlimited('transaction')}`);
-    // PostgreSQL locks a table to spell what is in its catalog: an ALTER TABLE by hand must not keep us for ever.
+    // PostgreSQL locks a table to print its definitions, so a manual ALTER TABLE must not block this forever.
     await client.query(`SELECT pg_catalog.set_config('lock_timeout', $1, true)`, [String(lockTimeout)]);
     try {
       const position = await headPosition(client);
@@ -138,7 +135,7 @@ async function verifyBeside({ pool, store, connection, lockTimeout }: Projection
   });
 }
 
-/** While the log stands still. */
+/** Compares while no event can be added. */
 async function verifyUnderLock({ pipeline, connection }: ProjectionsOptions): Promise<Verified> {
   const look = async (client: pg.ClientBase, { state, head }: Point) => ({
     ...(await verify(client, state, connection.schema)),
@@ -147,7 +144,7 @@ async function verifyUnderLock({ pipeline, connection }: ProjectionsOptions): Pr
   return pipeline.underLock(look, { readOnly: true });
 }
 
-/** The builder goes on where it stopped. */
+/** The builder continues where it stopped. */
 async function retryIndexes({ pool, indexes }: ProjectionsOptions): Promise<Omit<Rebuilt, 'name'>> {
   await indexes.retry();
   const { projections } = await listProjections(pool);

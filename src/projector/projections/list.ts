@@ -1,4 +1,4 @@
-/** How far each projection has come, what stopped it, and what to do about it. */
+/** The progress of each projection, its failure, and how to resolve it. */
 import { headPosition } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { CHANGES_PROJECTION } from '../change-requests/rebuild.js';
@@ -16,11 +16,11 @@ export type ProjectionKind = 'transactional' | 'after-commit';
 export interface ProjectionStatus {
   name: ProjectionName;
   kind: ProjectionKind;
-  /** Everything up to here is projected. */
+  /** All events up to this position are projected. */
   position: number;
-  /** Events that are in the log and not projected yet. */
+  /** The number of events that are not projected yet. */
   lag: number;
-  /** `failed`: stopped in front of an event until an operator acts or another attempt succeeds. */
+  /** `failed`: stopped before an event until an operator acts or a retry succeeds. */
   status: 'running' | 'failed';
   last_error: ProjectionError | null;
   /** ISO 8601; null before its first event. */
@@ -28,18 +28,18 @@ export interface ProjectionStatus {
 }
 
 export interface ProjectionError {
-  /** The event that it stopped at. */
+  /** The event at which it stopped. */
   position: number;
-  /** Null when the event isn't in the log. */
+  /** Null if the event is not in the log. */
   event: { type: string; occurred_at: string; actor: string | null } | null;
   collection: string;
   field: string | null;
   sqlstate: string | null;
-  /** PostgreSQL's reason. */
+  /** The reason from PostgreSQL. */
   message: string;
-  /** How often it was tried. */
+  /** The number of attempts. */
   attempts: number;
-  /** What to do. */
+  /** The next step for the operator. */
   next: string;
 }
 
@@ -68,9 +68,9 @@ FROM ${own.projections} p
 LEFT JOIN LATERAL (SELECT type, occurred_at, actor FROM ${own.events} f
                     WHERE f.position = (p.last_error ->> 'position'::text)::bigint OFFSET 0) e ON true`;
 
-/** All projections, those that met no event yet too. `head` is of the same moment or a little before. */
+/** All projections, including those without events. `head` was read at the same time or shortly before. */
 export async function listProjections(db: Queryable): Promise<{ head: number; projections: ProjectionStatus[] }> {
-  // The head first: a checkpoint read after it is never behind what is reported as done.
+  // The head is read first, so that a checkpoint is never behind the reported position.
   const [head, { rows }] = [await headPosition(db), await db.query<Row>(QUERY)];
   const found = new Map(rows.map((row) => [row.name, row]));
   return { head, projections: PROJECTION_NAMES.map((name) => toStatus(name, found.get(name), head)) };

@@ -1,4 +1,4 @@
-/** What an operator can do about a projection that stopped. */
+/** How an operator can resume a stopped projection. */
 
 interface Stopped {
   collection: string;
@@ -6,7 +6,7 @@ interface Stopped {
   sqlstate: string | null;
 }
 
-/** SQLSTATE, or its class → what would mend it. */
+/** Maps a SQLSTATE or its class to a remedy. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '42501': 'Give the database user the right to create indexes there (it must own the table)',
   '42704': 'This type of column can have no such index: give the index up',
@@ -19,7 +19,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   XX: 'PostgreSQL met an inner error: look into its log',
 };
 
-/** Sentences: what would mend it, and how to let it go on. */
+/** Sentences that name the remedy and how to resume. */
 export function nextStep(projection: string, { collection, field, sqlstate }: Stopped): string {
   const remedy = remedyOf(sqlstate) ?? 'Mend what the message says';
   const giveUp =

@@ -1,19 +1,18 @@
-/** The tables as the log says: what is missing is made, what differs is mended, nothing is dropped. */
+/** Repairs the tables to match the log: creates missing objects, alters differing ones and drops nothing. */
 import { repairDrift } from '../drift/repair.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
 import type { LogLock } from '../../log/log-lock.js';
 
 export interface RebuiltTables {
   position: number;
-  /** What was done, a phrase each: `create table articles`. */
   made: string[];
-  /** What was not done, and why: it would drop something, or PostgreSQL refuses it. */
+  /** The statements that did not run, with reasons: they would drop something, or PostgreSQL rejects them. */
   left: { statement: string; reason: string }[];
-  /** What still differs. */
+  /** The remaining differences. */
   differences: Difference[];
 }
 
-/** In one transaction, while no event is added. */
+/** Runs in one transaction while no event can be added. */
 export async function rebuildTables(lock: LogLock, schema: string): Promise<RebuiltTables> {
   return lock.underLock(async (client, { state, head }) => {
     const { made, left } = await repairDrift({ client, state, schema, allowDrop: false });

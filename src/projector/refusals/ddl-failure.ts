@@ -1,4 +1,4 @@
-/** What PostgreSQL's refusal of a planned statement means for the caller. SQL text never leaves this module. */
+/** Translates PostgreSQL's rejection of a planned statement for the caller. SQL text never leaves this module. */
 import { SQLSTATE, driverError, environmentProblem, isConnectionLoss, sqlState } from '../../postgres/errors.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type LockSettings, isLockTableFull, lockEntriesOf, tooFewLocks } from './too-few-locks.js';
@@ -6,9 +6,9 @@ import type { Statement } from '../ddl/statement.js';
 import { isNameTaken } from './taken-names.js';
 
 /**
- * @param completed how many statements finished before the one that failed
- * @param settings the size of the server's lock table, where known: it turns 53200 into advice
- * @throws the error itself when neither the database nor the connection to it is the reason: then it is our bug
+ * @param completed the number of statements before the failed one
+ * @param settings the size of the server's lock table, if known, which turns 53200 into advice
+ * @throws the error itself if the database and its connection are not the cause, which means a bug
  */
 export function ddlFailure(
   error: unknown,
@@ -32,7 +32,10 @@ function placeOf(statement: Statement | undefined): Pick<Problem, 'collection' |
   return field === null ? { collection } : { collection, field };
 }
 
-/** PostgreSQL's message names tables, columns and values, never the statement; its other parts may quote expressions. */
+/**
+ * PostgreSQL's message names tables, columns and values but never the statement. Its other parts may quote
+ * expressions.
+ */
 function refused(error: unknown, sqlstate: string | undefined, statement: Statement | undefined): Problem {
   const reason = messageOf(driverError(error));
   const what = statement === undefined ? 'the change' : `to ${statement.summary}`;
@@ -47,13 +50,13 @@ function refused(error: unknown, sqlstate: string | undefined, statement: Statem
   return { code, message: `PostgreSQL refused ${what}: ${reason}`, details };
 }
 
-/** What is left of a change that takes away what views, functions or unmanaged tables still need. */
+/** Reports that views, functions or unmanaged tables still depend on an object to be dropped. */
 function inUse(what: string, dependents: readonly string[], details: Record<string, unknown>): Problem {
   const message = `PostgreSQL refused ${what}: ${dependents.join('; ')}. Change or remove what needs it first.`;
   return { code: 'IN_USE', message, details: { ...details, dependents } };
 }
 
-/** `view a depends on table b`, one each: the detail of such an error names objects, and nothing else. */
+/** Entries like `view a depends on table b`. The detail of such an error contains only object names. */
 function dependentsOf(error: unknown): string[] {
   const detail = (error as { detail?: unknown }).detail;
   return typeof detail === 'string' ? detail.split('\n') : [];

@@ -1,4 +1,4 @@
-/** Types that the database lacks, and row types of relations in other schemas: which they are, and what to do. */
+/** Explains missing types and row types of relations in other schemas. */
 import type { Field } from '../../schema/model/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { State } from '../../schema/model/state.js';
@@ -10,7 +10,7 @@ const UNDEFINED_OBJECT = '42704';
 
 const POSTGIS = { name: 'PostGIS', extension: 'postgis' };
 
-/** By data type, without what stands in its parentheses. */
+/** Keyed by data type without its modifier. */
 const EXTENSIONS = new Map([
   ['geometry', POSTGIS],
   ['geography', POSTGIS],
@@ -19,7 +19,7 @@ const EXTENSIONS = new Map([
 
 const extensionOf = (field: Field | undefined) => EXTENSIONS.get(field?.schema?.data_type.replace(/[([].*/, '') ?? '');
 
-/** The problem in other words when a missing extension or type is the reason; otherwise as it is. */
+/** Rewords the problem if a missing extension or type is the cause; otherwise returns it unchanged. */
 export function namingExtension(problem: Problem, after: State): Problem {
   if (problem.details?.['sqlstate'] !== UNDEFINED_OBJECT || problem.collection === undefined) return problem;
   const field = culprit(problem, after);
@@ -34,7 +34,7 @@ export function namingExtension(problem: Problem, after: State): Problem {
 
 const MISSING = /^(type|collation) "(.+)"(?: for encoding ".+")? does not exist$/;
 
-/** A change creates enums and domains that it needs; composite types, ranges and others must exist before. */
+/** A change creates the enums and domains it needs. Composite types, ranges and others must exist before. */
 function namingType(problem: Problem): Problem {
   const [, kind, name] = MISSING.exec(String(problem.details?.['reason'])) ?? [];
   if (kind === undefined || name === undefined) return problem;
@@ -42,14 +42,14 @@ function namingType(problem: Problem): Problem {
   return { ...problem, message, details: { ...problem.details, needed: [{ kind, name }] } };
 }
 
-/** A new table is one statement: any of its fields can be the one. */
+/** A new table is one statement, so any of its fields can be the cause. */
 function culprit({ collection = '', field }: Problem, { collections }: State): Field | undefined {
   const fields = collections.get(collection)?.fields;
   if (field !== undefined) return fields?.get(field);
   return [...(fields?.values() ?? [])].find((each) => extensionOf(each) !== undefined);
 }
 
-/** The uses that must be looked up before the statements run, each once by its type. */
+/** The type uses that must be looked up before the statements run, each type once. */
 export function typesToCheck(events: readonly LogEvent[], after: State): TypeUse[] {
   const found = new Map<string, TypeUse>();
   for (const use of events.flatMap((event) => typesUsed(event, after))) {
@@ -66,8 +66,9 @@ interface TypeRow {
 }
 
 /**
- * Rows of `TypeRow`: types that are missing, and those that are or contain the row type of a relation outside `schema`.
- * A column of a row type stops every change of that relation, so it would stop the service's own migrations.
+ * Returns rows of `TypeRow`: missing types, and types that are or contain the row type of a relation outside
+ * `schema`. A column with such a type blocks every change of that relation, so it would block the service's own
+ * migrations.
  */
 export function typeQuestion(uses: readonly Pick<TypeUse, 'kind' | 'text'>[], schema: string): Sql {
   const given = uses.map(({ kind, text }) => sql`(${literal(kind)}::text, ${literal(text)}::text)`);
@@ -96,7 +97,7 @@ export function typeQuestion(uses: readonly Pick<TypeUse, 'kind' | 'text'>[], sc
   FROM given g`;
 }
 
-/** What `typeQuestion` found out. */
+/** Converts the result of `typeQuestion`. */
 export const typeLookup = (rows: readonly unknown[]): TypeLookup =>
   new Map(
     (rows as readonly TypeRow[]).flatMap((row): [string, TypeFacts][] =>

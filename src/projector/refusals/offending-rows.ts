@@ -1,4 +1,4 @@
-/** Which rows made PostgreSQL refuse a change: the question that counts them, and how the answer is told. */
+/** Finds which rows made PostgreSQL reject a change: the counting query and the wording of its result. */
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { columnType } from '../../schema/normal-form/index.js';
 import type { RestoredCollection } from '../../schema/model/events.js';
@@ -8,29 +8,29 @@ import { type ForeignKeyRelation, hasForeignKey, referencedColumns } from '../dd
 import { type Sql, ident, integer, literal, qualified, sql, targetTable, trash } from '../ddl/sql.js';
 import { kindOf } from '../ddl/type-change.js';
 
-/** Where counting ends: a refusal must not read a large table to its last row. */
+/** The counting limit: an error must not scan a large table to the end. */
 const ENOUGH = 1_000;
 
 export interface Refused {
   problem: Problem;
-  /** The schema as it is, and as it should have become. */
+  /** The schemas before and after the change. */
   before: State;
   after: State;
   schema: string;
-  /** Tables that the change brings back: until it is made, they are in the trash, by the names that they had. */
+  /** Tables that the change restores. Until then they are in the trash under their previous names. */
   restored?: ReadonlyMap<string, Pick<RestoredCollection, 'position' | 'name'>>;
 }
 
 export interface OffendingRows {
-  /** One row: `{count}`, at most one more than `ENOUGH`. Needs no lock but that of a read. */
+  /** Returns one row `{count}`, at most one more than `ENOUGH`. Needs only a read lock. */
   question: Sql;
-  /** What is counted: `null`, `repeated` … for programs. */
+  /** For programs: `null`, `repeated` … */
   kind: string;
-  /** What is counted, for people: one, and several. */
+  /** For display, singular and plural. */
   words: readonly [one: string, several: string];
 }
 
-/** null: the refusal isn't about rows, or they can't be told apart any more. */
+/** Null if rows did not cause the error, or if they can no longer be identified. */
 export function offendingRowsOf(refused: Refused): OffendingRows | null {
   const { problem, after } = refused;
   const ask = QUESTIONS.get(String(problem.details?.['sqlstate']));
@@ -47,17 +47,17 @@ export function offendingRowsOf(refused: Refused): OffendingRows | null {
   });
 }
 
-/** What the rows of a table are as: one that comes back from the trash has its columns already. */
+/** The state that describes the current rows. A table restored from the trash already has its columns. */
 const stateOf = ({ before, after, restored }: Refused, collection: string): State =>
   restored?.has(collection) === true ? after : before;
 
-/** Where a table is that others point at, or that is asked about. */
+/** The current location of the queried or referenced table. */
 function tableNow({ schema, restored }: Refused, collection: string): Sql {
   const found = restored?.get(collection);
   return found === undefined ? targetTable(schema, collection) : qualified(trash(found.position), found.name);
 }
 
-/** The problem with the count in its message and its details; as it is when there is nothing to tell. */
+/** Adds the count to the message and details of the problem, if there is one. */
 export function withCount(problem: Problem, { kind, words }: OffendingRows, count: number): Problem {
   if (count === 0) return problem;
   const more = count > ENOUGH;
@@ -80,7 +80,7 @@ interface Asked {
 
 type Ask = (asked: Asked) => OffendingRows | null;
 
-/** By SQLSTATE. */
+/** Keyed by SQLSTATE. */
 const QUESTIONS = new Map<string, Ask>([
   ['23502', nulls],
   ['23505', repetitions],
@@ -98,7 +98,7 @@ const counting = (rows: Sql): Sql =>
 const rowsWhere = ({ table }: Asked, condition: Sql): Sql => counting(sql`SELECT FROM ${table} WHERE ${condition}`);
 
 function nulls(asked: Asked): OffendingRows {
-  // A column that isn't there yet is missing in every row.
+  // A missing column means that every row lacks a value.
   if (!hasColumn(asked.old)) {
     const question = counting(sql`SELECT FROM ${asked.table}`);
     return { question, kind: 'null', words: ['row would have no value', 'rows would have no value'] };
@@ -138,7 +138,7 @@ function tooLong(asked: Asked): OffendingRows | null {
   const { old, now, column } = asked;
   const limit = hasColumn(now) ? now.schema.max_length : null;
   if (!hasColumn(old) || limit === null) return null;
-  // Blanks at the end are cut off without an error, as the standard has it.
+  // Trailing blanks are truncated without an error, as the SQL standard requires.
   const condition = sql`pg_catalog.char_length(pg_catalog.rtrim(${column}::text, ' ')) > ${integer(String(limit))}`;
   const words = [`value is longer than ${limit}`, `values are longer than ${limit}`] as const;
   return { question: rowsWhere(asked, condition), kind: 'too_long', words };
@@ -149,7 +149,10 @@ const CAN_NOT_BE = (to: ColumnField) => {
   return [`value can't be ${type}`, `values can't be ${type}`] as const;
 };
 
-/** Texts that don't read as the new type. PostgreSQL tells from 16 on; before, the question fails and nothing is told. */
+/**
+ * Texts that do not parse as the new type. Only PostgreSQL 16 and later can tell; before, the query fails and no
+ * count is shown.
+ */
 function unreadable(asked: Asked): OffendingRows | null {
   const { old, now, column } = asked;
   if (!hasColumn(old) || !hasColumn(now)) return null;
@@ -186,7 +189,7 @@ function beyond({ data_type, numeric_precision, numeric_scale }: ColumnSchema, v
   return sql`pg_catalog.abs(pg_catalog.round(${value}, ${integer(String(scale))})) >= 10::numeric ^ ${digits} AND ${value} <> 'NaN'`;
 }
 
-/** What IEEE 754 rounds to infinity or to zero (to 2^-150) as binary32: PostgreSQL refuses both. */
+/** Values that IEEE 754 rounds to infinity or to zero (up to 2^-150) as binary32. PostgreSQL rejects both. */
 function beyondReal(value: Sql): Sql {
   const large = sql`pg_catalog.abs(${value}) >= 2::numeric ^ 128 - 2::numeric ^ 103 AND pg_catalog.abs(${value}) < 'Infinity'`;
   return sql`${large} OR ${value} <> 0 AND pg_catalog.abs(${value}) <= 7.00649232162408535461864791644958e-46`;

@@ -1,4 +1,4 @@
-/** Names that something else in the database has: PostgreSQL says that one is taken, and not by what. */
+/** Finds the object that already uses a name. PostgreSQL reports only that the name is taken. */
 import { SQLSTATE } from '../../postgres/errors.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { CollectionNode } from '../../schema/model/state.js';
@@ -13,12 +13,12 @@ const TAKEN: ReadonlySet<unknown> = new Set([
   SQLSTATE.duplicate_column,
 ]);
 
-/** Whether PostgreSQL refused because there is a table, a column or another object of the name. */
+/** Checks whether PostgreSQL rejected a name that a table, a column or another object has. */
 export const isNameTaken = (sqlstate: unknown): boolean => TAKEN.has(sqlstate);
 
 export interface Taken {
   name: string;
-  /** `table`, `view`, `enum type` … as people say it. */
+  /** For display: `table`, `view`, `enum type` … */
   kind: string;
 }
 
@@ -31,7 +31,7 @@ SELECT c.relname::text AS name, CASE c.relkind
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = ${literal(schema)} AND c.relname IN (${list(names)})`;
 
-/** Every table is a type too. The array types that PostgreSQL makes by itself give way. */
+/** Every table is also a type. PostgreSQL renames its automatic array types when they collide. */
 const types = (names: readonly string[], schema: string): Sql => sql`
 SELECT t.typname::text, CASE t.typtype
          WHEN 'e' THEN 'enum type' WHEN 'd' THEN 'domain' WHEN 'r' THEN 'range type' WHEN 'm' THEN 'multirange type'
@@ -46,16 +46,19 @@ const constraints = (names: readonly string[], table: Sql): Sql => sql`
 SELECT conname::text AS name, ${literal(CONSTRAINT)} AS kind FROM pg_catalog.pg_constraint
  WHERE conrelid = pg_catalog.to_regclass(${literal(table)})::oid AND conname IN (${list(names)})`;
 
-/** One that was made by hand. */
+/** A column created by hand. */
 const column = (name: string, table: Sql): Sql => sql`
 SELECT attname::text AS name, 'column of the table' AS kind FROM pg_catalog.pg_attribute
  WHERE attrelid = pg_catalog.to_regclass(${literal(table)})::oid AND attname = ${literal(name)} AND NOT attisdropped`;
 
-/** Rows of `Taken`: what has the names of these collections. */
+/** Returns rows of `Taken`: the objects with the names of these collections. */
 export const takenByOthers = (names: readonly string[], schema: string): Sql =>
   sql`${relations(names, schema)} UNION ALL ${types(names, schema)} ORDER BY 1`;
 
-/** Rows of `Taken`: what has the names that a change gives to a column, to indexes and constraints. null: it gives none. */
+/**
+ * Returns rows of `Taken`: the objects with the names that a change gives to a column, its indexes and constraints.
+ * Null if it gives none.
+ */
 export function takenParts({ problem, before, after, schema }: Refused): Sql | null {
   const { collection = '', field = '', details } = problem;
   const node = after.collections.get(collection);
@@ -72,15 +75,15 @@ function newNames(before: CollectionNode | undefined, after: CollectionNode, cha
   const names = new Set(objectNames(after));
   const had = before === undefined ? [] : objectNames(before);
   for (const name of had) names.delete(name);
-  // The sequence of an identity column takes another name by itself.
+  // PostgreSQL chooses another name for the sequence of an identity column.
   for (const { collection, field } of after.fields.values()) names.delete(identitySequenceName(collection, field));
-  // A foreign key can be called like another part of its own table.
+  // A foreign key can have the same name as another part of its own table.
   const key = after.relations.get(changed)?.schema?.constraint_name;
   if (key !== undefined) names.add(key);
   return names;
 }
 
-/** The problem with what has the names, each once: a constraint's index is called like it. */
+/** Adds the objects that have the names. Each is listed once, because a constraint and its index share a name. */
 export function withTaken(problem: Problem, rows: readonly Taken[]): Problem {
   const taken = new Map<string, Taken>();
   for (const row of rows) {

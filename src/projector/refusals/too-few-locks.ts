@@ -1,22 +1,22 @@
 /**
- * PostgreSQL's table of locks has a fixed size, and a batch holds the locks of all its statements until the commit.
+ * PostgreSQL's lock table has a fixed size, and a batch holds the locks of all statements until the commit.
  * https://www.postgresql.org/docs/current/runtime-config-locks.html
  */
 import pg from 'pg';
 import type { Problem } from '../../kernel/problem.js';
 import type { Statement } from '../ddl/statement.js';
 
-/** SQLSTATE of a full lock table, and of any other shortage of memory. */
+/** The SQLSTATE of a full lock table and of other memory shortages. */
 const OUT_OF_MEMORY = '53200';
 
-/** Settings that make the size of the lock table. */
+/** The settings that determine the size of the lock table. */
 export interface LockSettings {
   max_locks_per_transaction: number;
   max_connections: number;
   max_prepared_transactions: number;
 }
 
-/** As the server has them now: they change with a restart alone. */
+/** The server's current settings, which change only with a restart. */
 export async function readLockSettings(client: pg.ClientBase | pg.Pool): Promise<LockSettings> {
   const { rows } = await client.query<LockSettings>(
     `SELECT pg_catalog.current_setting('max_locks_per_transaction')::int AS max_locks_per_transaction,
@@ -31,17 +31,17 @@ export function lockEntriesOf(statements: readonly Statement[]): number {
   return statements.reduce((sum, statement) => sum + statement.lock_entries, 0);
 }
 
-/** The least max_locks_per_transaction with room for `entries`; the table has that many per connection. */
+/** The smallest max_locks_per_transaction with room for `entries`. The table has that many entries per connection. */
 export function locksPerTransaction(entries: number, settings: LockSettings): number {
   return Math.ceil(entries / (settings.max_connections + settings.max_prepared_transactions));
 }
 
-/** Whether it was the lock table that was full: PostgreSQL says it only in the name of the source file. */
+/** Checks whether the lock table was full. PostgreSQL only reveals it through the source file name. */
 export function isLockTableFull(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === OUT_OF_MEMORY && error.file === 'lock.c';
 }
 
-/** The refusal of a batch of `entries` that met a full lock table. Trying again as it is would not help. */
+/** The rejection of a batch of `entries` that filled the lock table. Retrying it unchanged would not help. */
 export function tooFewLocks(entries: number, settings: LockSettings | undefined): Problem {
   const setting = 'max_locks_per_transaction';
   const message = `PostgreSQL ran out of lock slots: this change needs about ${entries} at once.`;

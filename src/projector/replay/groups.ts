@@ -1,4 +1,4 @@
-/** Events in groups that one transaction can take: PostgreSQL's lock table has a fixed size. */
+/** Groups events so that one transaction can hold their locks: PostgreSQL's lock table has a fixed size. */
 import type { LogEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
 import { awaitedForeignKeys } from '../ddl/deferred-foreign-keys.js';
@@ -10,17 +10,17 @@ import { runToEnd } from '../../kernel/resumable.js';
 export interface Group<E extends LogEvent> {
   events: E[];
   statements: Statement[];
-  /** The state after it. */
+  /** The state after the group. */
   after: State;
 }
 
-/** A quarter of what a server in its factory settings has room for. */
+/** A quarter of the capacity of a server with default settings. */
 const LOCK_ENTRIES = 1_500;
 
-/** Planned together; few enough that what they lock fits. */
+/** The number of events planned together, small enough for their locks. */
 const SLICE = 50;
 
-/** Groups in order, planned for tables that hold nothing. A statement's source is the event's index in its group. */
+/** Groups in order, planned for empty tables. A statement's source is the index of the event in its group. */
 export function* groupsOf<E extends LogEvent>(
   from: State,
   events: readonly E[],
@@ -43,7 +43,7 @@ export function* groupsOf<E extends LogEvent>(
       group.statements.push({ ...each, source: { ...each.source, event: each.source.event + offset } });
     }
     group.after = slice.after;
-    // What has to be committed before it is used is the last of its group.
+    // A group ends with the event that must be committed before others use its objects.
     entries = slice.statements.some(({ commit }) => commit !== undefined) ? LOCK_ENTRIES : entries + needed;
     state = slice.after;
     start += slice.events.length;
@@ -52,7 +52,7 @@ export function* groupsOf<E extends LogEvent>(
   return state;
 }
 
-/** The events, or the first of them, up to one that has to be committed before others use what it makes. */
+/** Takes the events up to the first one that must be committed before others use its objects. */
 function planSlice<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
   const plan = (some: E[]) =>
     runToEnd(planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedForeignKeys(state, schema) }));
@@ -63,7 +63,7 @@ function planSlice<E extends LogEvent>(state: State, events: E[], schema: string
   return { events: first, ...plan(first) };
 }
 
-/** Tables are empty, and none was there before: indexes are made at once, and what was adopted is made. */
+/** The tables are empty and none existed before: indexes are built at once, and adopted tables are created. */
 function onEmptyTables(event: LogEvent): LogEvent {
   if (event.type === 'collection.adopted') return { ...event, type: 'collection.created', version: 1 };
   const {

@@ -1,7 +1,7 @@
 /**
- * A whole log into an empty database: the events as they are, the tables, the rows. It is done in several
- * transactions, because one would need a lock for every table there is; a mark in the database says that it is not
- * whole yet, no service starts on it, and the last transaction takes the mark away. So it is all there or unusable.
+ * Replays a whole log into an empty database: events, tables and rows. It needs several transactions, because one
+ * would need a lock per table. A mark in the database says that it is incomplete, and no service starts on it. The
+ * last transaction removes the mark.
  */
 import type pg from 'pg';
 import { sendBatch } from '../../postgres/exchange.js';
@@ -38,31 +38,30 @@ export interface ReplayOptions {
   /** The log from its first event. */
   pages: AsyncIterable<EventRecord[]>;
   /**
-   * `every-event`: the tables go through all that they went through. `end-state`: they are made as they are at the end,
-   * which is quicker after a long history.
+   * `every-event`: tables go through all their changes. `end-state`: they are created in their final form, which is
+   * faster after a long history.
    */
   tables: 'every-event' | 'end-state';
-  /** Documents that were read with the events so far, each once. */
+  /** The documents of the events read so far, each once. */
   documents?: () => Document[];
-  /** Told of the last event that was replayed with its tables. */
+  /** Reports the last event whose tables were replayed. */
   onReplayed?: (position: number) => void;
-  /** Told of tables made at the end. */
+  /** Reports tables created at the end. */
   onTables?: (done: number, total: number) => void;
-  /** Fills the tables that were made, before the database counts as whole. */
   fill?: (client: pg.ClientBase, schema: string, state: State) => Promise<void>;
 }
 
 export interface Replayed {
   head: LogHead;
   collections: number;
-  /** DDL statements. */
+  /** The number of DDL statements. */
   statements: number;
   verification: Verification;
-  /** The first event whose document was not there, or is not what its hash says. */
+  /** The first event whose document is missing or does not match its hash. */
   damaged: { position: number; reason: string } | null;
 }
 
-/** @throws OperatorError when the chain is broken or PostgreSQL refuses something; the database is unusable then */
+/** @throws OperatorError if the chain is broken or PostgreSQL rejects a statement; the database is unusable then */
 export async function replay(options: ReplayOptions): Promise<Replayed> {
   const { target, tables } = options;
   const run = { ...options, statements: 0, state: initialState(), chain: createChain() };
@@ -96,7 +95,7 @@ function check({ chain }: Run, event: EventRecord): void {
   );
 }
 
-/** Events and their DDL, group by group. */
+/** Replays events and their DDL group by group. */
 async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void> {
   let done = 0;
   for (const group of groupsOf(run.state, page.map(readEvent), run.target.schema)) {
@@ -160,7 +159,7 @@ async function inTransaction({ target: { client } }: Run, work: () => Promise<vo
 
 const KIND = { [INDEX_PROJECTION]: 'after-commit' } as Record<string, string>;
 
-/** The rows, the checkpoints, and the mark goes: from here on it is a service's database like any other. */
+/** Writes the rows and checkpoints, and removes the mark. From here on, the database is ready for the service. */
 async function finish(run: Run, head: LogHead): Promise<void> {
   const { client, schema } = run.target;
   await inTransaction(run, async () => {

@@ -1,4 +1,4 @@
-/** An empty database that a log is replayed into. */
+/** The empty database into which a log is replayed. */
 import type pg from 'pg';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { advisoryKey } from '../../postgres/advisory.js';
@@ -12,23 +12,23 @@ import { type Sql, sql, own } from '../ddl/sql.js';
 
 export interface TargetOptions {
   connectionString: string;
-  /** The schema that gets everything. */
+  /** The managed schema. */
   schema: string;
-  /** The one for the service's own tables. */
+  /** The schema of the service's own tables. */
   serviceSchema: string;
   logger: Logger;
 }
 
 export interface ReplayTarget {
-  /** Holds the log's lock as long as it lives. */
+  /** Holds the log's lock for its whole life. */
   client: pg.PoolClient;
   schema: string;
   close(): Promise<void>;
 }
 
 /**
- * Makes the service's own tables and the mark that says "not whole yet".
- * @throws OperatorError when there is something in it already
+ * Creates the service's own tables and the mark for an incomplete database.
+ * @throws OperatorError if the database is not empty
  */
 export async function openTarget(options: TargetOptions): Promise<ReplayTarget> {
   const { schema, serviceSchema, logger } = options;
@@ -38,7 +38,7 @@ export async function openTarget(options: TargetOptions): Promise<ReplayTarget> 
     const client = await pool.connect();
     client.on('error', () => undefined);
     const close = async (): Promise<void> => {
-      // Closed, not reused: the lock is the session's.
+      // The connection is closed instead of reused, because the lock belongs to the session.
       client.release(true);
       await pool.end();
     };
@@ -47,7 +47,7 @@ export async function openTarget(options: TargetOptions): Promise<ReplayTarget> 
       const key = advisoryKey({ database: database.database, schema }, 'log');
       await takeLock(client, key);
       await requireEmpty(client, options);
-      // Migrations take the log's lock themselves, on a connection of their own.
+      // Migrations take the log's lock themselves, on another connection.
       await client.query('SELECT pg_catalog.pg_advisory_unlock($1)', [key]);
       await migrate({ pool, schema, serviceSchema, database, logger });
       await takeLock(client, key);
@@ -72,7 +72,7 @@ async function takeLock(client: pg.ClientBase, key: string): Promise<void> {
   throw new OperatorError('Something else is writing to the target: stop the service that uses it first.');
 }
 
-/** What extensions bring along (spatial_ref_sys) is no obstacle. */
+/** Objects of extensions (spatial_ref_sys) do not count. */
 const FOREIGN: Sql = sql`
 SELECT c.relname::text AS name
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -90,7 +90,7 @@ async function requireEmpty(client: pg.ClientBase, { schema, serviceSchema }: Ta
   if (await isRestoring(client)) throw notEmpty('an earlier restore into it was broken off');
   const events = await client.query(`SELECT FROM ${own.events} LIMIT 1`);
   if (events.rowCount !== 0) throw notEmpty('its log holds events');
-  // A service has begun here and may go on: what it writes after a restore that fails would be lost.
+  // A service has started here. Its later writes would be lost after a failed restore.
   const users = await client.query(`SELECT FROM ${own.users} LIMIT 1`);
   if (users.rowCount !== 0) throw notEmpty('a service was started on it, and it holds users');
 }

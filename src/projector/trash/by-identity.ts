@@ -1,4 +1,4 @@
-/** Where the trash has things that are asked for by what they are: whatever they were called. */
+/** Finds objects in the trash by identity, whatever their names were. */
 import { endsOf } from '../../log/life-ends.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Identity } from '../../schema/model/state.js';
@@ -6,11 +6,11 @@ import { keptDeletions } from './kept-deletions.js';
 import { type TrashEntry, findIdentities } from './list.js';
 
 export interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' | 'identity'> {
-  /** The log says that it was kept, and the database has nothing of it, because it was made from that log. */
+  /** The log says that the object was kept, but the database was created from that log and does not contain it. */
   empty: boolean;
 }
 
-/** In the order of their deletions. What was dropped from the trash by hand is not found. */
+/** Ordered by deletion. Objects that someone dropped from the trash by hand are not found. */
 export async function findReturning(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
   const listed = await findIdentities(db, identities);
   const known = new Set(listed.map(({ identity }) => identity));
@@ -24,7 +24,7 @@ export async function findReturning(db: Queryable, identities: readonly Identity
   return [...found, ...unlisted].sort((a, b) => a.position - b.position);
 }
 
-/** Of what is not in the list: by the events that ended its life. */
+/** Finds objects that are not in the list, through the events that deleted them. */
 async function findUnlisted(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
   const ended = new Map<number, Identity>();
   for (const [identity, { position, isOwn }] of await endsOf(db, identities)) if (isOwn) ended.set(position, identity);

@@ -1,31 +1,31 @@
-/** What the trash has to know of tables that are about to be deleted: nothing of it is part of the schema. */
+/** Facts about tables that are about to be deleted. None of them is part of the schema. */
 import type pg from 'pg';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 
 export interface TrashFacts {
-  /** By the database's clock. */
+  /** The database's clock. */
   now: Date;
-  /** Each deletion has a schema of its own in the trash. */
+  /** Each deletion needs its own schema in the trash. */
   mayCreateSchemas: boolean;
-  /** Those that are there, by name. */
+  /** The existing tables, by name. */
   tables: ReadonlyMap<string, TrashTable>;
 }
 
 export interface TrashTable {
-  /** By the account, or a role that it is a member of. */
+  /** Owned by the account or by a role that it belongs to. */
   owned: boolean;
-  /** Publications that name it. */
+  /** Publications that list the table. */
   publications: { name: string; owned: boolean }[];
-  /** Those to other tables. `definition`: by pg_get_constraintdef. */
+  /** Foreign keys to other tables. `definition`: from pg_get_constraintdef. */
   foreignKeys: { name: string; definition: string }[];
-  /** A table that it inherits from, and is no partition of. */
+  /** A parent table through inheritance, excluding partitioning. */
   inherits: string | null;
 }
 
-/** Each deletion needs a schema of its own. */
+/** Each deletion needs its own schema. */
 export const MAY_CREATE_SCHEMAS = "pg_catalog.has_database_privilege(current_database(), 'CREATE')";
 
-/** Most tables have nothing of what `DETAILS` tells, and looking whether takes a third of the time. */
+/** Most tables have none of the properties that `DETAILS` reads, and checking for them takes a third of the time. */
 const GLANCE = `
 SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS name, pg_catalog.pg_has_role(c.relowner, 'USAGE') AS owned,
        EXISTS (SELECT FROM pg_catalog.pg_publication_rel r WHERE r.prrelid = c.oid)
@@ -45,7 +45,7 @@ SELECT c.relname AS name,
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = $1 AND c.relname = ANY ($2) AND c.relkind IN ('r', 'p')`;
 
-/** Without a table, one row that says so. */
+/** One row without a table if there is none. */
 interface Row {
   now: Date;
   creates: boolean;
@@ -60,14 +60,14 @@ interface Details extends Omit<TrashTable, 'owned'> {
 
 const NOTHING_MORE: Omit<TrashTable, 'owned'> = { publications: [], foreignKeys: [], inherits: null };
 
-/** What was seen of tables at a first look. */
+/** The result of the first query. */
 export interface TrashGlance {
   tables: readonly string[];
-  /** Of `glanceAt`. */
+  /** The rows of `glanceAt`. */
   rows: readonly unknown[];
 }
 
-/** The first look. As part of a batch it stays prepared: planning it takes longer than carrying it out. */
+/** The first query. It stays prepared as part of a batch, because planning it takes longer than running it. */
 export const glanceAt = (schema: string, tables: readonly string[]): Parameterised => ({
   text: GLANCE,
   values: [schema, tables],
@@ -76,11 +76,11 @@ export const glanceAt = (schema: string, tables: readonly string[]): Parameteris
 interface Asked {
   schema: string;
   tables: readonly string[];
-  /** Spares the first look, where it was at all of them. */
+  /** Replaces the first query if it covered all tables. */
   glance: TrashGlance;
 }
 
-/** Without the tables that aren't there. `now` is by the database's clock, at the first look. */
+/** Missing tables are left out. `now` is the database's clock at the first query. */
 export async function readTrashFacts(client: pg.ClientBase, asked: Asked): Promise<TrashFacts> {
   const rows = (await glanceRows(client, asked)) as [Row, ...Row[]];
   const details = await readDetails(

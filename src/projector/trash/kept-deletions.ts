@@ -1,21 +1,21 @@
 /**
- * What the log says is in the trash: deletions that kept something, and that nothing has ended since. Where a database was
- * made from its log nothing of it is there.
+ * The trash according to the log: deletions that kept something and have not ended since. A database that was created
+ * from its log contains none of it.
  */
 import type { Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
 import { isThere, shownTime } from './expressions.js';
 import type { TrashEntry } from './list.js';
 
-/** All but what only a fold knows, and what only the catalog has. */
+/** Without the members that only a fold or the catalog provides. */
 export interface KeptDeletion extends Omit<TrashEntry, 'identity' | 'rows' | 'bytes'> {
-  /** Whether what it kept is there. */
+  /** Whether the kept object exists. */
   there: boolean;
-  /** Whether its time is over, by the database's clock. */
+  /** Whether it has expired by the database's clock. */
   expired: boolean;
 }
 
-/** Whether an event kept something: in these words an index has it. */
+/** Checks whether an event kept something. An index has this exact condition. */
 const KEEPS = `e.type IN ('collection.deleted', 'field.deleted') AND e.data ? 'kept_until'::text`;
 
 /** Neither restored nor purged. */
@@ -30,12 +30,11 @@ SELECT e.position::float8 AS position, CASE WHEN e.field IS NULL THEN 'collectio
        ${isThere('e')} AS there, (e.data ->> 'kept_until'::text)::timestamptz <= clock_timestamp() AS expired
   FROM ${own.events} e WHERE ${KEEPS} AND ${IS_OPEN}`;
 
-/** All, in order. */
 export async function allKeptDeletions(db: Queryable): Promise<KeptDeletion[]> {
   return (await db.query<KeptDeletion>(`${QUESTION} ORDER BY e.position`)).rows;
 }
 
-/** Those of the positions, in order. */
+/** The deletions at these positions, in order. */
 export async function keptDeletions(db: Queryable, positions: readonly number[]): Promise<KeptDeletion[]> {
   if (positions.length === 0) return [];
   const asked = `${QUESTION} AND e.position = ANY ($1::bigint[]) ORDER BY e.position`;

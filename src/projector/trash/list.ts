@@ -1,32 +1,28 @@
-/** What is in the trash, and what became of what was. */
 import type { Problem } from '../../kernel/problem.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { isThere, shownTime } from './expressions.js';
 
-/** What one deletion left. */
 export interface TrashEntry {
-  /** Of the event that deleted it. */
+  /** The position of the event that deleted it. */
   position: number;
   kind: 'collection' | 'field';
-  /** The names that it had; `field` is null for a collection. */
+  /** The names before the deletion; `field` is null for a collection. */
   collection: string;
   field: string | null;
   identity: string;
-  /** uuid */
   batch: string;
-  /** ISO 8601. */
   deleted_at: string;
-  /** ISO 8601. From then on it may be purged. */
+  /** ISO 8601. After this time it may be purged. */
   kept_until: string;
-  /** As PostgreSQL's statistics had them when it was deleted; null: there were none. */
+  /** PostgreSQL's estimate at the deletion; null without statistics. */
   rows: number | null;
-  /** On disk, when it was deleted. */
+  /** Size on disk at the deletion. */
   bytes: number | null;
   deleted_by: { id: string; name: string } | null;
-  /** Publications that the table was in. */
+  /** Publications that included the table. */
   publications: string[];
-  /** Foreign keys of the table that were made by hand. `definition`: by pg_get_constraintdef. */
+  /** Foreign keys of the table that were created by hand. `definition`: from pg_get_constraintdef. */
   foreign_keys: { name: string; definition: string }[];
 }
 
@@ -50,18 +46,21 @@ export async function readTrash(db: Queryable, { offset, limit }: Page): Promise
   return (await db.query<TrashEntry>(page, [limit, offset])).rows;
 }
 
-/** Tables and columns together, also those whose time is over and that are not purged yet. */
+/** Counts tables and columns, including expired ones that are not purged yet. */
 export async function countTrash(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${own.trash}`);
   return rows[0]?.count ?? 0;
 }
 
-/** @param position of the deletion @returns undefined: nothing, or nothing any more */
+/**
+ * @param position of the deletion
+ * @returns undefined if the trash does not contain it
+ */
 export async function findInTrash(db: Queryable, position: number): Promise<TrashEntry | undefined> {
   return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = $1`, [position])).rows[0];
 }
 
-/** By what they are: nothing stands in the trash twice. `there`: nobody has dropped it by hand. */
+/** By identity: the trash never contains an object twice. `there`: nobody has dropped it by hand. */
 export async function findIdentities(
   db: Queryable,
   identities: readonly string[],
@@ -74,13 +73,13 @@ export async function findIdentities(
 
 const DUE = 'kept_until <= clock_timestamp() AND position <> ALL ($1::bigint[])';
 
-/** What may be purged by now, by the database's clock: the one that is due for the longest time, or none. */
+/** The entry that expired first by the database's clock, or none. */
 export async function findExpired(db: Queryable, except: readonly number[]): Promise<TrashEntry[]> {
   const first = `SELECT position FROM ${own.trash} WHERE ${DUE} ORDER BY kept_until, position LIMIT 1`;
   return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = (${first})`, [except])).rows;
 }
 
-/** Milliseconds until the next entry may be purged, by the database's clock; null: there is none. */
+/** Milliseconds until the next entry expires, by the database's clock; null if there is none. */
 export async function untilNextExpiry(db: Queryable, except: readonly number[]): Promise<number | null> {
   const { rows } = await db.query<{ wait: number | null }>(
     `SELECT (extract(epoch FROM pg_catalog.min(kept_until) - clock_timestamp()) * 1000::numeric)::float8 AS wait
@@ -100,7 +99,7 @@ const BECAME = `
 SELECT e.type, e.position::float8 AS position, ${shownTime('e.occurred_at')} AS at FROM ${own.events} e
  WHERE e.subject ->> 'kind'::text = 'trash' AND e.subject ->> 'id'::text = $1 ORDER BY e.position DESC LIMIT 1`;
 
-/** Why nothing of a position is in the trash. */
+/** Explains why the trash has no entry for a position. */
 export async function notInTrash(db: Queryable, position: number): Promise<Problem> {
   const { rows } = await db.query<Became>(BECAME, [String(position)]);
   const [became] = rows;
@@ -112,7 +111,7 @@ export async function notInTrash(db: Queryable, position: number): Promise<Probl
   return { code: 'NOT_FOUND', message, details };
 }
 
-/** Whether what an entry stands for is there. */
+/** Checks whether the object of an entry exists. */
 export async function isKept(db: Queryable, { position, field, collection }: TrashEntry): Promise<boolean> {
   const { rows } = await db.query<{ there: boolean }>(
     `SELECT ${isThere('t')} AS there FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection) t`,

@@ -1,4 +1,4 @@
-/** The list of the trash, made again: from what the log says was kept and nothing has ended, as far as it is there. */
+/** Rebuilds the trash list from the log: open deletions whose objects still exist. */
 import type pg from 'pg';
 import { type Point, foldLog, startPoint } from '../../log/fold.js';
 import { sendBatch } from '../../postgres/exchange.js';
@@ -12,19 +12,18 @@ import { identityOf, insertRows } from './rows.js';
 export const TRASH_PROJECTION = 'trash';
 
 export interface RebuiltTrash {
-  /** The head of the log that the list is at. */
   position: number;
-  /** How many things the trash holds. */
+  /** The number of objects in the trash. */
   entries: number;
 }
 
-/** What they were, of the deletions of the log up to a point. Only a fold knows. */
+/** The identities of deleted objects up to a point of the log. Only a fold provides them. */
 interface Known {
   identities: ReadonlyMap<number, Identity>;
   point: Point;
 }
 
-/** Folded beside the log, from its first event; its lock is taken for the last deletions and the rows. */
+/** Folds without the log's lock from the first event, and takes it only for the last deletions and the rows. */
 export async function rebuildTrash(pool: pg.Pool, lock: LogLock): Promise<RebuiltTrash> {
   const known = await follow(pool, { identities: new Map(), point: startPoint() }, await keptAndThere(pool));
   return lock.underLock(async (client, { head: { position } }) => {
@@ -40,7 +39,10 @@ export async function rebuildTrash(pool: pg.Pool, lock: LogLock): Promise<Rebuil
 const keptAndThere = async (db: Queryable): Promise<KeptDeletion[]> =>
   (await allKeptDeletions(db)).filter(({ there }) => there);
 
-/** Goes on along the log, from deletion to deletion. @param kept in order */
+/**
+ * Continues along the log from deletion to deletion.
+ * @param kept in order
+ */
 async function follow(db: Queryable, { identities, point }: Known, kept: readonly KeptDeletion[]): Promise<Known> {
   const found = new Map(identities);
   let at = point;

@@ -1,4 +1,4 @@
-/** What a plan takes out of the trash, and until when it would be there. */
+/** The objects that a plan restores from the trash, and when they expire. */
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type LogEvent, takenFromTrash } from '../../schema/model/events.js';
@@ -6,15 +6,15 @@ import { shownTime } from './expressions.js';
 
 export interface Return {
   collection: string;
-  /** Null: the table. */
+  /** Null for a table. */
   field: string | null;
-  /** Of the deletion. */
+  /** The position of the deletion. */
   position: number;
-  /** ISO 8601. From then on it may be purged. Null: it was, or is no longer in the list. */
+  /** ISO 8601. After this time it may be purged. Null if it was purged or is not in the list. */
   kept_until: string | null;
 }
 
-/** In the order of the events; empty where they take nothing out. */
+/** In event order; empty if the events restore nothing. */
 export async function returningBy(db: Queryable, events: readonly LogEvent[]): Promise<Return[]> {
   const taken = events.flatMap((event) => {
     if (event.type !== 'collection.created' && event.type !== 'field.created') return [];

@@ -1,4 +1,4 @@
-/** The list of what is in the trash: service_trash, written in the transaction of the events that it comes from. */
+/** Writes the trash list service_trash in the transaction of its events. */
 import type { Parameterised } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -11,22 +11,21 @@ import { isKeptTable } from './expressions.js';
 import { isDeletion } from '../../schema/model/events.js';
 import type { TrashEntry } from './list.js';
 
-/** What the events say of an entry. */
+/** The part of an entry that comes from the events. */
 type Row = Pick<
   TrashEntry,
   'position' | 'kind' | 'collection' | 'field' | 'identity' | 'batch' | 'deleted_at' | 'kept_until'
 >;
 
 export interface TrashBatch {
-  /** The state that the batch started from. */
   before: State;
   events: readonly StoredEvent[];
 }
 
 /**
- * What the list says is what the catalog holds when this runs, after the DDL: a table that isn't in its schema of the
- * trash is not in the list. Rows and bytes are those of that table: its statistics, and its files; values that were copied are counted. The limit has each looked
- * up by itself: PostgreSQL takes any list for a hundred rows, and would read all of pg_class for them.
+ * The entry reflects the catalog after the DDL: a table that is not in its trash schema is not listed. Rows come from
+ * its statistics, bytes from its files; copied values are counted. LIMIT makes PostgreSQL look up each table
+ * separately: it estimates a hundred rows for any list, and would read all of pg_class.
  */
 const INSERT = `
 INSERT INTO ${own.trash} (position, kind, collection, field, identity, batch, deleted_at, kept_until, rows, bytes)
@@ -39,10 +38,10 @@ SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted
 
 const REMOVE = `DELETE FROM ${own.trash} t USING pg_catalog.jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 
-/** What of it is not there is left out. */
+/** Missing objects are left out. */
 export const insertRows = (rows: readonly Row[]): Parameterised => ({ text: INSERT, values: [JSON.stringify(rows)] });
 
-/** What a batch puts in and takes out; run after its DDL. */
+/** The entries that a batch adds and removes. Run it after the DDL of the batch. */
 export function* trashStatements({ before, events }: TrashBatch): Resumable<Parameterised[]> {
   const rows = events.some(isKept) ? yield* rowsOf(before, events) : [];
   const gone = events.flatMap(positionsLeft);
@@ -56,7 +55,7 @@ type Deletion = Extract<StoredEvent, { type: 'collection.deleted' | 'field.delet
 
 const isKept = (event: StoredEvent): event is Deletion => isDeletion(event) && event.data.kept_until !== undefined;
 
-/** What goes may have come, or got its name, in the same batch. */
+/** An object may be created or renamed in the batch that deletes it. */
 function* rowsOf(before: State, events: readonly StoredEvent[]): Resumable<Row[]> {
   const rows: Row[] = [];
   const folding = startFolding(before);

@@ -1,4 +1,4 @@
-/** A column on its way into the trash, and back: it is really dropped and made again, and its values are copied. */
+/** Moves a column to the trash and back. The column is dropped and created again, and its values are copied. */
 import type { RestoredField } from '../../../schema/model/events.js';
 import { type ColumnField, type CollectionNode, primaryKeyOf } from '../../../schema/model/state.js';
 import { columnAddition, dropColumn } from '../add-column.js';
@@ -10,7 +10,7 @@ import { type Step, partOf, step } from '../step.js';
 import { createTrashSchema, dropTrashSchema } from './schema.js';
 import { COPY, type Kept, copyValues, returnPrivileges, returnValues } from './values.js';
 
-/** The values are there for certain, and no more than may be copied now: the pipeline has looked. */
+/** The pipeline has checked that the values exist and are few enough to copy. */
 export function dropKeptColumn(change: Change<'field.deleted'>, field: ColumnField, kept_until: string): Step[] {
   const { position } = change;
   const dropped = dropColumn(change, field);
@@ -29,8 +29,8 @@ export function dropKeptColumn(change: Change<'field.deleted'>, field: ColumnFie
 }
 
 /**
- * The column comes back plain and null, its values by the primary key of their rows, and only then what they must hold to:
- * so that it is the values that PostgreSQL checks.
+ * Creates the column plain and nullable, copies the values by primary key, and then adds the constraints. PostgreSQL
+ * thus checks the restored values.
  */
 export function restoreColumn(
   change: Change<'field.created'>,
@@ -55,7 +55,7 @@ export function restoreColumn(
   ];
 }
 
-/** By the names of the moment: in the state that has both the column and the primary key. */
+/** Uses the names of the state that has both the column and the primary key. */
 function keptIn(change: Change, position: number, { collection, field }: ColumnField): Kept {
   const state = change.event.type === 'field.deleted' ? change.before : change.after;
   const node = state.collections.get(collection) as CollectionNode;
@@ -68,7 +68,6 @@ function keptIn(change: Change, position: number, { collection, field }: ColumnF
   };
 }
 
-/** Nothing but the type. */
 function plain(field: ColumnField): ColumnField {
   const { collation } = field.schema.extras ?? {};
   const { extras: _, ...schema } = field.schema;

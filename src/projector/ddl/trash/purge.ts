@@ -1,11 +1,10 @@
-/** The end of what the trash keeps. */
 import type { LogEvent } from '../../../schema/model/events.js';
 import { qualified, sql, trash } from '../sql.js';
 import type { Statement } from '../statement.js';
 import { dropping, tableObject } from '../step.js';
 import { COPY } from './values.js';
 
-/** What ends the keeping. Never CASCADE: what somebody made of it outside must be dropped by them. */
+/** Drops what the trash keeps. Never CASCADE: objects that others created on it must be dropped by them. */
 export function planPurges(events: readonly LogEvent[]): Statement[] {
   return events.flatMap((event, index) => {
     if (event.type !== 'trash.purged' || event.collection === null) return [];

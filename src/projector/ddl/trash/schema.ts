@@ -1,9 +1,9 @@
-/** Where one deletion keeps what it deleted: a schema of its own, called by the position of its event. */
+/** Each deletion keeps its objects in a schema of its own, named after the position of its event. */
 import type { Change } from '../change.js';
 import { block, literal, sql, trash } from '../sql.js';
 import { type Step, step, tableObject } from '../step.js';
 
-/** The schema of a position. Nobody but its owner may use it, whatever default privileges say. */
+/** The schema of a position. Only its owner may use it, whatever the default privileges are. */
 export function createTrashSchema({ event }: Change, position: number): Step[] {
   const schema = trash(position);
   const body = sql`DECLARE g text; BEGIN
@@ -20,7 +20,7 @@ export function createTrashSchema({ event }: Change, position: number): Step[] {
   ];
 }
 
-/** What `createTrashSchema` made, when it is empty. */
+/** Drops the schema of `createTrashSchema` when it is empty. */
 export function dropTrashSchema({ event }: Change, position: number): Step {
   const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
   return step(sql`DROP SCHEMA ${trash(position)}`, `leave no room in the trash for position ${position}`, costs);

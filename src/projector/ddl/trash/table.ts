@@ -1,7 +1,7 @@
 /**
- * The trash. A deleted table moves as it is, whatever it holds, to a schema of its own, so that no name in it has to
- * change; PostgreSQL has been asked before whether it would let the table be dropped. What points at tables outside goes,
- * so that nothing in the trash is in the way of a later change.
+ * A deleted table moves to its own trash schema with all its data, so that no name in it changes. PostgreSQL is asked
+ * first whether it would allow the drop. Foreign keys to tables outside are dropped, so that the trash never blocks a
+ * later change.
  */
 import type { KeptTable, RestoredCollection } from '../../../schema/model/events.js';
 import { newEvent } from '../../../schema/model/events.js';
@@ -24,7 +24,7 @@ interface Moving extends Required<Pick<KeptTable, 'kept_until'>> {
   lock_entries: number;
 }
 
-/** A table's way into the trash. */
+/** Moves a table to the trash. */
 export function moveToTrash(
   change: Change<'collection.deleted'>,
   node: CollectionNode,
@@ -69,12 +69,12 @@ export function moveToTrash(
   ];
 }
 
-/** SQLSTATE by which the trial ends itself. */
+/** The SQLSTATE that ends the trial. */
 const TRIED = 'DPS01';
 
 /**
- * What a drop would refuse, PostgreSQL refuses here, in the same words: it is tried, and taken back. Moving a table is
- * never refused, and views would silently follow it.
+ * Drops the table in a subtransaction and rolls back, so that PostgreSQL rejects what it would reject for a drop.
+ * Moving a table to another schema always succeeds, and views would silently follow it.
  */
 function trialDrop(table: Sql): Sql {
   const body = sql`BEGIN
@@ -83,7 +83,7 @@ function trialDrop(table: Sql): Sql {
   return sql`DO ${block(body)}`;
 }
 
-/** Someone may have detached it already, past the service. */
+/** Someone may have detached it already with direct SQL. */
 function detachPartition({ event, schema }: Change, parent: string): Step {
   const [whole, part] = [qualified(schema, parent), qualified(schema, event.collection)];
   const body = sql`BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_inherits
@@ -95,14 +95,13 @@ function detachPartition({ event, schema }: Change, parent: string): Step {
   });
 }
 
-/** Beside its relations, which are gone by now. A partition has the foreign keys of its table. */
 function pointsElsewhere(node: CollectionNode): boolean {
   const { partition_of, constraints = [] } = extrasOf(node);
   const own = node.collection.collection;
   return partition_of !== undefined || constraints.some(({ references = own }) => references !== own);
 }
 
-/** All to other tables, those that were made by hand among them. */
+/** Drops all foreign keys to other tables, including those created by hand. */
 function dropForeignKeys({ event, schema }: Change): Step {
   const table = qualified(schema, event.collection);
   const body = sql`DECLARE k record; BEGIN
@@ -113,7 +112,7 @@ function dropForeignKeys({ event, schema }: Change): Step {
   return step(sql`DO ${block(body)}`, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 7 });
 }
 
-/** Columns that count by a sequence which isn't theirs: it must not be needed by what is in the trash. */
+/** Columns that use a sequence of another owner. The trash must not depend on that sequence. */
 function countedElsewhere(node: CollectionNode): ColumnField[] {
   const own = new Set(
     (extrasOf(node).needs ?? []).flatMap((need) => (need.kind === 'sequence' ? (need.owned_by ?? []) : [])),
@@ -124,7 +123,7 @@ function countedElsewhere(node: CollectionNode): ColumnField[] {
   );
 }
 
-/** A table's way back, with all that it has. Foreign keys come with their relations, later in the batch. */
+/** Restores a table with all its parts. Later events of the batch add foreign keys with their relations. */
 export function restoreTable(change: Change, node: CollectionNode, { position, name }: RestoredCollection): Step[] {
   const { schema } = change;
   const { collection } = node.collection;
@@ -154,7 +153,7 @@ function countAgain(change: Change, node: CollectionNode, field: ColumnField): S
   ];
 }
 
-/** Before it leaves the trash, so that its old names are in nobody's way. */
+/** Renames inside the trash, so that the old names do not collide with others. */
 function renameInTrash(
   change: Change,
   node: CollectionNode,
@@ -171,7 +170,7 @@ function renameInTrash(
   return renamed.map(({ costs, ...each }) => ({ ...each, costs: { ...costs, object: tableObject(to) } }));
 }
 
-/** Its foreign keys are gone. */
+/** Its foreign keys were dropped. */
 const withName = (node: CollectionNode, collection: string): CollectionNode => ({
   ...node,
   collection: { ...node.collection, collection },

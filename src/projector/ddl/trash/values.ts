@@ -1,31 +1,28 @@
 /**
- * The values of a column that is dropped, kept beside the table: with the primary key of their rows, by which they come
- * back. Names may change meanwhile, so the copy calls its columns by their identities.
+ * Keeps the values of a dropped column with the primary key of their rows, which restores them. The copy names its
+ * columns by identity, because names may change in the meantime.
  */
 import { type Sql, block, ident, join, literal, sql } from '../sql.js';
 import type { CopiedColumn } from '../statement.js';
 import { asOwner } from '../as-owner.js';
 
-/** The name of the copy in the trash. */
 export const COPY = 'values';
 
-/** How many values a copy holds, by its oid. */
+/** The number of values in a copy, by its oid. */
 export const copiedRows = (copy: Sql): Sql => sql`pg_catalog.obj_description(${copy}, 'pg_class')::bigint`;
 
 export type Column = CopiedColumn;
 
 export interface Kept {
-  /** The table, qualified. */
   table: Sql;
-  /** Its primary key. */
   key: readonly Column[];
   column: Column;
-  /** The copy, qualified. */
   copy: Sql;
 }
 
 /**
- * Copies the values, and notes in comments how many they are, and who had privileges on the column. Indexes the copy doesn't get: it is read as a whole, once.
+ * Copies the values, and stores their number and the column privileges in comments. The copy has no indexes, because
+ * it is read once and as a whole.
  */
 export function copyValues({ table, key, column, copy }: Kept): Sql {
   const copied = [...key, column].map(({ name, identity }) => sql`t.${ident(name)} AS ${ident(identity)}`);
@@ -39,7 +36,7 @@ export function copyValues({ table, key, column, copy }: Kept): Sql {
   );
 }
 
-/** PL/pgSQL that notes in a comment who has privileges on the column. */
+/** PL/pgSQL that stores the column privileges in a comment. */
 export function notePrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
   return sql`EXECUTE pg_catalog.format('COMMENT ON COLUMN ${copy}.${ident(column.identity)} IS %L', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object(
         'to', coalesce(r.rolname, ''), 'privilege', p.privilege_type, 'grantable', p.is_grantable))
@@ -56,11 +53,11 @@ const matches = (key: readonly Column[]): Sql =>
   );
 
 /**
- * Puts the values into the column, which exists again and is null. No trigger or rule of the table runs. Raises where a
- * row did not get its value, because the copy is dropped afterwards.
+ * Copies the values back into the column, which exists again and is null. Triggers and rules of the table do not run.
+ * Raises an error if a row did not get its value, because the copy is dropped afterwards.
  */
 export function returnValues({ table, key, column, copy }: Kept): Sql {
-  // Not IS NOT NULL: that is false for a composite value with a null attribute.
+  // IS NOT NULL would be false for a composite value with a null attribute.
   const value = sql`k.${ident(column.identity)}`;
   const kept = sql`${matches(key)} AND ${value} IS DISTINCT FROM NULL`;
   const update = sql`UPDATE ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k WHERE ${kept};
@@ -71,7 +68,7 @@ export function returnValues({ table, key, column, copy }: Kept): Sql {
   return asOwner(table, update, { silently: true });
 }
 
-/** Who had privileges on the column has them again, unless the role is gone. */
+/** Grants the column privileges again, except to roles that no longer exist. */
 export function returnPrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
   const place = sql`'${copy}'::regclass`;
   const noted = sql`pg_catalog.col_description(${place}, (SELECT a.attnum FROM pg_catalog.pg_attribute a
@@ -86,7 +83,7 @@ export function returnPrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sq
     END LOOP; END`)}`;
 }
 
-/** Rows of the copy, of those the ones whose row is there, and of the table: the last counted up to `most` only. */
+/** Counts the rows of the copy, those whose row still exists, and the rows of the table up to `most`. */
 export function countValues({ table, key, copy }: Omit<Kept, 'column'>, most: Sql): Sql {
   return sql`SELECT (SELECT count(*) FROM ${copy})::int AS kept,
     (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${matches(key)})::int AS met,
