@@ -1,5 +1,6 @@
 /** What went wrong, for the person at the terminal: a sentence where it is a mistake, a stack only where it is our bug. */
 import { OperatorError } from '../kernel/operator-error.js';
+import { SQLSTATE, readOnly } from '../postgres/errors.js';
 import { type Values, UsageError } from './command.js';
 
 /** @param environment its secrets, and those of the options, are never shown */
@@ -26,12 +27,9 @@ function describe(error: unknown): string {
 }
 
 const refusedByServer = (state: string, message: string): string =>
-  state === READ_ONLY ? TAKES_NO_CHANGES : `PostgreSQL refused it: ${message} (SQLSTATE ${state}).`;
-
-const READ_ONLY = '25006';
-
-const TAKES_NO_CHANGES =
-  'The database takes no changes, and nothing was written: it is a standby, or was made read-only. Run it with the address of the primary.';
+  state === SQLSTATE.read_only_sql_transaction
+    ? readOnly(null).message
+    : `PostgreSQL refused it: ${message} (SQLSTATE ${state}).`;
 
 /** Of the file system or the network: `ENOENT: no such file or directory, open '…'`. */
 const isSystemError = (error: Error): boolean =>

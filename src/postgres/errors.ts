@@ -110,6 +110,9 @@ export class LostConnectionError extends Error {
   override readonly name = 'LostConnectionError';
 }
 
+/** The connection leads to a server that accepts no changes. After a failover, the next one may lead to another server. */
+export class ReadOnlyServerError extends LostConnectionError {}
+
 /** pg has no codes for the loss of a connection, only these sentences (client.js, pg-pool). */
 const LOST_BY_DRIVER = [
   'Connection terminated',
@@ -137,7 +140,8 @@ export function environmentProblem(error: unknown, primaryUrl: string | null = n
   const state = sqlState(error);
   if (isLocked(error)) return isRecoveryConflict(error) ? unavailable(RECOVERY_CONFLICT) : lockTimeout();
   if (state === SQLSTATE.query_canceled) return tooLong();
-  if (state === SQLSTATE.read_only_sql_transaction) return readOnly(primaryUrl);
+  if (state === SQLSTATE.read_only_sql_transaction || driverError(error) instanceof ReadOnlyServerError)
+    return readOnly(primaryUrl);
   return unavailability(error, state);
 }
 
@@ -154,12 +158,13 @@ function unavailability(error: unknown, state: string | undefined): Problem | un
 const RECOVERY_CONFLICT =
   'The standby has ended the query, because it was in the way of following the primary. Try again.';
 
-/** The server takes no changes: it is a standby, or was made read-only. @param primaryUrl where they can be made */
+/** READ_ONLY. @param primaryUrl where changes are accepted */
 export function readOnly(primaryUrl: string | null): Problem {
-  const where = primaryUrl === null ? '' : ` Send it to the primary: ${primaryUrl}`;
   return {
     code: 'READ_ONLY',
-    message: `The database of this process is read-only; nothing was written.${where}`,
+    message:
+      'The database is read-only, and nothing was written: it is a standby, or its transactions are read-only by default. ' +
+      `Send the change to the primary${primaryUrl === null ? '.' : `: ${primaryUrl}`}`,
     ...(primaryUrl !== null && { details: { primary: primaryUrl } }),
   };
 }

@@ -36,7 +36,7 @@ describe('what a command says when it fails', () => {
       depth === 0 ? ofServer('42P01') : new Error(`level ${depth}`, { cause: wrapped(depth - 1) });
     expect(said(wrapped(4))).to.equal('PostgreSQL refused it: level 4 (SQLSTATE 42P01).');
     expect(said(wrapped(5)), 'no further than that').to.contain('this is a bug');
-    expect(said(ofServer('25006'))).to.match(/^The database takes no changes/);
+    expect(said(ofServer('25006'))).to.match(/^The database is read-only, and nothing was written/);
   });
 
   it('shows the stack of a bug', () => {

@@ -258,7 +258,9 @@ describe('a service that reads from a standby', function () {
     expect(paused.out).to.contain('REPLAY_PAUSED');
     const refused = await run('users', 'add', 'x@example.com', '--role', 'reader');
     expect(refused.code).to.equal(2);
-    expect(refused.err).to.contain('The database takes no changes, and nothing was written');
+    expect(refused.err).to.match(
+      /^The database is read-only, and nothing was written: .+ Send the change to the primary\.$/m,
+    );
     expect((await run('verify')).code).to.equal(0);
     const applied = await dps(['apply', '-', '--yes'], environment, {
       stdin: (await read('/schema/snapshot')).text,

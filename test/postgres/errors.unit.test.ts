@@ -5,6 +5,7 @@ import {
   ExchangeError,
   LostConnectionError,
   OLDER_RELEASE,
+  ReadOnlyServerError,
   SQLSTATE,
   driverError,
   environmentProblem,
@@ -40,7 +41,10 @@ const TOO_LONG = {
     'PostgreSQL ended a statement of this change: it took longer than STATEMENT_TIMEOUT allows, or an operator ' +
     'cancelled it; nothing was written.',
 };
-const READ_ONLY = { code: 'READ_ONLY', message: 'The database of this process is read-only; nothing was written.' };
+const READ_ONLY_REASON =
+  'The database is read-only, and nothing was written: it is a standby, or its transactions are read-only by default. ' +
+  'Send the change to the primary';
+const READ_ONLY = { code: 'READ_ONLY', message: `${READ_ONLY_REASON}.` };
 const CONFLICT = {
   code: 'UNAVAILABLE',
   message: 'The standby has ended the query, because it was in the way of following the primary. Try again.',
@@ -58,7 +62,8 @@ const MEANINGS: [what: string, error: unknown, problem: object | undefined, isLo
     false,
   ],
   ['a statement that took too long', sent('57014'), TOO_LONG, false],
-  ['a server that takes no changes', sent('25006'), READ_ONLY, false],
+  ['a statement that a read-only server rejects', sent('25006'), READ_ONLY, false],
+  ['a connection to a read-only server', new ReadOnlyServerError('the server is a standby'), READ_ONLY, true],
   ['a server that is stopped', sent('57P01'), UNREACHABLE, true],
   ['a server that crashed', sent('57P02'), UNREACHABLE, true],
   ['a server that starts', sent('57P03'), UNREACHABLE, true],
@@ -160,7 +165,7 @@ describe('what an error means', () => {
     const primary = 'https://primary.example';
     expect(environmentProblem(sent('25006'), primary)).to.deep.equal({
       code: 'READ_ONLY',
-      message: `The database of this process is read-only; nothing was written. Send it to the primary: ${primary}`,
+      message: `${READ_ONLY_REASON}: ${primary}`,
       details: { primary },
     });
     expect(readOnly(null)).to.not.have.property('details');

@@ -10,7 +10,7 @@ import { advisoryKey } from '../../postgres/advisory.js';
 import { type Backend, backendOf } from '../../postgres/backend.js';
 import {
   ExchangeError,
-  LostConnectionError,
+  ReadOnlyServerError,
   SQLSTATE,
   isConnectionLoss,
   isLocked,
@@ -147,7 +147,7 @@ function admit(check: CheckRow, { watch }: PipelineOptions): void {
   }
 }
 
-const notWritable = () => new LostConnectionError('the server takes no changes');
+const notWritable = () => new ReadOnlyServerError('the server accepts no changes');
 
 /** What was lost with its connection was never there, and is tried again; after a COMMIT it is another error. */
 export function notCommitted(error: unknown): never {
@@ -160,7 +160,7 @@ function notBegun(error: unknown): never {
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was gone', { cause: error });
   // It was the primary when the connection was made.
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction)
-    throw new StaleConnectionError('the server takes no changes', { cause: notWritable() });
+    throw new StaleConnectionError('the server accepts no changes', { cause: notWritable() });
   throw error;
 }
 
