@@ -1,4 +1,4 @@
-/** Puts the rooms together. */
+/** Assembles the service from its parts. */
 import type { KeyObject } from 'node:crypto';
 import type pg from 'pg';
 import { createAuth } from './auth/index.js';
@@ -43,25 +43,25 @@ import { startChanges } from './start-changes.js';
 export interface Service {
   /** `http://127.0.0.1:8055` */
   url: string;
-  /** What the first start generated is in here, this once. */
+  /** The first admin. The generated secrets appear here on the first start only. */
   admin: FirstAdmin;
-  /** Resolves with its last words when the embedded server has ended, by `stop` or by itself. */
+  /** Resolves when the embedded server has ended, by `stop` or by itself. The value is its last output. */
   databaseLost: Promise<string>;
-  /** `stop` was called. */
+  /** True after `stop` was called. */
   stopping(): boolean;
-  /** Stops accepting, finishes what runs, closes everything. Idempotent. */
+  /** Stops accepting requests, finishes running ones and closes everything. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds that requests get to finish at a stop. */
+/** Milliseconds that running requests may take to finish after `stop`. */
 const GRACE = 30_000;
 
-/** Beside the pool: listener, reads, index builder, and room for the operators' command and a few by hand. */
+/** Connections outside the pool: listener, reads, index builder, the operator commands and a few manual sessions. */
 const SPARE_CONNECTIONS = 20;
 
 /**
  * @param signal ends a start that waits for another process
- * @throws OperatorError with one sentence on what is wrong and what to do
+ * @throws OperatorError with one sentence that says what is wrong and what to do
  */
 export async function createService(
   config: Config,
@@ -81,7 +81,7 @@ async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
   const { keyFile } = options.checkpoints;
   const fileKey = keyFile === null ? null : readKeyFile(keyFile);
   const server = await listen(options.host, options.port);
-  // A failed start gives it back; a stop closes it before, with the requests that run.
+  // A failed start releases the address here. `stop` closes it earlier, together with the running requests.
   shutdown.add('address', () => server.close(0));
   const source = await openDatabase({ ...options, connections: options.poolSize + SPARE_CONNECTIONS });
   shutdown.add('database server', () => source.stop());
@@ -100,7 +100,9 @@ async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
 type Starting = Config & { logger: Logger; signal: AbortSignal };
 type OnDatabase = Starting & ConnectionOptions & { fileKey: KeyObject | null };
 
-/** Everything above the database: migrations, accounts, the state, then what depends on it. */
+/**
+ * Starts everything that needs the database: migrations, accounts, the state, then the parts that depend on the state.
+ */
 async function startOn(options: OnDatabase, server: ListeningServer, shutdown: Shutdown): Promise<FirstAdmin> {
   const { logger, fileKey, schema, serviceSchema } = options;
   const pooling = { ...options, max: options.poolSize };
@@ -157,7 +159,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   autoAcknowledge({ ...options, watch, pipeline, readOnly });
   const purger = createPurger({ ...options, pool, pipeline, readOnly, news: [store, role] });
   shutdown.add('purger', () => purger.stop());
-  // What happened while no process ran, as far as the checkpoints show it.
+  // Checkpoints may show that the log diverged while no process was running.
   await freshness.check();
   const following = followLog({ connection, role, freshness, store, logger, shutdown });
   const checkpoints = startCheckpoints({
@@ -224,7 +226,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     logger,
     config: httpConfig(options, { databaseVersion: database.version, release }),
   });
-  // Late: what is generated here is shown once, by a start that nothing ends any more.
+  // This runs late because generated secrets are shown only once, so no later step of the start may fail.
   const admin = await ensureAdmin();
   for (const name of admin.ignored) logger.warn(`${name} is not what is stored for the admin, and changes nothing`);
   server.serve(http);
@@ -233,7 +235,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   return admin;
 }
 
-/** Who asks meanwhile is told what is waited for, like the reader of the log. */
+/** Reports what the start waits for, to the log and to clients that send requests meanwhile. */
 function waitAloud(sentence: string, { server, logger }: { server: ListeningServer; logger: Logger }): void {
   server.say(sentence);
   logger.warn(sentence);

@@ -1,4 +1,4 @@
-/** The settings, from the environment. An empty one counts as absent, but for the database's address. */
+/** The settings, read from the environment. An empty variable counts as absent, except the database address. */
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './auth/account-rules.js';
 import { OperatorError } from './kernel/operator-error.js';
@@ -61,10 +61,9 @@ const settings = z.object({
   ON_LOG_DIVERGENCE: z.enum(['refuse', 'continue'], 'must be refuse or continue').default('refuse'),
 });
 
-/** The names of all settings. */
 export const SETTINGS = Object.keys(settings.shape);
 
-/** Those that may stand in a file, which `…_FILE` names. */
+/** Settings that `…_FILE` variables can read from files. */
 export const SECRETS = [
   'DATABASE_URL',
   'DIRECT_DATABASE_URL',
@@ -77,85 +76,84 @@ export const SECRETS = [
 
 export interface Config {
   host: string;
-  /** 0: any free port. */
+  /** 0 selects any free port. */
   port: number;
-  /** The database to use; null: an embedded server in `dataDir`. */
+  /** Null starts an embedded server in `dataDir`. */
   databaseUrl: string | null;
-  /** For what needs a session, where `databaseUrl` leads through a pooler; null: the same. */
+  /** The address for work that needs a session, when `databaseUrl` leads through a pooler. Null uses `databaseUrl`. */
   directDatabaseUrl: string | null;
-  /** What `databaseUrl` leads through; null: found out at the start. */
+  /** The pooling mode behind `databaseUrl`. Null detects it at the start. */
   databasePooler: 'none' | 'transaction' | null;
   dataDir: string;
-  /** The schema that is managed. */
+  /** The managed schema. */
   schema: string;
-  /** The one that our own tables live in. */
+  /** The schema of the service's own tables. */
   serviceSchema: string;
-  /** Database connections at most, beside the two for listening and reading. */
+  /** Maximum number of database connections, in addition to the two for listening and reading. */
   poolSize: number;
   admin: { email: string | null; password: string | null; token: string | null };
-  /** What access tokens are signed with; null: the one kept in the database. */
+  /** Signs access tokens. Null uses the secret that the database keeps. */
   tokenSecret: string | null;
-  /** How many proxies in front are believed when they say where a request comes from, or which. */
+  /** The number of trusted proxies in front of the service, or their addresses. */
   trustProxy: number | readonly string[];
-  /** Of other sites, whose pages may ask. */
+  /** Origins of other sites whose pages may send requests. */
   corsOrigins: readonly string[];
-  /** Whether the admin app is served. */
+  /** Serves the admin app. */
   app: boolean;
   log: { level: 'error' | 'warn' | 'info' | 'debug'; format: 'json' | 'pretty' };
-  /** Bytes of a request body: of schema documents, and of everything else. */
+  /** Maximum size of a request body in bytes, for schema documents and for all other requests. */
   maxBody: { schema: number; other: number };
   /** Limits per user. */
   quotas: {
-    /** Requests under way in this process. */
+    /** Concurrent requests in this process. */
     requests: number;
-    /** Answers that are streamed by this process. */
+    /** Concurrent streamed responses of this process. */
     streams: number;
     /** Change requests that have not ended. */
     changes: number;
   };
-  /** Milliseconds that a change waits for its locks, all together. */
+  /** Milliseconds that a change waits for all of its locks in total. */
   lockTimeout: number;
-  /** Milliseconds that one try waits for a lock on a table, while others queue behind it. */
+  /** Milliseconds that one attempt waits for a table lock while other sessions queue behind it. */
   lockWait: number;
   /** Milliseconds. */
   statementTimeout: number;
-  /** What is deleted stays in the trash. */
+  /** The trash. */
   keep: {
-    /** Milliseconds; 0: it is dropped at once. */
+    /** Milliseconds that deleted objects stay in the trash. 0 drops them at once. */
     deleted: number;
-    /** Rows that a table may have, at most, where a deleted field's values are copied in its transaction. */
+    /** Maximum number of rows of a table for which the values of a deleted field are copied within the transaction. */
     copyRows: number;
   };
-  /** What is prepared of changes while their tables are used. */
+  /** Limits for background preparation of changes while clients use the tables. */
   pace: {
-    /** Rows a second, at most; null: as fast as the batches allow. */
+    /** Maximum rows per second. Null sets no limit. */
     rate: number | null;
-    /** Milliseconds that a standby may be behind. */
+    /** Maximum replication lag of a standby in milliseconds. */
     maxLag: number;
   };
-  /** Where a service is that takes changes, while this one reads from a standby; null: nobody has said. */
+  /** Address of a service that accepts changes, while this one reads from a standby. Null if not configured. */
   primaryUrl: string | null;
-  /** Milliseconds that a request waits for the log to come to the position that it asks for. */
+  /** Milliseconds that a request waits for the log to reach the position that it names. */
   positionTimeout: number;
-  /** Where signed checkpoints of the log go, how often, and how many standbys must have what is signed. */
+  /** Destination and interval of signed checkpoints, and the number of standbys that must have the signed events. */
   checkpoints: {
-    /** A folder, or an http(s) address, which may hold a user and a password; null: nowhere. */
+    /** A folder or an http(s) URL, which may contain a user and a password. Null publishes nothing. */
     to: string | null;
-    /** Events, or milliseconds, whichever is over first. */
+    /** Number of events, or milliseconds. Whichever limit is reached first triggers a checkpoint. */
     every: { events: number; time: number };
-    /** Holds the private key that signs; null: one kept in the database. */
+    /** File of the private signing key. Null uses a key kept in the database. */
     keyFile: string | null;
-    /** Null: one, where the server has or expects one. */
+    /** Null requires one standby if the server has or expects one. */
     standbys: number | null;
   };
-  /** What to do when the log is not the one that was seen: refuse every change, or acknowledge it and go on. */
+  /**
+   * What to do if the log is not the one seen before: reject every change, or acknowledge the divergence and continue.
+   */
   onLogDivergence: 'refuse' | 'continue';
 }
 
-/**
- * Reads the settings.
- * @throws OperatorError that names the first wrong one; values are never repeated, they may be secrets
- */
+/** @throws OperatorError that names the first invalid setting. It never repeats a value, which may be a secret. */
 export function readConfig(environment: Environment): Config {
   if (environment['DATABASE_URL'] === '') {
     throw new OperatorError('The setting DATABASE_URL is empty: give the address of a database, or take it away.');
@@ -225,7 +223,7 @@ const checkpointsOf = (given: z.output<typeof settings>): Config['checkpoints'] 
   standbys: given.CHECKPOINT_WAIT_FOR_STANDBYS ?? null,
 });
 
-/** The settings that must not be shown anywhere. */
+/** Returns the settings that must never be shown. */
 export function secretsOf(config: Config): string[] {
   const { password, token: adminToken } = config.admin;
   return [
@@ -238,7 +236,7 @@ export function secretsOf(config: Config): string[] {
   ].filter((value) => value !== null);
 }
 
-/** Of an address: as it stands there, and as it is sent. */
+/** Returns the password of an address, both as written and decoded. */
 function passwordsIn(address: string | null): string[] {
   if (address === null || !URL.canParse(address)) return [];
   const { password } = new URL(address);

@@ -1,4 +1,4 @@
-/** What `dps doctor` finds, from inside the service: the answer of GET /server/doctor. */
+/** Runs the checks of `dps doctor` and GET /server/doctor. */
 import type pg from 'pg';
 import type { Config } from './config.js';
 import { type Examined, examine } from './doctor/index.js';
@@ -12,10 +12,10 @@ import { createStore } from './reads/state-store.js';
 
 type Surroundings = Config & ConnectionOptions & { pool: pg.Pool; logger: Logger; projections: Projections };
 
-/** It reads the whole log: who asks while an examination runs waits for the next, with all others who do. */
+/** An examination reads the whole log. Requests that arrive during one share the next. */
 export function createDoctor(options: Surroundings): () => Promise<Examined[]> {
   const { logger, projections } = options;
-  // An address or a path of this machine is for the service's own log.
+  // Addresses and paths of this machine appear in the service's own log only.
   const explain = (error: unknown, check: string): string => {
     logger.error('a check of the doctor could not be made', { check, error: String(error) });
     return sqlState(error) === undefined ? "the service's log says why" : (error as Error).message;
@@ -29,7 +29,7 @@ export function createDoctor(options: Surroundings): () => Promise<Examined[]> {
   );
 }
 
-/** Past stored folds: what is looked at must not rest on them. @throws UnreadableEventError */
+/** Folds from the first event, because the check must not rely on stored folds. @throws UnreadableEventError */
 async function foldAll(pool: pg.Pool, logger: Logger): Promise<void> {
   const store = createStore({ pool, logger });
   await store.load();

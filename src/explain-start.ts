@@ -1,4 +1,4 @@
-/** Why a start failed, where the database says it in words that don't tell what to do. */
+/** Explains database errors of a start whose own message does not say what to do. */
 import { OperatorError } from './kernel/operator-error.js';
 import { SQLSTATE, sqlState } from './postgres/errors.js';
 import { isStartupRefused, unexpectedPooler } from './postgres/pooler.js';
@@ -6,7 +6,7 @@ import { isStartupRefused, unexpectedPooler } from './postgres/pooler.js';
 const READ_ONLY =
   'Transactions are read-only by default in this database: take default_transaction_read_only away from it and from the user of DATABASE_URL ("dps doctor" says so too).';
 
-/** A right that the database user lacks is found where it is first needed; everything else speaks for itself. */
+/** Only a missing privilege of the database user needs an explanation. Other messages explain themselves. */
 export function explained(error: unknown): unknown {
   if (isStartupRefused(error)) return unexpectedPooler(error);
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction) return new OperatorError(READ_ONLY, { cause: error });

@@ -1,4 +1,4 @@
-/** How a process hears of what others have changed: it is told by a primary, and asks a standby. */
+/** Notices changes by other processes. A primary sends notifications. A standby is polled. */
 import { type Listener, createListener } from './log/listener.js';
 import type { Logger } from './postgres/logger.js';
 import type { ConnectionOptions } from './postgres/pool.js';
@@ -9,7 +9,7 @@ import type { Store } from './reads/state-store.js';
 import type { Shutdown } from './shutdown.js';
 
 export interface FollowOptions {
-  /** Where a session can listen. */
+  /** Address that accepts a session for LISTEN. */
   connection: ConnectionOptions;
   role: ServerRole;
   freshness: Pick<Freshness, 'check'>;
@@ -19,15 +19,18 @@ export interface FollowOptions {
 }
 
 export interface Following {
-  /** Whether notifications of other processes reach this one now. */
+  /** True while notifications of other processes reach this one. */
   listening(): boolean;
 }
 
-/** Each read asks for the end of the log itself; this spares it the catching up, and wakes the projections and streams. */
+/**
+ * Each read checks the end of the log itself. Following the log saves it the catching up, and wakes projections and
+ * streams.
+ */
 export function followLog({ connection, role, freshness, store, logger, shutdown }: FollowOptions): Following {
   let listener: Listener | undefined;
   const failed = (error: unknown): void => {
-    // What is under way at a stop meets connections that are closed already.
+    // At a stop, running reads find their connections closed.
     if (!shutdown.begun()) logger.warn('could not follow the log', { error });
   };
   const look = async (): Promise<number> => {
@@ -51,7 +54,7 @@ export function followLog({ connection, role, freshness, store, logger, shutdown
   });
   if (!role.current().standby) listen();
   const listening = (): boolean => listener?.connected() === true;
-  // What can't be read is told by who looks: once, and not with each look.
+  // The reader of the log reports read errors once. Polling would repeat them.
   const polling = startPolling({ needed: () => !listening(), look, onError: () => undefined });
   shutdown.add('listener', async () => {
     polling.stop();

@@ -1,8 +1,8 @@
-/** What the service says on stdout when it is ready: where it is, who may use it, and a first request to try. */
+/** The text that the service prints on stdout when it is ready: address, credentials and a first request to try. */
 import type { Service } from './app.js';
 import type { Config } from './config.js';
 
-/** Lines that end with a newline. It holds a password or a token only if this start has generated it. */
+/** Returns lines that end with a newline. They contain a password or a token only if this start generated it. */
 export function greeting({ url, admin }: Pick<Service, 'url' | 'admin'>, config: Config): string {
   const { passwordGenerated, tokenGenerated } = admin;
   const app = config.app ? [`Open ${url}/app in a browser`] : [];

@@ -1,4 +1,4 @@
-/** Whether the service can do its work: for load balancers and people. */
+/** The health check, for load balancers and people. */
 import type { HealthCheck, HealthReport } from './http/deps.js';
 import { inTime } from './kernel/in-time.js';
 import type { LogWatch } from './log/watch.js';
@@ -14,13 +14,13 @@ export interface HealthDeps {
   store: Pick<Store, 'atHead'>;
   pool: Queryable;
   watch: Pick<LogWatch, 'pending'>;
-  /** The one that is managed. */
+  /** The managed schema. */
   schema: string;
 }
 
 const LIMIT_MS = 3_000;
 
-/** What it gives never throws: what fails, or takes longer than 3 s, is a check that is not `ok`. */
+/** The returned function never throws. A check that fails or takes longer than 3 s is not `ok`. */
 export function createHealth({ freshness, store, pool, watch, schema }: HealthDeps): () => Promise<HealthReport> {
   return async () => {
     const head = freshness.check().then((fresh) => fresh.head);
@@ -69,7 +69,7 @@ interface Stopped {
   sqlstate: string | null;
 }
 
-/** Anybody may ask for the health: neither names of collections nor PostgreSQL's sentences are told here. */
+/** The health endpoint is public, so it shows neither collection names nor messages of PostgreSQL. */
 const STOPPED = `
   select name, last_error ->> 'position'::text as at, last_error ->> 'sqlstate'::text as sqlstate
     from ${own.projections} where status = 'failed' order by name`;

@@ -1,9 +1,9 @@
-/** Of the settings, what the HTTP edge needs. */
+/** Selects the settings that the HTTP layer needs. */
 import type { Config } from './config.js';
 import type { HttpDeps } from './http/deps.js';
 import type { ConnectionOptions } from './postgres/pool.js';
 
-/** Reads are logged at the level `debug` alone. */
+/** Read requests are logged at level `debug` only. */
 export function httpConfig(
   options: Config & Pick<ConnectionOptions, 'serviceSchema'>,
   about: Pick<HttpDeps['config'], 'databaseVersion' | 'release'>,

@@ -1,21 +1,21 @@
-/** The service's log: one JSON object a line, or text for people; on stderr. Secrets can't get into it. */
+/** The service's log on stderr: one JSON object per line, or text for people. Secrets are redacted. */
 import winston from 'winston';
 
 export interface LoggerOptions {
   level: 'error' | 'warn' | 'info' | 'debug';
   format: 'json' | 'pretty';
-  /** Texts that are replaced wherever they turn up. */
+  /** Texts that are redacted wherever they occur. */
   secrets?: readonly string[];
-  /** Where lines go; stderr by default. */
+  /** Defaults to stderr. */
   stream?: NodeJS.WritableStream;
 }
 
 const HIDDEN = '[hidden]';
 
-/** Members whose value is never shown, whatever it is. */
+/** Members whose value is never shown. */
 const SECRET_MEMBER = /token|passw|secret|authorization|cookie|connection_?(string|url)|database_?url|credential/i;
 
-/** In texts: what follows `Bearer`, our static tokens, JSON web tokens, and the credentials of an address. */
+/** Secrets within text: after `Bearer`, static tokens, JSON web tokens, and credentials in addresses. */
 const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, `$1 ${HIDDEN}`],
   [/\bdps_[\w-]{20,}/g, HIDDEN],
@@ -26,10 +26,10 @@ const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
 
 const MAX_DEPTH = 8;
 
-/** A shorter one would blot out ordinary words. */
+/** Redacting shorter secrets would remove ordinary words. */
 const MIN_SECRET = 6;
 
-/** A copy of `value` without secrets. */
+/** Returns a copy of `value` without secrets. */
 export function redact(value: unknown, secrets: readonly string[] = []): unknown {
   return redactAt(value, secrets, 0);
 }
@@ -53,7 +53,7 @@ function redactMembers(value: object, secrets: readonly string[], depth: number)
   return copy;
 }
 
-/** Numbers and flags that have such a name (`tokens: 3`) tell nothing. */
+/** Numbers and flags with such a name (`tokens: 3`) reveal nothing. */
 function isShown(member: unknown): boolean {
   return typeof member === 'string' || (typeof member === 'object' && member !== null);
 }
@@ -65,7 +65,7 @@ function redactText(text: string, secrets: readonly string[]): string {
   return shown;
 }
 
-/** A database error's `detail` and `where` may quote rows: they stay out. */
+/** The `detail` and `where` of a database error may quote rows, so they are left out. */
 function errorFields(error: Error): Record<string, unknown> {
   const { code } = error as { code?: unknown };
   return {
@@ -77,7 +77,7 @@ function errorFields(error: Error): Record<string, unknown> {
   };
 }
 
-/** Everything that is written passes through here. */
+/** Every log entry passes through this format. */
 const withoutSecrets = winston.format((info, options) => {
   const { secrets } = options as { secrets: readonly string[] };
   const clean = redact(info, secrets) as winston.Logform.TransformableInfo;
@@ -85,7 +85,7 @@ const withoutSecrets = winston.format((info, options) => {
   return clean;
 });
 
-/** Time, level and message first: lines are read by people too. */
+/** Time, level and message come first because people read these lines too. */
 const jsonLine = winston.format.printf(({ timestamp, level, message, ...fields }) =>
   JSON.stringify({ timestamp, level, message, ...fields }),
 );
@@ -101,7 +101,7 @@ function plain(value: unknown): string {
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** Writes to stderr unless told otherwise. Secrets shorter than `MIN_SECRET` characters are not looked for. */
+/** Writes to stderr by default. Secrets shorter than `MIN_SECRET` characters are not redacted. */
 export function createLogger(options: LoggerOptions): winston.Logger {
   const stream = options.stream ?? process.stderr;
   return winston.createLogger({

@@ -1,4 +1,4 @@
-/** Starts the server, says where it is, and stops it when asked to. */
+/** Starts the server, prints the greeting and stops on signals. */
 import type { Logger } from 'winston';
 import { type Service, createService } from './app.js';
 import { readConfig, secretsOf } from './config.js';
@@ -7,19 +7,19 @@ import { createLogger, redact } from './logger.js';
 import { OperatorError } from './kernel/operator-error.js';
 
 const FAILED = 1;
-/** A setting is wrong, or what it names can't be used. */
+/** Exit code for a wrong setting, or a setting that names something unusable. */
 const CANNOT_START = 2;
 
 /**
- * npm passes on the Ctrl-C that the terminal has sent us already: two signals this close (milliseconds) are one. A
- * later one says that waiting is over.
+ * Two signals within this many milliseconds count as one, because npm repeats the Ctrl-C that the terminal already
+ * sent. A later signal ends the process at once.
  */
 const SAME_SIGNAL = 1_000;
 
-// The reader of our output may go away (`npm start 2>&1 | head -1`); that is no reason to end.
+// The reader of the output may exit first (`npm start 2>&1 | head -1`). The service continues.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-/** A start that waits for another process ends with it. */
+/** Ends a start that waits for another process. */
 const ended = new AbortController();
 
 try {
@@ -34,7 +34,7 @@ try {
 } catch (error) {
   if (ended.signal.aborted) process.exit(0);
   console.error(error instanceof OperatorError ? error.message : redact(error));
-  // Whatever is still open after a failed start must not keep the process.
+  // Resources that a failed start left open must not keep the process alive.
   process.exit(error instanceof OperatorError ? CANNOT_START : FAILED);
 }
 
@@ -54,7 +54,7 @@ function stopOnSignals(starting: Promise<Service>, logger: Logger): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 
-/** A start that fails has said so, and ends the process itself. */
+/** A failed start reports its error and ends the process itself. */
 async function stop(starting: Promise<Service>, logger: Logger): Promise<void> {
   const service = await starting.catch(() => null);
   if (!service) return;
@@ -70,7 +70,10 @@ async function endWithoutDatabase(service: Service, logger: Logger, lastWords: s
   process.exit(FAILED);
 }
 
-/** The log first: a stack on stderr alone is easily lost. The embedded server stops by itself when we are gone. */
+/**
+ * Logs the error first, because a stack on stderr alone is easily lost. The embedded server stops when this process
+ * ends.
+ */
 function endOnBugs(logger: Logger): void {
   const end = (error: unknown): void => {
     logger.error('a bug ends the service', { error });

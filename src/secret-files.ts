@@ -1,15 +1,16 @@
-/** Secrets that stand in files: `NAME_FILE` names the file whose text is the setting NAME, as Docker and others mount them. */
+/** Reads secrets from files: `NAME_FILE` names the file that contains the setting NAME, as with Docker secrets. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { OperatorError } from './kernel/operator-error.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** More is no secret; a device never ends. */
+/** No secret is longer. Reading a device would never end. */
 const MAX_BYTES = 64 * 1024;
 
 /**
- * `environment` with the secrets that its `…_FILE` variables name. A line break at the end is an editor's.
- * @throws OperatorError that names the setting: both are given, or the file can't be read
+ * Returns `environment` with the secrets of its `…_FILE` variables. One trailing line break is removed, because editors
+ * add it.
+ * @throws OperatorError that names the setting, if both are set or the file cannot be read
  */
 export function withSecretFiles(environment: Environment, secrets: readonly string[]): Environment {
   const read: Record<string, string> = {};
@@ -36,7 +37,7 @@ function textOf(file: string, name: string): string {
   }
 }
 
-/** No more of it than shows that it is too large. */
+/** Reads one byte more than the limit at most. */
 function startOf(file: string): string {
   const descriptor = openSync(file, 'r');
   try {

@@ -1,4 +1,7 @@
-/** What must be in a database before a service can work on it: made on a primary, waited for on a standby. */
+/**
+ * Prepares a database for the service. A primary is migrated. On a standby the service waits for the primary's
+ * migration.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { storedSecret, tokenSecret } from './auth/token-secret.js';
@@ -10,34 +13,34 @@ import { refuseRestoring } from './postgres/restoring.js';
 import { isStandby } from './postgres/server-role.js';
 
 export interface SetUpOptions extends MigrateOptions {
-  /** TOKEN_SECRET; null: the one of the database. */
+  /** TOKEN_SECRET. Null uses the secret kept in the database. */
   tokenSecret: string | null;
-  /** Runs what needs a session, past any pooler. */
+  /** Runs work that needs a session, bypassing any pooler. */
   withSessions: (work: (sessions: pg.Pool) => Promise<void>) => Promise<void>;
-  /** Told what is waited for, as a sentence. */
+  /** Called with a sentence that says what the start waits for. */
   onWait: (sentence: string) => void;
-  /** Ends the waiting. */
+  /** Ends the wait. */
   signal: AbortSignal;
 }
 
 export interface SetUp {
   standby: boolean;
-  /** What access tokens are signed with. */
+  /** Signs access tokens. */
   secret: string;
 }
 
-/** Milliseconds between two looks at what the primary has done meanwhile. */
+/** Milliseconds between two checks of the primary's progress. */
 const LOOK_AGAIN = 500;
 
 /**
- * Migrates a primary. A standby may be promoted while its primary is waited for.
- * @throws OperatorError as `migrate` does, and when the waiting was ended
+ * Migrates a primary. A standby may be promoted during the wait.
+ * @throws OperatorError as `migrate` does, and when the wait was aborted
  */
 export async function setUp(options: SetUpOptions): Promise<SetUp> {
   let told: string | undefined;
   for (;;) {
     const found = await look(options).catch((error: unknown) => {
-      // Whoever waits for a primary's service may wait for the primary as well.
+      // A service that waits for the primary's service also tolerates a lost connection to the primary.
       if (told === undefined || !isConnectionLoss(error)) throw error;
       return { missing: told };
     });

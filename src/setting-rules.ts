@@ -1,4 +1,4 @@
-/** What settings must be together. */
+/** Rules that involve more than one setting. */
 import { OperatorError } from './kernel/operator-error.js';
 import { LONGEST_SERVICE_SCHEMA, defaultServiceSchema } from './postgres/own-tables.js';
 
@@ -9,7 +9,7 @@ type Given = Partial<
   >
 >;
 
-/** Where the service's own tables are. @throws OperatorError */
+/** Returns the schema of the service's own tables. @throws OperatorError */
 export function serviceSchemaOf({
   DB_SCHEMA: schema,
   SERVICE_SCHEMA: given,
@@ -30,7 +30,7 @@ export function serviceSchemaOf({
   );
 }
 
-/** LISTEN_DATABASE_URL is its old name. */
+/** LISTEN_DATABASE_URL is the former name. */
 export function directUrlOf(given: Given): string | null {
   const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = given;
   if (direct === undefined || listen === undefined || direct === listen) return direct ?? listen ?? null;
@@ -39,10 +39,10 @@ export function directUrlOf(given: Given): string | null {
   );
 }
 
-/** An embedded server has no other way to it: what is set for one must not be passed over. */
+/** An embedded server has no second address, so setting one of these is an error. */
 const WAYS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'] as const;
 
-/** @throws OperatorError where one of `WAYS` is set and DATABASE_URL isn't */
+/** @throws OperatorError if one of `WAYS` is set without DATABASE_URL */
 export function requireAddress(given: Given): void {
   if (given.DATABASE_URL !== undefined) return;
   const name = WAYS.find((way) => given[way] !== undefined);

@@ -1,14 +1,13 @@
-/** What the values of settings look like: numbers, sizes, times, addresses, names. */
+/** Formats of setting values: numbers, sizes, durations, addresses, names. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseAddress } from './postgres/hosts/address.js';
 
-/** Bytes. */
 export const KIB = 1024;
 const SIZE_UNITS: Readonly<Record<string, number>> = { b: 1, kb: KIB, mb: KIB ** 2, gb: KIB ** 3 };
 const TIME_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000 };
 
-/** A setting of digits alone, both ends included, as a number. @param what for the message: "a port" */
+/** Parses a number that consists of digits only. Both limits are inclusive. @param what for the message: "a port" */
 export const wholeNumber = (what: string, min: number, max: number) =>
   z
     .string()
@@ -16,7 +15,7 @@ export const wholeNumber = (what: string, min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be ${what}, a whole number from ${min} to ${max}`);
 
-/** `32mb`, `512 kb`, `1048576`; in bytes. */
+/** Parses `32mb`, `512 kb` or `1048576` into bytes. */
 export const size = quantity(
   SIZE_UNITS,
   'b',
@@ -24,7 +23,7 @@ export const size = quantity(
   'must be a size from 1kb to 1gb, such as 32mb',
 );
 
-/** `10s`, `2min`, `2500` (milliseconds); in milliseconds. */
+/** Parses `10s`, `2min` or `2500` (milliseconds) into milliseconds. */
 export const duration = quantity(
   TIME_UNITS,
   'ms',
@@ -35,7 +34,7 @@ export const duration = quantity(
 const KEEPING = 'must be 0, or a time from 1s to 3650d, such as 7d, 12h or 30min';
 const KEEPING_UNITS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** For how long something is kept: `7d`, `12h`, `0`; in milliseconds. */
+/** Parses a retention period, `7d`, `12h` or `0`, into milliseconds. */
 export const keeping = z
   .string()
   .transform((text) => {
@@ -77,7 +76,7 @@ export const schemaName = z
     "must be the name of a schema: 1 to 63 bytes, without quotes, not one of PostgreSQL's own",
   );
 
-/** Of a service, for its clients: it is shown to them, so it holds no password. */
+/** The service shows this address to clients, so it must not contain a password. */
 export const serviceUrl = z
   .string()
   .refine(isServiceUrl, 'must be the address of a service, such as https://dps.example.com, without user and password');
@@ -88,14 +87,14 @@ function isServiceUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Shorter ones are guessed: over the network, or from one access token. */
+/** Shorter secrets can be guessed over the network, or from one access token. */
 export const secret = (least: number) =>
   z
     .string()
     .refine((text) => text.length <= 512, 'must have at most 512 characters')
     .refine((text) => Array.from(text).length >= least, `must have at least ${least} characters`);
 
-/** A bearer token travels in a header. */
+/** A bearer token is sent in a header, which limits its characters. */
 export const token = secret(32).refine(
   (text) => /^[\w.~+/=-]+$/.test(text),
   'must consist of letters, digits and - . _ ~ + / =',
@@ -103,7 +102,7 @@ export const token = secret(32).refine(
 
 const MAX_HOPS = 20;
 
-/** How many proxies stand in front, or their addresses and networks. */
+/** The number of proxies in front of the service, or their addresses and networks. */
 export const trustProxy = z.string().transform((text, context): number | string[] => {
   if (/^\d{1,2}$/.test(text) && Number(text) <= MAX_HOPS) return Number(text);
   const names = listOf(text);
@@ -121,7 +120,7 @@ function isNetwork(text: string): boolean {
   return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
-/** Origins as browsers send them; a list by commas. */
+/** Comma-separated origins, as browsers send them. */
 export const origins = z
   .string()
   .transform(listOf)
@@ -138,7 +137,7 @@ function listOf(text: string): string[] {
     .filter((each) => each !== '');
 }
 
-/** A folder, or an address; both are looked at when something goes there. */
+/** A folder or a URL. The service checks both when it first writes there. */
 export const place = z.string().refine((text) => {
   if (!/^(?:https?:|[a-z][a-z\d+.-]*:\/\/)/i.test(text)) return !text.includes('\0');
   return /^https?:\/\//i.test(text) && URL.canParse(text) && isDecodable(new URL(text));
@@ -155,7 +154,7 @@ function isDecodable({ username, password }: URL): boolean {
 
 const EVERY = 'must say after how many events, or how long, or both, such as 100, 10min or 100,10min';
 
-/** `100,10min`: so many events, or so much time, whichever is over first; one of them may be missing. */
+/** Parses `100,10min` into a number of events and milliseconds. One of the two may be missing. */
 export const every = z.string().transform((text, context): { events: number; time: number } => {
   const said = listOf(text);
   const events = said.filter((each) => /^[1-9]\d{0,8}$/.test(each)).map(Number);

@@ -1,15 +1,17 @@
-/** What was started, to be closed in the opposite order. */
+/** Closes the parts of the service in reverse order of their start. */
 import type { Logger } from './postgres/logger.js';
 
 export interface Shutdown {
-  /** Remembers how to close something that has just been started. */
+  /** Registers a part that has just been started. */
   add(name: string, close: () => Promise<unknown> | void): void;
-  /** Closes everything, the newest first; a failure is logged and does not keep the others from closing. Idempotent. */
+  /**
+   * Closes everything, newest first. A failure is logged and does not prevent the other parts from closing. Idempotent.
+   */
   run(): Promise<void>;
   begun(): boolean;
 }
 
-/** Nothing is closed by itself: whoever starts the process calls `run`, once or more often. */
+/** Nothing closes automatically. The starter of the process calls `run`, once or more often. */
 export function createShutdown(logger: Logger): Shutdown {
   const steps: { name: string; close: () => Promise<unknown> | void }[] = [];
   let running: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** Change requests of a service: what takes them up, and the work on them. */
+/** Starts the execution of change requests. */
 import type { Logger } from './postgres/logger.js';
 import { type ChangeRequests, createChangeRequests, createChangeRunner } from './pipeline/change-requests/index.js';
 import type { ChangeRunnerOptions } from './pipeline/change-requests/runner.js';
@@ -12,7 +12,7 @@ import type { Shutdown } from './shutdown.js';
 
 interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'onStep' | 'inTrash'> {
   logger: Logger;
-  /** Milliseconds that a try waits for each lock on a table. */
+  /** Milliseconds that one attempt waits for each table lock. */
   lockWait: number;
   store: Pick<Store, 'subscribe'>;
   quotas: { changes: number };
@@ -22,7 +22,7 @@ interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'on
   shutdown: Shutdown;
 }
 
-/** Runs until `shutdown`. Work that an earlier process has left is taken up at once, unless the server is a standby. */
+/** Runs until `shutdown`. Resumes the work that an earlier process left, unless the server is a standby. */
 export function startChanges(options: Starting): ChangeRequests & Proposals & Changes {
   const { pool, pipeline, store, role, metrics, shutdown } = options;
   const engine = createPreparationEngine(options);

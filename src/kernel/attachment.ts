@@ -1,21 +1,21 @@
 /**
- * What is known of a value, kept as long as that: a WeakMap whose values are held by its keys. What a WeakMap holds, the
- * collector of garbage looks at in the pause that ends its work, for 0.1 s where that is the documents of 200,000 fields;
- * what an object holds, while the program runs. Nobody sees it: no copy has it, and no JSON.
+ * Additional data about an object with the lifetime of that object. A WeakMap would do, but the garbage collector
+ * visits its entries in one pause, 0.1 s for the documents of 200,000 fields. A private member of the object is visited
+ * incrementally. Copies and JSON do not contain it.
  */
 export interface Attachment<K extends object, V> {
   get(key: K): V | undefined;
   set(key: K, value: V): void;
 }
 
-/** Its constructor makes no object: what a class derived from it adds, it adds to `object`. */
+/** The constructor returns `object` itself, so a derived class adds its private members to `object`. */
 class Itself {
   constructor(object: object) {
     return object;
   }
 }
 
-/** A new one sees nothing of the others. A key may be frozen. */
+/** Each attachment is independent of the others. A key may be frozen. */
 export function createAttachment<K extends object, V>(): Attachment<K, V> {
   class Attached extends Itself {
     #value: V;

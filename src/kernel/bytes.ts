@@ -1,11 +1,11 @@
-/** Text as bytes, in chunks: a large answer in one go stops the event loop for as long as it takes. */
+/** Encodes text as bytes in chunks. Encoding a large answer at once would block the event loop. */
 import type { Resumable } from './resumable.js';
 import { recordBytes } from './scheduler.js';
 
-/** Text in chunks, each made when it is asked for and in less than a millisecond. */
+/** Chunks of text. Each is produced on demand in less than a millisecond. */
 export type Texts = Iterable<string>;
 
-/** Work on the way to texts: an empty text for each of its steps. */
+/** Yields an empty text for each step, to use steps where texts are expected. */
 export function* emptyTexts<T>(steps: Resumable<T>): Generator<string, T, void> {
   for (;;) {
     const step = steps.next();
@@ -14,7 +14,7 @@ export function* emptyTexts<T>(steps: Resumable<T>): Generator<string, T, void> 
   }
 }
 
-/** `texts` with a comma between each two that aren't empty. */
+/** Puts a comma between each two texts that are not empty. */
 export function* withCommas(texts: Texts): Generator<string, void, void> {
   let separator = '';
   for (const text of texts) {
@@ -23,11 +23,11 @@ export function* withCommas(texts: Texts): Generator<string, void, void> {
   }
 }
 
-/** Characters that are written at once, and how many texts are asked for until then. */
+/** Characters that are written at once, and the number of texts that are requested for it. */
 const PIECE = 32_768;
 const ASKED = 16;
 
-/** Gives `use` the texts, joined to chunks that are worth it. */
+/** Joins the texts to chunks of a useful size and passes them to `use`. */
 export function* inChunks(texts: Texts, use: (chunk: Buffer) => void): Resumable<void> {
   let text = '';
   let asked = 0;
@@ -43,7 +43,7 @@ export function* inChunks(texts: Texts, use: (chunk: Buffer) => void): Resumable
   use(Buffer.from(text));
 }
 
-/** All of `texts`, as UTF-8. */
+/** Returns all of `texts` as UTF-8. */
 export function* bytes(texts: Texts): Resumable<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,25 +1,25 @@
-/** `canonicalJson` for many values of few shapes: a batch holds thousands of fields with the same members. */
+/** `canonicalJson` for many values with few shapes: a batch contains thousands of fields with the same members. */
 import { canonicalJson } from './canonical.js';
 import type { Resumable } from './resumable.js';
 
-/** The members of one shape of object: as they come, and in canonical order. */
+/** The members of an object in the order of the object, and in canonical order. */
 interface Shape {
   members: string[];
   sorted: string[];
 }
 
-/** Names that an object doesn't keep in the order they were given: indexes, and the one that isn't a member at all. */
+/** Objects do not keep the insertion order of index names, and `__proto__` is no ordinary member. */
 const UNORDERED = /^(?:\d+|__proto__)$/;
 
-/** Beyond it, the shapes are arbitrary data, and remembering them would cost more than it saves. */
+/** With more shapes the data is arbitrary, and remembering shapes would cost more than it saves. */
 const SHAPES_KEPT = 500;
 
 class UnorderedError extends Error {}
 
 /**
- * A function that gives the same text as `canonicalJson`. Measured on events of 7 KB it takes a fifth of the time: it
- * sorts the members of objects that look alike once, copies them in that order, and leaves the writing to the engine's
- * JSON.stringify. It remembers shapes, so it belongs to one batch or one reading of the log.
+ * Returns a function that writes the same text as `canonicalJson` in a fifth of the time (measured on events of 7 KB).
+ * It sorts the members of each shape once and leaves the writing to JSON.stringify. It remembers shapes, so use one
+ * writer per batch or per pass over the log.
  */
 export function createCanonicalWriter(): (value: unknown) => string {
   const shapes = new Map<string | undefined, Shape[]>();
@@ -31,7 +31,7 @@ export function createCanonicalWriter(): (value: unknown) => string {
     const known = alike?.find((shape) => sameMembers(shape.members, members));
     if (known !== undefined) return known;
     if (members.some((member) => UNORDERED.test(member))) throw new UnorderedError();
-    // By UTF-16 code unit, as canonical JSON wants it.
+    // Canonical JSON orders members by UTF-16 code unit.
     const shape = { members, sorted: [...members].sort((a, b) => (a < b ? -1 : 1)) };
     if (kept < SHAPES_KEPT) {
       kept += 1;
@@ -60,19 +60,19 @@ export function createCanonicalWriter(): (value: unknown) => string {
   };
 }
 
-/** Elements that are written as one text. */
+/** Array elements that are written as one text. */
 const ELEMENTS = 50;
 
 /**
- * What `write` says of an object, in pieces, a step for each: one member may be a list of thousands.
- * @param write gives canonical JSON
+ * Writes an object in pieces, one step per piece, because one member may be a list of thousands.
+ * @param write returns canonical JSON
  */
 export function* canonicalPieces(object: object, write: (value: unknown) => string): Resumable<string[]> {
   const members = Object.entries(object).filter(([, value]) => value !== undefined);
   if (!members.some(([, value]) => isLong(value))) return [write(object)];
   const pieces: string[] = [];
   let before = '{';
-  // By UTF-16 code unit, as canonical JSON wants it.
+  // Canonical JSON orders members by UTF-16 code unit.
   for (const [name, value] of members.sort(([a], [b]) => (a < b ? -1 : 1))) {
     pieces.push(`${before}${JSON.stringify(name)}:`);
     before = ',';
@@ -88,7 +88,7 @@ const isLong = (value: unknown): value is unknown[] => Array.isArray(value) && v
 function* pushElements(pieces: string[], all: unknown[], write: (value: unknown) => string): Resumable<void> {
   let before = '[';
   for (let start = 0; start < all.length; start += ELEMENTS) {
-    // An array of its own, without its brackets.
+    // Writes the slice as an array and removes its brackets.
     pieces.push(before + write(all.slice(start, start + ELEMENTS)).slice(1, -1));
     before = ',';
     yield;

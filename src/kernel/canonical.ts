@@ -1,8 +1,8 @@
-/** Canonical JSON: one text for one value, whatever the order its members were written in. After RFC 8785. */
+/** Canonical JSON after RFC 8785: equal values have the same text, whatever the order of their members. */
 
 /**
- * Members sorted by UTF-16 code unit, no white space, numbers and strings as ECMAScript writes them (which is what
- * RFC 8785 asks for). Members whose value is undefined are left out, as JSON.stringify does.
+ * Sorts members by UTF-16 code unit and writes no white space. Numbers and strings follow ECMAScript, as RFC 8785
+ * requires. Omits members whose value is undefined, as JSON.stringify does.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -27,7 +27,7 @@ function canonicalObject(object: Record<string, unknown>): string {
   return `${text}}`;
 }
 
-/** `"member":`. Documents repeat the same few names, which need no escaping. */
+/** Returns `"member":`. Documents repeat few names, so the texts are remembered. */
 function nameText(member: string): string {
   return PLAIN.test(member) ? `"${member}":` : `${JSON.stringify(member)}:`;
 }

@@ -1,36 +1,37 @@
-/** Long work in slices of time, so that the event loop can serve other requests in between. */
+/** Splits long work into time slices, so that the event loop can serve other requests in between. */
 import { setImmediate } from 'node:timers/promises';
 import type { Resumable } from './resumable.js';
 import { type Piece, type Scheduler, scheduler } from './scheduler.js';
 
-/** Ends once the event loop has run everything that waits. */
+/** Resolves after the event loop has run all pending callbacks. */
 export const yieldToEventLoop = (): Promise<void> => setImmediate();
 
 export interface TimeSlice {
-  /** Whether the present slice has lasted long enough. */
+  /** True if the current slice has used up its time. */
   isOver(): boolean;
   /**
-   * Waits for the next slice, which begins when it is the turn of this work.
-   * @throws AbandonedError where nobody waits for the work, OverloadedError where it can't begin in time
+   * Waits for the next slice of this work.
+   * @throws AbandonedError if nobody waits for the result
+   * @throws OverloadedError if the work cannot begin in time
    */
   yield(): Promise<void>;
-  /** The work is over, or has failed. To be called where it is long and waits for nothing else. */
+  /** Ends the work after success or failure. Required for long work that waits for nothing else. */
   end?(): void;
 }
 
-/** Measures slices from now on: `if (slice.isOver()) await slice.yield()` in a loop. */
+/** Measures slices from now on. Use `if (slice.isOver()) await slice.yield()` in a loop. */
 export const createTimeSlice = (): TimeSlice => sliceOf(scheduler, false);
 
 /** @param isGated see `Scheduler.begin` */
 export function sliceOf(turns: Scheduler, isGated: boolean): TimeSlice {
   const piece: Piece = turns.begin(isGated);
   const { sliceMs } = turns;
-  // Where others have used up this turn of the event loop, the first slice is over before it begins.
+  // If other work has used up this turn of the event loop, the first slice is over at once.
   let left = turns.isBusy() ? -1 : sliceMs;
   let looked = performance.now();
   const spend = (): void => {
     const now = performance.now();
-    // What is longer was spent waiting for something else.
+    // A longer interval means that the work was waiting for something else.
     const spent = Math.min(now - looked, MOST);
     looked = now;
     left -= spent;
@@ -53,10 +54,10 @@ export function sliceOf(turns: Scheduler, isGated: boolean): TimeSlice {
   };
 }
 
-/** Milliseconds of work between two looks. */
+/** Maximum milliseconds of work between two measurements. */
 const MOST = 50;
 
-/** Runs the steps to their end. @throws AbandonedError, OverloadedError, and what the steps throw */
+/** Runs all steps. @throws AbandonedError, OverloadedError, and the errors of the steps */
 export async function runYielding<T>(steps: Resumable<T>, slice: TimeSlice = sliceOf(scheduler, true)): Promise<T> {
   try {
     for (;;) {
@@ -65,7 +66,7 @@ export async function runYielding<T>(steps: Resumable<T>, slice: TimeSlice = sli
       if (step.done === true) return step.value;
     }
   } catch (error) {
-    // What the steps hold is let go.
+    // Runs the `finally` blocks of the steps.
     steps.return(undefined as never);
     throw error;
   } finally {
@@ -73,7 +74,7 @@ export async function runYielding<T>(steps: Resumable<T>, slice: TimeSlice = sli
   }
 }
 
-/** `[...items].map(convert)`. */
+/** `[...items].map(convert)` in time slices. */
 export async function mapYielding<T, U>(items: Iterable<T>, convert: (item: T) => U, slice: TimeSlice): Promise<U[]> {
   const converted: U[] = [];
   for (const item of items) {

@@ -1,13 +1,11 @@
-/** A limit on how long an answer is waited for. */
-
-/** What was waited for did not come in time; it may still be under way. */
+/** The result did not arrive in time. The work may still be running. */
 export class NotInTimeError extends Error {
   override readonly name = 'NotInTimeError';
 }
 
 /**
- * The result of `work`, if it is there within `limit` milliseconds.
- * @throws NotInTimeError, or what `work` throws
+ * Returns the result of `work` if it arrives within `limit` milliseconds.
+ * @throws NotInTimeError, and the errors of `work`
  */
 export async function inTime<T>(work: Promise<T>, limit: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

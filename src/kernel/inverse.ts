@@ -1,3 +1,3 @@
-/** Of pairs, each once on either side: what leads to which. */
+/** Swaps keys and values. The values must be unique. */
 export const inverse = <K, V>(map: ReadonlyMap<K, V>): Map<V, K> =>
   new Map([...map].map(([key, value]) => [value, key]));

@@ -1,11 +1,11 @@
-/** A large value as JSON text, token by token: JSON.stringify of 30 MiB stops the event loop for a tenth of a second. */
+/** Writes a large value as JSON text token by token. JSON.stringify of 30 MiB blocks the event loop for 0.1 s. */
 
-/** Levels that are taken apart; what is deeper is written whole. */
+/** Levels that are split into tokens. Deeper values are written as one token. */
 const LEVELS = 3;
 
 type Tokens = Generator<string, void, void>;
 
-/** Together they are what `JSON.stringify` would write. */
+/** The joined tokens equal the output of `JSON.stringify`. */
 export function* jsonTokens(value: unknown, levels = LEVELS): Tokens {
   if (levels === 0 || typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null';
   else if (Array.isArray(value)) yield* tokensOfArray(value, levels);

@@ -1,9 +1,9 @@
-/** Comparing JSON values. Depth is bounded at the edge (`normal-form/json.ts`), so recursion here is safe. */
+/** Compares JSON values. `normal-form/json.ts` limits the depth of input, so recursion is safe here. */
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 
 const has = Object.prototype.hasOwnProperty;
 
-/** Whether two JSON values are equal; the order of an object's members doesn't matter, an array's does. */
+/** Compares two JSON values. The order of object members does not matter, the order of array elements does. */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -25,14 +25,14 @@ function objectsEqual(a: Record<string, unknown>, b: Record<string, unknown>): b
 }
 
 /**
- * Whether a value of JSON is an object: neither null nor an array. Of other values it is true for dates, maps and the
+ * True for a JSON object, false for null and arrays. For values outside JSON it is also true for dates, maps and the
  * like.
  */
 export function isObject(value: unknown): value is { [member: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A deep copy that keeps own members of any name, `__proto__` too. */
+/** Returns a deep copy that keeps own members of any name, including `__proto__`. */
 export function copyJson<T>(value: T): T {
   return structuredClone(value);
 }

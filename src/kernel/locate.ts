@@ -1,21 +1,21 @@
-/** The one way from what a problem is about to its place in the body that was sent. */
+/** Finds the location in the request body that belongs to the subject of a problem. */
 import { type Path, type Problem, type Subject, renderPath } from './problem.js';
 
-/** Where one document stands in a body. */
+/** The location of one document in a body. */
 export interface Place {
   at: Path;
-  /** The steps from there to a member of the document, as far as it was sent. */
+  /** Returns the steps from the document to one of its members, as far as the body contains them. */
   stepsTo(member: Path): Path;
 }
 
-/** Where a body says something about a collection, a field, or a relation (by its many side). */
+/** Finds the locations of a collection, a field or a relation (by its many side) in a body. */
 export interface Places {
   collection?(collection: string): Place | undefined;
   field?(collection: string, field: string): Place | undefined;
   relation?(collection: string, field: string): Place | undefined;
 }
 
-/** `problem` with the place of its subject, or of what the subject belongs to; without a path where the body has neither. */
+/** Adds the path of the subject, or of the object that contains it. Adds no path if the body contains neither. */
 export function locate(problem: Problem, places: Places): Problem {
   const { subject } = problem;
   if (subject === undefined || problem.path !== undefined) return problem;
@@ -29,7 +29,7 @@ function pathOf(subject: Subject, places: Places): Path | undefined {
   return holders.find((place) => place !== undefined)?.at;
 }
 
-/** The place of the subject, then those of what it belongs to. */
+/** Yields the location of the subject, then the locations of the objects that contain it. */
 function placesOf(subject: Subject, { collection, field, relation }: Places): (Place | undefined)[] {
   const whole = collection?.(subject.collection);
   if (!('field' in subject)) return [whole];
@@ -37,12 +37,15 @@ function placesOf(subject: Subject, { collection, field, relation }: Places): (P
   return subject.kind === 'field' ? [column, whole] : [relation?.(subject.collection, subject.field), column, whole];
 }
 
-/** The document at `at`, which has its members where a snapshot has them. */
+/** The document at `at`, whose members have the same locations as in a snapshot. */
 export function documentPlace(at: Path, document: unknown): Place {
   return { at, stepsTo: (member) => stepsIn(document, member) };
 }
 
-/** The steps of `path` that `document` has, and the first one that it lacks: what is missing is told where it would be. */
+/**
+ * Returns the steps of `path` that `document` has, and the first one that it lacks. A missing member is reported at its
+ * expected location.
+ */
 export function stepsIn(document: unknown, path: Path): Path {
   let value = document;
   for (const [depth, step] of path.entries()) {

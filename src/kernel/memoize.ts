@@ -1,15 +1,15 @@
 /**
- * A pure function of a text that remembers what it answered. A database says `now()` and `'{}'::jsonb` thousands of
- * times, and each would go through the parser several times.
+ * Caches the answers of a pure function of a text. A database reports `now()` and `'{}'::jsonb` thousands of times, and
+ * parsing each again is slow.
  */
 
-/** Of one text: a long one is rarely asked for twice and isn't worth its memory. */
+/** Longer texts rarely repeat and would use too much memory. */
 const MAX_LENGTH = 500;
 
-/** Answers kept of one function; the oldest gives way. */
+/** Cached answers per function. The oldest is removed first. */
 const MAX_ANSWERS = 2_000;
 
-/** What `ask` throws is not remembered; what it answers is shared and must not be changed. */
+/** Errors of `ask` are not cached. Callers share the answers and must not change them. */
 export function memoize<T>(ask: (text: string) => T): (text: string) => T {
   const answers = new Map<string, T>();
   return (text) => {

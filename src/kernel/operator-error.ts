@@ -1,4 +1,4 @@
-/** An error whose message is one sentence for the person who runs the service: shown as it is, without a stack. */
+/** An error for the operator of the service. Its message is one sentence and is shown without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }

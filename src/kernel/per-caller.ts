@@ -1,6 +1,6 @@
-/** How much each of several callers has of something. */
+/** Counts units per caller. */
 export interface Counts {
-  /** A negative count takes away. */
+  /** A negative count subtracts. */
   add(caller: string, count: number): void;
   of(caller: string): number;
   total(): number;
@@ -21,7 +21,7 @@ export function createCounts(): Counts {
   };
 }
 
-/** `act`, which has an effect once only. */
+/** Returns a function that calls `act` on its first call only. */
 export function once(act: () => void): () => void {
   let isDone = false;
   return () => {

@@ -1,7 +1,7 @@
-/** Places in the log, as text. */
+/** Positions in the log as text. */
 
-/** From 1, and no longer than JavaScript counts exactly. */
+/** Positions begin at 1. They have at most 15 digits, which JavaScript numbers represent exactly. */
 const POSITION = /^[1-9]\d{0,14}$/;
 
-/** Whether a text is a position as it is written: no sign, no zero before it. */
+/** True for a position without sign and leading zeros. */
 export const isPosition = (text: string): boolean => POSITION.test(text);

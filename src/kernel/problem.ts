@@ -1,4 +1,4 @@
-/** Why a command is refused. Codes are the interface's; `http/` maps them to statuses. */
+/** The reasons why a command is rejected. The codes belong to the HTTP contract. `http/` maps them to statuses. */
 import { type Resumable, runToEnd, stepsTo } from './resumable.js';
 
 export type ProblemCode =
@@ -26,10 +26,10 @@ export type ProblemCode =
   | 'TOO_MANY_REQUESTS'
   | 'UNAVAILABLE';
 
-/** A place in a document: `['fields', 2, 'type']`, shown as `fields[2].type`. */
+/** A location in a document: `['fields', 2, 'type']`, shown as `fields[2].type`. */
 export type Path = readonly (string | number)[];
 
-/** What a problem is about, by name. `member`: the place in its own document, as a snapshot shows it. */
+/** The object that a problem is about, by name. `member` is the location within its document in a snapshot. */
 export type Subject = { member?: Path } & (
   | { kind: 'collection'; collection: string }
   | { kind: 'field' | 'relation'; collection: string; field: string }
@@ -38,30 +38,29 @@ export type Subject = { member?: Path } & (
 
 export interface Problem {
   code: ProblemCode;
-  /** What is wrong and what would be right, as one sentence for the caller. */
+  /** One sentence for the client that says what is wrong and what would be right. */
   message: string;
-  /** Of a problem of the schema that a command leads to. `locate` turns it into the path. */
+  /** Set for problems of the schema that a command leads to. `locate` derives the path from it. */
   subject?: Subject;
-  /** Where in the body that was sent, already rendered with `renderPath`; absent where the body doesn't name it. */
+  /** Location in the request body, rendered with `renderPath`. Absent if the body does not contain it. */
   path?: string;
   collection?: string;
   field?: string;
-  /** Further members for the error's `extensions`. */
+  /** Further members of the error's `extensions`. */
   details?: Record<string, unknown>;
 }
 
 export type Result<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
-/** The outcome of what was not refused. */
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 
-/** The outcome of what was refused, with at least one problem where it is answered to somebody. */
+/** Rejects a command. A rejection that is sent to a client contains at least one problem. */
 export const refuse = (...problems: Problem[]): { ok: false; problems: Problem[] } => ({ ok: false, problems });
 
-/** Enough to read. Beyond it looking for more ends, so that a body of millions of faults is soon answered. */
+/** Reading stops after this many problems, so that a body with millions of errors is answered soon. */
 export const MAX_PROBLEMS = 100;
 
-/** The problems of each item in turn, until there are enough. */
+/** Collects the problems of each item and stops at `MAX_PROBLEMS`. */
 export function* problemsOfEach<T>(
   items: Iterable<T>,
   problemsOf: (item: T, index: number) => readonly Problem[],
@@ -76,7 +75,7 @@ export function* problemsOfEach<T>(
   return problems;
 }
 
-/** What is read of each item, or the problems. Nothing more is read once there are enough of them. */
+/** Reads all items, or returns their problems. It stops reading at `MAX_PROBLEMS`. */
 export function* allOf<I, T>(
   items: readonly I[],
   read: (item: I, index: number) => Result<T> | Resumable<Result<T>>,
@@ -106,7 +105,7 @@ export function renderPath(path: Path): string {
   return text;
 }
 
-/** A problem for each member of `object` that isn't `known`. */
+/** Returns a problem for each member of `object` that is not `known`. */
 export function unknownMembers(object: object, known: ReadonlySet<string>, at: Path): Problem[] {
   const unknown = Object.keys(object).filter((member) => !known.has(member));
   return runToEnd(
@@ -116,12 +115,12 @@ export function unknownMembers(object: object, known: ReadonlySet<string>, at: P
   );
 }
 
-/** A wrong member of a body, at `path`. */
+/** A problem with a member of a body at `path`. */
 export function invalid(path: Path, message: string, details?: Record<string, unknown>): Problem {
   return { code: 'INVALID_PAYLOAD', message, path: renderPath(path), ...(details ? { details } : {}) };
 }
 
-/** Something wrong with the schema that a command leads to; its place in the body is found later, by `locate`. */
+/** A problem with the schema that a command leads to. `locate` adds its location in the body. */
 export function about(
   subject: Subject,
   message: string,
@@ -132,7 +131,7 @@ export function about(
   return { code, message, subject, ...named, ...(details && { details }) };
 }
 
-/** The indexes of names that stood in the list before. */
+/** Returns the indexes of names that occur earlier in the list. */
 export function repeated(names: readonly string[]): number[] {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {
@@ -142,7 +141,7 @@ export function repeated(names: readonly string[]): number[] {
   });
 }
 
-/** A refusal that is thrown where no result can be returned: a read while the database is away, for one. */
+/** Throws problems where no result can be returned, such as a read while the database is unavailable. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly problem: Problem;

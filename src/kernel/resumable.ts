@@ -1,10 +1,10 @@
 /**
- * Work that can pause after each step: a generator that yields nothing and returns the result. The caller decides
- * whether the event loop runs in between; the work itself stays pure.
+ * Work that can pause after each step: a generator that yields nothing and returns the result. The work itself stays
+ * pure, and its caller decides whether the event loop runs in between.
  */
 export type Resumable<T> = Generator<void, T, void>;
 
-/** All steps at once. */
+/** Runs all steps without a pause. */
 export function runToEnd<T>(steps: Resumable<T>): T {
   for (;;) {
     const step = steps.next();
@@ -15,7 +15,7 @@ export function runToEnd<T>(steps: Resumable<T>): T {
 const NO_PAUSE: readonly void[] = [];
 const PAUSE: readonly void[] = [undefined];
 
-/** `yield* pause()` after each of many quick steps: pauses after every `count` of them. */
+/** Call `yield* pause()` after each of many short steps. It pauses after every `count` of them. */
 export function pausingEvery(count: number): () => Iterable<void> {
   let left = count;
   return () => {
@@ -26,7 +26,7 @@ export function pausingEvery(count: number): () => Iterable<void> {
   };
 }
 
-/** What may be answered at once, and may take steps: both as steps. */
+/** Wraps a plain answer as steps. */
 export function* stepsTo<T extends object>(answer: T | Resumable<T>): Resumable<T> {
   return 'next' in answer ? yield* answer : answer;
 }

@@ -1,35 +1,34 @@
 /**
- * Schedules all sliced work of the process: one slice in each turn of the event loop, however many requests there are.
- * Callers take turns, then the pieces of work of each caller. New work goes before long work, so that a small answer does not
- * wait for large ones.
+ * Schedules the sliced work of the whole process: each turn of the event loop runs one slice. Callers alternate, then
+ * the pieces of work of each caller. New work runs before long work, so that small answers do not wait for large ones.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createCounts, once } from './per-caller.js';
 
-/** What slices are worked on for: a request, or the service itself. */
+/** The request, or the service itself, that slices of work belong to. */
 export interface Job {
-  /** Whose work it is. */
+  /** True if nobody waits for the result any longer. The work then ends at its next turn. */
   readonly caller: string;
   /** Whether nobody waits for the result any longer: the work then ends at its next turn. */
   isAbandoned(): boolean;
-  /** Whether overload may reject it. Work that may have changed something must not be rejected. */
+  /** True if overload may reject the work. Work that may have changed something must not be rejected. */
   readonly isRefusable: boolean;
-  /** Whether all other changes wait for it, because it holds the lock of the log. It counts as new, however long it takes. */
+  /** True if all other changes wait for the work because it holds the log lock. It always counts as new work. */
   readonly isUrgent: boolean;
-  /** Milliseconds worked on it. */
+  /** Milliseconds of work so far. */
   spentMs: number;
-  /** Bytes made for it. */
+  /** Bytes produced so far. */
   madeBytes: number;
-  /** Whether it once had a place for long work. It needs none from then on. */
+  /** True once the work has held a slot for long work. It needs no slot from then on. */
   hasBegun: boolean;
 }
 
-/** Nobody waits for the result of the work any longer, so it ended. */
+/** Nobody waits for the result of the work any longer, so the scheduler ended it. */
 export class AbandonedError extends Error {
   override readonly name: string = 'AbandonedError';
 }
 
-/** The service cannot do this work in time. Nothing of it was kept. */
+/** The service cannot do this work in time. The work left nothing behind. */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
 }
@@ -47,43 +46,43 @@ const jobFor = (caller: string, more: Partial<Job> = {}): Job => ({
   ...more,
 });
 
-/** The caller of work that no request asked for. */
+/** The caller of work that no request started. */
 const SERVICE = '';
 
 export const currentJob = (): Job => jobs.getStore() ?? jobFor(SERVICE);
 
-/** Records bytes that were produced for the current job. */
+/** Adds bytes to the current job. */
 export function recordBytes(bytes: number): void {
   const job = jobs.getStore();
   if (job !== undefined) job.madeBytes += bytes;
 }
 
-/** Runs `work`, which only reads. Its slices belong to `caller`. Abandonment and overload end it. */
+/** Runs work that only reads, in slices that belong to `caller`. Abandonment and overload end it. */
 export const runAsRead = <T>(caller: string, isAbandoned: () => boolean, work: () => T): T =>
   jobs.run(jobFor(caller, { isAbandoned, isRefusable: true }), work);
 
-/** Runs `work`, which changes something. Its slices belong to `caller`. Nothing ends it early. */
+/** Runs work that changes something, in slices that belong to `caller`. Nothing ends it early. */
 export const runAsChange = <T>(caller: string, work: () => T): T => jobs.run(jobFor(caller), work);
 
-/** Runs `work` whose result several requests share. It goes on when the request that started it is abandoned. */
+/** Runs work whose result several requests share. It continues when the request that started it is abandoned. */
 export const runShared = <T>(work: () => T): T => jobs.run(jobFor(SERVICE), work);
 
-/** Runs `work` for which all other changes wait. */
+/** Runs work that all other changes wait for. */
 export const runUrgent = <T>(work: () => T): T => jobs.run(jobFor(SERVICE, { isUrgent: true }), work);
 
 export interface Limits {
-  /** Milliseconds of work in a turn, after which the next piece waits for the next turn. */
+  /** Milliseconds of work per turn of the event loop. */
   sliceMs: number;
-  /** Milliseconds of work, and bytes produced, after which a job is long. */
+  /** Milliseconds of work, and bytes produced, after which a job counts as long. */
   quickMs: number;
   quickBytes: number;
-  /** Pieces of long work at once, of all callers and of one. Each may hold an unfinished answer. */
+  /** Concurrent pieces of long work, in total and per caller. Each may hold an unfinished answer. */
   long: number;
   longPerCaller: number;
-  /** Bytes of unsent answers, of all callers and of one, above which no long work begins. */
+  /** Bytes of unsent answers, in total and per caller. Above them no long work begins. */
   bytes: number;
   bytesPerCaller: number;
-  /** Milliseconds that long work waits for its beginning. */
+  /** Milliseconds that long work may wait for a slot. */
   patienceMs: number;
 }
 
@@ -105,36 +104,39 @@ export interface Load {
   waiting: number;
   /** Pieces of long work that have begun. */
   long: number;
-  /** Bytes of the answers that are finished and not sent yet. */
+  /** Bytes of finished answers that are not sent yet. */
   bytes: number;
-  /** How often work was refused since the start. */
+  /** Number of rejected pieces of work since the start. */
   refused: number;
-  /** Milliseconds since work was last refused; null: never. */
+  /** Milliseconds since the last rejection. Null if there was none. */
   sinceRefusedMs: number | null;
 }
 
-/** One run of steps. A long one holds a place from its beginning as long work to its end. */
+/** One run of steps. A long piece holds a slot until it ends. */
 export interface Piece {
   readonly job: Job;
-  /** Resolves when it is the turn of this piece. @throws AbandonedError, OverloadedError */
+  /** Resolves at the turn of this piece. @throws AbandonedError, OverloadedError */
   turn(): Promise<void>;
-  /** Whether it is long by now, and has no place yet. */
+  /** True if the piece has become long and has no slot yet. */
   mustWait(): boolean;
-  /** Records milliseconds of work. */
+  /** Adds milliseconds of work. */
   spent(ms: number): void;
-  /** Gives its place back. Idempotent. */
+  /** Releases the slot. Idempotent. */
   end(): void;
 }
 
 export interface Scheduler {
   readonly sliceMs: number;
-  /** @param isGated whether the piece ends (`end`) without waiting for anything else: as long work it needs a place */
+  /**
+   * @param isGated true if the piece calls `end` without waiting for anything else, so that long work can require a
+   * slot
+   */
   begin(isGated: boolean): Piece;
-  /** Whether this turn of the event loop has no time left for more. */
+  /** True if this turn of the event loop has no time left. */
   isBusy(): boolean;
   /** Counts a finished answer until the returned function is called. The same bytes count once. */
   hold(caller: string, bytes: Uint8Array): () => void;
-  /** Counts a refusal. Returned, for the caller to throw. */
+  /** Counts a rejection and returns the error for the caller to throw. */
   refuse(): OverloadedError;
   load(): Load;
 }
@@ -148,7 +150,7 @@ interface Waiter {
 
 interface Held {
   readonly isGated: boolean;
-  /** Whether it has a place among the long pieces. */
+  /** True if the piece holds a slot for long work. */
   isLong: boolean;
 }
 
@@ -187,7 +189,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
     long: nextLong,
   };
 
-  /** None of them waits for ever, however much there is of the others. */
+  /** Every source comes first in at least one order, so that none of them starves. */
   const ORDERS: readonly (readonly (keyof typeof SOURCES)[])[] = [
     ['quick', 'urgent', 'long'],
     ['urgent', 'quick', 'long'],
@@ -229,7 +231,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
 
   const isQuick = ({ spentMs, madeBytes }: Job): boolean => spentMs < limits.quickMs && madeBytes < limits.quickBytes;
 
-  /** Needs no place, for which it might wait in vain. */
+  /** True if the piece needs no further slot. */
   const isFree = (job: Job, piece: Held): boolean => piece.isLong || !piece.isGated || job.hasBegun || !job.isRefusable;
 
   const ringFor = ({ job, piece }: Waiter): Ring => {
@@ -296,14 +298,14 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
 
 interface Ring {
   add(waiter: Waiter): void;
-  /** The next that fits: the callers take turns. */
+  /** Takes the next waiter that fits. Callers alternate. */
   take(fits?: (waiter: Waiter) => boolean): Waiter | undefined;
   remove(waiter: Waiter): boolean;
   size(): number;
 }
 
 function createRing(): Ring {
-  /** The caller whose turn is next comes first. */
+  /** The first entry is the caller whose turn is next. */
   const callers = new Map<string, Waiter[]>();
   let size = 0;
   return {
@@ -366,5 +368,5 @@ function createHeld() {
   };
 }
 
-/** The scheduler of this process, which has one event loop. */
+/** The process has one event loop, so it has one scheduler. */
 export const scheduler = createScheduler();

@@ -1,23 +1,23 @@
-/** A semaphore of so many units, given in order of arrival. */
+/** A semaphore with several units, granted in order of arrival. */
 import { createCounts, once } from './per-caller.js';
 
 export interface Permit {
   /** Milliseconds spent waiting. */
   waited: number;
-  /** Gives back all of it. Idempotent. */
+  /** Releases all units. Idempotent. */
   release(): void;
 }
 
 export interface Acquire {
-  /** 1 when absent; never more than there are. */
+  /** Defaults to 1. Capped at the units of the semaphore. */
   units?: number;
-  /** Who asks, where one caller may not have all of them. */
+  /** Identifies the caller, where one caller may not take all units. */
   caller?: string;
-  /** Milliseconds; for ever when absent. */
+  /** Milliseconds. Absent means no limit. */
   timeout?: number;
-  /** Whoever asked is gone: the wait ends as after the timeout. */
+  /** Aborts when the caller is gone. The wait then ends as after the timeout. */
   gone?: AbortSignal;
-  /** What a wait that ends in vain is rejected with. */
+  /** Creates the error that a failed wait rejects with. */
   refusal?: () => Error;
 }
 
@@ -34,15 +34,16 @@ interface Waiter {
 const noPermit = (): Error => new Error('No permit was free in time');
 
 /**
- * Who asks for more units than there are waits until the timeout, and all behind it do.
- * @param perCaller units at once of one caller, who may have more in one permit; its others let those behind pass
+ * A request for more units than exist waits until the timeout, and all requests behind it wait as well.
+ * @param perCaller concurrent units of one caller. One permit may exceed it. Requests above it do not block others
+ * behind them.
  */
 export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
   const waiting: Waiter[] = [];
   const taken = createCounts();
   let free = units;
 
-  // Whoever needs much is not overtaken by those behind, or it would wait for ever.
+  // Later requests do not overtake a large one, which would otherwise wait forever.
   const isFirst = ({ caller, units: asked }: Waiter): boolean =>
     taken.of(caller) === 0 || taken.of(caller) + asked <= perCaller;
   const admit = (): void => {
@@ -74,7 +75,7 @@ export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
         const leave = (): void => {
           settle();
           waiting.splice(waiting.indexOf(waiter), 1);
-          // Who stands behind may need less.
+          // Requests behind the removed one may need less.
           admit();
           reject(refusal());
         };

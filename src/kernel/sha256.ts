@@ -1,8 +1,11 @@
-/** The hash of a text, where Node.js runs. */
+/** SHA-256 with Node.js. */
 import { hash } from 'node:crypto';
 
-/** sha256 of a text as UTF-8, hex: whoever checks a chain brings one, so that a browser can do it as well. */
+/**
+ * Returns the sha256 of a text as UTF-8, in hex. Callers pass an implementation, so that a browser can verify a chain
+ * too.
+ */
 export type Sha256 = (text: string) => string;
 
-/** By Node.js: not for browsers, which bring their own. */
+/** The Node.js implementation. Browsers pass their own. */
 export const sha256: Sha256 = (text) => hash('sha256', text);

@@ -1,4 +1,4 @@
-/** What is wrong with a value, in the words of all refusals, where a shape has no sentence of its own. */
+/** Messages for values that do not match a schema, where the schema has no message of its own. */
 import type { z } from 'zod';
 import { counted } from './counted.js';
 
@@ -13,7 +13,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** For `safeParse(value, { error: shapeMessage })`. @returns undefined: as zod says it */
+/** Use as `safeParse(value, { error: shapeMessage })`. @returns undefined for the message of zod */
 export function shapeMessage(issue: z.core.$ZodRawIssue): string | undefined {
   const isMissing = (issue.code === 'invalid_type' || issue.code === 'invalid_value') && issue.input === undefined;
   if (isMissing) return 'is required.';

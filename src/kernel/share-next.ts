@@ -1,9 +1,9 @@
-/** One question that is under way answers all who could have asked it. */
+/** Shares one running call among all callers that could have started it. */
 import { runShared } from './scheduler.js';
 
 /**
- * Calls of `ask` one after another, each shared by all who came before it began. Who comes while one is under way waits
- * for the next: the running one may have looked before the newcomer's reason to ask was there.
+ * Runs `ask` one call at a time. All callers that arrive before a call begins share its result. Later callers wait for
+ * the next call, because the running one may have read older data.
  */
 export function shareNext<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

@@ -1,4 +1,2 @@
-/** Texts as words of a shell. */
-
-/** One word, in single quotes, for any shell of POSIX: nothing in it is expanded. */
+/** Quotes a text as one word in single quotes, for any POSIX shell. The shell expands nothing in it. */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,10 +1,10 @@
-/** Sorting in steps: ten thousand names in one go stop the event loop for 10 ms. */
+/** Sorts in steps. Sorting ten thousand names at once blocks the event loop for 10 ms. */
 import type { Resumable } from './resumable.js';
 
-/** Items that are sorted, or merged, in one step. */
+/** Items that one step sorts or merges. */
 const AT_ONCE = 500;
 
-/** `[...items].sort(compare)`. */
+/** `[...items].sort(compare)` in steps. */
 export function* sortedInSteps<T>(items: Iterable<T>, compare: (a: T, b: T) => number): Resumable<T[]> {
   let runs: T[][] = [];
   for (const item of items) {
@@ -30,7 +30,7 @@ export function* sortedInSteps<T>(items: Iterable<T>, compare: (a: T, b: T) => n
   return runs[0] ?? [];
 }
 
-/** What is equal comes from `first` first: the order of equal items stays. */
+/** Takes equal items from `first` first, so that the sort is stable. */
 function* merge<T>(first: readonly T[], second: readonly T[], compare: (a: T, b: T) => number): Resumable<T[]> {
   const merged: T[] = [];
   let [left, right] = [0, 0];

@@ -1,6 +1,6 @@
-/** What a change would lose, rewrite or lock, or what was left out of an imported snapshot; never a reason to refuse. */
+/** What a change would lose, rewrite or lock, or what an import left out. A warning never rejects a request. */
 export interface Warning {
-  /** Stable, for machines: `SYSTEM_COLLECTION_LEFT_OUT`. */
+  /** A stable identifier for programs: `SYSTEM_COLLECTION_LEFT_OUT`. */
   code: string;
   collection?: string;
   field?: string;
