@@ -2,6 +2,7 @@
 import type { Logger } from './postgres/logger.js';
 import { type ChangeRequests, createChangeRequests, createChangeRunner } from './pipeline/change-requests/index.js';
 import type { ChangeRunnerOptions } from './pipeline/change-requests/runner.js';
+import type { Pipeline } from './pipeline/types.js';
 import { type Proposals, createProposals } from './pipeline/change-requests/proposals/index.js';
 import { createPreparationEngine } from './projector/online/index.js';
 import { type Changes, createChanges } from './reads/changes.js';
@@ -12,6 +13,7 @@ import type { Shutdown } from './shutdown.js';
 
 interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'onStep' | 'inTrash'> {
   logger: Logger;
+  pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record'>;
   /** Milliseconds that one attempt waits for each table lock. */
   lockWait: number;
   store: Pick<Store, 'subscribe'>;

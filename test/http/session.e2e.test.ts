@@ -51,7 +51,7 @@ describe('a session over HTTP', () => {
     await ask('/fields/articles/none');
     await ask('/fields/articles/size', { method: 'PATCH', body: { schema: { is_nullable: false, max_length: 'x' } } });
     await ask('/fields/articles/size', { method: 'PATCH', body: { schema: { is_nullable: false } } });
-    await ask('/fields/articles/size?dry_run', { method: 'PATCH', body: { type: 'bigInteger' } });
+    await ask('/fields/articles/size?preview', { method: 'PATCH', body: { type: 'bigInteger' } });
     await ask('/relations', {
       body: {
         collection: 'articles',

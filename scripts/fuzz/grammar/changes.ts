@@ -1,6 +1,6 @@
 /** /changes */
 import { CHANGE_STATES } from '../../../src/schema/change-requests/model.js';
-import { at, collectionName, type Context, maybe, type Rules } from './context.js';
+import { at, collectionName, type Context, flag, maybe, type Rules } from './context.js';
 import { submitted } from './schema.js';
 import { HOSTILE_TEXTS } from './values.js';
 import { json } from '../world.js';
@@ -96,6 +96,7 @@ export const CHANGES: Rules = {
     weight: 0.8,
     make: (context) => ({
       path: act(context, 'apply').path,
+      query: maybe(context.random, { dry_run: [0.2, flag(context.random)] }),
       ...(context.random.chance(0.3) && { body: json({ at: timeOf(context) }) }),
     }),
   },

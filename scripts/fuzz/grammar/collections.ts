@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { field } from '../../../test/support/arbitraries.js';
 import { json, fieldsOf, type World } from '../world.js';
 import { someCollectionMeta, tableExtras } from './columns.js';
-import { at, collectionName, type Context, flag, maybe, newName, type Rules } from './context.js';
+import { at, collectionName, type Context, flag, maybe, newName, rehearsal, type Rules } from './context.js';
 
 type Doc = Record<string, unknown>;
 
@@ -107,7 +107,8 @@ export const COLLECTIONS: Rules = {
     make(context) {
       // Some should stay: the fewer there are, the rarer one goes.
       const spare = context.world.snapshot.collections.length < 5;
-      return { path: at`/collections/${spare ? newName(context) : collectionName(context)}` };
+      const path = at`/collections/${spare ? newName(context) : collectionName(context)}`;
+      return { path, query: rehearsal(context) };
     },
   },
 };

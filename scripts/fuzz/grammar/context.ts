@@ -77,3 +77,7 @@ export function maybe(random: Random, entries: Record<string, [number, () => str
 
 const FLAGS = ['', 'true', '1', 'false', '0'];
 export const flag = (random: Random) => () => random.pick(FLAGS);
+
+/** Mostly nothing: the change is made. */
+export const rehearsal = ({ random }: Context): [string, string][] =>
+  maybe(random, { dry_run: [0.1, flag(random)], explain: [0.1, flag(random)] });

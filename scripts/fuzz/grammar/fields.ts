@@ -8,6 +8,7 @@ import {
   fieldNameOf,
   flag,
   maybe,
+  rehearsal,
   type Rules,
   someField,
   tableName,
@@ -61,7 +62,7 @@ const FIELDS: Rules = {
     weight: 2,
     make(context) {
       const { collection, field } = someField(context);
-      return { path: at`/fields/${collection}/${field}` };
+      return { path: at`/fields/${collection}/${field}`, query: rehearsal(context) };
     },
   },
   'PATCH /fields/{collection}/{field}': {
@@ -170,7 +171,10 @@ const RELATIONS: Rules = {
       return { path: place(context), body: json(value) };
     },
   },
-  'DELETE /relations/{collection}/{field}': { weight: 2, make: (context) => ({ path: place(context) }) },
+  'DELETE /relations/{collection}/{field}': {
+    weight: 2,
+    make: (context) => ({ path: place(context), query: rehearsal(context) }),
+  },
 };
 
 export const FIELDS_AND_RELATIONS: Rules = { ...FIELDS, ...RELATIONS };

@@ -4,13 +4,10 @@ import type { Texts } from '../../kernel/bytes.js';
 import type { State } from '../../schema/model/state.js';
 import type { CommandOf, InputOf, OperationName } from '../../schema/operations/index.js';
 import { type Answer, noContent } from '../answer/answer.js';
-import { change, commandOf } from './change.js';
-import type { HttpDeps } from '../deps.js';
+import { type ChangeDeps, asks, change, commandOf } from './change.js';
 import { jsonTextsAnswer } from '../answer/json-text.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { type Call, type Method, route, type Route } from '../route.js';
-
-type Deps = Pick<HttpDeps, 'pipeline' | 'changes' | 'config'>;
 
 interface Change<N extends OperationName, Query> {
   name: N;
@@ -34,7 +31,7 @@ interface ChangeRoute<N extends OperationName, Query> extends Change<N, Query> {
 }
 
 /** A route for administrators. It takes a JSON body, unless it deletes. */
-export function changeRoute<N extends OperationName, Query>(deps: Deps, spec: ChangeRoute<N, Query>): Route {
+export function changeRoute<N extends OperationName, Query>(deps: ChangeDeps, spec: ChangeRoute<N, Query>): Route {
   return severalChangesRoute(deps, { ...spec, choose: () => changeOf(spec) });
 }
 
@@ -47,7 +44,7 @@ interface SeveralChangesRoute<Query> {
 }
 
 /** The same where the body says which operation it is. */
-export function severalChangesRoute<Query>(deps: Deps, { choose, ...spec }: SeveralChangesRoute<Query>): Route {
+export function severalChangesRoute<Query>(deps: ChangeDeps, { choose, ...spec }: SeveralChangesRoute<Query>): Route {
   const { config } = deps;
   return route({
     ...spec,
@@ -60,13 +57,10 @@ export function severalChangesRoute<Query>(deps: Deps, { choose, ...spec }: Seve
       const command = await commandOf(name, wanted);
       const render = ({ state, position }: { state: State; position: number }) =>
         shows === undefined ? noContent(position) : dataAnswer(shows(state, command, call), position);
-      return change(deps, call, { name, command, render, online: isOnline(call.query) ? wanted : undefined });
+      return change(deps, call, { name, command, render, online: asks(call, 'online') ? wanted : undefined });
     },
   });
 }
-
-/** Whether the query asks for it: see `onlineQuery`. */
-const isOnline = (query: unknown): boolean => (query as { online?: boolean }).online === true;
 
 async function dataAnswer(texts: Texts, position: number): Promise<Answer> {
   return { ...(await jsonTextsAnswer(inData(texts))), position };

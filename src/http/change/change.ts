@@ -5,8 +5,8 @@ import type {
   Command,
   Done,
   DryRun,
-  Foresee,
   Outcome,
+  Plan,
   Refusal,
   RequestContext,
   StoredAnswer,
@@ -26,8 +26,11 @@ import { openedBy } from '../../pipeline/change-requests/index.js';
 import { type ChangeView, showChange } from '../../reads/changes.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { stoppingFindings } from '../../projector/findings/index.js';
+import { lockedTables } from '../../projector/online/locked-tables.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Acknowledgement } from '../../schema/policy/index.js';
 import { acknowledgedBy } from './acknowledge.js';
+import { type PlanExtras, planAnswer } from './plan-answer.js';
 import { jsonChunks, largeJsonAnswer } from '../answer/json-text.js';
 import {
   addressOf,
@@ -46,8 +49,17 @@ export async function commandOf<N extends OperationName>(name: N, input: InputOf
   return unwrap(await runYielding(stepsTo(parse(input))));
 }
 
-/** Of every route that changes the schema. */
-export const onlineQuery = {
+/** Parameters of every route that changes the schema. */
+export const rehearsalQuery = {
+  dry_run: flag.describe('Runs the change, rolls it back and answers the plan'),
+  explain: flag.describe(
+    'Answers the plan and runs nothing: no table is locked or read, and PostgreSQL does not check the statements',
+  ),
+};
+
+/** The same for changes that can be prepared online. */
+export const schemaChangeQuery = {
+  ...rehearsalQuery,
   online: flag.describe(
     'What takes long is prepared first, while the tables are used: answers 202 and a change request. What gains nothing by it is done at once',
   ),
@@ -59,16 +71,27 @@ interface Changing<N extends OperationName> {
   render: (done: Done) => Answer | Promise<Answer>;
   /** What the command was read from, where it is to be prepared online. */
   online?: InputOf<N> | undefined;
+  /** What the plan says of it that `planned` does not find. */
+  beside?: Rehearsal['beside'];
 }
 
-/** Runs `command` and answers with what `render` makes of the outcome. */
+export type ChangeDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'history' | 'config'>;
+
+/** Runs `command` and answers with what `render` makes of the outcome; or with its plan, where the query asks for that. */
 export async function change<N extends OperationName>(
-  { pipeline, changes }: Pick<HttpDeps, 'pipeline' | 'changes'>,
+  deps: ChangeDeps,
   call: Call<unknown>,
-  { name, command, render, online }: Changing<N>,
+  { name, command, render, online, beside }: Changing<N>,
 ): Promise<Answer> {
+  const { pipeline, changes } = deps;
+  if (isRehearsal(call)) {
+    const isOnline = asks(call, 'online');
+    const foresee = isOnline ? { foresee: changes.foresee } : {};
+    const run = (context: RequestContext) => pipeline.dryRun(name, command, { ...context, ...foresee });
+    return rehearsed(deps, call, { command: name, run, online: isOnline, ...(beside && { beside }) });
+  }
   const acknowledges = acknowledgedBy(call);
-  const how = { purge: purges(call), ...(acknowledges && { acknowledges }) };
+  const how = { purge: asks(call, 'purge'), ...(acknowledges && { acknowledges }) };
   const opening = online === undefined ? undefined : await changes.opening(name, online as object, how);
   const answerTo = async (outcome: Done | Refusal): Promise<Answer> => {
     if (outcome.kind === 'refused') return refusal(outcome.problems);
@@ -113,22 +136,48 @@ export async function recorded(
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
-interface Rehearsing<N extends OperationName> {
-  name: N;
-  command: Command<CommandOf<N>>;
-  foresee?: Foresee | undefined;
-  /** Nothing is run. */
-  plansOnly?: boolean;
+interface Rehearsal {
+  /** The name of the command. */
+  command: string;
+  run: (context: RequestContext) => Promise<DryRun>;
+  beside?: (run: Plan) => Promise<Pick<PlanExtras, 'further' | 'own'> & Pick<Plan, 'refusal'>>;
+  located?: Recording['located'];
+  /** The change is prepared online. */
+  online?: boolean;
 }
 
-/** Runs `command` and takes it back. Nothing is kept: neither the change nor, under its key, the answer. */
-export async function dryRun<N extends OperationName>(
-  pipeline: HttpDeps['pipeline'],
+/** Whether the query asks for the plan of a change instead of the change. */
+export const isRehearsal = (call: Call<unknown>): boolean => asks(call, 'dry_run') || asks(call, 'explain');
+
+/** Answers the plan of a change. Nothing is kept: neither the change nor, under its key, the answer. */
+export async function rehearsed(
+  { pool, history, config: { schema, keepDeleted } }: Pick<ChangeDeps, 'pool' | 'history' | 'config'>,
   call: Call<unknown>,
-  { name, command, foresee, plansOnly = false }: Rehearsing<N>,
-): Promise<DryRun> {
-  const { idempotency: _, ...context } = await contextOf(name, call, () => Promise.resolve(noContent()));
-  return pipeline.dryRun(name, command, { ...context, ...(foresee && { foresee }), plansOnly });
+  { command, run, beside, located = (problem) => problem, online = false }: Rehearsal,
+): Promise<Answer> {
+  const plan = await run(await rehearsalContext(command, call));
+  if (plan.kind === 'refused') return refusal(plan.problems.map(located));
+  const { before, after, events, statements } = plan;
+  const { further = await history.returns(plan), own, refusal: better } = (await beside?.(plan)) ?? {};
+  const tables = await lockedTables(pool, { schema, statements });
+  const mentions = await history.namesMentioned({ before, after, touched: collectionsChanged(events) });
+  const told = plan.accepted === false && better !== undefined ? { ...plan, refusal: better } : plan;
+  return planAnswer({ pool, schema }, told, {
+    further: [...further, ...mentions],
+    own: { tables, ...own },
+    keep: keptAtMost(call, keepDeleted),
+    online,
+  });
+}
+
+/** Milliseconds that the plan calls possible: only one that was run says until when something is kept. */
+const keptAtMost = (call: Call<unknown>, keepDeleted: number): number =>
+  asks(call, 'explain') && !asks(call, 'purge') ? keepDeleted : 0;
+
+/** Without the key: the same request may then be sent without `dry_run`. */
+async function rehearsalContext(command: string, call: Call<unknown>): Promise<RequestContext> {
+  const { idempotency: _, ...context } = await contextOf(command, call, () => Promise.resolve(noContent()));
+  return { ...context, plansOnly: asks(call, 'explain') };
 }
 
 /** What `command` would do, as it reports it, with the events that would say so. */
@@ -137,7 +186,7 @@ export async function rehearse<N extends OperationName>(
   call: Call<unknown>,
   { name, command, report }: { name: N; command: Command<CommandOf<N>>; report: () => object },
 ): Promise<Answer> {
-  const run = await dryRun(pipeline, call, { name, command });
+  const run = await pipeline.dryRun(name, command, await rehearsalContext(name, call));
   if (run.kind === 'refused') return refusal(run.problems);
   const events = run.events.map(({ type, version, collection, field, data }) => ({
     type,
@@ -192,7 +241,7 @@ async function contextOf(
   return {
     cause: causeOf(command, call),
     waited: call.waited,
-    ...(purges(call) && { purge: true }),
+    ...(asks(call, 'purge') && { purge: true }),
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
     ...(acknowledges && { acknowledges }),
@@ -206,9 +255,9 @@ async function contextOf(
   };
 }
 
-/** Whether what is deleted is dropped at once. */
-const purges = ({ query }: Call<unknown>): boolean =>
-  typeof query === 'object' && query !== null && 'purge' in query && query.purge === true;
+/** Whether the query sets a flag, of routes that have it. */
+export const asks = ({ query }: Call<unknown>, name: 'purge' | 'online' | 'dry_run' | 'explain'): boolean =>
+  (query as Partial<Record<typeof name, unknown>> | undefined)?.[name] === true;
 
 /** Who, why and from where. Throws `Refused` for malformed headers. */
 export function causeOf(command: string, { req, requestId, caller }: Call<unknown>): Cause {

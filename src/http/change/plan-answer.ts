@@ -10,7 +10,7 @@ import type { HttpDeps } from '../deps.js';
 import { errorBody } from '../errors.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 
-interface Beside {
+export interface PlanExtras {
   /** What was noticed beside the rules. */
   further?: readonly Warning[];
   /** Milliseconds that what is deleted would be kept, where that was not looked into. */
@@ -28,9 +28,9 @@ interface Beside {
 
 /** 200, also where PostgreSQL refuses: then `accepted` is false and `errors` says why. */
 export async function planAnswer(
-  { pool, config: { schema } }: Pick<HttpDeps, 'pool' | 'config'>,
+  { pool, schema }: Pick<HttpDeps, 'pool'> & { schema: string },
   run: Plan,
-  { further = [], keep = 0, online = false, own }: Beside = {},
+  { further = [], keep = 0, online = false, own }: PlanExtras = {},
 ): Promise<Answer> {
   const { accepted, refusal: problem, events, statements, before, warnings, preparation } = run;
   const noticed = [...warnings, ...(preparation?.warnings ?? []), ...further];

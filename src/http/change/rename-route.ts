@@ -12,8 +12,7 @@ import { stillUsed } from '../../schema/transition/still-used.js';
 import type { Done } from '../../pipeline/types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, jsonBytesAnswer } from '../answer/answer.js';
-import { change, commandOf } from './change.js';
-import type { HttpDeps } from '../deps.js';
+import { type ChangeDeps, change, commandOf, isRehearsal } from './change.js';
 import { type Call, route, type Route } from '../route.js';
 
 type Name = 'rename-collection' | 'rename-field';
@@ -29,7 +28,7 @@ interface RenameRoute<N extends Name, Query> {
 
 /** For admins. `warnings` is absent where the old name is said nowhere. */
 export function renameRoute<N extends Name, Query>(
-  deps: Pick<HttpDeps, 'pipeline' | 'changes'>,
+  deps: ChangeDeps,
   { path, query, name, input, shows }: RenameRoute<N, Query>,
 ): Route {
   return route({
@@ -52,7 +51,8 @@ export function renameRoute<N extends Name, Query>(
         const body = Buffer.from(`{"data":${shows(done.state, command, call)}${told}}`);
         return { ...jsonBytesAnswer(200, body), position: done.position };
       };
-      return change(deps, call, { name, command: looked, render });
+      // The plan looks for mentions by itself.
+      return change(deps, call, { name, command: isRehearsal(call) ? command : looked, render });
     },
   });
 }

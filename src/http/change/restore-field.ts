@@ -12,29 +12,33 @@ import { findingOf } from '../../schema/findings/index.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { fieldDocumentOf } from '../../schema/snapshot/documents.js';
 import { type FieldRestoration, fieldRestoration } from '../../schema/transition/restore-field.js';
-import { type Answer, jsonAnswer, refusal, unwrap } from '../answer/answer.js';
-import { change, dryRun } from './change.js';
-import { planAnswer } from './plan-answer.js';
-import type { HttpDeps } from '../deps.js';
+import { type Answer, jsonAnswer, unwrap } from '../answer/answer.js';
+import { type ChangeDeps, asks, change, isRehearsal } from './change.js';
 import type { Call } from '../route.js';
-
-export type RestoreDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'history' | 'config'>;
-export type RestoreCall = Call<{ dry_run: boolean }>;
 
 /** The field as it is now, with a warning for each thing that stayed away; a plan where `dry_run` is asked for. */
 export async function restoreField(
-  deps: RestoreDeps,
-  call: RestoreCall,
+  deps: ChangeDeps,
+  call: Call<unknown>,
   { entry, request }: { entry: TrashEntry; request: RestoreRequest },
 ): Promise<Answer> {
   const { pool, history, config } = deps;
   const options = { pool, at: history.at, schema: config.schema };
-  if (call.query.dry_run)
-    return restorePlan(deps, call, (onNulls) => restoringField({ ...options, onNulls }, entry, request));
-  const { prepare, command } = noted(await restoringField(options, entry, request));
+  const nulls: Problem[] = [];
+  // A dry run goes on, so that the plan is complete; a plan that runs nothing reads no rows.
+  const onNulls = asks(call, 'explain') ? null : (problem: Problem): void => void nulls.push(problem);
+  const rehearsing = isRehearsal(call) ? { onNulls } : {};
+  const { prepare, command } = noted(await restoringField({ ...options, ...rehearsing }, entry, request));
   return change(deps, call, {
     name: 'restore-field',
     command: prepare,
+    beside: async (run) => {
+      const restored = await restoredIn(run.before, command());
+      const further = [...(await history.returns(run)), ...leftWarnings(restored)];
+      // PostgreSQL rejects those rows too, but cannot say how to go on.
+      const [refusal] = nulls;
+      return { further, own: { optional: restored.keys }, ...(refusal && { refusal }) };
+    },
     render: async ({ before, state, events, position }) => {
       const restored = await restoredIn(before, command());
       const node = state.collections.get(restored.collection) as CollectionNode;
@@ -43,24 +47,6 @@ export async function restoreField(
       const warnings = [...emptiedBy(events), ...leftWarnings(restored)].map(findingOf);
       return { ...jsonAnswer(200, { data, ...(warnings.length > 0 && { warnings }) }), position };
     },
-  });
-}
-
-type Preparing = (onNulls: (problem: Problem) => void) => Promise<Prepare<CommandOf<'restore-field'>>>;
-
-async function restorePlan(deps: RestoreDeps, call: RestoreCall, preparing: Preparing): Promise<Answer> {
-  const nulls: Problem[] = [];
-  const { prepare, command } = noted(await preparing((problem) => nulls.push(problem)));
-  const run = await dryRun(deps.pipeline, call, { name: 'restore-field', command: prepare });
-  if (run.kind === 'refused') return refusal(run.problems);
-  const returns = await deps.history.returns(run);
-  const restored = await restoredIn(run.before, command());
-  const [refused = run.refusal] = nulls;
-  // PostgreSQL refuses those rows too, but can't say how to go on.
-  const told = run.accepted === false && refused !== undefined ? { ...run, refusal: refused } : run;
-  return planAnswer(deps, told, {
-    further: [...returns, ...leftWarnings(restored)],
-    own: { optional: restored.keys },
   });
 }
 

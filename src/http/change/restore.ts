@@ -10,33 +10,30 @@ import { findingOf } from '../../schema/findings/index.js';
 import type { State } from '../../schema/model/state.js';
 import type { LeftOut } from '../../schema/transition/restore-context.js';
 import { type Restoration, restoration } from '../../schema/transition/restore-collection.js';
-import { type Answer, jsonBytesAnswer, refusal, unwrap } from '../answer/answer.js';
-import { change, dryRun } from './change.js';
+import { type Answer, jsonBytesAnswer, unwrap } from '../answer/answer.js';
+import { type ChangeDeps, change } from './change.js';
 import type { CollectionTexts } from '../documents/collection-texts.js';
-import { planAnswer } from './plan-answer.js';
 import { emptiedBy } from '../../reads/history/not-restored.js';
-import { type RestoreCall, type RestoreDeps, noted, restoreField } from './restore-field.js';
+import { noted, restoreField } from './restore-field.js';
+import type { Call } from '../route.js';
 
-type Deps = RestoreDeps & { texts: CollectionTexts };
+type Deps = ChangeDeps & { texts: CollectionTexts };
 
 /** Answers what came back, as a collection or a field; with `dry_run` the plan. What doesn't come back stands in warnings. */
-export async function restore(deps: Deps, call: RestoreCall, position: number): Promise<Answer> {
+export async function restore(deps: Deps, call: Call<unknown>, position: number): Promise<Answer> {
   const options = { pool: deps.pool, at: deps.history.at };
   const entry = await findEntry(options, position);
   const request = unwrap(readRestoreRequest(call.body, entry.kind));
   if (entry.kind === 'field') return restoreField(deps, call, { entry, request });
   const { prepare, command } = noted(await restoringCollection(options, entry, request));
-  if (call.query.dry_run) {
-    const run = await dryRun(deps.pipeline, call, { name: 'restore-collection', command: prepare });
-    if (run.kind === 'refused') return refusal(run.problems);
-    const returns = await deps.history.returns(run);
-    const restored = await restoredIn(run.before, command());
-    const further = [...returns, ...leftBehind(restored, command(), entry)];
-    return planAnswer(deps, run, { further, own: { optional: restored.keys } });
-  }
   return change(deps, call, {
     name: 'restore-collection',
     command: prepare,
+    beside: async (run) => {
+      const restored = await restoredIn(run.before, command());
+      const further = [...(await deps.history.returns(run)), ...leftBehind(restored, command(), entry)];
+      return { further, own: { optional: restored.keys } };
+    },
     render: async ({ before, state, events, position: head }) => {
       const { as, name } = command();
       const restored = await restoredIn(before, command());

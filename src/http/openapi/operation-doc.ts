@@ -13,10 +13,10 @@ export interface OperationDoc {
   example?: unknown;
   /** The JSON of 200. Without it, and without `media`: 204. */
   answer?: z.ZodType;
+  /** What `dry_run` and `explain` answer, of a route that takes them; absent: a plan. */
+  rehearsal?: z.ZodType;
   /** Media types of 200 that aren't JSON. */
   media?: readonly string[];
-  /** It may also answer 204. */
-  orNothing?: true;
   /** It has a validator: If-None-Match, 304. */
   validated?: true;
   /** It is a change of the schema: its headers say who may repeat it, and what it became. */

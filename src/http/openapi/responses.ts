@@ -5,6 +5,7 @@ import { type ErrorCode, STATUS } from '../errors.js';
 import type { Route } from '../route.js';
 import { changeRequest } from './answers/changes.js';
 import { errors } from './answers/errors.js';
+import { plan } from './answers/operating.js';
 import { answerHeaders } from './headers.js';
 import type { Components, JsonSchema } from './json-schema.js';
 import { data, type OperationDoc } from './operation-doc.js';
@@ -21,7 +22,8 @@ export function responsesOf(route: Route, doc: OperationDoc, components: Compone
 }
 
 function successes(route: Route, doc: OperationDoc, components: Components): Responses {
-  const { answer, media = [], orNothing, validated } = doc;
+  const { media = [], validated } = doc;
+  const answer = answerOf(route, doc);
   const headers = answerHeaders(route, doc);
   const content = {
     ...(answer !== undefined && json(answer, components)),
@@ -30,8 +32,8 @@ function successes(route: Route, doc: OperationDoc, components: Components): Res
   const hasContent = answer !== undefined || media.length > 0;
   return {
     ...(hasContent && { 200: { description: 'Done', headers, content } }),
-    ...((!hasContent || orNothing) && { 204: { description: 'Done', headers } }),
-    ...(takesOnline(route) && { 202: accepted(headers, components) }),
+    ...(doc.answer === undefined && media.length === 0 && { 204: { description: 'Done', headers } }),
+    ...(takes(route, 'online') && { 202: accepted(headers, components) }),
     ...(validated && { 304: { description: 'What If-None-Match names is still right', headers } }),
   };
 }
@@ -46,8 +48,14 @@ const json = (shape: z.ZodType, components: Components) => ({
   'application/json': { schema: components.schemaOf(shape, 'output') },
 });
 
-/** Whether the change may be asked for online. */
-const takesOnline = ({ query }: Route): boolean => query instanceof z.ZodObject && 'online' in query.shape;
+/** The JSON of 200: also what is answered instead of a change that is only planned. */
+function answerOf(route: Route, { answer, rehearsal = plan }: OperationDoc): z.ZodType | undefined {
+  if (!takes(route, 'dry_run') || answer === rehearsal) return answer;
+  return answer === undefined ? rehearsal : z.union([answer, rehearsal]);
+}
+
+const takes = ({ query }: Route, parameter: 'online' | 'dry_run'): boolean =>
+  query instanceof z.ZodObject && parameter in query.shape;
 
 function refusals(route: Route, { refuses = [], changes }: OperationDoc): Responses {
   const codes = new Set<ErrorCode>([...codesOf(route), ...(changes ? CHANGE_CODES : []), ...refuses]);

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { adopting } from '../../pipeline/prepare/adopt.js';
 import { takeAcknowledged } from '../change/acknowledge.js';
 import { jsonAnswer } from '../answer/answer.js';
-import { change, rehearse, commandOf } from '../change/change.js';
+import { change, rehearse, commandOf, isRehearsal, rehearsalQuery } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
-import { flag } from '../request/query.js';
 import { type Route, route } from '../route.js';
 
-const query = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
+const query = z.strictObject(rehearsalQuery);
 
 /** For admins. Nothing is kept of a dry run. */
 export function adoptRoutes(deps: HttpDeps): Route[] {
@@ -26,7 +25,7 @@ export function adoptRoutes(deps: HttpDeps): Route[] {
         const call = takeAcknowledged(asked);
         const { request } = await commandOf('adopt-tables', { body: call.body });
         const work = adopting(request, schema);
-        if (call.query.dry_run) return rehearse(deps, call, { name: 'adopt-tables', ...work });
+        if (isRehearsal(call)) return rehearse(deps, call, { name: 'adopt-tables', ...work });
         return change(deps, call, {
           name: 'adopt-tables',
           command: work.command,

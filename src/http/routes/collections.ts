@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { missingCollection } from '../../schema/operations/refusals.js';
 import type { State } from '../../schema/model/state.js';
-import { onlineQuery } from '../change/change.js';
+import { schemaChangeQuery } from '../change/change.js';
 import { changeOf, changeRoute, severalChangesRoute } from '../change/change-route.js';
 import { type CollectionTexts, createCollectionTexts } from '../documents/collection-texts.js';
 import type { HttpDeps } from '../deps.js';
@@ -25,12 +25,12 @@ const listQuery = listQueryOf(COLLECTION_MEMBERS);
 const createQuery = z.strictObject({
   concurrentIndexCreation: flag.describe('Indexes are built after the commit'),
   ...shownQuery,
-  ...onlineQuery,
+  ...schemaChangeQuery,
 });
-const severalQuery = z.strictObject({ ...shownQuery, ...onlineQuery });
+const severalQuery = z.strictObject({ ...shownQuery, ...schemaChangeQuery });
 const oneQuery = z.strictObject({ ...shownQuery, id: z.string().optional() });
-const changeQuery = oneQuery.extend(onlineQuery);
-const deleteQuery = changeQuery.pick({ id: true, online: true }).extend({ purge });
+const changeQuery = oneQuery.extend(schemaChangeQuery);
+const deleteQuery = oneQuery.pick({ id: true }).extend({ purge, ...schemaChangeQuery });
 
 type OneQuery = z.output<typeof oneQuery>;
 type CreateQuery = z.output<typeof createQuery>;

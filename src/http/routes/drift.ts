@@ -6,13 +6,13 @@ import { findDrift } from '../../projector/drift/find.js';
 import { accepting } from '../../pipeline/prepare/accept-drift.js';
 import { takeAcknowledged } from '../change/acknowledge.js';
 import { jsonAnswer } from '../answer/answer.js';
-import { change, rehearse, commandOf } from '../change/change.js';
+import { change, rehearse, commandOf, isRehearsal, rehearsalQuery } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
-import { flag, noQuery } from '../request/query.js';
+import { noQuery } from '../request/query.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { type Route, route } from '../route.js';
 
-const acceptQuery = z.strictObject({ dry_run: flag });
+const acceptQuery = z.strictObject(rehearsalQuery);
 
 /** The look holds the log's lock: changes wait for it. */
 export function driftRoutes(deps: HttpDeps): Route[] {
@@ -46,7 +46,7 @@ export function driftRoutes(deps: HttpDeps): Route[] {
         const call = takeAcknowledged(asked);
         const { request } = await commandOf('accept-drift', { body: call.body });
         const work = accepting(request, schema);
-        if (call.query.dry_run) return rehearse(deps, call, { name: 'accept-drift', ...work });
+        if (isRehearsal(call)) return rehearse(deps, call, { name: 'accept-drift', ...work });
         return change(deps, call, {
           name: 'accept-drift',
           command: work.command,

@@ -7,7 +7,7 @@ import { emptyTexts, type Texts } from '../../kernel/bytes.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
 import { type FieldDocument, fieldDocumentOf, fieldDocumentsOf } from '../../schema/snapshot/documents.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
-import { onlineQuery } from '../change/change.js';
+import { schemaChangeQuery } from '../change/change.js';
 import { changeRoute } from '../change/change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
@@ -28,10 +28,10 @@ const oneQuery = z.strictObject(shownQuery);
 const changeQuery = z.strictObject({
   concurrentIndexCreation: flag.describe('Indexes are built after the commit'),
   ...shownQuery,
-  ...onlineQuery,
+  ...schemaChangeQuery,
 });
-const renameQuery = oneQuery.extend(onlineQuery);
-const deleteQuery = z.strictObject({ purge, ...onlineQuery });
+const renameQuery = oneQuery.extend(schemaChangeQuery);
+const deleteQuery = z.strictObject({ purge, ...schemaChangeQuery });
 
 /** For readers; changes are for admins. A collection's fields are written once for all routes. */
 export function fieldRoutes(deps: HttpDeps): Route[] {

@@ -1,4 +1,5 @@
 /** /changes: change requests by people. Authors open them and update their own, admins do all of it. */
+import { z } from 'zod';
 import type { Credential } from '../../auth/caller.js';
 import { noQuery } from '../request/query.js';
 import { type Problem, invalid } from '../../kernel/problem.js';
@@ -13,6 +14,7 @@ import { acted, withReason } from '../change-requests/act.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, refused } from '../errors.js';
 import { locatedIn } from '../change-requests/locate-part.js';
+import { rehearsalQuery, rehearsed } from '../change/change.js';
 import { createProposedChange } from '../change-requests/proposed-change.js';
 import { asPlaced } from '../change/acknowledge.js';
 import { acknowledgeOf } from '../request/request-headers.js';
@@ -154,7 +156,13 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
   ];
 }
 
-function carryingOutRoutes({ changes }: HttpDeps): Route[] {
+/** `GET /changes/:id` explains the request. */
+const applyQuery = z.strictObject({ dry_run: rehearsalQuery.dry_run });
+
+const AT_WITH_DRY_RUN = '"at" cannot be combined with "dry_run", which tries the change now';
+
+function carryingOutRoutes(deps: HttpDeps): Route[] {
+  const { changes } = deps;
   const carriedOut = (request: ChangeRequest, run: (context: RequestContext) => Promise<Outcome>) => ({
     run: ({ cause, ...context }: RequestContext): Promise<Outcome> =>
       run({ ...context, cause: { ...cause, reason: cause.reason ?? request.reason } }),
@@ -178,12 +186,17 @@ function carryingOutRoutes({ changes }: HttpDeps): Route[] {
       path: '/changes/:id/apply',
       heeds: NO_ACKNOWLEDGE,
       access: 'admin',
-      query: noQuery,
+      query: applyQuery,
       body: 'json',
       optionalBody: true,
       async handle(call) {
         const request = await findChange(changes, call);
         const { at } = readShape(bodies.changeApplication, call.body ?? {});
+        if (call.query.dry_run) {
+          if (at !== undefined) throw new Refused([invalid(['at'], AT_WITH_DRY_RUN)]);
+          const run = (context: RequestContext) => changes.rehearse(request.id, context);
+          return rehearsed(deps, call, { command: 'apply-change', run, located: inDocument, online: request.online });
+        }
         const run = carriedOut(request, (context) =>
           at === undefined
             ? changes.apply(request.id, context)

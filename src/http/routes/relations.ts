@@ -7,7 +7,7 @@ import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.j
 import { keyTarget, relationDocument, type RelationDocument } from '../../schema/snapshot/documents.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { unwrap } from '../answer/answer.js';
-import { onlineQuery } from '../change/change.js';
+import { schemaChangeQuery } from '../change/change.js';
 import { changeRoute } from '../change/change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { listQueryOf } from '../documents/list.js';
@@ -21,8 +21,8 @@ const ONE = '/relations/:collection/:field';
 
 const listQuery = listQueryOf(RELATION_MEMBERS);
 const oneQuery = z.strictObject({ fields: membersOf(RELATION_MEMBERS).optional() });
-const changeQuery = oneQuery.extend(onlineQuery);
-const deleteQuery = z.strictObject(onlineQuery);
+const changeQuery = oneQuery.extend(schemaChangeQuery);
+const deleteQuery = z.strictObject(schemaChangeQuery);
 
 /** For readers; changes are for admins. */
 export function relationRoutes(deps: HttpDeps): Route[] {

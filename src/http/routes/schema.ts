@@ -1,29 +1,23 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
-import { lockedTables } from '../../projector/online/locked-tables.js';
 import { bytes } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
-import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { originsIn } from '../../schema/diff/origins.js';
-import type { CommandOf } from '../../schema/operations/index.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
-import type { Command } from '../../pipeline/types.js';
 import { applying } from '../../pipeline/prepare/apply-restoring.js';
-import type { ComingAgain } from '../../schema/transition/coming-again.js';
 import type { State } from '../../schema/model/state.js';
 import { takeAcknowledged } from '../change/acknowledge.js';
-import { type Answer, JSON_TYPE, noContent, refusal, unwrap } from '../answer/answer.js';
-import { change, dryRun, commandOf, onlineQuery } from '../change/change.js';
+import { JSON_TYPE, noContent, unwrap } from '../answer/answer.js';
+import { change, commandOf, schemaChangeQuery } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery } from '../diff-answer.js';
 import { invalidQuery } from '../errors.js';
 import { attachment, EXPORTS, exportFile, FORMATS } from '../answer/export.js';
-import { planAnswer } from '../change/plan-answer.js';
 import { inManagedSchema } from '../managed-schema.js';
-import { flag, nameList, purge } from '../request/query.js';
+import { nameList, purge } from '../request/query.js';
 import { representationAnswer } from '../answer/representation.js';
-import { type Call, route, type Route } from '../route.js';
+import { route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { createSnapshotTexts } from '../documents/snapshot-text.js';
 import { expectTakeable } from '../answer/size-limit.js';
@@ -36,14 +30,7 @@ const snapshotQuery = z.strictObject({
   includeCollections: nameList.optional(),
   excludeCollections: nameList.optional(),
 });
-const applyQuery = z.strictObject({
-  dry_run: flag.describe('Answers what would happen, and keeps nothing'),
-  explain: flag.describe(
-    'Answers the plan and runs nothing: no table is locked or read, and PostgreSQL is not asked whether it takes it',
-  ),
-  purge,
-  ...onlineQuery,
-});
+const applyQuery = z.strictObject({ ...schemaChangeQuery, purge });
 
 type SnapshotQuery = z.output<typeof snapshotQuery>;
 
@@ -119,26 +106,9 @@ function diffRoute(deps: HttpDeps): Route {
 
 function applyRoute(deps: HttpDeps): Route {
   const {
-    pipeline,
-    pool,
     history,
-    config: { release, schema, keepDeleted },
+    config: { release, schema },
   } = deps;
-  type Apply = CommandOf<'apply-diff'>;
-  type Asked = Call<{ online: boolean; explain: boolean; purge: boolean }>;
-  const rehearsed = async (call: Asked, command: Command<Apply>, again: ComingAgain): Promise<Answer> => {
-    const foresee = call.query.online ? deps.changes.foresee : undefined;
-    const { explain: plansOnly } = call.query;
-    const run = await dryRun(pipeline, call, { name: 'apply-diff', command, foresee, plansOnly });
-    if (run.kind === 'refused') return refusal(run.problems);
-    const tables = await lockedTables(pool, { schema, statements: run.statements });
-    // Until when something is kept is looked into by what runs.
-    const keep = plansOnly && !call.query.purge ? keepDeleted : 0;
-    const touched = collectionsChanged(run.events);
-    const mentions = await history.namesMentioned({ before: run.before, after: run.after, touched });
-    const further = [...(await history.returns({ ...run, again })), ...mentions];
-    return planAnswer(deps, run, { further, own: { tables }, keep, online: call.query.online });
-  };
   return route({
     method: 'post',
     path: '/schema/apply',
@@ -154,10 +124,13 @@ function applyRoute(deps: HttpDeps): Route {
       const read = await commandOf('apply-diff', wanted);
       const again = originsIn(read.diff);
       const command = applying(read, await history.inTrash([...again.values()]));
-      if (call.query.dry_run || call.query.explain) return rehearsed(call, command, again);
-      const render = ({ position }: { position: number }) => noContent(position);
-      const online = call.query.online ? wanted : undefined;
-      return change(deps, call, { name: 'apply-diff', command, render, online });
+      return change(deps, call, {
+        name: 'apply-diff',
+        command,
+        render: ({ position }) => noContent(position),
+        online: call.query.online ? wanted : undefined,
+        beside: async (run) => ({ further: await history.returns({ ...run, again }) }),
+      });
     },
   });
 }

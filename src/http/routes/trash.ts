@@ -4,11 +4,11 @@ import { purging } from '../../pipeline/prepare/purge.js';
 import { countTrash, findInTrash, notInTrash, readTrash } from '../../projector/trash/list.js';
 import { takeAcknowledged } from '../change/acknowledge.js';
 import { jsonAnswer, noContent } from '../answer/answer.js';
-import { change } from '../change/change.js';
+import { change, rehearsalQuery } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, invalidQuery } from '../errors.js';
 import { createCollectionTexts } from '../documents/collection-texts.js';
-import { countsIn, count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
+import { countsIn, count, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { restore } from '../change/restore.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { isPosition } from '../../kernel/position.js';
@@ -22,7 +22,7 @@ const listQuery = z.strictObject({
   limit: pageLimit,
   meta: metaMembers.optional(),
 });
-const restoreQuery = z.strictObject({ dry_run: flag.describe('Answers what would happen, and keeps nothing') });
+const changeQuery = z.strictObject(rehearsalQuery);
 
 /** What is in it is named by the position of its deletion. */
 export function trashRoutes(deps: HttpDeps): Route[] {
@@ -57,7 +57,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: `${ONE}/restore`,
       access: 'admin',
-      query: restoreQuery,
+      query: changeQuery,
       body: 'json',
       optionalBody: true,
       handle: (call) => restore({ ...deps, texts }, takeAcknowledged(call), positionOf(call)),
@@ -66,7 +66,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       method: 'delete',
       path: ONE,
       access: 'admin',
-      query: noQuery,
+      query: changeQuery,
       // What is in the trash was judged when it was deleted.
       heeds: NO_ACKNOWLEDGE,
       handle: (call) =>

@@ -15,8 +15,11 @@ type Command = CommandOf<'restore-field'>;
 export interface RestoreFieldOptions extends RestoreOptions {
   /** The managed schema. */
   schema: string;
-  /** Told of rows that have no value where one is needed, which PostgreSQL would refuse later; else it is refused at once. */
-  onNulls?: (problem: Problem) => void;
+  /**
+   * Called for rows without a value where one is needed, which PostgreSQL would reject later. Absent: they are rejected
+   * at once. Null: nobody reads the rows.
+   */
+  onNulls?: ((problem: Problem) => void) | null;
 }
 
 /** @returns what makes the command, once it is known whether its values are there */
@@ -37,7 +40,7 @@ export async function restoringField(
     const ready = await stillThere<Command>(entry, command)(client, state);
     const now = state.collections.find((each) => each.identities.collection === node.identities.collection);
     if (now === undefined) await refuseWithoutTable(client, entry, node);
-    else {
+    else if (onNulls !== null) {
       const nulls = await nullsInTheWay(client, { options, command: ready, now });
       if (nulls !== undefined) onNulls(nulls);
     }

@@ -158,8 +158,11 @@ export const acceptance = z
     renamed_fields: z.array(z.strictObject({ collection: text, from: text, to: text })),
     not_accepted: z.array(z.strictObject({ collection: text, field: text.optional(), code: text, message: text })),
     not_represented: z.array(note),
-    events: z.array(plannedEvent).optional().describe('Of a dry run'),
-    warnings: z.array(finding).optional().describe('Of a dry run: by which the policy would stop it'),
+    events: z.array(plannedEvent).optional().describe('With `dry_run` or `explain`'),
+    warnings: z
+      .array(finding)
+      .optional()
+      .describe('With `dry_run` or `explain`: findings by which the policy would stop it'),
   })
   .meta({ id: 'Acceptance' });
 
@@ -170,8 +173,11 @@ export const adoption = z
     relations: z.int().min(0),
     refused: z.array(z.strictObject({ table: text, code: text, message: text })),
     not_represented: z.array(note),
-    events: z.array(plannedEvent).optional().describe('Of a dry run'),
-    warnings: z.array(finding).optional().describe('Of a dry run: by which the policy would stop it'),
+    events: z.array(plannedEvent).optional().describe('With `dry_run` or `explain`'),
+    warnings: z
+      .array(finding)
+      .optional()
+      .describe('With `dry_run` or `explain`: findings by which the policy would stop it'),
   })
   .meta({ id: 'Adoption' });
 
@@ -204,7 +210,7 @@ export const plan = z
         }),
       )
       .optional()
-      .describe('The tables that were there before and are locked; of an apply'),
+      .describe('The tables that were there before and are locked'),
     optional: z.array(text).optional().describe('Constraints and indexes that `without` may name; of a restoration'),
     online: z
       .strictObject({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as taken from '../../../schema/normal-form/shapes.js';
 import { EXPORTS, FORMATS } from '../../answer/export.js';
-import { acceptance, adoption, drift, plan } from '../answers/operating.js';
+import { acceptance, adoption, drift } from '../answers/operating.js';
 import * as shown from '../answers/schema.js';
 import { databaseTable } from '../answers/table.js';
 import { merge } from '../merge-shapes.js';
@@ -197,8 +197,6 @@ const WHOLE: OperationDocs = {
   'POST /schema/apply': {
     id: 'applyDiff',
     summary: 'Carry out a diff, all or nothing',
-    description:
-      '204 without a body. With `dry_run`: 200 and the plan, and nothing is kept. With `explain`: the plan, and nothing is run.',
     changes: true,
     body: wrapped(taken.diff.extend({ acknowledge })),
     example: {
@@ -207,8 +205,6 @@ const WHOLE: OperationDocs = {
         collections: [{ collection: 'drafts', diff: [{ kind: 'N', rhs: { collection: 'drafts', schema: {} } }] }],
       },
     },
-    answer: plan,
-    orNothing: true,
     refuses: ['NOT_FOUND'],
   },
   'GET /schema/drift': {
@@ -230,6 +226,7 @@ const WHOLE: OperationDocs = {
     }),
     example: { collections: ['customers'] },
     answer: acceptance,
+    rehearsal: acceptance,
     refuses: ['NOT_FOUND'],
   },
   'POST /schema/adopt': {
@@ -242,6 +239,7 @@ const WHOLE: OperationDocs = {
     ]),
     example: { tables: ['customers', 'orders'] },
     answer: adoption,
+    rehearsal: adoption,
     refuses: ['NOT_FOUND'],
   },
 };

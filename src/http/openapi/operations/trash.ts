@@ -1,7 +1,6 @@
 /** What was deleted, and can come back. */
 import { z } from 'zod';
 import { trashEntry } from '../answers/trash.js';
-import { plan } from '../answers/operating.js';
 import { collection, field, finding } from '../answers/schema.js';
 import { acknowledge, data, page, type OperationDocs } from '../operation-doc.js';
 
@@ -34,10 +33,7 @@ export const TRASH_OPERATIONS: OperationDocs = {
       'Relations, alias fields and memberships that went with it return where they can; warnings name the others.',
     changes: true,
     body: restoreRequest,
-    answer: z.union([
-      z.strictObject({ data: z.union([collection, field]), warnings: z.array(finding).optional() }),
-      plan,
-    ]),
+    answer: z.strictObject({ data: z.union([collection, field]), warnings: z.array(finding).optional() }),
     refuses: ['IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
   },
   'DELETE /trash/:position': {

@@ -28,6 +28,15 @@ export const carryingOut =
     return counting(stands, await carried(client, { request, batch, action }, engine));
   };
 
+/** Of a dry run: the batch itself, where it still is the plan that people saw. */
+export const rehearsing =
+  (id: string, how: How): Revise =>
+  async (client, batch) => {
+    const request = await allowed(client, id, 'apply');
+    const stands = await standing(client, { request, batch, how });
+    return stands.kind === 'refused' ? stands : { ...batch, kind: 'revised', also: [] };
+  };
+
 async function carried(
   client: pg.ClientBase,
   { request, batch, action }: { request: ChangeRequest; batch: PlannedBatch; action: 'prepare' | 'apply' },

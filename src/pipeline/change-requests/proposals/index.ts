@@ -12,13 +12,15 @@ import type { CommandOf } from '../../../schema/operations/index.js';
 import {
   CommandRefused,
   type Command,
+  type DryRun,
   type Outcome,
   type Pipeline,
   type RequestContext,
   type Revise,
 } from '../../types.js';
 import type { Reading, AskedFor } from '../command.js';
-import { type CarryingOut, carryingOut } from './carry-out.js';
+import { type CarryingOut, carryingOut, rehearsing } from './carry-out.js';
+import { foreseeing } from '../planning.js';
 import { approvingOf, commentingOf, rejectingOf } from './approvals.js';
 import type { How } from './plan.js';
 import { type PlanNow, planNow } from './plan-now.js';
@@ -54,6 +56,8 @@ export interface Proposals {
   reject(id: string, comment: string | undefined, request: RequestContext): Promise<Outcome>;
   prepare(id: string, request: RequestContext): Promise<Outcome>;
   apply(id: string, request: RequestContext): Promise<Outcome>;
+  /** What applying it now would do. Refuses with what `apply` refuses, but for what the policy asks for. */
+  rehearse(id: string, request: RequestContext): Promise<DryRun>;
   /** Applies it at a time, by the database's clock. @param at ISO 8601, in UTC */
   schedule(id: string, at: string, request: RequestContext): Promise<Outcome>;
   /** The same for the schema as it is now. Refuses with MERGE_CONFLICT; no event where it is for that already. */
@@ -67,7 +71,7 @@ export interface Proposals {
 /** `schema`: that of the tables. */
 export type ProposalOptions = Pick<CarryingOut, 'engine'> &
   Reading &
-  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'execute' | 'record'>; schema: string };
+  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record'>; schema: string };
 
 /** Characters of what a proposal asks for: it is parsed in one go, each time that somebody looks at it. */
 const MOST = 4 * 1024 ** 2;
@@ -131,6 +135,18 @@ export function createProposals(options: ProposalOptions): Proposals {
     reject: async (id, comment, request) => pipeline.record(rejectingOf(id, await said(comment)), request),
     prepare: (id, request) => carry(id, 'prepare', request),
     apply: (id, request) => carry(id, 'apply', request),
+    async rehearse(id, request) {
+      const askedFor = await askedForNow(options, id, 'apply');
+      if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+      const { command, how, online } = askedFor.value;
+      return pipeline.dryRun('apply-diff', command, {
+        ...request,
+        revise: rehearsing(id, how),
+        ...how,
+        unprepared: !online,
+        ...(online && { foresee: foreseeing(options.engine) }),
+      });
+    },
     async schedule(id, at, request) {
       const askedFor = await askedForNow(options, id, 'apply');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
