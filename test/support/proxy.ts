@@ -16,6 +16,11 @@ export interface Proxy {
    * nothing through any longer, after or without that, with the sockets left open. `connection`: its number.
    */
   intercept(judge: (sent: Buffer, connection: number) => Verdict): void;
+  /**
+   * While it is on, a connection on which a verdict stopped all traffic still sends the client a message without meaning
+   * now and then: the client cannot tell that it is silent.
+   */
+  murmur(on: boolean): void;
   /** Ends all connections. */
   cut(): void;
   /** What becomes of new connections: they get through, are refused, or are taken and then left waiting. */
@@ -26,6 +31,9 @@ export interface Proxy {
 }
 
 export type Verdict = 'pass' | 'pass and hang up' | 'hang up' | 'pass and fall silent' | 'fall silent';
+
+/** PostgreSQL may send it at any time: the value of a setting. */
+const PARAMETER_STATUS = Buffer.from('S\0\0\0\u0017application_name\0x\0', 'latin1');
 
 interface Link {
   client: net.Socket;
@@ -41,6 +49,12 @@ export async function startProxy(target: string): Promise<Proxy> {
   let how: 'through' | 'refused' | 'never' = 'through';
 
   let judge: (sent: Buffer, connection: number) => Verdict = () => 'pass';
+
+  let murmurs = false;
+  const murmurTo = (client: net.Socket): void => {
+    const timer = setInterval(() => murmurs && client.write(PARAMETER_STATUS), 100);
+    client.on('close', () => clearInterval(timer));
+  };
 
   const silence = (socket: net.Socket): void => {
     socket.unpipe();
@@ -67,6 +81,7 @@ export async function startProxy(target: string): Promise<Proxy> {
         if (verdict.endsWith('fall silent')) {
           deaf = true;
           silence(link.server);
+          murmurTo(link.client);
           if (verdict === 'fall silent') forward();
           return;
         }
@@ -101,6 +116,9 @@ export async function startProxy(target: string): Promise<Proxy> {
     },
     muffle: () => {
       for (const { server } of links) silence(server);
+    },
+    murmur: (on) => {
+      murmurs = on;
     },
     intercept: (value) => {
       judge = value;
