@@ -1,10 +1,9 @@
-/** What bodies about accounts look like: for the routes that read them, and the document that describes them. */
 import { z } from 'zod';
 import { ROLES, USER_STATUSES } from '../auth/caller.js';
 import { NAME_LENGTH, PASSWORD_LENGTH } from '../auth/account-rules.js';
 import { isStorableTime, TIME_RANGE } from '../kernel/time.js';
 
-/** Where the refresh token travels: in bodies, or in a cookie. */
+/** Where the refresh token is sent: in bodies or in a cookie. */
 const mode = z.enum(['json', 'cookie']).optional();
 
 export const credentials = z.strictObject({

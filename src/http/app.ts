@@ -1,4 +1,3 @@
-/** The express application: routes in, handlers out. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { mountAdminApp } from './admin-app/index.js';
 import { type Answer, refusal } from './answer/answer.js';
@@ -15,7 +14,7 @@ import type { Method, Route } from './route.js';
 import { createRoutes } from './routes/index.js';
 import { serve, type Serving } from './serve.js';
 
-/** The application that answers the whole interface. It listens nowhere; what it uses belongs to the caller. */
+/** The application for the whole API. It does not listen, and the caller owns its dependencies. */
 export function createHttp(deps: HttpDeps): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
@@ -52,7 +51,7 @@ export function createHttp(deps: HttpDeps): Express {
   return app;
 }
 
-/** Every answer is counted, and some are logged. */
+/** Counts every response and logs some. */
 function requestObserver({ logger, config, metrics }: HttpDeps): RequestLog {
   const log = createRequestLog(logger, config.logReads);
   return (handled) => {
@@ -61,7 +60,7 @@ function requestObserver({ logger, config, metrics }: HttpDeps): RequestLog {
   };
 }
 
-/** The routes of one path, then what that path answers to other methods. */
+/** Registers the routes of one path, and its response to other methods. */
 function mount(app: Express, path: string, routes: readonly Route[], serving: Serving): void {
   for (const route of routes) app[route.method](path, serve(route, serving));
   const allow = allowed(routes.map(({ method }) => method));
@@ -72,13 +71,13 @@ function mount(app: Express, path: string, routes: readonly Route[], serving: Se
           [{ code: 'METHOD_NOT_ALLOWED', message: `${req.method} is not possible here: ${allow} are.` }],
           ['Allow', allow],
         );
-  // One for all methods, where `app.all` makes one for each.
+  // `app.route().all` creates one handler where `app.all` creates one per method.
   app.route(path).all(anythingElse(path, otherMethod, serving));
 }
 
 const options = (allow: string): Answer => ({ status: 204, headers: ['Allow', allow], body: null });
 
-/** `OPTIONS *` asks about the server, not about a path. */
+/** `OPTIONS *` concerns the server instead of a path. */
 const isWholeServer = (req: Request): boolean => req.method === 'OPTIONS' && req.url === '*';
 
 function allowed(methods: readonly Method[]): string {
@@ -90,7 +89,7 @@ function unknownRoute(): Answer {
   return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'There is nothing at this path.' }]);
 }
 
-/** A handler for requests that no route takes. */
+/** A handler for requests that match no route. */
 function anythingElse(route: string, answerTo: (req: Request) => Answer, { log }: Serving) {
   return (req: Request, res: Response): void => {
     const started = performance.now();

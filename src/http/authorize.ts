@@ -1,4 +1,4 @@
-/** Who is calling, and whether that is enough. */
+/** Authenticates and authorizes the caller. */
 import type { IncomingMessage } from 'node:http';
 import { allows, type Access, type Caller } from '../auth/caller.js';
 import { refused, Refused } from './errors.js';
@@ -6,7 +6,7 @@ import { bearerToken } from './request/request-headers.js';
 
 const CHALLENGE = 'Bearer realm="data-platform-service"';
 
-/** The caller behind the bearer token. Throws `Refused`: UNAUTHENTICATED, or FORBIDDEN when the role is too low. */
+/** The caller of the bearer token. Throws `Refused`: UNAUTHENTICATED, or FORBIDDEN if the role is too low. */
 export async function authorize(
   req: IncomingMessage,
   access: Access,
@@ -23,7 +23,7 @@ export async function authorize(
   return caller;
 }
 
-/** `error`: the code of RFC 6750 for what is wrong with the token. */
+/** `error`: the error code of RFC 6750. */
 export function unauthenticated(message: string, error?: string): Refused {
   const challenge = error === undefined ? CHALLENGE : `${CHALLENGE}, error="${error}"`;
   return new Refused([{ code: 'UNAUTHENTICATED', message }], ['WWW-Authenticate', challenge]);

@@ -1,4 +1,3 @@
-/** What the HTTP edge needs from the rest of the service. */
 import type { Auth } from '../auth/index.js';
 import type { CheckpointService } from '../log/signed-checkpoints/start.js';
 import type { LogWatch } from '../log/watch.js';
@@ -18,13 +17,12 @@ import type { CollectionMeta } from '../schema/model/model.js';
 import type { QuotaLimits } from './quotas.js';
 import type { Handled } from './request-log.js';
 
-/** What Prometheus reads, and how it is called. */
+/** The source of the Prometheus metrics. */
 export interface MetricsSource {
   contentType: string;
   text(): Promise<string>;
 }
 
-/** A collection as `/collections` shows it. */
 export interface CollectionDocument {
   collection: string;
   meta: { collection: string; system?: true } & CollectionMeta;
@@ -33,7 +31,7 @@ export interface CollectionDocument {
 
 export interface HealthCheck {
   ok: boolean;
-  /** Why not, for operators; no host names, no SQL. */
+  /** The reason for operators. Contains no host names and no SQL. */
   message?: string;
 }
 
@@ -42,13 +40,13 @@ export type HealthReport = Record<'database' | 'log' | 'projections', HealthChec
 /** True while requests are rejected for lack of time or memory. The service still counts as healthy. */
 export interface LoadReport {
   overloaded: boolean;
-  /** Pieces of work that wait for their turn. */
+  /** The number of queued tasks. */
   waiting: number;
-  /** Of answers that are finished and not sent yet. */
+  /** Bytes of finished responses that are not sent yet. */
   answer_bytes: number;
 }
 
-/** One thing that was looked at; `skipped` where an earlier finding prevents it, or it needs a primary. */
+/** One check; `skipped` if an earlier finding prevents it, or if it needs a primary. */
 export interface DoctorCheck {
   name: string;
   result: 'ok' | 'warning' | 'error' | 'skipped';
@@ -57,53 +55,53 @@ export interface DoctorCheck {
 
 export interface HttpDeps {
   pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record' | 'underLock' | 'acknowledge'>;
-  /** Change requests: opened, withdrawn, shown. */
+  /** Opens, withdraws and shows change requests. */
   changes: ChangeRequests & Proposals & Changes;
   store: Pick<Store, 'atHead'>;
-  /** For what is no part of the state: the list of the trash. */
+  /** For data that is not part of the state: the trash list. */
   pool: Queryable;
   freshness: Pick<Freshness, 'check'>;
   positions: Positions;
   rendered: RenderedCache;
   history: History;
-  /** Signed, for auditors. */
+  /** Signed checkpoints for auditors. */
   checkpoints: CheckpointService;
   auth: Pick<Auth, 'identify' | 'users' | 'tokens' | 'sessions' | 'liveSessions' | 'loginLimit'>;
-  /** Our own tables, as documents with `meta.system`. */
+  /** The service's own tables, as documents with `meta.system`. */
   systemCollections: readonly CollectionDocument[];
   health: () => Promise<HealthReport>;
-  /** All that `dps doctor` looks at, now. */
+  /** Runs all checks of `dps doctor`. */
   doctor: () => Promise<DoctorCheck[]>;
   projections: Projections;
-  /** Tells of a log that is not the one that was seen. */
+  /** Reports a diverged log. */
   watch: Pick<LogWatch, 'subscribe'>;
   metrics: MetricsSource & { request(handled: Handled): void };
   logger: Logger;
   config: {
     /** The release of this service. */
     release: string;
-    /** Of the database server: `18.4`. */
+    /** The version of the database server: `18.4`. */
     databaseVersion: string;
-    /** The database schema that holds the managed tables. */
+    /** The managed schema. */
     schema: string;
-    /** The one that holds the service's own. */
+    /** The schema of the service's own tables. */
     serviceSchema: string;
-    /** Milliseconds that what is deleted is kept; 0: it is dropped at once. */
+    /** Retention of deleted objects in milliseconds; 0 drops them at once. */
     keepDeleted: number;
-    /** Milliseconds that a change waits for locks, and for a database that is away. */
+    /** Milliseconds that a change waits for locks, and for an unavailable database. */
     lockTimeout: number;
-    /** Bytes of a request body: of schema documents, and of everything else. */
+    /** Maximum bytes of request bodies, for schema documents and for all others. */
     maxBody: { schema: number; other: number };
     quotas: QuotaLimits;
-    /** Proxies that are believed: how many, or their addresses and networks. */
+    /** Trusted proxies: their number, or their addresses and networks. */
     trustProxy: number | readonly string[];
-    /** Of other sites, whose pages may ask. */
+    /** Origins of other sites that may call the API. */
     corsOrigins: readonly string[];
     /** Whether the admin app is served at /app. */
     app: boolean;
-    /** Where changes can be made while the database takes none; null: nobody has said. */
+    /** The URL to use for changes while this database is read-only; null if not configured. */
     primaryUrl: string | null;
-    /** Also log reads that went well, at `debug`; changes and failures are logged in any case. */
+    /** Also logs successful reads at `debug`. Changes and failures are always logged. */
     logReads: boolean;
   };
 }

@@ -1,4 +1,4 @@
-/** What a submitted snapshot would change, as apply takes it: of /schema/diff and /schema/merge. */
+/** The diff of a submitted snapshot in the form that apply accepts, for /schema/diff and /schema/merge. */
 import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { planBatch } from '../projector/ddl/plan.js';
@@ -13,7 +13,7 @@ import type { HttpDeps } from './deps.js';
 import { largeJsonAnswer } from './answer/json-text.js';
 import { flag } from './request/query.js';
 
-/** How a snapshot is read. */
+/** Options for reading a snapshot. */
 export const diffQuery = z.strictObject({
   force: flag.describe('Understands documents of other releases, vendors and services'),
   mode: z
@@ -27,7 +27,7 @@ const IN_PARTS =
 
 type Judging = Pick<HttpDeps, 'pool' | 'config'>;
 
-/** @returns hash, diff and warnings: what there is to know of carrying it out among them */
+/** @returns hash, diff and warnings, including the findings of applying it */
 export function createDiffAnswer({ history, pool, config }: Judging & Pick<HttpDeps, 'history'>) {
   return async (state: State, comparison: Comparison): Promise<Answer> => {
     const { hash, diff } = comparison;

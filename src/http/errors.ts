@@ -1,8 +1,8 @@
-/** Errors of the interface: codes, statuses, and the one shape they are answered in. */
+/** API errors: codes, statuses and their response format. */
 import { visibleText } from '../kernel/text.js';
 import type { Problem, ProblemCode, Subject } from '../kernel/problem.js';
 
-/** What the domain refuses, and what only the HTTP edge knows of. */
+/** Codes of the domain, and codes that only the HTTP layer uses. */
 export type ErrorCode =
   | ProblemCode
   | 'UNAUTHENTICATED'
@@ -54,7 +54,7 @@ export const STATUS: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
 };
 
-/** Seconds a client should wait where nothing better is known. */
+/** Default Retry-After in seconds. */
 const RETRY_AFTER: Partial<Record<ErrorCode, number>> = {
   LOCK_TIMEOUT: 1,
   UNAVAILABLE: 2,
@@ -62,16 +62,15 @@ const RETRY_AFTER: Partial<Record<ErrorCode, number>> = {
   READ_ONLY: 5,
 };
 
-/** A problem as the edge answers it. */
 export interface EdgeProblem extends Omit<Problem, 'code'> {
   code: ErrorCode;
 }
 
-/** Ends a request with problems, from wherever it is. The only thing the edge throws on purpose. */
+/** Ends a request with problems. The HTTP layer throws no other error on purpose. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly problems: readonly EdgeProblem[];
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
 
   constructor(problems: readonly EdgeProblem[], headers: readonly string[] = []) {
@@ -86,7 +85,10 @@ export function refused(code: ErrorCode, message: string, more: Omit<EdgeProblem
   return new Refused([{ code, message, ...more }]);
 }
 
-/** INVALID_QUERY, for the caller to throw. @param message goes without the parameter's name, which is its `path` */
+/**
+ * INVALID_QUERY, for the caller to throw.
+ * @param message without the parameter's name, which is its `path`
+ */
 export function invalidQuery(parameter: string, message: string): Refused {
   return refused('INVALID_QUERY', message, { path: parameter });
 }
@@ -95,7 +97,7 @@ export interface ErrorBody {
   errors: { message: string; extensions: { code: ErrorCode } & Record<string, unknown> }[];
 }
 
-/** One entry a problem, in their order; members that say nothing are absent. */
+/** One entry per problem, in order. Empty members are left out. */
 export function errorBody(problems: readonly EdgeProblem[]): ErrorBody {
   return {
     errors: problems.map(({ code, message, subject, path, collection, field, details }) => ({
@@ -112,18 +114,18 @@ export function errorBody(problems: readonly EdgeProblem[]): ErrorBody {
   };
 }
 
-/** The place in a snapshot is no name: in the body that was sent, the path says it. */
+/** The member path in a snapshot is not a name; the location in the body already contains it. */
 function namesOf(subject: Subject): Omit<Subject, 'member'> {
   const { member: _, ...names } = subject;
   return names;
 }
 
-/** The status of an answer with these problems: the first one's, which is the one that was met first. */
+/** The status of the first problem. */
 export function statusOf(problems: readonly EdgeProblem[]): number {
   return STATUS[problems[0]?.code ?? 'INTERNAL'];
 }
 
-/** Headers that go with a problem's code. Names and values in turn. */
+/** Headers that belong to a problem's code, as alternating names and values. */
 export function headersOf(problems: readonly EdgeProblem[]): string[] {
   const code = problems[0]?.code ?? 'INTERNAL';
   const seconds = RETRY_AFTER[code];

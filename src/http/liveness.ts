@@ -1,6 +1,6 @@
 /**
- * Whether a process is alive: it answers, whatever it waits for. Who restarts processes asks this and nothing else, since
- * neither a database that is away nor a projection that stopped gets well by a restart.
+ * Liveness: the process responds, whatever it waits for. Supervisors restart only on this check, because a restart
+ * cannot fix an unavailable database or a failed projection.
  */
 export const LIVE_PATH = '/server/live';
 

@@ -1,6 +1,6 @@
 /**
- * Clients of the peer say which database schema a table is in: `schema.schema`, `schema.foreign_key_schema`. Only the
- * edge knows the name of the one that is managed; the domain passes over these members.
+ * Directus clients send the database schema of a table: `schema.schema`, `schema.foreign_key_schema`. Only the HTTP
+ * layer knows the managed schema; the domain ignores these members.
  */
 import { isObject } from '../kernel/json.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../kernel/problem.js';
@@ -10,7 +10,7 @@ import { Refused } from './errors.js';
 
 const MEMBERS = ['schema', 'foreign_key_schema'] as const;
 
-/** `body` itself. Throws `Refused` with one problem for each place that names another schema than `managed`. */
+/** Returns `body`. Throws `Refused` with one problem per location that names another schema than `managed`. */
 export async function inManagedSchema<T>(body: T, managed: string): Promise<T> {
   const problems = await runYielding(otherSchemas(body, managed));
   if (problems.length > 0) throw new Refused(problems);
@@ -38,7 +38,9 @@ function otherNames(schema: object, at: Path, managed: string): Problem[] {
 
 type Place = [document: Record<string, unknown>, at: Path];
 
-/** A collection with its fields, a field, a relation; several of them; or the documents of a snapshot or a diff. */
+/**
+ * Covers a collection with its fields, a field, a relation, lists of them, and the documents of a snapshot or a diff.
+ */
 function* documentsIn(body: unknown, at: Path): Generator<Place> {
   if (Array.isArray(body)) {
     for (const [index, item] of body.entries()) if (isObject(item)) yield* documentsIn(item, [...at, index]);

@@ -1,4 +1,4 @@
-/** What is wrong before there is a request to route: refused in the same form as everything else. */
+/** Handles errors before a request can be routed, in the same format as all others. */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -7,15 +7,15 @@ import type { EdgeProblem } from './errors.js';
 import { respond } from './answer/respond.js';
 import { requestIdOf } from './request/request-headers.js';
 
-/** Milliseconds in which a client whose request can't be read takes the answer. */
+/** Milliseconds that a client has to read the response to an unreadable request. */
 const LINGER = 2_000;
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** Answers what Node's parser refuses, and what Node would answer without a body. */
+/** Responds to requests that Node's parser rejects, and that Node would answer without a body. */
 export function answerParserErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
-    // An answer that has begun can't be followed by another one.
+    // A response that has begun cannot be followed by another one.
     const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse };
     if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) socket.destroy();
     else writeRefusal(socket, { problem: problemOf(error), isHead: isHead(error) });
@@ -30,7 +30,7 @@ export function answerParserErrors(server: Server): void {
   });
 }
 
-/** What HTTP/1.1 asks of every request. Null: it is there. */
+/** The Host header, which HTTP/1.1 requires. Null if it is present. */
 export function missingHost(req: IncomingMessage): Answer | null {
   if (req.headers.host !== undefined || req.httpVersion !== '1.1') return null;
   return closing([{ code: 'INVALID_REQUEST', message: 'A request of HTTP/1.1 needs a Host header.' }]);
@@ -52,7 +52,7 @@ function problemOf({ code = '' }: NodeJS.ErrnoException): EdgeProblem {
   return { code: 'INVALID_REQUEST', message: 'This is not a request of HTTP/1.1.' };
 }
 
-/** An answer to HEAD has no body: what follows its head would be taken for the next answer. */
+/** A response to HEAD must have no body: clients would read it as the next response. */
 const isHead = ({ rawPacket }: { rawPacket?: Buffer }): boolean => rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
 
 interface Refusal {
@@ -61,7 +61,7 @@ interface Refusal {
   isHead?: boolean;
 }
 
-/** Writes the whole answer to a connection that has no response to write it with, and closes it. */
+/** Writes the whole response to a connection without a response object and closes it. */
 function writeRefusal(socket: Duplex, { problem, headers = [], isHead: withoutBody = false }: Refusal): void {
   const answer = refusal([problem]);
   const lines = [...answer.headers, ...headers, 'X-Request-Id', randomUUID(), 'Connection', 'close'];
@@ -69,7 +69,7 @@ function writeRefusal(socket: Duplex, { problem, headers = [], isHead: withoutBo
   for (let index = 0; index < lines.length; index += 2) head.push(`${lines[index]}: ${lines[index + 1]}`);
   socket.on('error', () => socket.destroy());
   socket.end(`${head.join('\r\n')}\r\n\r\n${withoutBody ? '' : String(answer.body)}`);
-  // Closing it while there is something unread would reset it, and the answer would be lost.
+  // Closing the connection with unread data would reset it, and the response would be lost.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER).unref();
   socket.once('close', () => clearTimeout(timer));

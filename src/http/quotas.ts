@@ -1,4 +1,4 @@
-/** What one user may have of this process at a time. */
+/** Limits for one user of this process. */
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../auth/caller.js';
 import { createCounts, once } from '../kernel/per-caller.js';
@@ -6,16 +6,22 @@ import { whenClosed } from './answer/stream.js';
 import { Refused } from './errors.js';
 
 export interface QuotaLimits {
-  /** Requests under way. */
+  /** Concurrent requests. */
   requests: number;
-  /** Answers that are streamed. */
+  /** Concurrent streams. */
   streams: number;
 }
 
 export interface Quotas {
-  /** Counts a request until its answer is sent. @throws Refused TOO_MANY_REQUESTS */
+  /**
+   * Counts a request until its response is sent.
+   * @throws Refused TOO_MANY_REQUESTS
+   */
   enter(caller: Caller, res: ServerResponse): void;
-  /** Counts a request that has entered as a stream from now on. @throws Refused TOO_MANY_REQUESTS */
+  /**
+   * From now on, counts an entered request as a stream.
+   * @throws Refused TOO_MANY_REQUESTS
+   */
   stream(caller: Caller, res: ServerResponse): void;
 }
 
@@ -36,7 +42,10 @@ export function createQuotas(limits: QuotaLimits): Quotas {
   };
 }
 
-/** Counts one more of a user. @returns what takes it away again */
+/**
+ * Adds one to a user's count.
+ * @returns a function that removes it again
+ */
 function createQuota(limit: number, what: string, setting: string): (user: string) => () => void {
   const counts = createCounts();
   return (user) => {

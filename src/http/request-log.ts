@@ -1,13 +1,13 @@
-/** One line per request: what was asked, by whom, and how it went. Never a header's value, a query or a body. */
+/** Writes one log line per request: route, caller and result. Never header values, queries or bodies. */
 import type { Caller } from '../auth/caller.js';
 import type { Logger } from '../postgres/logger.js';
 
 export interface Handled {
   method: string;
-  /** The route's template; names of collections stay out. */
+  /** The route template, which contains no collection names. */
   route: string;
   status: number;
-  /** `performance.now()` when the request came in. */
+  /** `performance.now()` at the start of the request. */
   started: number;
   requestId: string;
   position: number | undefined;
@@ -16,10 +16,10 @@ export interface Handled {
 
 export type RequestLog = (handled: Handled) => void;
 
-/** Milliseconds between two lines about overload: it is met by many requests at once. */
+/** Milliseconds between two lines about overload, which affects many requests at once. */
 const OVERLOAD_EVERY = 10_000;
 
-/** Logs that the service is overloaded, once in a while. */
+/** Logs an overload, but not more often than that. */
 export function createOverloadLog(logger: Logger, load: () => object): () => void {
   let told = -Infinity;
   return () => {
@@ -30,8 +30,8 @@ export function createOverloadLog(logger: Logger, load: () => object): () => voi
 }
 
 /**
- * Changes and failures are logged as `info`. A read that went well is worth a line only for finding
- * trouble (`debug`): writing it costs as much as the read itself.
+ * Logs changes and failures at `info`. Successful reads are logged only at `debug`, because writing a line costs as
+ * much as the read itself.
  */
 export function createRequestLog(logger: Logger, logReads: boolean): RequestLog {
   return ({ method, route, status, started, requestId, position, caller }) => {

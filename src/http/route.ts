@@ -1,4 +1,3 @@
-/** A route as a record: what it answers to, who may call it, what it takes, and the function that answers. */
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { z } from 'zod';
@@ -9,28 +8,28 @@ import { hasBody } from './body/limited-bytes.js';
 import { refused } from './errors.js';
 import { readQuery } from './request/query.js';
 
-/** Of requests that write, beside the body: the key to send them again by, what must hold, what is known, and why. */
+/** Headers of write requests: idempotency key, precondition, acknowledgements, reason. */
 export const WRITE_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Acknowledge', 'X-Reason'] as const;
 export type WriteHeader = (typeof WRITE_HEADERS)[number];
 
-/** Of writes that ask for no change of the schema by themselves: what is known of one is said where it is asked for. */
+/** For writes that do not change the schema themselves. Findings are acknowledged where the change is made. */
 export const NO_ACKNOWLEDGE: readonly WriteHeader[] = ['Idempotency-Key', 'If-Match', 'X-Reason'];
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** What is known of every request. */
+/** Members of every request. */
 export interface Exchange {
   req: Request;
   requestId: string;
-  /** Named parts of the path, decoded. */
+  /** The decoded path parameters. */
   params: Readonly<Record<string, string>>;
-  /** Position of the newest committed event when the request was received; 0 on routes for anyone. */
+  /** The position of the newest event when the request arrived; 0 on public routes. */
   head: number;
-  /** Milliseconds until the caller was known. */
+  /** Milliseconds until the caller was authenticated. */
   waited: number;
 }
 
-/** What a handler is given. */
+/** The argument of a handler. */
 export interface Call<Query, Who = Caller> extends Exchange {
   caller: Who;
   query: Query;
@@ -38,31 +37,31 @@ export interface Call<Query, Who = Caller> extends Exchange {
   body: unknown;
 }
 
-/** What of a route is for fewer callers than the route. */
+/** A part of a route that needs a higher role. */
 export interface Stricter<Query> {
   access: Exclude<Access, 'anyone'>;
-  /** Whether the query asks for it. */
+  /** Checks whether the query requests it. */
   where: (query: Query) => boolean;
-  /** The same for people: `without explain`. */
+  /** For display: `without explain`. */
   words: string;
 }
 
 interface Spec<Query, Who> {
   method: Method;
   path: string;
-  /** Asked before the body is read. */
+  /** Checked before the body is read. */
   stricter?: Stricter<Query>;
-  /** A strict zod object; unknown parameters are refused. */
+  /** A strict zod object, so unknown parameters are rejected. */
   query: z.ZodType<Query>;
-  /** What kind of body the route takes; without, it takes none. */
+  /** The kind of body; if absent, the route takes none. */
   body?: 'json' | 'document';
-  /** It may be left out. */
+  /** The body is optional. */
   optionalBody?: true;
-  /** Whether it needs a database that takes changes; absent: everything but GET does. */
+  /** Whether it needs a writable database. Default: all methods except GET. */
   needsPrimary?: boolean;
-  /** The headers of `WRITE_HEADERS` that it carries out; absent: all, where it writes. A write refuses the others. */
+  /** The supported headers of `WRITE_HEADERS`. Default: all for writes. A write rejects the others. */
   heeds?: readonly WriteHeader[];
-  /** Also answered while the database is away, to users that were known before. */
+  /** Also served while the database is unavailable, to users who were authenticated before. */
   whileDatabaseIsAway?: true;
   handle: (call: Call<Query, Who>) => Answer | Promise<Answer>;
 }
@@ -73,18 +72,17 @@ export interface Route {
   access: Access;
   stricter: Pick<Stricter<never>, 'access' | 'words'> | undefined;
   query: z.ZodType;
-  /** What kind of body the route takes. */
   body: 'json' | 'document' | undefined;
   optionalBody: boolean;
   whileDatabaseIsAway: boolean;
-  /** On a standby it is refused. */
+  /** Rejected on a standby. */
   needsPrimary: boolean;
   heeds: readonly WriteHeader[];
-  /** Reads query and body, then answers. `caller` is null on routes for anyone. */
+  /** Reads query and body, then responds. `caller` is null on public routes. */
   answer(exchange: Exchange, caller: Caller | null, bodies: Bodies): Promise<Answer>;
 }
 
-/** A route for callers whose role is at least `access`. */
+/** A route for callers with at least the role `access`. */
 export function route<Query>(spec: Spec<Query, Caller> & { access: Exclude<Access, 'anyone'> }): Route {
   const read = requestReader(spec);
   const about = described(spec, spec.access);
@@ -107,7 +105,7 @@ function requireStricter<Query>(stricter: Stricter<Query> | undefined, query: Qu
   throw refused('FORBIDDEN', `This needs the role ${access} ${words}; yours is ${role}.`);
 }
 
-/** A route for anyone, with a token or without. */
+/** A public route; a token is optional. */
 export function openRoute<Query>(spec: Spec<Query, null>): Route {
   const read = requestReader(spec);
   const about = described(spec, 'anyone');
@@ -124,7 +122,7 @@ const INSTEAD: Partial<Record<WriteHeader, string>> = {
   'X-Acknowledge': 'what is known of a change is said with it, and of a change request where it is proposed',
 };
 
-/** Who sends such a header counts on it. */
+/** A client that sends such a header relies on it. */
 function requireHeeded({ req }: Exchange, { method, needsPrimary, heeds }: Omit<Route, 'answer'>): void {
   if (!needsPrimary || method === 'get' || heeds.length === WRITE_HEADERS.length) return;
   const unheeded = WRITE_HEADERS.find((name) => !heeds.includes(name) && req.headers[name.toLowerCase()] !== undefined);
@@ -146,18 +144,18 @@ interface Given<Query> {
 }
 
 interface Reading<Query> {
-  /** Throws where the caller may not ask for this. */
+  /** Throws if the caller lacks permission for this query. */
   admits?: (query: Query) => void;
   handle: (given: Given<Query>) => Answer | Promise<Answer>;
 }
 
-/** Reads query and body, and holds the body until `handle` has answered. */
+/** Reads query and body, and keeps the body until `handle` has responded. */
 function requestReader<Query>({
   query,
   body,
   optionalBody,
 }: Pick<Spec<Query, never>, 'query' | 'body' | 'optionalBody'>) {
-  // Most requests have no query: what that means is worked out once.
+  // Most requests have no query, so its result is computed once.
   const empty = query.safeParse({});
   return async (req: IncomingMessage, bodies: Bodies, { admits, handle }: Reading<Query>): Promise<Answer> => {
     const url = req.url ?? '/';

@@ -1,4 +1,4 @@
-/** One request from end to end: who, then what, then the answer and its line in the log. */
+/** Serves a request: authentication, handler, response, log line. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import type { Access, Caller } from '../auth/caller.js';
@@ -35,19 +35,19 @@ export interface Serving {
   onOverload: () => void;
 }
 
-/** Milliseconds that the database gets to show that it is there. */
+/** Milliseconds that the database has to respond. */
 const ANSWER_LIMIT = 2_000;
 
 function orNull<T>(answer: Promise<T>): Promise<T | null> {
   return inTime(answer, ANSWER_LIMIT).catch(() => null);
 }
 
-/** Milliseconds between two tries while the database is away. */
+/** Milliseconds between two attempts while the database is unavailable. */
 const PAUSE = 300;
 
 const NO_ANSWER = 'The database does not answer; nothing was written. Try again later.';
 
-/** Tries again while the database is away, for `patience` milliseconds: it is restarted, or another one takes its place. */
+/** Retries for `patience` milliseconds while the database is unavailable, because it restarts or fails over. */
 async function whileAway<T>(patience: number, work: () => Promise<T>): Promise<T> {
   const end = performance.now() + patience;
   for (;;) {
@@ -63,22 +63,22 @@ async function whileAway<T>(patience: number, work: () => Promise<T>): Promise<T
   }
 }
 
-/** No user can be looked up now: an unknown token may be right, so this is no 401. */
+/** Users cannot be looked up now, so an unknown token may be valid and 401 would be wrong. */
 function knownBefore(identify: Identify, token: string): Promise<Caller> {
   const caller = identify.lastKnown(token);
   if (caller !== null) return Promise.resolve(caller);
   throw new ProblemError(unavailable('The database can not be read, and this process does not know the token.'));
 }
 
-/** What a request has come to know by the time it is answered. */
+/** Facts that are known when the response is written. */
 interface Known {
   fresh: Fresh | null;
   caller: Caller | null;
 }
 
 /**
- * Who calls, on a database that can answer the route.
- * @param known filled on the way, so that a refusal tells what was known as well
+ * Authenticates the caller on a database that can serve the route.
+ * @param known filled step by step, so that an error response has the facts too
  */
 async function admit(req: Request, route: Route, { deps, known }: { deps: HttpDeps; known: Known }): Promise<void> {
   const { access, needsPrimary } = route;
@@ -94,7 +94,7 @@ async function admit(req: Request, route: Route, { deps, known }: { deps: HttpDe
   if (needsPrimary && known.fresh?.standby === true) throw new ProblemError(readOnly(deps.config.primaryUrl));
 }
 
-/** On a standby the caller's token may be still to come, or its role, like the position that is to be waited for. */
+/** On a standby, the caller's token or role may not have arrived yet, like the awaited position. */
 function isStillToCome(req: Request, { needsPrimary }: Route, fresh: Fresh | null): boolean {
   if (needsPrimary || fresh?.standby !== true || typeof bearerToken(req) !== 'string') return false;
   return fresh.head < (atLeastOf(req)?.position ?? 0);
@@ -108,7 +108,7 @@ function identify(req: Request, access: Access, { deps, known }: { deps: HttpDep
   );
 }
 
-/** Waits where the caller names a position that isn't there yet. */
+/** Waits if the caller names a position that has not arrived yet. */
 async function reach(
   req: Request,
   { access }: Route,
@@ -127,7 +127,7 @@ async function reach(
   await requireInLog(place, deps.history);
 }
 
-/** Requests without a token take turns by their address. */
+/** Requests without a token are limited by address. */
 const NOBODY = 'nobody';
 
 interface Asked {
@@ -139,7 +139,7 @@ interface Asked {
 export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: Serving): Handler {
   const { path } = route;
   const { logger, config } = deps;
-  // A change waits for a database that is away as long as for a lock; a read may be sent again by anybody.
+  // A change waits for an unavailable database as long as for a lock. Any client can repeat a read.
   const patience = route.method === 'get' || route.whileDatabaseIsAway ? 0 : config.lockTimeout;
 
   const answerTo = async (req: Request, res: Response, { requestId, known }: Asked): Promise<Answer> => {
@@ -158,7 +158,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
       if (answer.stream !== undefined && known.caller !== null) quotas.stream(known.caller, res);
       return encoded(req, answer);
     };
-    // A change is carried out though its sender has left, and what was carried out is answered.
+    // A change is completed even if its client has disconnected, and its response is stored.
     if (route.needsPrimary) return runAsChange(caller, answering);
     return runAsRead(caller, () => res.destroyed || req.socket.destroyed, answering);
   };
@@ -190,7 +190,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
   };
 }
 
-/** What a standby answers says how old it may be, in seconds. */
+/** A standby reports the possible age of its response in seconds. */
 function withLag(answer: Answer, fresh: Fresh | null): Answer {
   if (fresh?.standby !== true) return answer;
   return { ...answer, headers: [...answer.headers, 'X-Log-Lag', String(Math.ceil(fresh.lag * 1000) / 1000)] };

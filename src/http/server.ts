@@ -1,4 +1,3 @@
-/** The HTTP server: where it listens, and how it stops. */
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIVE, LIVE_PATH } from './liveness.js';
@@ -10,30 +9,30 @@ import { OperatorError } from '../kernel/operator-error.js';
 export interface ListeningServer {
   /** For clients on this machine: `http://127.0.0.1:8055`. */
   url: string;
-  /** From now on requests are answered by `handler`; until then with 503. */
+  /** Requests are passed to `handler` from now on, and get 503 before. */
   serve(handler: RequestListener): void;
-  /** What requests are told until then. */
+  /** Sets the message for requests until then. */
   say(sentence: string): void;
-  /** Stops accepting, waits for the requests that run, at most `grace` milliseconds, then cuts them off. */
+  /** Stops accepting connections, waits up to `grace` milliseconds for running requests, then closes them. */
   close(grace: number): Promise<void>;
 }
 
 const POLL_MS = 25;
 
 /**
- * Milliseconds that an idle connection is kept: longer than proxies and load balancers keep theirs (mostly 60 s), or they
- * would send a request into one that is being closed.
+ * Milliseconds that an idle connection is kept open. Longer than proxies and load balancers keep theirs (mostly 60
+ * s), so that they never send a request into a closing connection.
  */
 const KEEP_ALIVE = 75_000;
 
 /**
- * Takes the address, before anything is done that a taken one would make useless or lose the words of.
- * @throws OperatorError when it can't be had
+ * Binds the address first, so that an address in use is reported before other work starts.
+ * @throws OperatorError if it is not available
  */
 export async function listen(host: string, port: number): Promise<ListeningServer> {
   let closing = false;
   let handler = notReady('The service is starting.');
-  // Node would answer a missing Host itself, without a body.
+  // Node would respond to a missing Host itself, without a body.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     if (closing) response.setHeader('Connection', 'close');
     const refused = missingHost(request);
@@ -71,7 +70,9 @@ function notReady(message: string): RequestListener {
   };
 }
 
-/** A connection that falls idle after `close` is not closed by Node: it would hold the process for seconds. */
+/**
+ * Node does not close a connection that becomes idle after `close`, which would keep the process alive for seconds.
+ */
 async function closeGracefully(server: Server, grace: number): Promise<void> {
   let open = true;
   const closed = new Promise<void>((resolve) => {

@@ -1,10 +1,10 @@
-/** The admin app as `npm run build` leaves it in dist/web: the files that are served, each by its exact name. */
+/** The admin app built by `npm run build` in dist/web. Each file is served under its exact name. */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Coding } from '../answer/content-coding.js';
 
-/** The same from src/http/admin-app and from dist/http/admin-app. */
+/** Resolves to the same folder from src/http/admin-app and dist/http/admin-app. */
 const BUILT = fileURLToPath(new URL('../../../dist/web/', import.meta.url));
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -15,29 +15,28 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** How the build marks a file that holds another one encoded. */
+/** The suffixes of encoded files in the build. */
 const ENDINGS: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
 
 export interface BuiltFile {
-  /** Its media type. */
+  /** The media type. */
   type: string;
-  /** Its bytes; null: the build made none in this coding. */
   bytes(coding: Coding | null): Buffer | null;
 }
 
 export interface BuiltApp {
-  /** The page, with `NONCE` where each answer has its own. */
+  /** The page, with `NONCE` as a placeholder for the nonce of each response. */
   page: string;
-  /** `assets/main-D3x9.js`; undefined when there is no such file. */
+  /** `assets/main-D3x9.js`; undefined if the file does not exist. */
   file(name: string): BuiltFile | undefined;
-  /** The SVG of an icon by its Material name, `shopping_cart`; undefined when there is none. */
+  /** The SVG of a Material icon such as `shopping_cart`; undefined if it does not exist. */
   icon(name: string): string | undefined;
 }
 
-/** What stands in the built page for the nonce. */
+/** The placeholder of the nonce in the built page. */
 export const NONCE = '%CSP_NONCE%';
 
-/** The app as it is built now: another build while the service runs is taken up with the next question. Null: it was not built. */
+/** Reads the current build, and notices a new build while the service runs. Null if the app was not built. */
 export function createBuiltApp(directory = BUILT): () => BuiltApp | null {
   let known: { builtAt: number; app: BuiltApp } | null = null;
   return () => {

@@ -1,4 +1,4 @@
-/** The admin app at /app: its page for every path without a dot, and the files that the page loads. */
+/** The admin app at /app: the page for every path without a dot, and its files. */
 import { randomBytes } from 'node:crypto';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { type Answer, refusal } from '../answer/answer.js';
@@ -11,10 +11,10 @@ import { securityHeaders } from './security-headers.js';
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** The names of these files change with their contents. */
+/** The names of these files contain a hash of their content. */
 const FOR_EVER = ['Cache-Control', 'public, max-age=31536000, immutable'] as const;
 
-/** Registers `/app` and what is below it, and leads browsers there from `/`. */
+/** Registers `/app` and its paths, and redirects browsers there from `/`. */
 export function mountAdminApp(app: Express, log: RequestLog): void {
   const current = createBuiltApp();
   const handle = (route: string, answerTo: (req: Request, res: Response) => Answer): RequestHandler => {
@@ -37,10 +37,10 @@ export function mountAdminApp(app: Express, log: RequestLog): void {
 
 const REDIRECT: Answer = { status: 302, headers: ['Location', '/app', 'Cache-Control', 'no-store'], body: null };
 
-/** A browser says that it would like a page; clients of the interface take anything, or JSON. */
+/** Browsers accept HTML explicitly; API clients accept anything or JSON. */
 const wantsPage = (req: Request): boolean => (req.headers.accept ?? '').includes('text/html');
 
-/** Read by the security headers, and put into the page. */
+/** The security headers and the page use it. */
 const setNonce: RequestHandler = (_req, res, next) => {
   res.locals['nonce'] = randomBytes(16).toString('base64');
   next();
@@ -65,14 +65,14 @@ function appAnswer(built: BuiltApp, req: Request, res: Response): Answer {
   return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'The admin app has no such file: load its page again.' }]);
 }
 
-/** Never kept: each one holds a nonce, and names the files of this release. */
+/** Not cached: each page has its own nonce and names the files of this release. */
 function pageAnswer(page: string, nonce: string): Answer {
   const body = page.replaceAll(NONCE, nonce);
   const headers = ['Content-Type', HTML_TYPE, 'Content-Length', String(Buffer.byteLength(body))];
   return { status: 200, headers: [...headers, 'Cache-Control', 'no-store'], body };
 }
 
-/** A collection may name an icon that nobody has: an empty answer rather than an error in the browser's console. */
+/** An unknown icon name yields an empty response, because an error would appear in the browser's console. */
 function iconAnswer(svg: string | undefined): Answer {
   if (svg === undefined) return { status: 204, headers: FOR_EVER, body: null };
   const headers = ['Content-Type', 'image/svg+xml', 'Content-Length', String(Buffer.byteLength(svg))];

@@ -1,4 +1,4 @@
-/** What a browser is told to refuse to the page of the admin app. */
+/** The security headers of the admin app. */
 import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
@@ -6,7 +6,7 @@ import helmet from 'helmet';
 const self = "'self'";
 const none = "'none'";
 
-/** The styles that the kit writes at run time carry the nonce of the answer. */
+/** Styles that the component library writes at run time carry the nonce of the response. */
 const nonce = (_req: unknown, res: ServerResponse): string =>
   `'nonce-${String((res as ServerResponse & { locals?: Record<string, unknown> }).locals?.['nonce'])}'`;
 
@@ -26,14 +26,14 @@ const directives = {
 const common = {
   contentSecurityPolicy: { useDefaults: false, directives },
   referrerPolicy: { policy: 'no-referrer' },
-  // Of the whole host, so it is for whoever puts https in front to say.
+  // HSTS applies to the whole host, so the operator of the TLS proxy decides about it.
   strictTransportSecurity: false,
   xFrameOptions: { action: 'deny' },
 } as const;
 
 const overHttps = helmet(common);
-/** Browsers pass over these without https, and complain in their console. */
+/** Browsers ignore these headers without https and log a warning. */
 const overHttp = helmet({ ...common, crossOriginOpenerPolicy: false, originAgentCluster: false });
 
-/** `trust proxy` has to be set before: whether the browser came by https is what the request says. */
+/** Requires `trust proxy`, because it depends on whether the browser used https. */
 export const securityHeaders: RequestHandler = (req, res, next) => (req.secure ? overHttps : overHttp)(req, res, next);

@@ -1,13 +1,13 @@
-/** Answers that are made for one request, in the coding that it asks for. */
+/** Encodes responses that are generated per request. */
 import type { IncomingMessage } from 'node:http';
 import type { Answer } from './answer.js';
 import { encode } from './content-coding.js';
 import { codingFor } from './representation.js';
 
-/** Headers that tell of the bytes; a representation has its own. */
+/** Headers that describe the bytes. A representation sets its own. */
 const OF_THE_BYTES = new Set(['Content-Length', 'Content-Encoding']);
 
-/** `answer` with its body encoded, where that is asked for and worth it. */
+/** Encodes the body of `answer` if the client accepts that and it is large enough. */
 export function encoded(req: IncomingMessage, answer: Answer): Answer | Promise<Answer> {
   const accepted = req.headers['accept-encoding'];
   const { body, headers } = answer;

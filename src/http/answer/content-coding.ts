@@ -1,37 +1,37 @@
-/** Codings that answers are sent in, as `Accept-Encoding` asks for them (RFC 9110, 12.5.3). */
+/** Negotiates content codings from `Accept-Encoding` (RFC 9110, 12.5.3). */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** The best first. */
+/** In order of preference. */
 export const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** Bytes of a body that is worth it: less fits into one packet anyway. */
+/** Minimum body size in bytes. Smaller bodies fit into one packet anyway. */
 export const WORTH_CODING = 1_400;
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/** At the usual levels brotli takes a hundred times as long as it saves. */
+/** At its default level, brotli takes far longer than the transfer time it saves. */
 const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 
-/** `body` in a coding; the work is done beside the event loop. */
+/** Encodes `body` outside the event loop. */
 export function encode(body: Buffer | string, coding: Coding): Promise<Buffer> {
   return coding === 'gzip' ? zip(body, { level: 6 }) : brotli(body, { params: QUALITY });
 }
 
-/** What a client takes: whether as it is, and which coding it likes best. */
+/** What the client accepts. */
 export interface Accepted {
-  /** It takes bodies as they are, and likes no coding less than that. */
+  /** Whether unencoded bodies are acceptable and at least as preferred as any coding. */
   identity: boolean;
-  /** Null: none of ours, or it would rather have bodies as they are. */
+  /** Null if the client accepts none of ours or prefers unencoded bodies. */
   coding: Coding | null;
 }
 
 const known = new Map<string, Accepted>();
 const KNOWN_AT_MOST = 200;
 
-/** Clients send few different headers: each is read once. */
+/** Clients send few different headers, so each is parsed once and cached. */
 export function readAcceptEncoding(header: string): Accepted {
   const found = known.get(header);
   if (found !== undefined) return found;
@@ -46,7 +46,7 @@ function read(header: string): Accepted {
   const weightOf = (coding: string): number | undefined =>
     weights.get(coding) ?? (coding === 'gzip' ? weights.get('x-gzip') : undefined) ?? weights.get('*');
   const identity = weightOf('identity');
-  // What is not named at all is taken, but any coding that is named is liked better.
+  // An unnamed identity coding is acceptable, but every named coding is preferred.
   const atLeast = weights.has('identity') ? (identity ?? 0) : 0;
   let coding: Coding | null = null;
   let best = 0;
@@ -59,7 +59,7 @@ function read(header: string): Accepted {
   return { identity: identity !== 0, coding };
 }
 
-/** `gzip;q=0.5, *;q=0`. What can't be read as a weight is 0. */
+/** Parses `gzip;q=0.5, *;q=0`. An invalid weight counts as 0. */
 function weightsOf(header: string): Map<string, number> {
   const weights = new Map<string, number>();
   for (const item of header.toLowerCase().split(',')) {

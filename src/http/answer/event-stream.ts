@@ -1,4 +1,4 @@
-/** Server-sent events: the log as it grows. */
+/** Streams new events of the log as server-sent events. */
 import type { ServerResponse } from 'node:http';
 import type { EventText } from '../../log/event-text.js';
 import type { LogWatch } from '../../log/watch.js';
@@ -7,28 +7,28 @@ import { goneSignal, write } from './stream.js';
 
 export interface EventStreamOptions {
   tail: Tail;
-  /** What of an event is sent; null: it is passed over. Absent: all of every event. */
+  /** Returns the text to send for an event, or null to skip it. If absent, every event is sent. */
   shown?: (event: EventText) => string | null;
-  /** The client has everything up to this position. */
+  /** The client has all events up to this position. */
   after: number;
-  /** Returns whether the client may still listen. Called before events are sent and with every heartbeat. */
+  /** Checks whether the client may still read. Called before events are sent and with every heartbeat. */
   allowed: () => Promise<boolean>;
-  /** Tells of a log that is not the one that was seen. */
+  /** Reports a diverged log. */
   watch?: Pick<LogWatch, 'subscribe'>;
   /** Milliseconds between heartbeats. */
   heartbeat?: number;
-  /** Milliseconds that a client may take nothing before it is given up; what it misses it gets when it comes back. */
+  /** Milliseconds without progress until the connection is closed. The client can resume after it reconnects. */
   stall?: number;
 }
 
 const HEARTBEAT = 15_000;
 
-/** Milliseconds after which a client connects again. */
+/** Milliseconds after which a client reconnects. */
 const RETRY = 2_000;
 
 /**
- * Writes until the client goes, or may not listen any more, or the tail is closed. Where the log becomes another one, the
- * client is told (`diverged`), and the stream ends: two histories are never mixed.
+ * Writes until the client disconnects, loses permission, or the tail is closed. If the log diverges, the client
+ * receives `diverged` and the stream ends, so that two histories are never mixed.
  */
 export async function writeEventStream(res: ServerResponse, options: EventStreamOptions): Promise<void> {
   const { tail, after, allowed, heartbeat = HEARTBEAT, shown = ({ text }) => text } = options;
@@ -38,7 +38,7 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
 
   const beat = async (): Promise<void> => {
     if (!(await allowed().catch(() => true))) ended.abort();
-    // A client that is behind gets what is there, not heartbeats on top.
+    // A client that lags behind receives only events, no heartbeats.
     else if (!res.writableNeedDrain && !res.destroyed) res.write(': heartbeat\n\n');
   };
   const unsubscribe = options.watch?.subscribe(({ seen, found, fork, noticed_at }) => {
@@ -64,7 +64,10 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
   }
 }
 
-/** JSON text holds no line break. Without data it is no event: the client goes on from there when it comes again. */
+/**
+ * JSON text contains no line break. A frame without data is no event but updates the position from which the client
+ * resumes.
+ */
 function frame({ position, hash }: EventText, shown: string | null, isLast: boolean): string {
   if (shown !== null) return `id: ${position}-${hash}\ndata: ${shown}\n\n`;
   return isLast ? `id: ${position}-${hash}\n\n` : '';

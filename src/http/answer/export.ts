@@ -1,4 +1,4 @@
-/** The files that a snapshot can be saved as. */
+/** The file formats of snapshots. */
 import type { Snapshot } from '../../schema/snapshot/snapshot.js';
 import { bytes, type Texts } from '../../kernel/bytes.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -45,7 +45,7 @@ export const FORMATS: Record<Export, Format> = {
   },
 };
 
-/** The bytes of `snapshot` as a file. */
+/** Writes `snapshot` as the bytes of a file. */
 export function* exportFile(snapshot: Resumable<Snapshot>, write: Format['write']): Resumable<Buffer> {
   return yield* bytes(write(yield* snapshot));
 }
@@ -55,7 +55,6 @@ export function attachment(format: Export, time: Date): string {
   return `attachment; filename="snapshot-${stampOf(time)}.${FORMATS[format].extension}"`;
 }
 
-/** `20261121-074501`: UTC, so that names sort by time. */
 export function stampOf(time: Date): string {
   return time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
 }

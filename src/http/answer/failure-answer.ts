@@ -1,4 +1,4 @@
-/** From whatever was thrown to an answer. */
+/** Converts any thrown value to a response. */
 import { logUnreadable } from '../../pipeline/diverged.js';
 import { OverloadedError } from '../../kernel/scheduler.js';
 import { environmentProblem, overloaded } from '../../postgres/errors.js';
@@ -11,11 +11,13 @@ import { ProblemError } from '../../kernel/problem.js';
 export interface FailureContext {
   logger: Logger;
   primaryUrl: string | null;
-  /** Told of each request that is refused because the service has too much to do. */
+  /** Called for each request that is rejected because the service is overloaded. */
   onOverload: () => void;
 }
 
-/** Refusals as they are, trouble of the database as 503, anything else as 500 with its details in the log alone. */
+/**
+ * Rejections keep their status, database problems become 503, and all other errors 500 with details only in the log.
+ */
 export function failureAnswer(
   error: unknown,
   requestId: string,

@@ -1,4 +1,4 @@
-/** A body that can be asked for again: bytes with a strong validator, and the 304 that spares them. */
+/** A cacheable body: bytes with a strong validator, and 304 for conditional requests. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Rendered } from '../../reads/rendered-cache.js';
 import type { Answer } from './answer.js';
@@ -6,21 +6,20 @@ import { type Coding, CODINGS, encode, readAcceptEncoding, WORTH_CODING } from '
 import { refused } from '../errors.js';
 
 export interface Representation extends Rendered {
-  /** Its media type. */
   type: string;
-  /** Position of the schema that it reflects; without: it reflects none. */
+  /** The schema position that it reflects; absent if it reflects none. */
   position?: number;
 }
 
-/** What of a request decides how a representation is sent. */
+/** The part of a request that determines how a representation is sent. */
 export type Asked = Pick<IncomingMessage, 'headers'>;
 
-/** `no-cache`: keep it, but ask before each use. */
+/** `no-cache`: the client may store it but must revalidate before each use. */
 const KEEPING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Encoding'] as const;
 
 /**
- * 200 with the bytes, in the coding that is asked for, or 304 when If-None-Match holds the tag of any coding: a client that has
- * the bytes in one of them has all that they say.
+ * 200 with the bytes in the accepted coding, or 304 if If-None-Match contains the tag of any coding. A client with
+ * one coding has the complete content.
  */
 export function representationAnswer(
   found: Representation,
@@ -42,7 +41,7 @@ export function representationAnswer(
   return coding === null ? answer(body) : found.encoded(coding, encode).then(answer);
 }
 
-/** Throws `Refused` when the client takes answers in no way that we have. To be asked before anything is done. */
+/** Throws `Refused` if the client accepts no available coding. Call it before the request has effects. */
 export function requireAcceptable({ 'accept-encoding': acceptEncoding }: IncomingHttpHeaders): void {
   if (acceptEncoding === undefined) return;
   const accepted = readAcceptEncoding(String(acceptEncoding));
@@ -51,20 +50,20 @@ export function requireAcceptable({ 'accept-encoding': acceptEncoding }: Incomin
   throw refused('NOT_ACCEPTABLE', message, { path: 'Accept-Encoding' });
 }
 
-/** The coding of a body of so many bytes, for a client that takes one of ours or none; null: as it is. */
+/** The coding for a body of this length; null for none. */
 export function codingFor(acceptEncoding: string | string[] | undefined, length: number): Coding | null {
   if (acceptEncoding === undefined) return null;
   const accepted = readAcceptEncoding(String(acceptEncoding));
   return accepted.identity && length < WORTH_CODING ? null : accepted.coding;
 }
 
-/** Other bytes have another strong tag. */
+/** Different bytes need a different strong tag. */
 const tagOf = (etag: string, coding: Coding | null): string =>
   coding === null ? etag : `${etag.slice(0, -1)}-${coding}"`;
 
 /**
- * The tag that the client has; null: none of ours. Compared weakly (RFC 9110, 13.1.2): proxies that recode a body mark
- * its tag as weak. A cache needs its own tag back, so `preferred` is only the first choice.
+ * The matching tag, or null. Compared weakly (RFC 9110, 13.1.2), because proxies that recode a body mark its tag as
+ * weak. A cache expects its own tag, so `preferred` is only the first choice.
  */
 function tagThatMatches(ifNoneMatch: string, etag: string, preferred: string): string | null {
   if (ifNoneMatch === preferred || ifNoneMatch.trim() === '*') return preferred;

@@ -1,10 +1,10 @@
-/** The one place that writes answers. */
+/** The only module that writes responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './answer.js';
 import { drain } from '../body/limited-bytes.js';
 import { closeIfSlow } from './stream.js';
 
-/** Writes `answer`. Nothing happens when the client has gone; one that takes the answer too slowly is cut off. */
+/** Writes `answer`. Does nothing if the client has disconnected, and closes the connection if it reads too slowly. */
 export function respond(req: IncomingMessage, res: ServerResponse, requestId: string, answer: Answer): void {
   const headers = [...answer.headers, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
   if (answer.position !== undefined) headers.push('X-Log-Position', String(answer.position));
@@ -18,7 +18,7 @@ export function respond(req: IncomingMessage, res: ServerResponse, requestId: st
   drain(req);
 }
 
-/** What makes an answer differ for pages of other origins was said before; `writeHead` would replace it. */
+/** Keeps the Vary header of cross-origin handling, which `writeHead` would replace. */
 function withVary(headers: string[], said: ReturnType<ServerResponse['getHeader']>): string[] {
   if (said === undefined) return headers;
   const at = headers.findIndex((each, index) => index % 2 === 0 && each.toLowerCase() === 'vary');
@@ -26,7 +26,7 @@ function withVary(headers: string[], said: ReturnType<ServerResponse['getHeader'
   return headers.with(at + 1, `${headers[at + 1]}, ${String(said)}`);
 }
 
-/** A body that can't be finished is cut off: an end in good order would pass for the whole of it. */
+/** An incomplete body must not end normally, because the client would take it as complete. */
 function stream(res: ServerResponse, write: NonNullable<Answer['stream']>): void {
   res.flushHeaders();
   write(res).then(

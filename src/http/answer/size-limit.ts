@@ -1,23 +1,23 @@
-/** What one of the schema endpoints answers, the next one takes: their limits follow from each other. */
+/** Keeps the limits of the schema endpoints consistent: each response must be acceptable as a request. */
 import { runYielding } from '../../kernel/event-loop.js';
 import { refused } from '../errors.js';
 import { JSON_LIMITS } from '../body/json.js';
 import { JsonFault } from '../body/json-fault.js';
 import { scanJson } from '../body/json-scan.js';
 
-/** Kept answers that were looked through. */
+/** Cached responses that were already checked. */
 const looked = new WeakSet<Buffer>();
 
-/** What a JSON document begins with; YAML doesn't. */
+/** The first character of a JSON document, which no YAML document has. */
 const BRACE = 0x7b;
 
 /** `1,` */
 const BYTES_PER_VALUE = 2;
 
 /**
- * @param text a document that is to be answered, and sent back some time
- * @param limit bytes of a schema document that is taken as a body
- * @param advice what to do where it is too large, as a sentence
+ * @param text a document that clients may send back
+ * @param limit bytes that a schema document may have as a body
+ * @param advice a sentence that says what to do if it is too large
  * @throws Refused CONTENT_TOO_LARGE
  */
 export async function expectTakeable(text: string | Buffer, limit: number, advice: string): Promise<void> {

@@ -1,17 +1,17 @@
-/** Answers that are written as they come: never more in memory than the client is ready to take. */
+/** Writes responses incrementally and never buffers more than the client is ready to read. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds that a client may take nothing before it is given up. */
+/** Milliseconds without progress until the connection is closed. */
 const STALL = 60_000;
 
-/** The client has gone, or takes nothing any more. */
+/** The client disconnected or stopped reading. */
 class StreamEnded extends Error {
   override readonly name = 'StreamEnded';
 }
 
 /**
- * Writes `chunk`, and waits until there is room for another.
+ * Writes `chunk` and waits until the buffer has room.
  * @throws StreamEnded
  */
 export async function write(
@@ -32,40 +32,40 @@ export async function write(
 }
 
 export interface WriteOptions {
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** Milliseconds. */
+  /** In milliseconds. */
   stall?: number;
 }
 
-/** Calls `act` when the answer was sent, or its client has left. */
+/** Calls `act` when the response was sent or the client disconnected. */
 export function whenClosed(res: ServerResponse, act: () => void): void {
   if (res.destroyed) act();
   else res.once('close', act);
 }
 
-/** How fast a client has to take an answer, whose bytes are held until then. */
+/** The minimum speed at which a client must read a buffered response. */
 export interface SendPace {
-  /** Milliseconds that every answer has; beyond them, one second for each so many bytes. */
+  /** Milliseconds granted to every response, plus one second per this number of bytes. */
   freeMs: number;
   bytesPerSecond: number;
 }
 
 const SEND_PACE: SendPace = { freeMs: 20_000, bytesPerSecond: 32 * 1024 };
 
-/** Closes the connection of an answer that has ended, where its client does not take so many bytes in time. */
+/** Closes the connection of a finished response if the client reads it too slowly. */
 export function closeIfSlow(
   res: ServerResponse,
   bytes: number,
   { freeMs, bytesPerSecond }: SendPace = SEND_PACE,
 ): void {
-  // Nearly every answer is in the hands of the system by now.
+  // The system has already accepted nearly every response.
   if (res.writableFinished || res.destroyed) return;
   const timer = setTimeout(() => res.destroy(), freeMs + (bytes / bytesPerSecond) * 1000).unref();
   res.once('close', () => clearTimeout(timer));
 }
 
-/** Aborted when the connection of an answer is closed. */
+/** Aborted when the connection is closed. */
 export function goneSignal(res: ServerResponse): AbortSignal {
   const gone = new AbortController();
   whenClosed(res, () => gone.abort());

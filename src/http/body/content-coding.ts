@@ -1,10 +1,10 @@
-/** Codings that a body may be sent in (RFC 9110, 8.4). */
+/** Content codings of request bodies (RFC 9110, 8.4). */
 import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Refused } from '../errors.js';
 
-/** Bytes that a decoder gives at once. */
+/** The output size of a decoder in bytes. */
 const CHUNK = { chunkSize: 64 * 1024 };
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
@@ -16,7 +16,7 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 
 const TAKEN = ['gzip', 'deflate', 'br', 'identity'];
 
-/** What decodes the body; null: it is sent as it is. Throws `Refused` for a coding that isn't known, and for several. */
+/** A decoder of the body, or null if it is not encoded. Throws `Refused` for unknown and multiple codings. */
 export function decoderOf(req: IncomingMessage): (() => Transform) | null {
   const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const found = coding === 'identity' || coding === '' ? null : DECODERS.get(coding);

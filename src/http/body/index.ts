@@ -1,4 +1,4 @@
-/** Request bodies: JSON everywhere, YAML and uploads where a whole schema is sent. */
+/** Request bodies: JSON on all routes; YAML and uploads for whole schemas. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { currentJob, scheduler } from '../../kernel/scheduler.js';
@@ -13,36 +13,34 @@ import { ClientGone, hasBody, readRaw } from './limited-bytes.js';
 import { type Room, createRoom, growingShare } from './room.js';
 import { yamlToJson } from './yaml.js';
 
-/** Bytes of a body, decoded. */
+/** In bytes, after decoding. */
 export interface BodyLimits {
-  /** Of schema documents. */
   schema: number;
-  /** Of everything else. */
   other: number;
 }
 
-/** A body as a value that is safe to walk. */
+/** A parsed body that is safe to traverse. */
 export interface ReadBody {
   value: unknown;
-  /** To be called when the value isn't needed any longer. Idempotent. */
+  /** Call it when the value is no longer needed. Idempotent. */
   release(): void;
 }
 
 export interface Bodies {
-  /** JSON. Throws `Refused`. */
+  /** Parses JSON. Throws `Refused`. */
   json(req: IncomingMessage): Promise<ReadBody>;
   /**
-   * A schema document: JSON, YAML, or a form with one file of either. Stands in `{ "data": … }` or alone. Throws
+   * Parses a schema document: JSON, YAML, or a form with one such file, alone or in `{ "data": … }`. Throws
    * `Refused`.
    */
   document(req: IncomingMessage): Promise<ReadBody>;
 }
 
-/** Number of bodies of the largest size whose bytes may be in memory at once. */
+/** How many bodies of the maximum size may be in memory at once. */
 const LARGE = { all: 2, perCaller: 1 } as const;
 const SMALL = { all: 64, perCaller: 8 } as const;
 
-/** Large bodies that are processed at once: what is built from one takes several times its memory. */
+/** How many large bodies are processed at once. Processing takes several times their memory. */
 const BUILT_AT_ONCE = 4;
 
 /** Milliseconds that a body waits for room. */
@@ -51,12 +49,12 @@ const WAIT = 10_000;
 const roomFor = (longest: number, { all, perCaller }: typeof LARGE | typeof SMALL): Room =>
   createRoom({ bytes: longest * all, bytesPerCaller: longest * perCaller, patienceMs: WAIT });
 
-/** Bodies of at most `limits` bytes. A client is paused while there is no room for its body. */
+/** Reads bodies of at most `limits` bytes. A client is paused while there is no room for its body. */
 export function createBodies(limits: BodyLimits): Bodies {
   const longest = limits.other;
   const small = roomFor(longest, SMALL);
   const large = roomFor(Math.max(limits.schema, longest), LARGE);
-  // A value takes a hundred bytes of memory, and three of a body.
+  // A value takes about a hundred bytes of memory for three bytes of body.
   const values = createSemaphore(JSON_LIMITS.values, JSON_LIMITS.values / 2);
   const budgeted = (req: IncomingMessage, limit: number, parseBody: ParseBody): Promise<ReadBody> =>
     whileThere(req, async (gone) => {
@@ -94,12 +92,12 @@ export function createBodies(limits: BodyLimits): Bodies {
   };
 }
 
-/** Resolves when there is room for so many values of a body of so many bytes. */
+/** Resolves when there is room for this number of values and bytes. */
 type WaitForValues = (values: number, bytes: number) => Promise<void>;
 
 type ParseBody = (raw: Buffer, parsing: Parsing) => Promise<unknown>;
 
-/** Runs `work` with a signal that is aborted when the connection of the request is closed. */
+/** Runs `work` with a signal that is aborted when the connection closes. */
 async function whileThere<T>({ socket }: IncomingMessage, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
@@ -111,7 +109,7 @@ async function whileThere<T>({ socket }: IncomingMessage, work: (gone: AbortSign
   }
 }
 
-/** Checks what the headers say, before anything of the body is read. */
+/** Checks the headers before it reads the body. */
 function documentParser(req: IncomingMessage): ParseBody {
   const { type, charset } = checkedType(req);
   const notation = notationOf(type);
@@ -126,7 +124,7 @@ function documentParser(req: IncomingMessage): ParseBody {
   };
 }
 
-/** Throws `Refused` for what is known to be wrong from the headers. */
+/** Throws `Refused` for errors that the headers reveal. */
 function checkedType(req: IncomingMessage) {
   if (!hasBody(req)) throw refused('INVALID_PAYLOAD', 'A body is needed.');
   decoderOf(req);

@@ -1,10 +1,10 @@
-/** The value of a JSON text that was scanned, built chunk by chunk. All building is JSON.parse's. */
+/** Builds the value of a scanned JSON text in chunks with JSON.parse. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Cut, JsonScan } from './json-scan.js';
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** @throws TypeError where the text is not UTF-8 */
+/** @throws TypeError if the text is not UTF-8 */
 export function* buildJson(bytes: Uint8Array, { cuts }: JsonScan): Resumable<unknown> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const textOf = (from: number, to: number): string => decoder.decode(bytes.subarray(from, to));
@@ -36,7 +36,7 @@ function addChunk(container: Container, text: string): void {
   else for (const [name, value] of Object.entries(JSON.parse(`{${text}}`) as object)) addOne(container, value, name);
 }
 
-/** Assigning to `__proto__` would change the object instead of giving it a member. */
+/** Assigning to `__proto__` would replace the prototype instead of adding a member. */
 function addOne(container: Container, value: unknown, name: string | null): void {
   if (Array.isArray(container)) container.push(value);
   else if (name !== '__proto__') container[name as string] = value;

@@ -1,5 +1,3 @@
-/** The bytes that JSON is written in (RFC 8259), and runs of them. */
-
 import type { Resumable } from '../../kernel/resumable.js';
 
 export const BYTE = {
@@ -15,10 +13,10 @@ export const BYTE = {
 
 const SPACE = 0x20;
 
-/** More white space in a row than is ever meant: to step over it would take long. */
+/** The maximum run of white space, because skipping more would take too long. */
 const MAX_SPACE = 4 * 1024 * 1024;
 
-/** Where the white space that begins at `from` ends, or is too much. */
+/** The end of the white space at `from`, or where it exceeds the maximum. */
 export function skipSpace(bytes: Uint8Array, from: number): number {
   const end = from + MAX_SPACE;
   let at = from;
@@ -30,8 +28,8 @@ const isSpace = (byte: number | undefined): boolean =>
   byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /**
- * Where the string whose opening quote is at `from` ends, behind its closing quote; else the negative place of a fault.
- * Looks no further than `limit` bytes.
+ * The position after the closing quote of the string at `from`, or the negative position of a fault. Reads at most
+ * `limit` bytes.
  */
 export function endOfString(bytes: Uint8Array, from: number, limit: number): number {
   const end = Math.min(bytes.length, from + limit);
@@ -48,7 +46,7 @@ export function endOfString(bytes: Uint8Array, from: number, limit: number): num
 const ESCAPED: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** The last byte of the escape whose letter is at `at`; negative: the place of a fault. */
+/** The last byte of the escape whose letter is at `at`, or the negative position of a fault. */
 function endOfEscape(bytes: Uint8Array, at: number): number {
   const letter = bytes[at];
   if (letter !== undefined && ESCAPED.has(letter)) return at;
@@ -58,7 +56,7 @@ function endOfEscape(bytes: Uint8Array, at: number): number {
 
 const LITERALS: readonly Uint8Array[] = ['true', 'false', 'null'].map((text) => Buffer.from(text));
 
-/** Where the number or literal at `from` ends; the negative place of a fault where there is none. */
+/** The end of the number or literal at `from`, or the negative position of a fault. */
 export function endOfLiteral(bytes: Uint8Array, from: number): number {
   const found = LITERALS.find((literal) => literal[0] === bytes[from]);
   if (found === undefined) return endOfNumber(bytes, from);
@@ -80,14 +78,14 @@ function endOfNumber(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Where one digit or more at `from` end. */
+/** The end of one or more digits at `from`. */
 function digits(bytes: Uint8Array, from: number): number {
   let at = from;
   for (let byte = bytes[at]; byte !== undefined && byte >= ZERO && byte <= 0x39; byte = bytes[at]) at++;
   return at > from ? at : -from;
 }
 
-/** Line and column of a place, from 1; columns are characters. */
+/** Line and column of a position, starting at 1. Columns count characters. */
 export function* lineAndColumn(bytes: Uint8Array, at: number): Resumable<{ line: number; column: number }> {
   let [line, column] = [1, 1];
   for (let index = 0; index < at; index++) {

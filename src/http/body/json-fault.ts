@@ -1,28 +1,27 @@
-/** What JSON text is not taken, and why. */
 import type { Path } from '../../kernel/problem.js';
 
 export interface JsonLimits {
-  /** Values at most; a member or an element is one, and so is the whole. */
+  /** Maximum number of values, counting members, elements and the document itself. */
   values: number;
-  /** Levels of arrays and objects. */
+  /** Maximum nesting of arrays and objects. */
   depth: number;
-  /** Members of one object: beyond some ten thousand, even listing their names takes long. */
+  /** Maximum members of one object. Beyond about ten thousand, even listing the names is slow. */
   members: number;
-  /** Elements of one array. */
+  /** Maximum elements of one array. */
   elements: number;
-  /** Bytes of one string or number. */
+  /** Maximum bytes of one string or number. */
   scalar: number;
 }
 
-/** What must not be exceeded, or `syntax`: the text isn't JSON. */
+/** The exceeded limit, or `syntax` for text that is not JSON. */
 export type FaultKind = 'syntax' | 'duplicate' | keyof JsonLimits;
 
-/** Why a text isn't taken, and where. */
+/** The reason and the location of a rejection. */
 export class JsonFault extends Error {
   override readonly name = 'JsonFault';
   readonly kind: FaultKind;
   readonly path: Path;
-  /** The byte that has no place in JSON; null for any other fault. */
+  /** The position of the invalid byte; null for other faults. */
   readonly at: number | null;
 
   constructor(kind: FaultKind, message: string, { path, at }: { path: Path; at: number | null }) {

@@ -1,57 +1,56 @@
 /**
- * A look at JSON text before anything is built from it: that it is JSON, how much it holds, and where it can be cut, so
- * that it can be built chunk by chunk. JSON.parse of 32 MiB stops the event loop for 0.2 s, of ten million empty objects
- * for 6 s.
+ * Scans JSON text before building it: checks the syntax, counts values and finds positions where it can be cut into
+ * chunks. JSON.parse of 32 MiB blocks the event loop for 0.2 s; ten million empty objects block it for 6 s.
  */
 import type { Resumable } from '../../kernel/resumable.js';
 import { BYTE, endOfLiteral, endOfString, skipSpace } from './json-bytes.js';
 import { type FaultKind, JsonFault, type JsonLimits } from './json-fault.js';
 
 /**
- * One cut. Before each, what stands from `from` to `to` belongs to the container that is open: members or elements with
- * commas between them. `open` then begins a container inside of it, `close` ends it.
+ * A cut. The text between `from` and `to` belongs to the open container: members or elements with commas between
+ * them. `open` then begins a nested container, `close` ends the current one.
  */
 export interface Cut {
   kind: 'open' | 'cut' | 'close';
   from: number;
   to: number;
-  /** Of the container that is opened. */
+  /** Describes the opened container. */
   isArray: boolean;
-  /** Where the opened container's name stands, quotes included; null in an array. */
+  /** The quoted name of the opened container; null in an array. */
   name: readonly [from: number, to: number] | null;
 }
 
 export interface JsonScan {
   values: number;
-  /** Empty: the text is small enough to be parsed at once, or can't be cut. */
+  /** Empty if the text is small enough to be parsed at once, or cannot be cut. */
   cuts: Cut[];
 }
 
 interface Level {
   isArray: boolean;
   start: number;
-  /** Where the group that is not cut off yet begins. */
+  /** The start of the current uncut group. */
   group: number;
   /** The last comma. */
   comma: number;
-  /** Members or elements so far. */
+  /** The number of members or elements so far. */
   count: number;
-  /** Of the present member. */
+  /** The name of the current member. */
   name: [from: number, to: number] | null;
   opened: boolean;
-  /** Names so far, where they are looked at. */
+  /** The names so far, if they are checked. */
   names: Set<string> | null;
 }
 
 export interface ScanOptions {
   limits: JsonLimits;
-  /** Bytes that are parsed at once. */
+  /** Maximum bytes that are parsed at once. */
   group: number;
-  /** Also looks for an object that holds a name twice; takes three times as long. */
+  /** Also checks for duplicate names, which takes three times as long. */
   names?: boolean;
 }
 
-/** Bytes looked at in one step. */
+/** Bytes scanned per step. */
 const STEP = 32_768;
 
 /** @throws JsonFault */
@@ -75,7 +74,7 @@ class Scanner {
     this.#options = options;
   }
 
-  /** Looks at some more; true at the end of the text. */
+  /** Scans one step. Returns true at the end of the text. */
   step(): boolean {
     for (const end = this.#at + STEP; this.#at < end;) {
       const at = skipSpace(this.#bytes, this.#at);
@@ -101,7 +100,7 @@ class Scanner {
 
   #tooMany({ isArray }: Level): never {
     const { elements, members } = this.#options.limits;
-    // The place is the container, not what stands in it.
+    // The fault concerns the container, not its content.
     this.#levels.pop();
     if (isArray) this.#refuse('elements', `one array holds more than ${elements} elements`);
     this.#refuse('members', `one object holds more than ${members} members`);
@@ -115,7 +114,7 @@ class Scanner {
     return end;
   }
 
-  /** Whether it closes at once. */
+  /** Returns whether the container closes at once. */
   #open(at: number, isArray: boolean): boolean {
     const { limits, names } = this.#options;
     if (this.#levels.length >= limits.depth)
@@ -138,7 +137,7 @@ class Scanner {
     return isEmpty;
   }
 
-  /** What follows a value: a comma and the next one, or the ends of containers; true at the end of the text. */
+  /** Scans what follows a value: a comma, or the ends of containers. Returns true at the end of the text. */
   #after(): boolean {
     for (;;) {
       const at = skipSpace(this.#bytes, this.#at);
@@ -161,7 +160,7 @@ class Scanner {
   #comma(top: Level, at: number): void {
     top.comma = at;
     if (at - top.group >= this.#options.group) this.#cut(top, at);
-    // What was opened stands in a chunk of its own: the comma behind it belongs to none.
+    // An opened container has its own chunk, so the comma after it belongs to none.
     else if (top.opened && this.#isBlank(top.group, at)) top.group = at + 1;
     if (!top.isArray) this.#name(top);
   }
@@ -186,7 +185,7 @@ class Scanner {
     top.group = at + 1;
   }
 
-  /** What stands before a container in its parent is cut off, and the container has its own chunks from now on. */
+  /** Cuts the preceding part of the parent, so that the container gets its own chunks. */
   #openUp(level: Level, parent: Level | undefined): void {
     const from = parent?.group ?? 0;
     const to = parent === undefined ? 0 : Math.max(from, parent.comma);
@@ -215,7 +214,7 @@ class Scanner {
   }
 
   #unexpected(at: number): never {
-    // Of UTF-8 no character takes more bytes.
+    // A UTF-8 character has at most four bytes.
     const [found] = Buffer.from(this.#bytes.subarray(at, at + 4)).toString();
     const what = found === undefined ? 'it ends too early' : `${JSON.stringify(found)} is not expected here`;
     this.#refuse('syntax', what, at);

@@ -1,4 +1,4 @@
-/** A JSON body as a value that is safe to walk, built in time slices. */
+/** Builds a JSON body in time slices as a value that is safe to traverse. */
 import { checkJson } from '../../schema/normal-form/json.js';
 import { renderPath } from '../../kernel/problem.js';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -10,7 +10,7 @@ import { type ScanOptions, scanJson } from './json-scan.js';
 
 const MIB = 1024 * 1024;
 
-/** A schema of a thousand tables with thirty columns each holds two million values. */
+/** A schema of a thousand tables with thirty columns each contains two million values. */
 export const JSON_LIMITS: JsonLimits = {
   values: 5_000_000,
   depth: 64,
@@ -19,10 +19,13 @@ export const JSON_LIMITS: JsonLimits = {
   scalar: 4 * MIB,
 };
 
-/** Bytes that are parsed at once. */
+/** Maximum bytes that are parsed at once. */
 const GROUP = 30_000;
 
-/** The value of `bytes`, which must be UTF-8. Throws `Refused` with the place. `admit`: awaited before it is built. */
+/**
+ * Parses `bytes`, which must be UTF-8. Throws `Refused` with the location. `admit` is awaited before the value is
+ * built.
+ */
 export async function parseJson(
   bytes: Buffer,
   limits = JSON_LIMITS,
@@ -41,7 +44,7 @@ async function parse(bytes: Buffer, options: ScanOptions, admit: (values: number
   const value = await runYielding(buildJson(bytes, scan));
   const { problems, values } = await runYielding(checkJson(value, { maxDepth: options.limits.depth }));
   if (problems.length > 0) throw new Refused(problems);
-  // JSON.parse takes the last of two members of one name: then less was built than there is.
+  // JSON.parse keeps the last of two members with the same name, so fewer values were built than scanned.
   if (values !== scan.values) await runYielding(scanJson(bytes, { ...options, names: true }));
   return value;
 }

@@ -1,4 +1,4 @@
-/** The bytes of a request's body, decoded, no more of them than are allowed. */
+/** Reads and decodes the body of a request up to a limit. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createTimeSlice } from '../../kernel/event-loop.js';
@@ -7,32 +7,32 @@ import { refused, Refused } from '../errors.js';
 import { decoderOf } from './content-coding.js';
 import type { Share } from './room.js';
 
-/** The client hung up while it was sending: no answer can reach it. */
+/** The client disconnected while sending, so no response can reach it. */
 export class ClientGone extends AbandonedError {
   override readonly name = 'ClientGone';
 }
 
-/** How fast a body has to come. Time that it was kept from coming does not count. */
+/** The minimum speed of a body. Time during which the service paused it does not count. */
 export interface Pace {
   /** Milliseconds that a client may send nothing. */
   stallMs: number;
-  /** Milliseconds that every body has; beyond them, so many bytes must have come for each second. */
+  /** Milliseconds granted to every body. After that, this number of bytes per second must have arrived. */
   freeMs: number;
   bytesPerSecond: number;
-  /** Milliseconds that any body has. */
+  /** Maximum milliseconds for any body. */
   mostMs: number;
 }
 
 const PACE: Pace = { stallMs: 20_000, freeMs: 20_000, bytesPerSecond: 32 * 1024, mostMs: 300_000 };
 
-/** As its headers say: one that comes in chunks counts, empty or not. */
+/** Judged by the headers: a chunked body counts even if it is empty. */
 export function hasBody(req: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
   return encoding !== undefined || (length !== undefined && length !== '0');
 }
 
 export interface Reading {
-  /** Bytes, sent or decoded. */
+  /** In bytes, both sent and decoded. */
   limit: number;
   share: Share;
   gone: AbortSignal;
@@ -40,8 +40,8 @@ export interface Reading {
 }
 
 /**
- * The whole body, decoded. Rejects with CONTENT_TOO_LARGE as soon as it is known to be longer than `limit` bytes, sent or
- * decoded, with REQUEST_TIMEOUT when it comes too slowly, and with OVERLOADED when there is no room for it.
+ * The whole decoded body. Rejects with CONTENT_TOO_LARGE as soon as the sent or decoded size exceeds `limit`, with
+ * REQUEST_TIMEOUT if it is too slow, and with OVERLOADED if there is no room.
  */
 export async function readRaw(req: IncomingMessage, { pace = PACE, ...reading }: Reading): Promise<Buffer> {
   if (Number(req.headers['content-length']) > reading.limit) throw tooLarge(reading.limit);
@@ -69,8 +69,8 @@ function receive(
       clock.stop();
       req.off('data', onSent).off('close', onGone);
       source.off('data', onData).off('end', onEnd);
-      // Whoever listens to errors goes on: a socket may still fail once its request is dealt with, and unheard, that
-      // would end the process.
+      // The error listener stays: a socket may still fail after its request, and an unhandled error would end the
+      // process.
       if (decoder !== null) req.unpipe(decoder);
       decoder?.destroy();
       act();
@@ -104,7 +104,7 @@ function receive(
     const onEnd = (): void => settle(() => resolve({ chunks, size }));
     const onUndecodable = (error: Error): void => fail(undecodable(req, error));
     const onGone = (): void => {
-      // Once all of it has come, it may still wait to be decoded, or for room.
+      // A complete body may still be waiting for decoding or room.
       if (!req.complete || decoder === null) fail(new ClientGone('the client hung up'));
     };
 
@@ -115,7 +115,7 @@ function receive(
   });
 }
 
-/** Calls `tooSlow` once a body has come too slowly. */
+/** Calls `tooSlow` once a body is too slow. */
 function createPaceClock({ stallMs, freeMs, bytesPerSecond, mostMs }: Pace, fail: (error: Error) => void) {
   let started = performance.now();
   let last = started;
@@ -149,7 +149,7 @@ function createPaceClock({ stallMs, freeMs, bytesPerSecond, mostMs }: Pace, fail
   };
 }
 
-/** `Buffer.concat`, which of 32 MiB takes a tenth of a second where the memory is new. */
+/** `Buffer.concat` of 32 MiB takes a tenth of a second in fresh memory. */
 async function gather(chunks: readonly Buffer[], size: number): Promise<Buffer> {
   const [first] = chunks;
   if (chunks.length === 1 && first !== undefined) return first;
@@ -163,12 +163,12 @@ async function gather(chunks: readonly Buffer[], size: number): Promise<Buffer> 
   return whole;
 }
 
-/** What is read and thrown away after an early answer, so that the client gets to see it. */
+/** How much is read and discarded after an early response, so that the client sees the response. */
 const DRAIN = { bytes: 64 * 1024 * 1024, milliseconds: 10_000 } as const;
 
 /**
- * Lets a client that still sends finish, within bounds: closing the connection under it would reset it, and the answer
- * would be lost. Beyond the bounds the connection is closed.
+ * Lets a client finish sending within limits. Closing the connection earlier would reset it, and the response would
+ * be lost. Beyond the limits, the connection is closed.
  */
 export function drain(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return;

@@ -1,4 +1,3 @@
-/** What a body is written in. */
 import { extname } from 'node:path/posix';
 import { refused } from '../errors.js';
 import { BYTE, skipSpace } from './json-bytes.js';
@@ -13,7 +12,7 @@ const NOTATIONS: ReadonlyMap<string, Notation> = new Map([
   ['text/x-yaml', 'yaml'],
 ]);
 
-/** Types that uploaders give to files whose type they don't know. */
+/** Types that clients send for files of unknown type. */
 const UNTOLD = new Set(['', 'application/octet-stream', 'text/plain']);
 
 const BY_EXTENSION: ReadonlyMap<string, Notation> = new Map([
@@ -23,24 +22,24 @@ const BY_EXTENSION: ReadonlyMap<string, Notation> = new Map([
 ]);
 
 export interface MediaType {
-  /** `application/json`, lower case; empty without a Content-Type. */
+  /** Lower case, for example `application/json`; empty without a Content-Type. */
   type: string;
   charset: string | null;
 }
 
-/** Of several charsets the first. What is no media type comes out as it is. */
+/** Uses the first of several charsets. An invalid media type is returned unchanged. */
 export function mediaType(header: string | undefined): MediaType {
   const [type = '', ...parameters] = (header ?? '').split(';');
   const charset = parameters.map((text) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/i.exec(text)?.[1]).find(Boolean);
   return { type: type.trim().toLowerCase(), charset: charset?.toLowerCase() ?? null };
 }
 
-/** The notation of a body; undefined for any other. */
+/** Undefined for other types. */
 export function notationOf(type: string): Notation | undefined {
   return NOTATIONS.get(type);
 }
 
-/** The notation of an uploaded file, by its type, else its name, else its first character. */
+/** Determined by the type, then the file name, then the first character. */
 export function notationOfFile(type: string, name: string, content: Uint8Array): Notation {
   const told = NOTATIONS.get(type) ?? BY_EXTENSION.get(extname(name).toLowerCase());
   if (told !== undefined) return told;
@@ -48,10 +47,10 @@ export function notationOfFile(type: string, name: string, content: Uint8Array):
   throw unsupported(type, 'an uploaded file must be JSON or YAML');
 }
 
-/** Behind a byte-order mark. */
+/** Skips the byte-order mark. */
 const startOf = ([first]: Uint8Array): number => (first === 0xef ? 3 : 0);
 
-/** Only UTF-8, and ASCII as part of it. */
+/** Accepts only UTF-8, and ASCII as a subset. */
 export function checkCharset(charset: string | null): void {
   if (charset === null || ['utf-8', 'utf8', 'us-ascii', 'ascii'].includes(charset)) return;
   throw refused('UNSUPPORTED_MEDIA_TYPE', `The charset ${JSON.stringify(charset)} is not supported: send UTF-8.`, {
@@ -59,7 +58,7 @@ export function checkCharset(charset: string | null): void {
   });
 }
 
-/** `instead`: what would be right. */
+/** `instead`: the expected type. */
 export function unsupported(type: string, instead: string): Error {
   const found = type === '' ? 'A body without a Content-Type' : `The media type ${JSON.stringify(type)}`;
   return refused('UNSUPPORTED_MEDIA_TYPE', `${found} is not supported: ${instead}.`, { details: { media_type: type } });

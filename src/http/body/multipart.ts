@@ -1,16 +1,16 @@
-/** multipart/form-data with exactly one file. */
+/** Reads multipart/form-data with exactly one file. */
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { refused } from '../errors.js';
 
 export interface UploadedFile {
   name: string;
-  /** Its media type, lower case; empty when the part had none. */
+  /** The media type in lower case; empty if the part has none. */
   type: string;
   content: Buffer;
 }
 
-/** The one file in a multipart body. Refuses none, several, other parts, and what is no multipart body. */
+/** Rejects bodies without a file, with several files or other parts, and invalid multipart bodies. */
 export async function readUpload(raw: Buffer, contentType: string): Promise<UploadedFile> {
   const { files, begun, fields } = await readParts(raw, contentType).catch((error: Error) => {
     throw refused('INVALID_PAYLOAD', `The body is not valid multipart/form-data: ${error.message}.`);
@@ -29,13 +29,12 @@ export async function readUpload(raw: Buffer, contentType: string): Promise<Uplo
 
 interface Parts {
   files: UploadedFile[];
-  /** How many files have begun. */
   begun: number;
-  /** Names of the parts that are no files. */
+  /** The names of parts that are not files. */
   fields: string[];
 }
 
-/** One part is taken; a second is read only to be refused by its name. */
+/** Only one part is accepted. The second is read so that the error can name it. */
 const LIMITS = {
   parts: 3,
   files: 2,
@@ -46,7 +45,7 @@ const LIMITS = {
   headerSize: 8192,
 };
 
-/** Bytes that are parsed at once: over a thousand parts, of a form that holds nothing else. */
+/** Bytes parsed at once: over a thousand parts in the worst case. */
 const SLICE = 64 * 1024;
 
 function readParts(raw: Buffer, contentType: string): Promise<Parts> {
@@ -66,7 +65,7 @@ function readParts(raw: Buffer, contentType: string): Promise<Parts> {
     parser.on('error', (error) => reject(error instanceof Error ? error : new Error(String(error))));
     parser.on('finish', () => resolve(parts));
     const isRefused = () => parts.begun > 1 || parts.fields.length > 0;
-    // Of what is refused the rest is not read; the parser does not finish then.
+    // After a rejection the rest is not read, and the parser does not finish.
     feed(parser, raw, isRefused).then(() => {
       if (isRefused()) resolve(parts);
     }, reject);

@@ -1,4 +1,4 @@
-/** Bounds the bytes of bodies under way, for all callers together and for each caller. */
+/** Limits the memory of request bodies, in total and per caller. */
 import { createCounts } from '../../kernel/per-caller.js';
 import { AbandonedError, scheduler } from '../../kernel/scheduler.js';
 
@@ -9,19 +9,19 @@ export interface RoomLimits {
   patienceMs: number;
 }
 
-/** The room that one body occupies. */
+/** The room of one body. */
 export interface Share {
-  /** Occupies room for bytes that have arrived. False: stop reading until `untilFree` resolves. */
+  /** Reserves room for bytes that have arrived. If it returns false, stop reading until `untilFree` resolves. */
   take(bytes: number): boolean;
-  /** @throws OverloadedError where that lasts too long, AbandonedError */
+  /** @throws OverloadedError if that takes too long, AbandonedError */
   untilFree(gone: AbortSignal): Promise<void>;
-  /** Gives all of it back. Idempotent. */
+  /** Releases all of it. Idempotent. */
   release(): void;
 }
 
 export interface Room {
   open(caller: string): Share;
-  /** Bytes taken. */
+  /** The number of reserved bytes. */
   taken(): number;
 }
 
@@ -33,9 +33,8 @@ interface Held {
 }
 
 /**
- * Bytes that have arrived occupy room, not a declared length. When the room is full, the body that has waited longest may
- * still arrive completely, one of each caller and one of all callers. Otherwise bodies that have half arrived would wait for
- * each other.
+ * Only received bytes count, not a declared length. If the room is full, the body that has waited longest may still
+ * arrive completely, one per caller and one in total. Otherwise, partly received bodies would wait for each other.
  */
 export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLimits): Room {
   const counts = createCounts();
@@ -58,7 +57,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
   const release = (held: Held): void => {
     counts.add(held.caller, -held.bytes);
     held.bytes = 0;
-    // A body that ended while it waited must not be let in later.
+    // A body that ended while waiting must not be admitted later.
     if (waiting.has(held)) held.leave();
     if (firstOf.get(held.caller) === held) firstOf.delete(held.caller);
     if (first === held) first = undefined;
@@ -100,7 +99,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
   };
 }
 
-/** A share of `small` that moves to `large` when the body grows beyond `longest` bytes. */
+/** A share of `small` that moves to `large` when the body exceeds `longest` bytes. */
 export function growingShare(caller: string, { small, large, longest }: GrowingRoom): Share {
   let share = small.open(caller);
   let size = 0;
@@ -121,6 +120,6 @@ export function growingShare(caller: string, { small, large, longest }: GrowingR
 export interface GrowingRoom {
   small: Room;
   large: Room;
-  /** Bytes of a small body. */
+  /** The maximum size of a small body in bytes. */
   longest: number;
 }

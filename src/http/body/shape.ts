@@ -1,10 +1,9 @@
-/** Small bodies, checked by a zod shape. */
 import type { z } from 'zod';
 import { type Path, renderPath } from '../../kernel/problem.js';
 import { type EdgeProblem, Refused } from '../errors.js';
 import { shapeMessage } from '../../kernel/shape-messages.js';
 
-/** The body as `shape` reads it. Throws `Refused` with one INVALID_PAYLOAD per problem. */
+/** Parses the body with `shape`. Throws `Refused` with one INVALID_PAYLOAD per problem. */
 export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {
   const result = shape.safeParse(body, { error: shapeMessage });
   if (result.success) return result.data;

@@ -1,4 +1,4 @@
-/** YAML text as JSON text, so that both go the same way from there. */
+/** Converts YAML to JSON text, so that both are processed the same way. */
 import { runToEnd } from '../../kernel/resumable.js';
 import { checkJson } from '../../schema/normal-form/json.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -6,11 +6,10 @@ import { parseYaml, YamlError, type YamlLimits, YamlSizeError } from '../formats
 
 export type YamlRead =
   | { kind: 'json'; bytes: Uint8Array<ArrayBuffer> }
-  /** It isn't YAML that is taken. */
+  /** The text is not acceptable YAML. */
   | { kind: 'fault'; message: string }
-  /** There is more of it than is taken. */
   | { kind: 'too large'; message: string }
-  /** It is YAML, and holds what JSON has no place for. */
+  /** It is YAML with values that JSON cannot represent. */
   | { kind: 'refused'; problems: Problem[] };
 
 /** `bytes` must be UTF-8. */

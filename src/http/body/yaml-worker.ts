@@ -1,9 +1,9 @@
-/** Reads one YAML document in a thread of its own, and gives it back as JSON text. */
+/** Reads one YAML document in a worker thread and returns JSON text. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { YamlLimits } from '../formats/yaml.js';
 import { readYamlAsJson } from './yaml-json.js';
 
 const { bytes, limits } = workerData as { bytes: Uint8Array; limits: YamlLimits };
 const read = readYamlAsJson(bytes, limits);
-// What is given back is moved, not copied.
+// The result is transferred, not copied.
 parentPort?.postMessage(read, read.kind === 'json' ? [read.bytes.buffer] : []);

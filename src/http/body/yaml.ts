@@ -1,17 +1,17 @@
-/** YAML bodies: read in a worker, because nothing can interrupt its parser, and given back as JSON. */
+/** Converts YAML bodies to JSON in a worker, because its parser cannot be interrupted. */
 import { Worker } from 'node:worker_threads';
 import { refused, Refused } from '../errors.js';
 import { YAML_LIMITS } from '../formats/yaml.js';
 import { ClientGone } from './limited-bytes.js';
 import { readYamlAsJson, type YamlRead } from './yaml-json.js';
 
-/** Of what is read without a worker, because starting one takes longer. */
+/** Limits for parsing without a worker, because starting one takes longer. */
 const SMALL = { bytes: 16 * 1024, limits: { values: 10_000, characters: 1024 * 1024 } } as const;
 
-/** Milliseconds, and MiB of heap, that one document may take. */
+/** Limits of one document: milliseconds, and MiB of heap. */
 const BOUNDS = { time: 20_000, heap: 768 } as const;
 
-/** The document in `bytes`, which must be UTF-8, as JSON. Ends when `gone` is aborted. Throws `Refused`. */
+/** Converts `bytes`, which must be UTF-8, to JSON. Stops when `gone` is aborted. Throws `Refused`. */
 export async function yamlToJson(bytes: Buffer, gone: AbortSignal): Promise<Buffer> {
   const read =
     bytes.length <= SMALL.bytes ? readYamlAsJson(bytes, SMALL.limits) : await enqueue(() => inWorker(bytes, gone));
@@ -29,7 +29,7 @@ const INSTEAD =
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** One after another: each worker may take a whole processor, and hundreds of MiB. */
+/** One at a time: each worker may use a whole CPU core and hundreds of MiB. */
 function enqueue<T>(work: () => Promise<T>): Promise<T> {
   const done = last.then(work);
   last = done.catch(() => undefined);

@@ -1,4 +1,4 @@
-/** What somebody does with a change request, answered with what the request is then. */
+/** Runs an action on a change request and responds with the updated request. */
 import type { Done, RequestContext } from '../../pipeline/types.js';
 import { summaryOf } from '../../reads/changes.js';
 import { allowedIn } from '../../schema/change-requests/actions.js';
@@ -7,18 +7,18 @@ import { type Answer, jsonAnswer } from '../answer/answer.js';
 import { type Recording, recorded, withBatch } from '../change/change.js';
 import type { Call } from '../route.js';
 
-/** Why a change is wanted is said in the body as well as in the header. */
+/** The reason can be in the body as well as in the header. */
 export const withReason = (context: RequestContext, reason: string | null | undefined): RequestContext =>
   reason == null ? context : { ...context, cause: { ...context.cause, reason } };
 
 interface Answering {
-  /** As it is where nothing had to be done. */
+  /** The unchanged request, if there was nothing to do. */
   request?: ChangeRequest;
-  /** What else the answer says. */
+  /** Further members of the response. */
   more?: () => object;
 }
 
-/** Does something with a request, and answers what the request is then. */
+/** Runs an action on a request and responds with the updated request. */
 export async function acted(
   call: Call<unknown>,
   command: string,
@@ -28,7 +28,7 @@ export async function acted(
   return recorded(call, command, { ...how, render: (done) => answerOf(done, answering) });
 }
 
-/** 201 with what was opened, 202 with what is being prepared or has a time, else 200. */
+/** 201 for an opened request, 202 for a request in preparation or scheduled, otherwise 200. */
 function statusOf({ events }: Done): number {
   const types = new Set(events.map(({ type }) => type));
   if (types.has('change.opened')) return 201;

@@ -1,12 +1,11 @@
-/** What bodies about change requests look like: for the routes that read them, and the document that describes them. */
 import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
 import { NO_PLACE, samePlace } from '../../schema/model/place.js';
 
-/** Code points. */
+/** Lengths in code points. */
 export const LONGEST = { title: 200, reason: 1_000, comment: 10_000 } as const;
 
-/** Of text that people read: what would move a terminal's cursor is none of it. */
+/** Control characters that could move a terminal's cursor. */
 const CONTROLS = /(?![\n\t])\p{Cc}/u;
 
 function text(most: number, lines: 'one line' | 'lines') {

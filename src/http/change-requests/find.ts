@@ -1,14 +1,13 @@
-/** The change request that a path names. */
 import { isUuid } from '../../kernel/uuid.js';
 import type { Changes } from '../../reads/changes.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { refused } from '../errors.js';
 import type { Call } from '../route.js';
 
-/** In lower case, as PostgreSQL writes it. It need not be a uuid. */
+/** In lower case, as PostgreSQL prints UUIDs. The value may be invalid. */
 export const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
 
-/** NOT_FOUND. Returned, for the caller to throw. */
+/** NOT_FOUND, for the caller to throw. */
 export const noSuchChange = (id: string) => refused('NOT_FOUND', `There is no change request ${JSON.stringify(id)}.`);
 
 /** @throws Refused NOT_FOUND */
@@ -19,7 +18,10 @@ export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unkn
   return found;
 }
 
-/** Authors do so with their own alone. @throws Refused NOT_FOUND, FORBIDDEN */
+/**
+ * Authors may only access their own requests.
+ * @throws Refused NOT_FOUND, FORBIDDEN
+ */
 export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
   const found = await findChange(changes, call);
   if (call.caller.role !== 'author' || found.author.id === call.caller.id) return found;

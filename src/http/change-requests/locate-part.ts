@@ -1,24 +1,24 @@
-/** Problems of a part of a body, at their places in the whole of it. */
+/** Translates the locations of problems from a part of a body to the whole body. */
 import type { Problem } from '../../kernel/problem.js';
 import { type EdgeProblem, Refused } from '../errors.js';
 
-/** A problem of a change, at its place in the body that says it. What a snapshot comes to has no places of its own. */
+/** Translates a problem of a change to its location in the body. Problems of a snapshot's diff have no location. */
 export const locatedIn =
   ({ snapshot }: { snapshot?: unknown }) =>
   <P extends Pick<Problem, 'path' | 'details'>>(problem: P): P => {
     const { path, details } = problem;
-    // What is said to be known stands beside what it is about.
+    // Acknowledgements are a sibling of the diff in the body.
     if (path === undefined || path === 'diff' || details?.['acknowledged'] !== undefined) return problem;
     return { ...problem, path: snapshot === undefined ? `diff.${path}` : 'snapshot' };
   };
 
-/** What reads a member of the body names places in it. */
+/** Prefixes the locations of problems with the member. */
 export const below = <T>(member: string, work: Promise<T>): Promise<T> =>
   relocated(work, (problem) =>
     problem.path === undefined || OWN.has(problem.path) ? problem : { ...problem, path: joined(member, problem.path) },
   );
 
-/** @throws Refused as `work` does, with its problems elsewhere */
+/** @throws Refused with translated locations */
 export async function relocated<T>(work: Promise<T>, locate: (problem: EdgeProblem) => EdgeProblem): Promise<T> {
   return work.catch((error: unknown) => {
     if (!(error instanceof Refused)) throw error;

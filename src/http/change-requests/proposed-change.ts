@@ -1,4 +1,4 @@
-/** What a body proposes: a diff as it was sent, or the one that a snapshot comes to. */
+/** Determines the proposed diff: the one that was sent, or the one computed from a snapshot. */
 import { runYielding } from '../../kernel/event-loop.js';
 import { invalid } from '../../kernel/problem.js';
 import type { Asked } from '../../pipeline/change-requests/proposals/index.js';
@@ -20,7 +20,10 @@ import type { Call } from '../route.js';
 
 type Body = Pick<NewChange | ChangeUpdate, 'diff' | 'snapshot' | 'base' | 'mode' | 'force'>;
 
-/** Undefined: the body proposes neither. @throws Refused at its member */
+/**
+ * Undefined if the body proposes neither.
+ * @throws Refused at its member
+ */
 export function createProposedChange(deps: HttpDeps) {
   const { store, history, config } = deps;
   const { release, schema } = config;
@@ -55,7 +58,7 @@ export function createProposedChange(deps: HttpDeps) {
   };
 }
 
-/** Enough to see what it is about; /schema/merge shows all of them. */
+/** /schema/merge lists all of them. */
 const MOST_CONFLICTS = 100;
 
 async function diffOf(body: Body, compared: () => Promise<Comparison>): Promise<unknown> {

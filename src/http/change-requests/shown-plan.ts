@@ -1,4 +1,4 @@
-/** What a change request would do to the schema as it is now, as it is shown. */
+/** The plan of a change request against the current schema. */
 import { judgedFindings } from '../../projector/findings/index.js';
 import { returningBy } from '../../projector/trash/returning.js';
 import { withoutPlaces } from '../../schema/findings/index.js';
@@ -11,7 +11,7 @@ import { shownStatement } from '../change/plan-answer.js';
 
 type Planned = Extract<PlanNow, { kind: 'planned' }>;
 
-/** @param request with the hash of the plan that was proposed */
+/** @param request with the hash of the proposed plan */
 export async function shownPlan(
   deps: Pick<HttpDeps, 'pool' | 'config'>,
   plan: PlanNow,
@@ -43,7 +43,7 @@ async function findingsOf(
   return withoutPlaces(await judgedFindings(pool, config.schema, { plan: { ...plan, keep, online }, noticed: [] }));
 }
 
-/** What goes, and whether the trash would have it for a while. */
+/** The deleted objects, and whether the trash would keep them. */
 export function lossesOf({ events, purge }: Pick<Planned, 'events' | 'purge'>, keepDeleted: number): object[] {
   const kept = !purge && keepDeleted > 0;
   return events.filter(isDeletion).map(({ collection, field }) => ({ collection, field, kept }));

@@ -1,4 +1,4 @@
-/** What a caller says to know of a change: in the header X-Acknowledge, or in a body that has room for it. */
+/** Reads which findings a caller acknowledges: from the header X-Acknowledge or from the body. */
 import { isObject } from '../../kernel/json.js';
 import { type Problem, invalid, unknownMembers } from '../../kernel/problem.js';
 import type { Acknowledgements } from '../../pipeline/types.js';
@@ -11,13 +11,13 @@ import type { Call } from '../route.js';
 /** The member of a body. */
 const MEMBER = 'acknowledge';
 
-/** As many as anybody has read. */
+/** More than anyone would read. */
 const MOST = 1_000;
 
 const taken = new WeakMap<object, Acknowledgement[]>();
 
 /**
- * The body of a call without what it acknowledges, which is kept for `acknowledgedBy`.
+ * Removes the acknowledgements from the body and stores them for `acknowledgedBy`.
  * @throws Refused
  */
 export function takeAcknowledged<T extends Pick<Call<unknown>, 'req' | 'body'>>(call: T): T {
@@ -28,7 +28,7 @@ export function takeAcknowledged<T extends Pick<Call<unknown>, 'req' | 'body'>>(
   return { ...call, body: rest };
 }
 
-/** @throws Refused where the header is malformed, or says it beside the body */
+/** @throws Refused if the header is malformed, or if both header and body acknowledge findings */
 export function acknowledgedBy({ req }: Pick<Call<unknown>, 'req'>): Acknowledgements | undefined {
   const inHeader = acknowledgeOf(req);
   const inBody = taken.get(req);
@@ -46,7 +46,7 @@ function read(list: unknown): Acknowledgement[] {
   return (list as Acknowledgement[]).map(asPlaced);
 }
 
-/** With its place as findings have it. */
+/** Uses the location format of findings. */
 export const asPlaced = ({ code, place }: Acknowledgement): Acknowledgement => ({
   code,
   place: samePlace(place) ?? place,

@@ -1,4 +1,3 @@
-/** Routes that give something another name: they answer it, and say where the old name is still said. */
 import type { z } from 'zod';
 import { type NamingFunction, functionWarnings, functionsNaming } from '../../projector/catalog/functions-naming.js';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -22,11 +21,11 @@ interface RenameRoute<N extends Name, Query> {
   query: z.ZodType<Query>;
   name: N;
   input(call: Call<Query>): InputOf<N>;
-  /** The renamed object, as JSON. */
+  /** The renamed object as JSON. */
   shows(state: State, command: CommandOf<N>, call: Call<Query>): string;
 }
 
-/** For admins. `warnings` is absent where the old name is said nowhere. */
+/** For admins. `warnings` is absent if nothing refers to the old name. */
 export function renameRoute<N extends Name, Query>(
   deps: ChangeDeps,
   { path, query, name, input, shows }: RenameRoute<N, Query>,

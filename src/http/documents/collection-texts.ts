@@ -1,6 +1,6 @@
 /**
- * The collections as `/collections` shows them, as JSON text. A collection is written once and its text kept as long as
- * it is the same, so that a list of thousands after one change costs one collection's worth of work.
+ * Renders collections as JSON text for `/collections`. Each text is cached until its collection changes, so a list of
+ * thousands after one change renders one collection.
  */
 import { emptyTexts, type Texts } from '../../kernel/bytes.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -13,24 +13,21 @@ import { nameOwnSchema } from '../../postgres/own-tables.js';
 import type { CollectionDocument, HttpDeps } from '../deps.js';
 
 export interface CollectionTexts {
-  /** Undefined: there is no such collection. System collections are found too. */
   one(state: State, name: string): string | undefined;
-  /** Every collection, system ones included, by name. */
+  /** Every collection, including system collections, by name. */
   all(state: State): Texts;
 }
 
 interface Known {
   text: string;
-  /** What the text depends on outside its node: the collections that foreign keys point at. */
   targets: (CollectionNode | undefined)[];
-  /** The primary keys of `targets`, all that is shown of them. */
+  /** The primary keys of `targets`, which is all that the text shows of them. */
   keys: string;
 }
 
-/** The schemas that SQL names. */
 export type SqlPlace = Pick<HttpDeps['config'], 'schema' | 'serviceSchema'>;
 
-/** Texts go with their collections: nothing has to be thrown away. */
+/** Texts are cached by collection and freed with it. */
 export function createCollectionTexts(
   place: SqlPlace,
   systemCollections: readonly CollectionDocument[],
@@ -42,7 +39,7 @@ export function createCollectionTexts(
   function textOf(state: State, node: CollectionNode): string {
     const targets = targetsOf(state, node);
     const found = known.get(node);
-    // A node has its relations for good, so there are always as many.
+    // The relations of a node never change, so the lengths are always equal.
     if (found?.targets.every((target, index) => target === targets[index])) return found.text;
     const keys = JSON.stringify(targets.map(primaryKeyColumns));
     if (found !== undefined && found.keys === keys) {
@@ -70,7 +67,7 @@ export function createCollectionTexts(
   };
 }
 
-/** A managed collection as the interface shows it. */
+/** A managed collection in API form. */
 export function documentOf(state: State, node: CollectionNode, place: SqlPlace): CollectionDocument {
   const { collection, meta, schema } = collectionDocumentOf(state, node);
   if (schema === null) return { collection, meta, schema };
@@ -84,7 +81,7 @@ function targetsOf(state: State, node: CollectionNode): (CollectionNode | undefi
     .map(({ one_collection }) => state.collections.get(one_collection));
 }
 
-/** Sorting thousands of names is a good part of a list's cost; from one state to the next few come or go. */
+/** Sorting thousands of names is a large part of a list's cost, and few names change between states. */
 function createNameOrder(system: ReadonlySet<string>): (state: State) => Resumable<readonly string[]> {
   let last: readonly string[] = [...system].sort(byName);
   return function* ({ collections }) {

@@ -1,10 +1,10 @@
-/** Lists: the page that was asked for, and counts beside it. */
+/** Lists: pagination and counts. */
 import { z } from 'zod';
 import type { Texts } from '../../kernel/bytes.js';
 import { membersOf, pickText } from './shown-members.js';
 import { count, type MetaMember, metaMembers } from '../request/query.js';
 
-/** `members`: those of an item, which `fields` may choose from. */
+/** `members`: the members of an item that `fields` may select. */
 export const listQueryOf = <const M extends string>(members: readonly M[]) =>
   z.strictObject({
     offset: count.default(0).describe('How many items to skip'),
@@ -20,19 +20,19 @@ export interface ListQuery {
   fields?: readonly string[] | undefined;
 }
 
-/** What tells the pages of one list apart. */
+/** Identifies a page among those of one list. */
 export function pageKey({ offset, limit, meta, fields }: ListQuery): string {
   return JSON.stringify([offset, limit, meta, fields]);
 }
 
-/** What `textOf` says of each item, as the JSON of an array. */
+/** A JSON array of the output of `textOf`. */
 export function* listed<T>(items: readonly T[], textOf: (item: T) => string): Generator<string, void, void> {
   yield '[';
   for (const [index, item] of items.entries()) yield (index > 0 ? ',' : '') + textOf(item);
   yield ']';
 }
 
-/** The answer's JSON. `all`: the JSON of every item, in order; an empty text is none. */
+/** The JSON of the response. `all`: the JSON of every item, in order; empty texts are skipped. */
 export function* listTexts(all: Texts, { offset, limit, meta, fields }: ListQuery): Generator<string, void, void> {
   const end = limit === undefined ? Infinity : offset + limit;
   let total = 0;
@@ -50,7 +50,7 @@ export function* listTexts(all: Texts, { offset, limit, meta, fields }: ListQuer
   yield meta === undefined ? ']}' : `],"meta":${JSON.stringify(counts(meta, total))}}`;
 }
 
-/** Nothing is filtered, so both counts are of all items, whatever the page holds. */
+/** Without filters, both counts cover all items, whatever the page contains. */
 function counts(members: readonly MetaMember[], total: number): Partial<Record<MetaMember, number>> {
   return Object.fromEntries(members.map((member) => [member, total]));
 }

@@ -1,4 +1,4 @@
-/** Reads of the schema: the state at the head, the answer rendered once for it. */
+/** Reads of the schema: the state at the head, rendered once per state. */
 import { bytes, type Texts } from '../../kernel/bytes.js';
 import type { State } from '../../schema/model/state.js';
 import { type Answer, JSON_TYPE } from '../answer/answer.js';
@@ -6,10 +6,10 @@ import type { HttpDeps } from '../deps.js';
 import { representationAnswer } from '../answer/representation.js';
 import type { Call } from '../route.js';
 
-/** Answers `call` with the JSON that `render` makes of the state; `key` names the answer among all of that state. */
+/** Responds with the JSON that `render` produces; `key` identifies the response among those of one state. */
 export type Read = (call: Call<unknown>, key: string, render: (state: State) => Texts) => Promise<Answer>;
 
-/** With an ETag by what is answered: 304 where the caller has it already. */
+/** Sends an ETag of the content, and 304 if the client already has it. */
 export function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
   return async (call, key, render) => {
     const state = await store.atHead(call.head);

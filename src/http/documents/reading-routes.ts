@@ -1,4 +1,4 @@
-/** Routes that read documents of the schema: many of a kind, a page at a time, and one. */
+/** Routes that read schema documents: paginated lists and single documents. */
 import type { Texts } from '../../kernel/bytes.js';
 import type { State } from '../../schema/model/state.js';
 import type { HttpDeps } from '../deps.js';
@@ -13,16 +13,19 @@ type Deps = Pick<HttpDeps, 'store' | 'rendered'>;
 interface Reading<Query> {
   path: string;
   query: QueryShape<Query>;
-  /** Names what is shown, among all that the state shows. */
+  /** Identifies the content among all responses for a state. */
   key: (call: Call<Query>) => string;
 }
 
 interface ListRoute<Query> extends Reading<Query> {
-  /** The JSON of every item, in order; an empty text is none. @throws Refused */
+  /**
+   * The JSON of every item, in order; empty texts are skipped.
+   * @throws Refused
+   */
   texts: (state: State, call: Call<Query>) => Texts;
 }
 
-/** For readers. The page is cut from the texts, so that `texts` need not know of it. */
+/** For readers. The page is cut from the texts, so `texts` ignores pagination. */
 export function listRoute<Query extends ListQuery>(deps: Deps, { key, texts, ...spec }: ListRoute<Query>): Route {
   const read = createRead(deps);
   return route({
@@ -35,11 +38,14 @@ export function listRoute<Query extends ListQuery>(deps: Deps, { key, texts, ...
 }
 
 interface DocumentRoute<Query> extends Reading<Query> {
-  /** The JSON of the whole document. @throws Refused */
+  /**
+   * The JSON of the whole document.
+   * @throws Refused
+   */
   text: (state: State, call: Call<Query>) => string;
 }
 
-/** For readers. `fields` picks members of what `text` gives. */
+/** For readers. `fields` selects members from the output of `text`. */
 export function documentRoute<Query extends { fields?: readonly string[] | undefined }>(
   deps: Deps,
   { key, text, ...spec }: DocumentRoute<Query>,

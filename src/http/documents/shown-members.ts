@@ -1,10 +1,10 @@
-/** The query parameter `fields`: which top-level members the objects of an answer show. */
+/** The query parameter `fields`: selects top-level members of the returned objects. */
 import { z } from 'zod';
 import type { User } from '../../auth/user.js';
 import { RELATION_MEMBERS as FLAT_MEMBERS } from '../../schema/model/model.js';
 import type { CollectionDocument, FieldDocument, RelationDocument } from '../../schema/snapshot/documents.js';
 
-/** Names with commas between them, or the parameter several times; `*`: all of them. In the order of the document. */
+/** Comma-separated names or a repeated parameter; `*` selects all. Keeps the order of the document. */
 export const membersOf = <const M extends string>(members: readonly M[]) =>
   z
     .string()
@@ -27,7 +27,7 @@ export function pick<T extends object>(value: T, members: readonly string[] | un
   return Object.fromEntries(chosen.map((member) => [member, value[member as keyof T]])) as Partial<T>;
 }
 
-/** The same of an object's JSON. */
+/** The same for the JSON of an object. */
 export function pickText(text: string, members: readonly string[] | undefined): string {
   return members === undefined ? text : JSON.stringify(pick(JSON.parse(text) as object, members));
 }

@@ -1,4 +1,3 @@
-/** The snapshot as JSON text, put together from texts that are kept as long as what they show is the same. */
 import { emptyTexts, type Texts, withCommas } from '../../kernel/bytes.js';
 import { createAttachment } from '../../kernel/attachment.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
@@ -6,17 +5,17 @@ import { collectionDocumentOf, fieldDocumentsOf, relationDocumentsOf } from '../
 import { SNAPSHOT_VERSION, VENDOR } from '../../schema/snapshot/snapshot.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 
-/** Documents that are one text: few texts for many small collections, and short ones for a wide one. */
+/** Documents per text: few texts for many small collections, short texts for a wide one. */
 const TOGETHER = 50;
 
 export type SnapshotTexts = (state: State, include: (collection: string) => boolean) => Texts;
 
-/** Writes what `JSON.stringify(snapshotOf(…))` would write. */
+/** Produces the output of `JSON.stringify(snapshotOf(…))`. */
 export function createSnapshotTexts(release: string): SnapshotTexts {
   const known = createAttachment<object, readonly string[]>();
   const head = `{"version":${SNAPSHOT_VERSION},"service":${JSON.stringify(release)},"vendor":"${VENDOR}"`;
 
-  /** Texts are kept by `key`: what they are of. */
+  /** Texts are cached by `key`, the object that they represent. */
   function* kept(key: object, documents: readonly object[]): Generator<string> {
     const found = known.get(key);
     if (found !== undefined) return yield* found;

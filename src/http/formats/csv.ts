@@ -1,4 +1,4 @@
-/** CSV out (RFC 4180): one row per collection, field and relation of a snapshot, nested values as JSON. */
+/** Writes CSV (RFC 4180): one row per collection, field and relation, with nested values as JSON. */
 import { RELATION_MEMBERS } from '../../schema/model/model.js';
 import { stringify } from 'csv-stringify/sync';
 import type { Snapshot } from '../../schema/snapshot/snapshot.js';
@@ -8,8 +8,8 @@ const COLUMNS = ['kind', 'collection', 'field', 'type', 'meta', 'schema', 'id', 
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * `forSpreadsheets`: with a byte-order mark, without which they take it for another encoding, and with no text that they
- * would take for a formula. Otherwise every cell is exactly what it was.
+ * `forSpreadsheets` adds a byte-order mark, without which spreadsheets assume another encoding, and neutralizes
+ * formulas. Otherwise every cell is exact.
  */
 export function* csvTexts(snapshot: Snapshot, { forSpreadsheets }: { forSpreadsheets: boolean }): Generator<string> {
   if (forSpreadsheets) yield BYTE_ORDER_MARK;
@@ -27,12 +27,12 @@ function* rowsOf({ collections, fields, relations }: Snapshot): Generator<Row> {
   for (const row of relations) yield cells('relation', row);
 }
 
-/** What a cell may not begin with: https://owasp.org/www-community/attacks/CSV_Injection */
+/** Characters that start a formula: https://owasp.org/www-community/attacks/CSV_Injection */
 function withoutFormula(cell: string | null): string | null {
   return cell !== null && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
 }
 
-/** An empty cell is null or not there; an empty string is two quotes. */
+/** An empty cell is null or missing; an empty string is written as two quotes. */
 function cells(kind: string, row: object): Row {
   const members = row as Partial<Record<string, unknown>>;
   return COLUMNS.map((column) => {

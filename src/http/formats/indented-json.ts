@@ -1,6 +1,4 @@
-/** JSON for people, in chunks. */
-
-/** What `JSON.stringify(document, null, 2)` would write, and a newline. */
+/** The output of `JSON.stringify(document, null, 2)` with a newline. */
 export function* indentedJsonTexts(document: object): Generator<string, void, void> {
   let before = '{\n  ';
   for (const [name, member] of Object.entries(document)) {
@@ -21,5 +19,5 @@ function* arrayTexts(elements: readonly unknown[]): Generator<string, void, void
   yield elements.length === 0 ? '[]' : '\n  ]';
 }
 
-/** A newline stands between members and elements only: in strings it is escaped. */
+/** Newlines occur only between members and elements, because strings escape them. */
 const indented = (value: unknown, by: string): string => JSON.stringify(value, null, 2).replaceAll('\n', `\n${by}`);

@@ -1,13 +1,14 @@
 /**
- * XML out: one well-formed document for any JSON value, with nothing lost.
+ * Writes any JSON value as well-formed XML without loss.
  *
- * A member becomes an element of its name, or `<member name="…">` where the name is none for an element; the elements
- * of an array are `<item>`. What is no string says so in `type`. Text that XML 1.0 can't hold is in base64 and says so.
+ * A member becomes an element of its name, or `<member name="…">` if the name is invalid for an element. Array
+ * elements become `<item>`. `type` marks values that are not strings. Text that XML 1.0 cannot represent is encoded
+ * and marked as base64.
  */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ELEMENT_NAME = /^(?!xml)[A-Za-z_][\w.-]*$/i;
 
-/** Line by line. `root`: the name of the document's element. */
+/** Line by line. `root`: the name of the document element. */
 export function* xmlTexts(root: string, value: unknown): Generator<string, void, void> {
   yield '<?xml version="1.0" encoding="UTF-8"?>\n';
   yield* linesOf({ tag: root, open: root }, value, '');
@@ -66,7 +67,7 @@ function base64(text: string): string {
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** A reader makes blanks of white space in attributes and newlines of carriage returns, unless they are references. */
+/** XML parsers normalize white space in attributes and carriage returns, unless they are character references. */
 function escape(text: string): string {
   return text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`);
 }

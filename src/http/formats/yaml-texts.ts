@@ -1,7 +1,6 @@
-/** YAML out, in chunks. */
 import { writeYaml } from './yaml.js';
 
-/** What `writeYaml(document)` would write. */
+/** The output of `writeYaml(document)`. */
 export function* yamlTexts(document: object): Generator<string, void, void> {
   for (const [name, member] of Object.entries(document)) {
     if (Array.isArray(member) && member.length > 0) {
@@ -11,5 +10,5 @@ export function* yamlTexts(document: object): Generator<string, void, void> {
   }
 }
 
-/** Empty lines are those of a string, and stay as they are. */
+/** Empty lines belong to strings and stay unchanged. */
 const indented = (text: string): string => text.replace(/^(?=[^\n])|(?<=\n)(?=[^\n])/g, '  ');

@@ -1,23 +1,23 @@
-/** YAML in and out: the core schema of YAML 1.2, which has JSON's values and nothing else. */
+/** Reads and writes YAML 1.2 with the core schema, whose values are those of JSON. */
 import { constructFromEvents, CORE_SCHEMA, dump, type Event, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
 
-/** Deeper than any document that is accepted, shallow enough for the parser's recursion. */
+/** Deeper than any accepted document, and shallow enough for the parser's recursion. */
 const MAX_DEPTH = 100;
 const MAX_ALIASES = 10_000;
 
-/** Of a document once its aliases are followed. */
+/** Limits of a document after expanding its aliases. */
 export interface YamlLimits {
   values: number;
-  /** Of its text: an alias of a long string counts each time. */
+  /** Characters of text. A long string counts for each of its aliases. */
   characters: number;
 }
 
-/** Why a text is no YAML document that we take. */
+/** Explains why a text is not an acceptable YAML document. */
 export class YamlError extends Error {
   override readonly name: string = 'YamlError';
 }
 
-/** It is YAML, and more of it than is taken. */
+/** The YAML document exceeds a limit. */
 export class YamlSizeError extends YamlError {
   override readonly name: string = 'YamlSizeError';
 }
@@ -26,8 +26,8 @@ export class YamlSizeError extends YamlError {
 export const YAML_LIMITS: YamlLimits = { values: 1_000_000, characters: 64 * 1024 * 1024 };
 
 /**
- * The one document in `text`. No tags beyond the core schema's, no duplicate keys, and no more nodes behind aliases than
- * a document could hold without them. Throws `YamlError`.
+ * Parses the document in `text`. Rejects tags outside the core schema, duplicate keys, and aliases that expand beyond
+ * the limits. Throws `YamlError`.
  */
 export function parseYaml(text: string, limits: YamlLimits = YAML_LIMITS): unknown {
   try {
@@ -45,15 +45,15 @@ export function parseYaml(text: string, limits: YamlLimits = YAML_LIMITS): unkno
 
 const CONFLICT = 'it contains a merge conflict marker, "<<<<<<<": resolve the conflict first';
 
-/** The line of the first conflict marker that Git has left; null: there is none. From 1 on. */
+/** The line of the first conflict marker of Git, starting at 1; null if there is none. */
 export function conflictLine(text: string): number | null {
   const found = /^<{7}(?: .*)?\r?$/m.exec(text);
   return found === null ? null : text.slice(0, found.index).split('\n').length;
 }
 
 /**
- * YAML that reads back as the same value, here and in readers of YAML 1.1: strings that either version would take for
- * something else are quoted. No anchors, no folding.
+ * Writes YAML that YAML 1.1 and 1.2 parsers read back as the same value: ambiguous strings are quoted. No anchors, no
+ * folding.
  */
 export function writeYaml(value: unknown): string {
   return dump(value, { noRefs: true, lineWidth: -1 });
@@ -71,7 +71,7 @@ interface Open {
 
 const nothing = (anchor: string | null): Open => ({ anchor, values: 0, characters: 0 });
 
-/** Counts nodes as if every alias were written out, without writing them out. */
+/** Counts nodes as if every alias were expanded, without expanding them. */
 function checkSize(events: readonly Event[], source: string, limits: YamlLimits): void {
   const count: Count = { source, limits, sizes: new Map(), open: [] };
   for (const event of events) {
@@ -85,7 +85,7 @@ function checkSize(events: readonly Event[], source: string, limits: YamlLimits)
 interface Count {
   source: string;
   limits: YamlLimits;
-  /** By anchor, of nodes that are complete. */
+  /** Complete nodes by anchor. */
   sizes: Map<string, Open>;
   open: Open[];
 }
@@ -112,7 +112,7 @@ function finished(event: Event, { source, sizes, open }: Count): Open {
   }
   if (event.type !== EVENT_ID.ALIAS) return nothing(null);
   const name = source.slice(event.anchorStart, event.anchorEnd);
-  // An anchor that is still open would make the value contain itself.
+  // An alias to an unfinished anchor would make the value contain itself.
   if (open.some(({ anchor }) => anchor === name)) throw new YamlError(`the alias "${name}" stands inside its anchor`);
   return { ...(sizes.get(name) ?? nothing(null)), anchor: null };
 }

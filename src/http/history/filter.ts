@@ -1,11 +1,11 @@
-/** Which part of the log is asked for: query parameters of /history as a filter of events. */
+/** Converts query parameters of /history to an event filter. */
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../reads/history/event-types.js';
 import type { EventFilter } from '../../reads/history/filter.js';
 import type { HttpDeps } from '../deps.js';
 import { type Cursor, moment, requireInLog } from '../request/history-query.js';
 
-/** `log`, or with an id `log:42`. */
+/** `log`, or with an id: `log:42`. */
 export const subject = z
   .string()
   .regex(/^[^:]+(?::|$)/, { error: 'must be a kind of subject (log), or one with its id (log:42).' })
@@ -25,7 +25,7 @@ export type Order = 'asc' | 'desc';
 export const order = z.enum(['asc', 'desc'], { error: 'must be asc or desc.' });
 export const type = z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(', ')}.` }).optional();
 
-/** Those that only some routes take are there for all. */
+/** Some filters are used by only some routes. */
 export interface Filters {
   collection?: string | undefined;
   actor?: string | undefined;
@@ -38,13 +38,16 @@ export interface Filters {
   batch?: string | undefined;
 }
 
-/** The filter, from the place on where the last page ended. */
+/** The filter for events after the end of the last page. */
 export const beyond = (filter: EventFilter, order: Order, place: number | undefined): EventFilter =>
   order === 'asc'
     ? { ...filter, after: Math.max(place ?? 0, filter.after ?? 0) }
     : { ...filter, before: lower(place, filter.before) };
 
-/** Undefined: none was named. @throws Refused where the log holds no such event */
+/**
+ * Undefined if no cursor was given.
+ * @throws Refused if the log does not contain that event
+ */
 export async function positionOf(place: Cursor | undefined, history: HttpDeps['history']): Promise<number | undefined> {
   if (place !== undefined) await requireInLog(place, history);
   return place?.position;
@@ -53,7 +56,7 @@ export async function positionOf(place: Cursor | undefined, history: HttpDeps['h
 const lower = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
-/** Times become positions: they never decrease along the log. */
+/** Times become positions, because times never decrease along the log. */
 export async function filterOf(history: HttpDeps['history'], query: Filters): Promise<EventFilter> {
   const { since, until, subject, ...filter } = query;
   const after = since && (await boundOf(history, since, 'since'));
@@ -66,14 +69,14 @@ export async function filterOf(history: HttpDeps['history'], query: Filters): Pr
   };
 }
 
-/** An id may hold colons, a kind doesn't. */
+/** An id may contain colons, but a kind cannot. */
 export function subjectFilter(given: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
   if (!given?.includes(':')) return { subjectKind: given };
   const colon = given.indexOf(':');
   return { subjectKind: given.slice(0, colon), subjectId: given.slice(colon + 1) };
 }
 
-/** The position that `since` begins after, or that `until` ends with. */
+/** The position after which `since` begins, or at which `until` ends. */
 async function boundOf(
   history: HttpDeps['history'],
   given: z.output<typeof moment>,
@@ -81,6 +84,6 @@ async function boundOf(
 ): Promise<number | undefined> {
   if (given.kind === 'now') return which === 'since' ? Number.MAX_SAFE_INTEGER : undefined;
   if (given.kind === 'position') return which === 'since' ? given.position - 1 : given.position;
-  // A time includes the events at it, as a bound from either side.
+  // Both bounds include the events at exactly that time.
   return history.positionBefore(which === 'since' ? given.time : new Date(given.time.getTime() + 1));
 }

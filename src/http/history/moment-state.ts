@@ -1,4 +1,4 @@
-/** The state at a moment that a body names. */
+/** The state at a point in time that a body names. */
 import { invalid } from '../../kernel/problem.js';
 import { readMoment } from '../../reads/history/moment.js';
 import type { State } from '../../schema/model/state.js';
@@ -10,7 +10,10 @@ import type { Call } from '../route.js';
 
 const MOMENT = 'must be a position (42, or 42-3f9a… with the hash of its event), a time with its zone, a day, or now';
 
-/** In the log that it was read from, where it says the hash. @throws Refused at `member` */
+/**
+ * Checks the hash of the log if the body contains one.
+ * @throws Refused at `member`
+ */
 export function createMomentState(deps: Pick<HttpDeps, 'history' | 'store'>) {
   const pointAt = createPointAt(deps, 'INVALID_PAYLOAD');
   return async (given: unknown, member: string, call: Call<unknown>): Promise<State> => {

@@ -1,4 +1,4 @@
-/** The state at a moment that a request names. */
+/** The state at a point in time that a request names. */
 import type { Point } from '../../log/fold.js';
 import { FutureMomentError } from '../../reads/history/index.js';
 import type { Moment } from '../../reads/history/moment.js';
@@ -7,18 +7,18 @@ import type { HttpDeps } from '../deps.js';
 import { refused } from '../errors.js';
 import type { Call } from '../route.js';
 
-/** @param parameter which one names the moment, or its place in the body: refusals are at it */
+/** @param parameter the name of the query parameter or the location in the body, for errors */
 export type PointAt = (given: Moment, parameter: string, call: Call<unknown>) => Promise<Point>;
 
-/** @param wrong the code of a moment that has not been yet */
+/** @param wrong the code for a point in the future */
 export function createPointAt(
   { history, store }: Pick<HttpDeps, 'history' | 'store'>,
   wrong: 'INVALID_QUERY' | 'INVALID_PAYLOAD' = 'INVALID_QUERY',
 ): PointAt {
   return async (given, parameter, { head }) => {
-    // What is at hand is as far as the log was when the request came in.
+    // The available state is at least as recent as the log was when the request arrived.
     await store.atHead(head).catch((error: unknown) => {
-      // What was before the event that can't be read can be shown all the same.
+      // States before the unreadable event can still be shown.
       if (!(error instanceof UnreadableEventError)) throw error;
     });
     const position = await history.resolve(given, head).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document, made from the routes as they are and from the shapes that read requests: paths, methods, parameters,
- * roles, bodies and refusals can't drift. What answers hold is held to it by the tests.
+ * Builds the OpenAPI document from the routes and request shapes, so that paths, parameters, roles, bodies and errors
+ * cannot drift. Tests check the response shapes.
  */
 import type { Route } from '../route.js';
 import { HEADERS, headerParameters } from './headers.js';

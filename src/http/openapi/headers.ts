@@ -1,4 +1,3 @@
-/** The headers that requests and answers carry beside their bodies. */
 import type { Route, WriteHeader } from '../route.js';
 import type { JsonSchema } from './json-schema.js';
 import type { OperationDoc } from './operation-doc.js';
@@ -10,7 +9,7 @@ interface Header {
 
 const text: JsonSchema = { type: 'string' };
 
-/** Of requests that write, as far as their routes heed them. */
+/** Headers of write requests, if their routes use them. */
 const WRITE_PARAMETERS: Readonly<Record<WriteHeader, Header>> = {
   'Idempotency-Key': {
     description: 'Sent again by the same caller within 24 hours, it gets the first answer, and nothing is done twice',
@@ -28,7 +27,7 @@ const WRITE_PARAMETERS: Readonly<Record<WriteHeader, Header>> = {
   'X-Reason': { description: 'Why: kept with the events', schema: { ...text, maxLength: 1000 } },
 };
 
-/** Of requests whose answer shows the log, or what follows from it. */
+/** Headers of requests whose response depends on the log. */
 const POSITION_PARAMETERS: Readonly<Record<string, Header>> = {
   'X-Log-Position-At-Least': {
     description:
@@ -38,7 +37,7 @@ const POSITION_PARAMETERS: Readonly<Record<string, Header>> = {
   },
 };
 
-/** Of reads whose answer has a validator. */
+/** Headers of reads whose response has a validator. */
 const READ_PARAMETERS: Readonly<Record<string, Header>> = {
   'If-None-Match': { description: 'The ETag of an answer that is still at hand: 304 while it is right', schema: text },
 };
@@ -63,7 +62,7 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   ETag: { description: 'A strong validator of the answer', schema: text },
 };
 
-/** Of answers that are no refusals, as references to the components. */
+/** Headers of successful responses, as references to the components. */
 export function answerHeaders({ access, needsPrimary }: Route, { changes, validated }: OperationDoc): JsonSchema {
   const names = [
     'X-Request-Id',
@@ -75,7 +74,6 @@ export function answerHeaders({ access, needsPrimary }: Route, { changes, valida
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** None is required. Authorization is not among them: it is a security scheme. */
 export function headerParameters({ access, heeds }: Route, { validated }: OperationDoc): JsonSchema[] {
   const headers = {
     ...(access !== 'anyone' && POSITION_PARAMETERS),

@@ -1,19 +1,19 @@
-/** JSON Schema of zod shapes: those that have an id stand among the components once, and are referred to. */
+/** Converts zod shapes to JSON Schema. Shapes with an id become components and are referenced. */
 import { z } from 'zod';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** `input`: what a caller sends. `output`: what an answer holds. */
+/** `input`: sent by a caller. `output`: part of a response. */
 export type Direction = 'input' | 'output';
 
 export interface Components {
   /** The schema of a shape, with references to the components. */
   schemaOf(shape: z.ZodType, direction: Direction): JsonSchema;
-  /** What was referred to so far, by name. */
+  /** The components referenced so far, by name. */
   schemas(): Record<string, JsonSchema>;
 }
 
-/** One for each document: what it has been asked for is what stands in the document. */
+/** Create one per document, because it collects the components of that document. */
 export function createComponents(): Components {
   const known = new Map<string, JsonSchema>();
   return {
@@ -30,7 +30,7 @@ export function createComponents(): Components {
 
 const DEFINITIONS = '#/$defs/';
 
-/** Shapes that refer to themselves without a name: JSON of any kind. */
+/** Recursive shapes without a name: arbitrary JSON. */
 const UNNAMED = /^__schema\d+$/;
 
 interface Generated {
@@ -43,7 +43,7 @@ function generate(shape: z.ZodType, io: Direction): Generated {
   return z.toJSONSchema(shape, { io, unrepresentable: 'any', override }) as Generated;
 }
 
-/** What zod adds and a reader has no use for: the pattern behind a format, the bounds of a double. */
+/** Removes zod's additions that no reader needs: the pattern of a format, the bounds of a double. */
 function simplify(schema: JsonSchema): void {
   if (schema['format'] !== undefined) delete schema['pattern'];
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
@@ -58,7 +58,7 @@ function keep(known: Map<string, JsonSchema>, name: string, schema: JsonSchema):
   known.set(name, schema);
 }
 
-/** The schema with its references to `$defs` as references to the components. */
+/** Rewrites references to `$defs` as references to the components. */
 function referring<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map((item: unknown) => referring(item)) as T;
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -1,4 +1,3 @@
-/** The body of a merge, as the document describes it. */
 import { z } from 'zod';
 import { snapshot } from '../../schema/normal-form/shapes.js';
 
@@ -9,7 +8,7 @@ const momentOrPosition = z.union([
   text.describe('A position (`42`, or `42-3f9a…` with the hash of its event), a time with its zone, a day, or `now`'),
 ]);
 
-/** Where something stands, as a conflict says it. */
+/** A location, as a conflict describes it. */
 const mergePlace = z
   .strictObject({
     part: z.enum(['collections', 'fields', 'relations']),

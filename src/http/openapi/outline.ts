@@ -1,4 +1,4 @@
-/** The document in the order that people read it: tags, operations, and the shapes they refer to, each in a line of words. */
+/** The document in reading order: tags, operations, and the referenced shapes, each as a line of text. */
 import type { OpenApiDocument } from './document.js';
 import type { JsonSchema } from './json-schema.js';
 
@@ -23,7 +23,7 @@ export interface OutlinedOperation {
   summary: string;
   description: string;
   parameters: OutlinedParameter[];
-  /** Undefined: it takes none. */
+  /** Undefined if the operation takes no body. */
   body: { type: string; media: string[]; example: unknown } | undefined;
   answers: { status: string; type: string; refusal: boolean }[];
 }
@@ -33,7 +33,7 @@ export interface Outline {
   shapes: { name: string; description: string; members: Member[]; type: string }[];
 }
 
-/** Tags, operations and shapes in the order that the document has them. */
+/** Tags, operations and shapes in document order. */
 export function outlineOf(document: OpenApiDocument): Outline {
   const { paths, components } = document;
   const all = Object.entries(paths).flatMap(([path, methods]) =>
@@ -106,7 +106,7 @@ function bodyOf(body: JsonSchema | undefined, shapes: Record<string, JsonSchema>
   return { type: typeOf(schema), media: Object.keys(content), example: json?.example ?? exampleOf(schema, shapes) };
 }
 
-/** Of several shapes that may be sent, the first one's. */
+/** The example of the first shape that has one. */
 function exampleOf(schema: JsonSchema, shapes: Record<string, JsonSchema>): unknown {
   const [first = schema] = unionOf(schema) ?? [];
   const shape = shapes[textOf(first['$ref']).replace('#/components/schemas/', '')];
@@ -137,7 +137,7 @@ function membersOf(schema: JsonSchema): Member[] {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A schema in a few words. */
+/** A short text for a schema. */
 export function typeOf(schema: JsonSchema): string {
   const { $ref, const: constant, enum: choices, items, properties } = schema;
   const union = unionOf(schema);
@@ -152,7 +152,7 @@ export function typeOf(schema: JsonSchema): string {
   return (format === '' ? type : `${type} (${format})`) || 'any JSON';
 }
 
-/** Small objects are told whole. */
+/** Small objects are shown completely. */
 function objectType(schema: JsonSchema): string {
   const members = membersOf(schema);
   if (members.length > 4) return 'object';

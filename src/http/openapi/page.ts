@@ -1,6 +1,6 @@
 /**
- * The document as a page for people. It holds no script and loads nothing: what is shown is part of this program, the same
- * in every installation, and needs no token.
+ * Renders the document as an HTML page without scripts or external resources. Its content is part of this program and
+ * the same in every installation, so it needs no token.
  */
 import { createHash } from 'node:crypto';
 import type { OpenApiDocument } from './document.js';
@@ -22,7 +22,7 @@ th, td { border-top: 1px solid var(--line); padding: .25rem .6rem .25rem 0; text
 @media (prefers-color-scheme: dark) { :root { --get: #4ade80; --post: #93c5fd; --patch: #fbbf24; --delete: #fca5a5 } }
 `;
 
-/** Nothing but the page's own style. */
+/** Allows only the page's own style. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -31,7 +31,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** HTML as text. What comes from the document is escaped. */
+/** HTML as text. Values from the document are escaped. */
 export function pageOf(document: OpenApiDocument): string {
   const { tags, shapes } = outlineOf(document);
   const { title, description } = document['info'] as { title: string; description: string };
@@ -99,7 +99,7 @@ function membersHtml(title: string, members: readonly (Member | OutlinedParamete
   return `<h4>${title}</h4>\n<table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
 }
 
-/** The names of shapes lead to them. */
+/** Names of shapes link to them. */
 function typeHtml(type: string): string {
   return escape(type).replaceAll(/&lt;(\w+)&gt;/g, '<a href="#shape-$1">$1</a>');
 }

@@ -1,8 +1,8 @@
-/** The parameters of a path and of a query, from the shapes that read them. */
+/** Path and query parameters, from the shapes that read them. */
 import { z } from 'zod';
 import type { Components, JsonSchema } from './json-schema.js';
 
-/** What the named parts of paths are. */
+/** Descriptions of the named path segments. */
 const PATH_PARTS: Readonly<Record<string, string>> = {
   collection: 'The name of a collection',
   field: 'The name of a field',
@@ -11,7 +11,7 @@ const PATH_PARTS: Readonly<Record<string, string>> = {
   token: 'The id of a token',
 };
 
-/** In the order of the path, `:name` for each. */
+/** In path order, one for each `:name`. */
 export function pathParameters(path: string): JsonSchema[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
@@ -22,7 +22,7 @@ export function pathParameters(path: string): JsonSchema[] {
   }));
 }
 
-/** Empty for a route that takes none. None is required. */
+/** Empty for a route without a query. All are optional. */
 export function queryParameters(query: z.ZodType, components: Components): JsonSchema[] {
   if (!(query instanceof z.ZodObject)) return [];
   return Object.entries(query.shape as Record<string, z.ZodType>).map(([name, shape]) => {
@@ -32,16 +32,14 @@ export function queryParameters(query: z.ZodType, components: Components): JsonS
       in: 'query',
       required: false,
       ...(description !== undefined && { description }),
-      // Lists stand in one parameter, with commas between the items.
+      // A list is one parameter with comma-separated items.
       ...(schema['type'] === 'array' && { style: 'form', explode: false }),
       schema,
     };
   });
 }
 
-/**
- * A parameter comes as text and is read as a number, a flag or a list: that is what clients are told, where JSON has it.
- */
+/** A parameter is sent as text but documented with the type it is parsed to, if JSON has it. */
 function schemaOf(shape: z.ZodType, components: Components): JsonSchema {
   const read = components.schemaOf(shape, 'output');
   const isKnown = Object.keys(read).some((member) => member !== 'description' && member !== 'default');

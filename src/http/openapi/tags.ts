@@ -1,4 +1,4 @@
-/** The groups that the document sorts its operations into: the first part of their paths. */
+/** The groups of operations in the document: the first path segment. */
 import type { Route } from '../route.js';
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -19,10 +19,10 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   docs: 'This description, for people',
 };
 
-/** `collections` of `/collections/:collection`; empty for the root. */
+/** `collections` for `/collections/:collection`; empty for the root. */
 export const tagOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** In the order of the routes. */
+/** In route order. */
 export function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
   const names = [...new Set(routes.map(({ path }) => tagOf(path)))];
   return names.map((name) => ({ name, description: DESCRIPTIONS[name] ?? name }));

@@ -1,4 +1,3 @@
-/** What a policy looks like in a body: for the routes that read it, and the document that describes it. */
 import { z } from 'zod';
 import { isObject } from '../../kernel/json.js';
 import { type Path, invalid } from '../../kernel/problem.js';
@@ -15,7 +14,7 @@ const MOST_APPROVALS = 100;
 
 const action = z.enum(ACTIONS, { error: `must be one of ${ACTIONS.join(', ')}.` });
 
-/** Finding by finding, so that a refusal names the place. */
+/** Checked one by one, so that an error names the location. */
 const findings = z
   .record(z.string(), action)
   .superRefine((actions, context) => {
@@ -62,10 +61,10 @@ const members = {
   author_may_approve: z.boolean().describe('Whether its author is one of them'),
 };
 
-/** As it is answered: all of it. */
+/** A complete policy, as returned. */
 export const policy = z.strictObject(members).meta({ id: 'Policy' });
 
-/** As it is set: what is left out is as by default. */
+/** A policy as it is set. Missing members get their defaults. */
 export const policyBody = z
   .strictObject({
     findings: members.findings.default({}),
@@ -77,7 +76,7 @@ export const policyBody = z
   .meta({ id: 'PolicySettings' });
 
 /**
- * The policy that a member of a body says, or the body itself.
+ * Reads the policy from a member of a body, or from the body itself.
  * @throws Refused
  */
 export function readPolicyBody(body: unknown, member?: string): Policy {
@@ -89,7 +88,7 @@ export function readPolicyBody(body: unknown, member?: string): Policy {
     : (readShape(z.object({ [member]: policyBody }), { [member]: body })[member] as Policy);
 }
 
-/** zod leaves a member of this name out, and says nothing. */
+/** zod silently drops a member of this name. */
 const HIDDEN = '__proto__';
 
 function hiddenMembers(body: unknown, at: Path): Path[] {

@@ -1,4 +1,4 @@
-/** What a policy would do about a change: nothing is run, and no lock is taken. */
+/** Evaluates a policy for a change, without running anything or taking a lock. */
 import { runYielding } from '../../kernel/event-loop.js';
 import { isObject } from '../../kernel/json.js';
 import { invalid, unknownMembers } from '../../kernel/problem.js';
@@ -30,12 +30,12 @@ import { readPolicyBody } from './policy-body.js';
 import type { Call } from '../route.js';
 import { placeText } from '../../schema/model/place.js';
 
-/** What would become of it, from the mildest on; as the strictest action says that isn't acknowledged. */
+/** Ascending severity: the result is the strictest action that is not acknowledged. */
 export const OUTCOMES = ['allowed', 'acknowledge', 'approve', 'refuse'] as const;
 
 export interface PolicyTest {
   outcome: (typeof OUTCOMES)[number];
-  /** How many people would have to approve it, where somebody has to. */
+  /** The number of required approvals; null if none is required. */
   approvals: number | null;
   findings: Omit<Judged<Finding>, 'event' | 'statement'>[];
 }
@@ -44,12 +44,12 @@ type TestCall = Call<{ online: boolean; force: boolean; mode: 'mirror' | 'merge'
 
 const MEMBERS = new Set(['diff', 'snapshot', 'policy']);
 
-/** What it gives throws Refused for a body that can't be read, and for a change that the schema doesn't take. */
+/** The returned function throws Refused for an unreadable body and for a change that the schema rejects. */
 export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'history' | 'config'>) {
   const { pool, store, history, config } = deps;
   const { release, schema, keepDeleted } = config;
 
-  /** The entries of the diff, or of what the snapshot changes. */
+  /** The entries of the diff, or of the snapshot's changes. */
   async function diffOf(body: Record<string, unknown>, state: State, { query }: TestCall): Promise<unknown> {
     const { diff, snapshot } = body;
     if ((diff === undefined) === (snapshot === undefined))

@@ -1,8 +1,8 @@
-/** What browsers are told about pages of other origins: who may ask, and which headers they may send and see. */
+/** CORS headers: which origins may call the API, and which headers they may send and read. */
 import cors from 'cors';
 import type { RequestHandler } from 'express';
 
-/** Of ours, beyond those that every script may see. */
+/** Our response headers, beyond those that every script may read. */
 const EXPOSED = [
   'ETag',
   'Location',
@@ -14,10 +14,10 @@ const EXPOSED = [
   'X-Warnings',
 ];
 
-/** Seconds that a browser may keep the answer to its question. */
+/** Seconds that a browser may cache a preflight response. */
 const MAX_AGE = 600;
 
-/** Answers preflights and marks answers for pages of `origins`; all other pages are told nothing. */
+/** Answers preflights and sets the headers for `origins`. Other origins get no CORS headers. */
 export function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
     origin: [...origins],

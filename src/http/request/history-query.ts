@@ -1,4 +1,3 @@
-/** Query parameters of /history. */
 import { z } from 'zod';
 import { TIME_RANGE } from '../../kernel/time.js';
 import type { History } from '../../reads/history/index.js';
@@ -6,19 +5,19 @@ import { readMoment } from '../../reads/history/moment.js';
 import { refused } from '../errors.js';
 import { count } from './query.js';
 
-/** A position of the log; 0: before the first event. */
+/** A position of the log; 0 is before the first event. */
 export const position = count.describe('A position of the log');
 
-/** A place of the log as a cursor names it: a position, or one with the hash of its event. */
+/** A cursor: a position, optionally with the hash of its event. */
 export interface Cursor {
   position: number;
-  /** The whole hash, or its first digits. */
+  /** The hash or a prefix of it. */
   hash?: string;
 }
 
 const CURSOR = /^(\d{1,15})(?:-([0-9a-f]{8,64}))?$/;
 
-/** `42`, or `42-3f9a…`: a client that sends the hash along is told when the log is another one than the one it was read from. */
+/** `42` or `42-3f9a…`: with the hash, the service detects if the client read another log. */
 export const cursor = z.string().transform((text, context): Cursor => {
   const [, position, hash] = CURSOR.exec(text) ?? [];
   if (position !== undefined) return { position: Number(position), ...(hash !== undefined && { hash }) };
@@ -26,7 +25,7 @@ export const cursor = z.string().transform((text, context): Cursor => {
   return z.NEVER;
 });
 
-/** @throws Refused 409 DIVERGED when the log holds another event at the position, or none */
+/** @throws Refused 409 DIVERGED if the log has no event or another event at the position */
 export async function requireInLog({ position, hash }: Cursor, history: Pick<History, 'holds'>): Promise<void> {
   if (hash === undefined || (await history.holds({ position, hash }))) return;
   throw refused(

@@ -1,9 +1,8 @@
-/** The collection whose fields or relations a request lists or reads. */
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { noFieldsListed } from '../../schema/operations/refusals.js';
 import { Refused } from '../errors.js';
 
-/** @throws Refused NOT_FOUND when there is none, or it is of the service itself */
+/** @throws Refused NOT_FOUND if it does not exist or is a system collection */
 export function listedCollection(state: State, collection: string): CollectionNode {
   const node = state.collections.get(collection);
   if (node === undefined) throw new Refused([noFieldsListed(collection)]);

@@ -1,23 +1,26 @@
-/** Query parameters: read strictly, then checked by a zod shape. Unknown and repeated ones are refused, but for lists. */
+/**
+ * Parses query parameters strictly and checks them with a zod shape. Rejects unknown and repeated ones, except for
+ * lists.
+ */
 import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
 import { invalidQuery, Refused, type EdgeProblem } from '../errors.js';
 import { shapeMessage } from '../../kernel/shape-messages.js';
 
-/** What a route knows about its query: a strict object of text parameters. */
+/** The query of a route: a strict object of text parameters. */
 export type QueryShape<T> = z.ZodType<T>;
 
-/** Of a route that takes no parameters: each that is sent is refused. */
+/** For a route without parameters: rejects every parameter. */
 export const noQuery = z.strictObject({});
 
-/** The parameters behind `?` as `shape` reads them. Throws `Refused` with INVALID_QUERY. */
+/** Parses the query with `shape`. Throws `Refused` with INVALID_QUERY. */
 export function readQuery<T>(url: string, shape: QueryShape<T>): T {
   const result = shape.safeParse(parameters(url), { error: shapeMessage });
   if (result.success) return result.data;
   throw new Refused(result.error.issues.flatMap(toProblems));
 }
 
-/** The parameters as they are, each once. Its prototype is null: a parameter may be called `__proto__`. */
+/** The raw parameters, each once. The prototype is null, because a parameter may be called `__proto__`. */
 function parameters(url: string): Record<string, string> {
   const found = Object.create(null) as Record<string, string>;
   const mark = url.indexOf('?');
@@ -35,16 +38,19 @@ function parameters(url: string): Record<string, string> {
   return found;
 }
 
-/** Said several times, they say all of it. */
+/** Repeated parameters are joined. */
 const LISTS: ReadonlySet<string> = new Set(['fields']);
 
-/** The named parts of a path, which is decoded already. Throws `Refused` with INVALID_QUERY. */
+/** The decoded path parameters. Throws `Refused` with INVALID_QUERY. */
 export function readParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const name in params) checkText(name, params[name] as string);
   return params;
 }
 
-/** All text of paths and queries comes through here before it may reach the database; that of bodies, `checkJson`. */
+/**
+ * All text of paths and queries is checked here before it may reach the database. `checkJson` does the same for
+ * bodies.
+ */
 function checkText(name: string, value: string): void {
   const fault = textFault(value) ?? textFault(name);
   if (fault !== null) throw invalidQuery(name, `${JSON.stringify(name)} ${fault}.`);
@@ -68,14 +74,14 @@ function toProblems(issue: z.core.$ZodIssue): EdgeProblem[] {
 
 const problem = (name: string, message: string): EdgeProblem => ({ code: 'INVALID_QUERY', message, path: name });
 
-/** True when present and empty, `true` or `1`; false when absent, `false` or `0`. */
+/** True for an empty value, `true` and `1`; false for absence, `false` and `0`. */
 export const flag = z
   .enum(['', 'true', '1', 'false', '0'], { error: 'must be true or false (empty or 1, or 0).' })
   .transform((text) => text === '' || text === 'true' || text === '1')
   .pipe(z.boolean())
   .default(false);
 
-/** Of what deletes. */
+/** For routes that delete. */
 export const purge = flag.describe('What is deleted is dropped at once, and not kept in the trash');
 
 /** A non-negative integer. */
@@ -87,7 +93,7 @@ export const count = z
 
 const MAX_PAGE = 1_000;
 
-/** Of a list that grows for as long as the service runs: nobody gets all of it at once. */
+/** For a list without an upper bound, which is never returned as a whole. */
 export const pageLimit = count
   .pipe(
     z
@@ -101,7 +107,7 @@ export const pageLimit = count
 const META_MEMBERS = ['total_count', 'filter_count'] as const;
 export type MetaMember = (typeof META_MEMBERS)[number];
 
-/** `total_count`, `filter_count`, both with a comma, or `*`. */
+/** `total_count`, `filter_count`, both separated by a comma, or `*`. */
 export const metaMembers = z
   .string()
   .transform((text, context): readonly MetaMember[] => {
@@ -115,7 +121,7 @@ export const metaMembers = z
   .pipe(z.array(z.enum(META_MEMBERS)).readonly())
   .describe('Counts beside a list: `total_count`, `filter_count`, both, or `*`');
 
-/** The `meta` object of a list, with the counts that the request asks for. A count can read a whole table. */
+/** The `meta` object of a list with the requested counts. A count can read a whole table. */
 export async function countsIn(
   wanted: readonly MetaMember[] | undefined,
   counts: Readonly<Record<MetaMember, () => Promise<number>>>,
@@ -125,7 +131,7 @@ export async function countsIn(
   return { meta: Object.fromEntries(counted) };
 }
 
-/** Names with commas between them; one that holds a comma or a double quote stands in double quotes, as in CSV. */
+/** Comma-separated names. As in CSV, a name with a comma or a double quote is in double quotes. */
 export const nameList = z
   .string()
   .transform((text, context) => {

@@ -1,4 +1,4 @@
-/** The refresh token as a cookie, for pages: scripts can't read it, other sites can't send it, and only /auth gets it. */
+/** The refresh token as a cookie: scripts cannot read it, other sites cannot send it, and only /auth receives it. */
 import type { Request } from 'express';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { SESSION_LIFETIME } from '../../auth/sessions.js';
@@ -6,12 +6,12 @@ import { refused } from '../errors.js';
 
 const NAME = 'dps_refresh_token';
 
-/** The token that the browser has, or null. */
+/** The token of the browser, or null. */
 export function cookieToken(req: Request): string | null {
   return parseCookie(req.headers.cookie ?? '')[NAME] ?? null;
 }
 
-/** The header that gives the browser `token`; null takes it away. Over https it never travels otherwise. */
+/** The header that sets `token`; null deletes it. Over https the cookie is Secure. */
 export function setCookie(req: Request, token: string | null): readonly [string, string] {
   const text = stringifySetCookie(NAME, token ?? '', {
     path: '/auth',
@@ -24,8 +24,8 @@ export function setCookie(req: Request, token: string | null): readonly [string,
 }
 
 /**
- * SameSite keeps other sites out, but not another port or subdomain of this one.
- * @throws Refused when a page of another origin asks that CORS_ORIGINS doesn't name
+ * SameSite excludes other sites, but not another port or subdomain.
+ * @throws Refused if the page's origin is another one and not in CORS_ORIGINS
  */
 export function requireOwnPage(req: Request, allowed: readonly string[]): void {
   const { origin } = req.headers;

@@ -1,4 +1,4 @@
-/** Request headers with a meaning here. A malformed one is refused, never ignored. */
+/** Request headers that the service uses. Malformed ones are rejected, never ignored. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -16,20 +16,20 @@ const AT_LEAST = 'x-log-position-at-least';
 const MAX_REASON = 1000;
 const MAX_USER_AGENT = 512;
 
-/** The caller's X-Request-Id where it is fit for logs and headers; otherwise a new uuid. */
+/** The caller's X-Request-Id if it is safe for logs and headers; otherwise a new UUID. */
 export function requestIdOf(req: IncomingMessage): string {
   const given = req.headers['x-request-id'];
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** The bearer token; null without an Authorization header, undefined when the header is something else. */
+/** Null without an Authorization header, undefined if the header is not a bearer token. */
 export function bearerToken(req: IncomingMessage): string | null | undefined {
   const header = req.headers.authorization;
   if (header === undefined) return null;
   return /^bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
 }
 
-/** X-Reason: why the caller makes this change, kept with its events. */
+/** X-Reason: the reason for a change, stored with its events. */
 export function reasonOf(req: IncomingMessage): string | null {
   const text = headerText(req, 'x-reason');
   if (text === undefined) return null;
@@ -39,7 +39,7 @@ export function reasonOf(req: IncomingMessage): string | null {
   return text === '' ? null : text;
 }
 
-/** X-Log-Position-At-Least: what the answer must be able to show, a position or one with the hash of its event. */
+/** X-Log-Position-At-Least: the minimum position of the response, optionally with the hash of its event. */
 export function atLeastOf(req: IncomingMessage): Cursor | undefined {
   const given = req.headers[AT_LEAST];
   if (given === undefined) return undefined;
@@ -50,7 +50,10 @@ export function atLeastOf(req: IncomingMessage): Cursor | undefined {
   });
 }
 
-/** Null: there is none. @throws Refused INVALID_PAYLOAD */
+/**
+ * Null if absent.
+ * @throws Refused INVALID_PAYLOAD
+ */
 export function idempotencyKeyOf(req: IncomingMessage): string | null {
   const key = req.headers['idempotency-key'];
   if (key === undefined) return null;
@@ -61,8 +64,8 @@ export function idempotencyKeyOf(req: IncomingMessage): string | null {
 }
 
 /**
- * If-Match: the hash that the schema must have for the request to be carried out. Undefined: none is asked for, also
- * with `*`, because there always is a schema. A weak tag never matches (RFC 9110, 13.1.1).
+ * If-Match: the required schema hash. Undefined if absent or `*`, because there is always a schema. A weak tag never
+ * matches (RFC 9110, 13.1.1).
  */
 export function ifMatchOf(req: IncomingMessage): string | undefined {
   const header = req.headers['if-match']?.trim();
@@ -74,7 +77,7 @@ export function ifMatchOf(req: IncomingMessage): string | undefined {
   return header.startsWith('W/') ? `W/${tag}` : tag;
 }
 
-/** X-Acknowledge: findings that the caller knows of, `LOSES_DATA:articles.title`, separated by commas. */
+/** X-Acknowledge: acknowledged findings such as `LOSES_DATA:articles.title`, separated by commas. */
 export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefined {
   const text = headerText(req, 'x-acknowledge');
   if (text === undefined || text.trim() === '') return undefined;
@@ -87,29 +90,29 @@ export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefin
   });
 }
 
-/** Cut to `MAX_USER_AGENT` code points; null where it is empty or absent. It is never refused. */
+/** Truncated to `MAX_USER_AGENT` code points; null if empty or absent. Never rejected. */
 export function userAgentOf(req: IncomingMessage): string | null {
   const text = headerText(req, 'user-agent') ?? '';
-  // By code points: half a surrogate pair is no text for PostgreSQL.
+  // Truncates by code points, because PostgreSQL rejects half a surrogate pair.
   return Array.from(text).slice(0, MAX_USER_AGENT).join('') || null;
 }
 
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=$|-)/;
 
 /**
- * The trace that the request is part of (W3C Trace Context), as far as this version of that standard goes. What isn't
- * valid is ignored, as the standard wants it.
+ * The trace of the request (W3C Trace Context), as far as this version of the standard defines it. The standard
+ * requires ignoring invalid values.
  */
 export function traceparentOf(req: IncomingMessage): string | undefined {
   const given = String(req.headers['traceparent']);
   const [valid, version] = TRACEPARENT.exec(given) ?? [];
-  // Only later versions may have more behind it.
+  // Only later versions may have further parts.
   return version === '00' && valid !== given ? undefined : valid;
 }
 
 /**
- * Where the request comes from: as the proxies of TRUST_PROXY say, otherwise the peer. IPv4 as such on a socket for both
- * kinds, and without the port that some proxies add. What is no address isn't believed.
+ * The client address: from the proxies in TRUST_PROXY, otherwise from the socket. Removes the IPv6 prefix of IPv4
+ * addresses and the port that some proxies add. Invalid addresses are ignored.
  */
 export function addressOf(req: Pick<Request, 'ip' | 'socket'>): string | null {
   const said = bare(req.ip);
@@ -125,7 +128,7 @@ function bare(address: string | undefined): string | null {
   );
 }
 
-/** Node reads header bytes as latin1; nearly all clients send UTF-8. */
+/** Node decodes headers as latin1, but nearly all clients send UTF-8. */
 function headerText(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   if (value === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** POST /schema/adopt: tables that exist become collections. */
+/** POST /schema/adopt: turns existing tables into collections. */
 import { z } from 'zod';
 import { adopting } from '../../pipeline/prepare/adopt.js';
 import { takeAcknowledged } from '../change/acknowledge.js';
@@ -9,7 +9,7 @@ import { type Route, route } from '../route.js';
 
 const query = z.strictObject(rehearsalQuery);
 
-/** For admins. Nothing is kept of a dry run. */
+/** For admins. A dry run stores nothing. */
 export function adoptRoutes(deps: HttpDeps): Route[] {
   const {
     config: { schema },

@@ -13,13 +13,13 @@ import { cookieToken, requireOwnPage, setCookie } from '../request/refresh-cooki
 import { addressOf, userAgentOf } from '../request/request-headers.js';
 import { openRoute, type Route } from '../route.js';
 
-/** A refresh token, and how it came: the next one goes back the same way. */
+/** A refresh token and how it was sent. The new one is returned the same way. */
 interface Presented {
   token: string;
   byCookie: boolean;
 }
 
-/** For anyone. An attempt to log in is counted before the password is looked at. */
+/** Public. A login attempt is counted before the password is checked. */
 export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps): Route[] {
   const login = async (req: Request, body: unknown): Promise<Answer> => {
     const given = readShape(credentials, body);

@@ -1,4 +1,6 @@
-/** /changes/{id}/rebase and /revert: a request for the schema as it is now, and one that takes another back. */
+/**
+ * /changes/{id}/rebase and /revert: rebases a request onto the current schema, and creates one that reverts another.
+ */
 import { noQuery } from '../request/query.js';
 import { randomUUID } from 'node:crypto';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -12,7 +14,7 @@ import type { HttpDeps } from '../deps.js';
 import { acted, withReason } from '../change-requests/act.js';
 import { route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
-/** For authors; a request of somebody else's is rebased by admins alone. */
+/** For authors. Only admins may rebase another user's request. */
 export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
   return [
     route({

@@ -1,4 +1,4 @@
-/** /changes: change requests as they are (authors and auditors read), and their end (authors withdraw their own). */
+/** /changes: reading change requests (authors and auditors) and withdrawing them (authors their own). */
 import { z } from 'zod';
 import { WITHDRAW } from '../../pipeline/change-requests/index.js';
 import { type Caller, allows } from '../../auth/caller.js';
@@ -29,7 +29,7 @@ const listQuery = z.strictObject({
   meta: metaMembers.optional(),
 });
 
-/** What else people do with them is in `proposalRoutes` and `changeRebaseRoutes`. */
+/** Other actions are in `proposalRoutes` and `changeRebaseRoutes`. */
 export function changesRoutes(deps: HttpDeps): Route[] {
   return [listRoute(deps), oneRoute(deps), withdrawRoute(deps)];
 }
@@ -56,13 +56,13 @@ function listRoute({ changes, pool }: HttpDeps): Route {
   });
 }
 
-/** Requests that are read at once, of all callers and of one: each may take several megabytes, and a connection. */
+/** Concurrent reads, in total and per caller: each may take several megabytes and a connection. */
 const READS = { all: 4, perCaller: 2 } as const;
 
 /** Milliseconds that a read waits for others. */
 const WAIT = 10_000;
 
-/** @param shown the JSON of an object, which `planned` becomes a member of */
+/** @param shown the JSON of an object that gets `planned` as a member */
 const withPlanned = (shown: Buffer, planned: Buffer): Buffer =>
   Buffer.concat([
     Buffer.from('{"data":'),
@@ -72,7 +72,7 @@ const withPlanned = (shown: Buffer, planned: Buffer): Buffer =>
     Buffer.from('}}'),
   ]);
 
-/** What it would do is worked out once for each position of the log. */
+/** The plan is computed once per position of the log. */
 function oneRoute(deps: HttpDeps): Route {
   const { changes, store, rendered } = deps;
   const reads = createSemaphore(READS.all, READS.perCaller);

@@ -1,10 +1,10 @@
-/** /history/checkpoint: what the log is now, signed, for auditors; and the keys that sign. */
+/** /history/checkpoint: the signed state of the log for auditors, and the signing keys. */
 import { noQuery } from '../request/query.js';
 import { jsonAnswer, textAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { type Route, route } from '../route.js';
 
-/** A checkpoint is signed for each auditor who asks; admins replace the key. */
+/** Each request by an auditor signs a checkpoint. Admins rotate the key. */
 export function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route[] {
   return [
     route({

@@ -19,7 +19,6 @@ import { type Call, route, type Route } from '../route.js';
 const PATH = '/collections';
 const ONE = '/collections/:id';
 
-/** `meta` is part of the interface on every route, and adds something to lists only. */
 const shownQuery = { meta: metaMembers.optional(), fields: membersOf(COLLECTION_MEMBERS).optional() };
 const listQuery = listQueryOf(COLLECTION_MEMBERS);
 const createQuery = z.strictObject({
@@ -35,7 +34,7 @@ const deleteQuery = oneQuery.pick({ id: true }).extend({ purge, ...schemaChangeQ
 type OneQuery = z.output<typeof oneQuery>;
 type CreateQuery = z.output<typeof createQuery>;
 
-/** For readers; changes are for admins, the table as PostgreSQL has it for auditors. */
+/** For readers. Changes are for admins, table facts for auditors. */
 export function collectionRoutes(deps: HttpDeps): Route[] {
   const texts = createCollectionTexts(deps.config, deps.systemCollections);
   return [...readingRoutes(deps, texts), ...changingRoutes(deps, texts)];
@@ -62,7 +61,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
   }),
 ];
 
-/** @throws Refused NOT_FOUND, also for folders and for tables that were dropped by hand */
+/** @throws Refused NOT_FOUND, also for folders and for tables dropped by hand */
 async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { params, head }: Call<unknown>) {
   const name = params['id'] ?? '';
   const node = (await store.atHead(head)).collections.get(name);
@@ -77,7 +76,6 @@ async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { para
   return largeJsonAnswer({ data });
 }
 
-/** What the answer to a change shows: which members of collections. */
 type DocumentCall = Call<{ fields?: readonly string[] | undefined }>;
 
 function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
@@ -136,7 +134,7 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
   ];
 }
 
-/** The collection that the path names. The interface lists `id` among the query parameters too: it may repeat it. */
+/** The collection in the path. The API also lists `id` as a query parameter, which may repeat it. */
 function idOf({ params, query }: Call<Pick<OneQuery, 'id'>>): string {
   const id = params['id'] ?? '';
   if (query.id !== undefined && query.id !== id) throw invalidQuery('id', '"id" must be the collection of the path.');

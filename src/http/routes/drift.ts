@@ -1,4 +1,4 @@
-/** /schema/drift: the catalog against the log, with what would end each difference; and taking what is there into the log. */
+/** /schema/drift: compares the catalog with the log, lists repairs, and accepts drift into the log. */
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Point } from '../../log/fold.js';
@@ -14,7 +14,7 @@ import { type Route, route } from '../route.js';
 
 const acceptQuery = z.strictObject(rehearsalQuery);
 
-/** The look holds the log's lock: changes wait for it. */
+/** Reading drift holds the log's lock, so changes wait for it. */
 export function driftRoutes(deps: HttpDeps): Route[] {
   const {
     pipeline,

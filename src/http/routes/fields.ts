@@ -33,13 +33,13 @@ const changeQuery = z.strictObject({
 const renameQuery = oneQuery.extend(schemaChangeQuery);
 const deleteQuery = z.strictObject({ purge, ...schemaChangeQuery });
 
-/** For readers; changes are for admins. A collection's fields are written once for all routes. */
+/** For readers; changes are for admins. The fields of a collection are rendered once for all routes. */
 export function fieldRoutes(deps: HttpDeps): Route[] {
   const textsOf = createFieldTexts();
   return [...readingRoutes(deps, textsOf), ...changingRoutes(deps)];
 }
 
-/** The JSON of a collection's fields, in order; written once as long as they are the same. */
+/** The JSON of a collection's fields, in order, cached until they change. */
 type FieldTexts = (state: State, node: CollectionNode) => Texts;
 
 function createFieldTexts(): FieldTexts {

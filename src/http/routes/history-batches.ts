@@ -1,4 +1,4 @@
-/** /history/batches and /history/changes: accepted commands, and the documents that each changed. */
+/** /history/batches and /history/changes: accepted commands and the documents they changed. */
 import { z } from 'zod';
 import type { Batch } from '../../reads/history/batches.js';
 import type { ChangedBatch } from '../../reads/history/changes.js';
@@ -24,7 +24,7 @@ const batchesQuery = z.strictObject({
     .describe('A part of a reason or of a name'),
 });
 
-/** Batches of one page: some seconds of a film. */
+/** Maximum batches per page: some seconds of a replay. */
 const MOST_BATCHES = 100;
 
 const changesQuery = z.strictObject({
@@ -39,7 +39,7 @@ const changesQuery = z.strictObject({
     .describe('How many batches at most'),
 });
 
-/** For auditors. Pages are named by where the last one ended. */
+/** For auditors. Cursors are positions. */
 export const historyBatchRoutes = (deps: HttpDeps): Route[] => [batchesRoute(deps), changesRoute(deps)];
 
 function batchesRoute({ history }: HttpDeps): Route {
@@ -59,7 +59,7 @@ function batchesRoute({ history }: HttpDeps): Route {
   });
 }
 
-/** Where the next page begins. */
+/** The start of the next page. */
 const endOf = (page: readonly Batch[], order: Order): number | null =>
   page.at(-1)?.[order === 'asc' ? 'last_position' : 'first_position'] ?? null;
 

@@ -1,4 +1,4 @@
-/** /history/schema: documents of a moment, as lists show those of now. */
+/** /history/schema: documents at a point in time, in list form. */
 import { z } from 'zod';
 import { emptyTexts, type Texts, withCommas } from '../../kernel/bytes.js';
 import { NOW } from '../../reads/history/moment.js';
@@ -36,7 +36,7 @@ const query = z.strictObject({
   collections: nameList.optional(),
 });
 
-/** A name that there was none of at the moment stands for nothing: who looks at many moments asks by names of another one. */
+/** Names that did not exist at that time are ignored, because clients request many points with the names of one. */
 export function documentsRoute(pointAt: PointAt): Route {
   return route({
     method: 'get',
@@ -56,7 +56,7 @@ export function documentsRoute(pointAt: PointAt): Route {
 
 interface Shown {
   parts: readonly Part[];
-  /** Of these collections; undefined: of all. */
+  /** Limits the response to these collections; undefined for all. */
   names: ReadonlySet<string> | undefined;
   meta: object;
 }

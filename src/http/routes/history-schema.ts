@@ -1,4 +1,4 @@
-/** /history/snapshot and /history/diff: the schema as it was, and what changed. */
+/** /history/snapshot and /history/diff: the schema at a point in time, and its changes. */
 import { z } from 'zod';
 import { NOW } from '../../reads/history/moment.js';
 import type { Point } from '../../log/fold.js';
@@ -28,7 +28,7 @@ const snapshotQuery = z.strictObject({
 });
 const diffQuery = z.strictObject({ from: moment.default(NOW), to: moment.default(NOW) });
 
-/** For authors and auditors. Moments are positions or times. */
+/** For authors and auditors. Points in time are positions or timestamps. */
 export function historySchemaRoutes(deps: HttpDeps): Route[] {
   const pointAt = createPointAt(deps);
   return [snapshotRoute(deps, pointAt), diffRoute(deps, pointAt), documentsRoute(pointAt)];
@@ -67,7 +67,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
   });
 }
 
-/** Named after the time of the schema, not of the request. */
+/** Named after the time of the schema instead of the request. */
 function attachmentOf(format: (typeof HISTORY_EXPORTS)[number], { head }: Point): string {
   const time = head.occurred_at === null ? new Date() : new Date(head.occurred_at);
   if (format !== 'sql') return attachment(format, time);
@@ -89,7 +89,7 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
       const { query } = call;
       const from = await pointAt(query.from, 'from', call);
       const to = await pointAt(query.to, 'to', call);
-      // What leads away from now is there to be applied.
+      // A diff from the current schema can be applied.
       const isFromNow = from.head.position === call.head;
       const obstacles = isFromNow ? await history.obstacles(from, to) : [];
       if (obstacles.length > 0) throw new Refused(obstacles.map(unreachable));

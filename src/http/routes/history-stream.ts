@@ -1,4 +1,4 @@
-/** /history/stream: events as they are accepted; those of change requests to all who read these. */
+/** /history/stream: events as they are accepted. Everyone who reads change requests receives their events. */
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { type Access, allows } from '../../auth/caller.js';
@@ -14,14 +14,14 @@ import { subject, subjectFilter } from '../history/filter.js';
 import { type Cursor, cursor, requireInLog } from '../request/history-query.js';
 import { type Route, route } from '../route.js';
 
-/** `after`: for the first connection of a client that has read the log up to there. */
+/** `after`: for the first connection of a client that has read the log up to that position. */
 const streamQuery = z.strictObject({ after: cursor.optional(), subject });
 
 const isAboutChanges = (given: string | undefined): boolean => subjectFilter(given).subjectKind === CHANGE;
 
-/** Who may read is looked at again while it goes on: it ends with the token. */
+/** Permission is checked repeatedly: the stream ends when the token expires. */
 export function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps): Route {
-  /** Also hears of a head that no notification told of. */
+  /** Also notices a head without a notification. */
   const allowed = async (req: IncomingMessage, access: Access): Promise<boolean> => {
     const { head, authEpoch } = await freshness.check();
     void store.atHead(head).catch(() => undefined);
@@ -53,13 +53,13 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
           return writeEventStream(res, {
             tail: history.tail,
             after,
-            // Who begins as an auditor is sent what auditors see, as long as they are one.
+            // Auditors receive the events of auditors as long as they keep the role.
             allowed: () => allowed(req, isAuditor ? 'auditor' : 'author or auditor'),
             shown: shownOf(query.subject, isAuditor),
             watch,
           });
         },
-        // Proxies would hold events back to compress or to gather them.
+        // Proxies would buffer events to compress or combine them.
         ['X-Accel-Buffering', 'no'],
       );
       return { ...answer, position: after };
@@ -67,7 +67,7 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
   });
 }
 
-/** What of an event is sent: only of those about the subject, and from where it was asked for to auditors alone. */
+/** Sends only events of the subject. The source address is shown to auditors only. */
 function shownOf(about: string | undefined, isAuditor: boolean): (event: EventText) => string | null {
   const { subjectKind: kind, subjectId: id } = subjectFilter(about);
   return ({ text, subject: found }) => {

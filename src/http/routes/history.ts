@@ -1,4 +1,3 @@
-/** /history: the log, for auditors. */
 import { noQuery } from '../request/query.js';
 import { z } from 'zod';
 import { type Texts, withCommas } from '../../kernel/bytes.js';
@@ -31,7 +30,7 @@ const eventsQuery = z.strictObject({
 
 const collectionHistoryQuery = z.strictObject({ after: cursor.default({ position: 0 }), limit: pageSize });
 
-/** All below /history, those of the files beside this one too. */
+/** All routes below /history, including those of other files. */
 export function historyRoutes(deps: HttpDeps): Route[] {
   return [
     eventsRoute(deps),
@@ -127,7 +126,7 @@ function verifyRoute({ history }: HttpDeps): Route {
   });
 }
 
-/** Goes on with a log that is not the one that was seen. */
+/** Acknowledges a diverged log. */
 function acknowledgeRoute({ pipeline }: HttpDeps): Route {
   return route({
     method: 'post',

@@ -1,4 +1,3 @@
-/** All routes of the interface. */
 import type { HttpDeps } from '../deps.js';
 import type { Route } from '../route.js';
 import { adoptRoutes } from './adopt.js';
@@ -23,7 +22,7 @@ import { trashRoutes } from './trash.js';
 import { typesRoutes } from './types.js';
 import { userRoutes } from './users.js';
 
-/** In the order in which they are matched; the OpenAPI document, which comes last, describes all the others. */
+/** In matching order. The OpenAPI document comes last and describes all the others. */
 export function createRoutes(deps: HttpDeps): Route[] {
   const described = [
     ...collectionRoutes(deps),

@@ -1,4 +1,4 @@
-/** POST /schema/merge: what a snapshot changes since its base, carried out on the schema as it is now. */
+/** POST /schema/merge: applies the changes of a snapshot since its base to the current schema. */
 import { runYielding } from '../../kernel/event-loop.js';
 import { isObject } from '../../kernel/json.js';
 import { invalid, unknownMembers } from '../../kernel/problem.js';
@@ -19,7 +19,7 @@ const MEMBERS = new Set(['base', 'ours', 'theirs', 'resolve']);
 
 type Asked = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
 
-/** For authors. Nothing is changed: it answers a diff, or the conflicts. */
+/** For authors. Changes nothing: returns a diff or the conflicts. */
 export function mergeRoutes(deps: HttpDeps): Route[] {
   const { store, config } = deps;
   const { release, schema } = config;
@@ -62,7 +62,7 @@ function membersOf(body: unknown): { base: unknown; ours?: unknown; theirs: unkn
   return body as { base: unknown; theirs: unknown };
 }
 
-/** 409 with every conflict: a list of thousands is written in steps. */
+/** 409 with every conflict. A list of thousands is written in steps. */
 async function conflictsAnswer(conflicts: readonly MergeConflict[]): Promise<Answer> {
   const errors = conflicts.map(({ message, ...conflict }) => ({
     message: `${describePlace(conflict.place)}: ${message}`,

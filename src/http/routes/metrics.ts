@@ -1,10 +1,10 @@
-/** /metrics for Prometheus: with a token, because the numbers tell who does how much of what. */
+/** /metrics for Prometheus. It needs a token, because the numbers reveal usage. */
 import { noQuery } from '../request/query.js';
 import { textAnswer } from '../answer/answer.js';
 import type { MetricsSource } from '../deps.js';
 import { route, type Route } from '../route.js';
 
-/** Answered while the database is away too. */
+/** Also served while the database is unavailable. */
 export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] {
   return [
     route({
@@ -12,7 +12,7 @@ export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] 
       path: '/metrics',
       access: 'auditor',
       query: noQuery,
-      // What fails then is what they are read for.
+      // Metrics are needed most during such a failure.
       whileDatabaseIsAway: true,
       handle: async () => textAnswer(200, await metrics.text(), ['Content-Type', metrics.contentType]),
     }),

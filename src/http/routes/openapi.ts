@@ -1,4 +1,4 @@
-/** The description of the interface: for machines, and as a page. */
+/** The API description: for programs, and as a page. */
 import { noQuery } from '../request/query.js';
 import { bytes } from '../../kernel/bytes.js';
 import { type Rendered, renderedChunks } from '../../reads/rendered-cache.js';
@@ -8,12 +8,15 @@ import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { runShared } from '../../kernel/scheduler.js';
 
-/** Where ours is looked for, and where clients of the peer look. */
+/** Our path, and the path that Directus clients use. */
 const DOCUMENT_PATHS = ['/server/openapi.json', '/server/specs/oas'];
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** The OpenAPI document of `routes`, its own among them. Most processes are never asked for it: it is made when one is. */
+/**
+ * The OpenAPI document of `routes`, including its own. Built on the first request, because most processes never serve
+ * it.
+ */
 export function openApiRoutes(routes: readonly Route[], release: string): Route[] {
   const own: Route[] = [
     ...DOCUMENT_PATHS.map((path) =>
@@ -44,7 +47,6 @@ export function openApiRoutes(routes: readonly Route[], release: string): Route[
 interface Made {
   document: Rendered;
   page: Rendered;
-  /** The page's Content-Security-Policy. */
   policy: string;
 }
 

@@ -1,4 +1,4 @@
-/** /policy: what may be done without asking (auditors read and try it, admins set it). */
+/** /policy: read and test (auditors), set (admins). */
 import { z } from 'zod';
 import { canonicalJson } from '../../kernel/canonical.js';
 import { sha256 } from '../../kernel/sha256.js';
@@ -25,7 +25,7 @@ const readQuery = z.strictObject({ at: moment.optional().describe('A moment; now
 
 const testQuery = diffQuery.extend({ online: flag.describe('As if it were asked for online') });
 
-/** A policy is replaced as a whole, by an event of the log. */
+/** An event of the log replaces the whole policy. */
 export function policyRoutes(deps: HttpDeps): Route[] {
   const { pool, pipeline, rendered } = deps;
   const pointAt = createPointAt(deps);
@@ -42,7 +42,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
         const { policy, position, updated_at } = await readPolicy(pool, upTo);
         const meta = { position, updated_at, codes: CODES };
         const found = await rendered.get(policy, `policy ${position}`, () => jsonBytes({ data: policy, meta }));
-        // Of what is shown as a whole; what it begins with is what If-Match looks at.
+        // If-Match compares the beginning of this tag; the rest covers the whole response.
         const etag = `"${hashOf(policy)}-${found.etag.slice(1)}`;
         return representationAnswer({ ...found, etag, type: JSON_TYPE, position: upTo ?? call.head }, call.req);
       },
@@ -57,7 +57,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       handle(call): Promise<Answer> {
         const policy = readPolicyBody(call.body);
         return recorded(call, UPDATE_POLICY, {
-          // The tag is of the policy, not of the schema.
+          // The tag is that of the policy instead of the schema.
           run: ({ ifMatch, ...context }) =>
             pipeline.record(
               updatingPolicy(policy, (now) => ifMatch === undefined || ifMatch.split('-')[0] === hashOf(now)),
@@ -82,7 +82,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
   ];
 }
 
-/** What a policy can say something of. */
+/** The finding codes that a policy can configure. */
 const CODES = RULES.map(({ code, title, level, shownOnly = false }) => ({ code, title, level, shown_only: shownOnly }));
 
 const hashOf = (policy: Policy): string => sha256(canonicalJson(policy));

@@ -1,4 +1,4 @@
-/** /projections: how they are (auditors), whether they are right, and rebuilding them (admins). */
+/** /projections: status (auditors), verification and rebuild (admins). */
 import { noQuery } from '../request/query.js';
 import { type Projections, PROJECTION_NAMES, isProjectionName } from '../../projector/projections/index.js';
 import { jsonAnswer } from '../answer/answer.js';
@@ -6,7 +6,7 @@ import { refused } from '../errors.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { route, type Route } from '../route.js';
 
-/** A rebuild is answered when it is done. */
+/** The response to a rebuild is sent when it is done. */
 export function projectionRoutes({ projections }: { projections: Projections }): Route[] {
   return [
     route({

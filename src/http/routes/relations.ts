@@ -1,4 +1,4 @@
-/** /relations: named by their many side. */
+/** /relations: identified by their many side. */
 import { listedCollection } from '../request/listed-collection.js';
 import { z } from 'zod';
 import { emptyTexts } from '../../kernel/bytes.js';
@@ -46,11 +46,11 @@ function* allTexts(state: State): Generator<string, void, void> {
 interface RelationRequest {
   collection: string;
   field: string;
-  /** The members that are shown; undefined: all. */
+  /** The selected members; undefined for all. */
   fields?: readonly string[] | undefined;
 }
 
-/** Throws `Refused` where there is no such relation. */
+/** Throws `Refused` if the relation does not exist. */
 function documentOf(state: State, { collection, field, fields }: RelationRequest): Partial<RelationDocument> {
   const relation = unwrap(existingRelation(state, collection, field));
   return pick(relationDocument(relation, keyTarget(state, listedCollection(state, collection), field)), fields);

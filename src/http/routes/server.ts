@@ -1,4 +1,4 @@
-/** /server: is it there, is it well, what is it. */
+/** /server: liveness, health and information. */
 import { noQuery } from '../request/query.js';
 import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
 import { jsonAnswer, textAnswer } from '../answer/answer.js';
@@ -9,7 +9,7 @@ import { openRoute, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { scheduler } from '../../kernel/scheduler.js';
 
-/** Milliseconds after the last refusal in which the service counts as overloaded. */
+/** Milliseconds after the last rejection during which the service counts as overloaded. */
 const RECENT = 10_000;
 
 function loadReport(): LoadReport {
@@ -17,7 +17,7 @@ function loadReport(): LoadReport {
   return { overloaded: sinceRefusedMs !== null && sinceRefusedMs < RECENT, waiting, answer_bytes: bytes };
 }
 
-/** Ping, live, ready and health are for anyone; the doctor is for auditors. */
+/** Ping, live, ready and health are public; the doctor is for auditors. */
 export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route[] {
   const { release, databaseVersion } = config;
   return [

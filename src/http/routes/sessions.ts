@@ -1,4 +1,3 @@
-/** /sessions: who is signed in, and ending that (admins). */
 import { z } from 'zod';
 import { jsonAnswer, noContent, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
@@ -13,7 +12,7 @@ const listQuery = z.strictObject({
   meta: metaMembers.optional(),
 });
 
-/** For admins, of any user. A session that is ended takes its access tokens along. */
+/** For admins. Ending a session also invalidates its access tokens. */
 export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
   return [
     route({

@@ -1,4 +1,4 @@
-/** GET /schema/types: the schema as types of programs. */
+/** GET /schema/types: the schema as type definitions of programming languages. */
 import { z } from 'zod';
 import { NOW } from '../../reads/history/moment.js';
 import { LANGUAGES, type Language, programTypes } from '../../schema/program-types/index.js';
@@ -22,7 +22,7 @@ const MEDIA_TYPES: Readonly<Record<Language, string>> = {
   'json-schema': 'application/schema+json; charset=utf-8',
 };
 
-/** For admins. Rendered once for each language and state of the schema. */
+/** For admins. Rendered once per language and state. */
 export function typesRoutes(deps: HttpDeps): Route[] {
   const { rendered, config } = deps;
   const pointAt = createPointAt(deps);

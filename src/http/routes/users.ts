@@ -17,19 +17,19 @@ import { type Call, route, type Route } from '../route.js';
 const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
 
-/** For admins, but for one's own at /users/me. */
+/** For admins, except for a user's own account at /users/me. */
 export function userRoutes(deps: HttpDeps): Route[] {
-  // `me` is no id: its path is asked first.
+  // `me` is not an id, so its path is matched first.
   return [...allUsers(deps), ownUser(deps), ...oneUser(deps), ...tokensOfUser(deps)];
 }
 
 /**
- * What all of these routes have in common. They store no answer under an Idempotency-Key: a hash of the request would be
- * one of a password, and the answer contains a token.
+ * Common options of these routes. They store no response under an Idempotency-Key: the request hash would cover a
+ * password, and the response contains a token.
  */
 const admin = { access: 'admin', query: noQuery, heeds: ['X-Reason'] } as const;
 
-/** Carries out an account change together with the events that record it. */
+/** Commits an account change together with its events. */
 function changeAccount<T>(
   { pipeline }: Pick<HttpDeps, 'pipeline'>,
   call: Call<unknown>,
@@ -44,7 +44,7 @@ function changeAccount<T>(
 
 const idOf = ({ params }: Call<unknown>): string => params['id'] ?? '';
 
-/** The caller as a user, whatever its role. */
+/** The caller's own account, for every role. */
 function ownUser({ auth: { users } }: HttpDeps): Route {
   return route({
     method: 'get',
@@ -134,7 +134,7 @@ function oneUser(deps: HttpDeps): Route[] {
   ];
 }
 
-/** A user who signed in with a password that somebody else set confirms the account by choosing another one. */
+/** A user who signed in with a password set by someone else confirms the account by choosing a new one. */
 function passwordSetBy(call: Call<unknown>): string | null {
   const { id, credential } = call.caller;
   const isOwn = id === idOf(call).toLowerCase();

@@ -73,7 +73,7 @@ function rowOf({ position, collection, field, data, batch, occurred_at: deleted_
   return { position, kind, collection, field, identity, batch, deleted_at, kept_until: data.kept_until ?? '' };
 }
 
-/** Of what a deletion is about. @param node the collection just before it */
+/** @param node the collection just before the deletion */
 export function identityOf(
   { collection, field }: Pick<Row, 'collection' | 'field'>,
   node: CollectionNode | undefined,
@@ -83,7 +83,7 @@ export function identityOf(
   return identity;
 }
 
-/** The positions whose place in the trash is empty now. Alias fields come back with the table that they went with. */
+/** The trash positions that become empty. Alias fields are restored with their table. */
 function positionsLeft(event: LogEvent): number[] {
   if (event.type === 'trash.purged') return [event.data.position];
   if (event.type !== 'collection.created' && event.type !== 'field.created') return [];

@@ -1,29 +1,29 @@
-/** What has to be known of a table before values of it are copied: asked while nobody else can change it. */
+/** Facts about a table before its values are copied, read while no other session can change it. */
 import type pg from 'pg';
 import { type Sql, integer, join, literal, qualified, sql, trash, trashSchemaName } from '../ddl/sql.js';
 
 export interface ValuesFacts {
   /** The account may read it. */
   readable: boolean;
-  /** A table that inherits from it: its rows are rows of this one too, and have no key of this one's. */
+  /** A table that inherits from it. Its rows also belong to this table but not to this primary key. */
   heir: string | null;
-  /** The names that it has. */
+  /** Its column names. */
   columns: string[];
-  /** Exact up to the number that was asked for; at most one more. */
+  /** Exact up to the requested limit; at most one more. */
   rows: number;
 }
 
-/** A table where it is before the batch: in the managed schema, or in the trash, which it comes back from in the batch. */
+/** The location of a table before the batch: the managed schema, or the trash if the batch restores it. */
 export interface Place {
   name: string;
-  /** Of the deletion that put it into the trash. */
+  /** The position of the deletion that moved it to the trash. */
   position?: number | undefined;
 }
 
 export interface Asked {
   schema: string;
   places: readonly Place[];
-  /** Where counting ends. */
+  /** The counting limit. */
   most: number;
 }
 
@@ -36,7 +36,7 @@ SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable,
   FROM (VALUES ${places}) AS w (place, schema, name) JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema
   JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind = 'r'`;
 
-/** By the index of its place; one that was dropped by hand is missing. Call it with the tables locked. */
+/** Keyed by index. Tables that someone dropped by hand are missing. Call it with the tables locked. */
 export async function readValuesFacts(
   client: pg.ClientBase,
   { schema, places, most }: Asked,
@@ -59,7 +59,7 @@ export async function readValuesFacts(
   return new Map(found.map(({ place, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? 0 }]));
 }
 
-/** A table that is too large is read no further than it has to be. */
+/** Stops reading a table once the limit is exceeded. */
 function countOf(schema: string, { name, position }: Place, { place, most }: { place: number; most: number }): Sql {
   const table = position === undefined ? qualified(schema, name) : qualified(trash(position), name);
   const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(most + 1))}`;

@@ -1,4 +1,4 @@
-/** Users and API tokens, against what the log records of them. */
+/** Compares users and API tokens with the log. */
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import { readAccounts } from '../../log/read-accounts.js';
 import { own } from '../../postgres/own-tables.js';
@@ -8,8 +8,9 @@ import type { AccountAccess, TokenAccess } from '../../schema/model/account-even
 import type { Difference } from './difference.js';
 
 /**
- * Where the accounts are not what the log records at its head. E-mail addresses, names and secrets are not in the log.
- * A database without users was restored from a log: its next start creates an admin, and records the others as deleted.
+ * Returns the accounts that differ from the log at its head. The log contains no e-mail addresses, names or secrets.
+ * A database without users was restored from a log: its next start creates an admin and records the others as
+ * deleted.
  */
 export async function verifyAccounts(db: Queryable): Promise<Difference[]> {
   const found = flattened(await storedAccounts(db));

@@ -1,4 +1,4 @@
-/** The rows of change requests, against what the log says of them. */
+/** Compares the rows of change requests with the log. */
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { own } from '../../postgres/own-tables.js';
@@ -8,10 +8,9 @@ import { foldChangesOf } from '../change-requests/rebuild.js';
 import { rowOf } from '../change-requests/rows.js';
 import type { Difference } from './difference.js';
 
-/** Rows of one answer. */
 const PAGE = 1_000;
 
-/** Where the rows are not what the log says up to a position. */
+/** The rows that differ from the log up to a position. */
 export async function verifyChanges(db: Queryable, position: number): Promise<Difference[]> {
   const expected = await foldChangesOf(db, { after: 0, upTo: position });
   const differences: Difference[] = [];

@@ -1,7 +1,7 @@
 /**
- * How PostgreSQL spells a column of ours. It rewrites what it is given (`a+1` → `(a + 1)`, casts added, `pg_catalog."C"`
- * → `"C"`), so our text can't be compared with the catalog's: PostgreSQL is asked to spell ours in a copy of the table
- * that is rolled back.
+ * Finds out how PostgreSQL spells a column definition. It rewrites expressions (`a+1` → `(a + 1)`, added casts,
+ * `pg_catalog."C"` → `"C"`), so the stored text cannot be compared with the catalog. PostgreSQL spells the stored
+ * text in a copy of the table that is rolled back.
  */
 import { type ColumnField, memberKey } from '../../schema/model/state.js';
 import type pg from 'pg';
@@ -10,7 +10,6 @@ import { columnTypeSql } from '../ddl/column.js';
 import { defaultExpression } from '../ddl/default-clause.js';
 import { type Sql, expression, ident, join, qualified, scratch, sql } from '../ddl/sql.js';
 
-/** As the catalog has it: see CatalogColumn. */
 export interface SpelledColumn {
   type: string;
   collation: string | null;
@@ -22,8 +21,9 @@ export interface SpelledColumn {
 const COPIES_AT_ONCE = 100;
 
 /**
- * By memberKey; a column that PostgreSQL doesn't take (any longer) is missing. Inside a transaction; it is left as it
- * was. @param fields of columns that are there
+ * Keyed by memberKey. A column that PostgreSQL rejects is missing. Call it inside a transaction, which it leaves
+ * unchanged.
+ * @param fields of existing columns
  */
 export async function spelledColumns(
   client: pg.ClientBase,
@@ -58,11 +58,11 @@ async function readSpellings(
     }
     await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
   } catch (error) {
-    // That a lock wasn't free says nothing about the spelling.
+    // A busy lock says nothing about the spelling.
     if (isLocked(error)) throw error;
     await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
     if (fields.length === 1) return;
-    // One that fails hides the others: look at the halves.
+    // One failing column hides the others, so each half is tried separately.
     const middle = Math.ceil(fields.length / 2);
     await readSpellings(client, schema, fields.slice(0, middle), found);
     await readSpellings(client, schema, fields.slice(middle), found);
@@ -72,8 +72,8 @@ async function readSpellings(
 const PREFIX = 'column_';
 
 /**
- * The same columns without their generation, and one more: it may be named like none of them. Its default is set
- * afterwards, because ADD COLUMN would compute it.
+ * Copies the columns without their generation and adds one with a unique name. Its default is set afterwards, because
+ * ADD COLUMN would evaluate it.
  */
 function copyOf(field: ColumnField, index: number, schema: string): Sql {
   const name = `${PREFIX}${index}`;
@@ -91,7 +91,7 @@ function copyOf(field: ColumnField, index: number, schema: string): Sql {
 const addColumn = (table: Sql, field: ColumnField): Sql =>
   sql`ALTER TABLE ${table} ADD COLUMN ${ident(field.field)} ${columnTypeSql(field)}`;
 
-/** Meanwhile the copy bears the table's name: an expression may say it (`articles.title`). */
+/** The copy temporarily has the table's name, because an expression may contain it (`articles.title`). */
 function addGenerated(name: string, field: ColumnField, generation: Sql): Sql {
   const { collection } = field;
   const added = sql`${addColumn(scratch(collection), field)} GENERATED ALWAYS AS ${generation} STORED`;

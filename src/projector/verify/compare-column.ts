@@ -1,4 +1,4 @@
-/** One field of the fold against one column of the catalog. */
+/** Compares a field of the fold with a column of the catalog. */
 import type { ColumnField } from '../../schema/model/state.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
@@ -11,13 +11,13 @@ import type { SpelledColumn } from './column-spellings.js';
 type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
 
 interface How {
-  /** As PostgreSQL spells ours, where it was asked. */
+  /** PostgreSQL's spelling of the stored definition, if it was determined. */
   spelled: SpelledColumn | undefined;
-  /** Whether what makes its values isn't ours. */
+  /** Checks whether the default or generation expression is unmanaged. */
   isUnmanaged: (kind: 'default' | 'generated') => boolean;
 }
 
-/** Members that differ, each once; empty: they are the same. Indexes and constraints are compared with the table's. */
+/** Returns each differing member once. Indexes and constraints are compared with the table. */
 export function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isUnmanaged }: How): Member[] {
   const { schema } = field;
   const members: [string, Json, Json][] = [
@@ -35,7 +35,7 @@ export function compareColumn(field: ColumnField, column: CatalogColumn, { spell
     .map(([member, expected, found]) => ({ member, expected, found }));
 }
 
-/** Whether the two have texts that differ, and PostgreSQL may spell ours as it spells what is there. */
+/** Checks whether only the texts differ, so that PostgreSQL may spell both alike. */
 export function mayBeSpelled(field: ColumnField, column: CatalogColumn): boolean {
   const { generation_expression: generated, extras } = field.schema;
   const type = columnType(field.schema);
@@ -48,13 +48,13 @@ export function mayBeSpelled(field: ColumnField, column: CatalogColumn): boolean
   return isOther || (extras?.collation !== undefined && extras.collation !== column.collation);
 }
 
-/** format_type names the schema of a type that isn't in the search path: for an extension's type it says nothing new. */
+/** format_type qualifies a type outside the search path. For a type of an extension the schema is irrelevant. */
 function typeOf({ type, builtIn }: CatalogColumn, expected: string, spelled: SpelledColumn | undefined): string {
   if (spelled?.type === type) return expected;
   return !builtIn && type.endsWith(`.${expected}`) ? expected : type;
 }
 
-/** One that is kept as SQL is compared as SQL. */
+/** A default stored as SQL is compared as SQL. */
 function defaultMember(
   field: ColumnField,
   column: CatalogColumn,
@@ -66,14 +66,14 @@ function defaultMember(
   return ['schema.default_value', { sql: extras.default }, column.default === null ? null : { sql: column.default }];
 }
 
-/** A default that the normal form can't say is given as PostgreSQL spells it, marked as SQL. */
+/** A default without a normal form is reported in PostgreSQL's spelling, marked as SQL. */
 function defaultOf({ type, schema }: ColumnField, column: CatalogColumn): Json {
   if (column.default === null) return null;
   const value = defaultFromCatalog(type, schema, column.default);
   return value === undefined ? { sql: column.default } : value;
 }
 
-/** What NOT NULL is called matters only where it is said, and where it has a name at all. */
+/** The name of a NOT NULL constraint is compared only if the log records it and the server has such names. */
 function notNullNames({ extras }: ColumnSchema, { notNull }: CatalogColumn): [Json, Json] {
   const expected = extras?.not_null_name ?? null;
   return expected === null || notNull === null ? [null, null] : [expected, notNull.name];
@@ -92,12 +92,12 @@ function expectedCounting(schema: ColumnSchema): Json {
   return isIdentity(schema) && schema.extras?.identity === 'always' ? 'always' : isIdentity(schema);
 }
 
-/** GENERATED ALWAYS AS IDENTITY isn't what we make: rows couldn't bring their own key. */
+/** The service never creates GENERATED ALWAYS AS IDENTITY, because it would reject explicit keys. */
 function countsOnItsOwn({ identity }: CatalogColumn): Json {
   return identity === 'always' ? 'always' : identity !== null;
 }
 
-/** The same expression reads the same to people, however PostgreSQL spells it. */
+/** Equal expressions are displayed alike, whatever PostgreSQL's spelling is. */
 function generationMember(
   { schema }: ColumnField,
   { generated }: CatalogColumn,

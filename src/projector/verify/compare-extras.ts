@@ -1,4 +1,4 @@
-/** Partitioning, and what tables use beside themselves: fold against catalog. */
+/** Compares partitioning and the objects that tables use with the catalog. */
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import { hasColumn, type CollectionNode, type State, extrasOf } from '../../schema/model/state.js';
@@ -16,7 +16,7 @@ interface Context {
   objects: CatalogObjects;
 }
 
-/** Members that differ; empty: they are the same. What other tables need too is compared for each of them. */
+/** Returns the differing members. Shared objects are compared for each table. */
 export function compareExtras(node: CollectionNode, table: CatalogTable, context: Context): Member[] {
   const extras = extrasOf(node);
   const parent = table.partitionOf && { table: table.partitionOf.table, bound: table.partitionOf.bound };
@@ -30,14 +30,14 @@ export function compareExtras(node: CollectionNode, table: CatalogTable, context
   return [...members, ...needs, ...compareSequences(node, table, objects)];
 }
 
-/** @param found what the table uses: more than was expected is no difference, its columns say so themselves */
+/** @param found the objects that the table uses; extra ones are reported through their columns */
 function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects): Member[] {
   const other = found.find((each) => needLabel(each) === needLabel(need)) ?? unused(need, objects);
   if (jsonEqual(need, other)) return [];
   return [{ member: needLabel(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
 }
 
-/** What nothing of the table uses any longer is looked for by itself; of a type only whether it is there. */
+/** Objects that the table no longer uses are looked up separately. For a type, only its existence is checked. */
 function unused(need: Need, { extensions, sequences, collations, typeNames }: CatalogObjects): Need | undefined {
   if (need.kind === 'extension') return extensions.has(need.name) ? need : undefined;
   if (need.kind === 'collation') {
@@ -49,7 +49,7 @@ function unused(need: Need, { extensions, sequences, collations, typeNames }: Ca
   return sequence && { kind: 'sequence', name: need.name, ...sequenceOptions(sequence, 'bigint') };
 }
 
-/** The sequences of identity columns. What they are called matters only where it is said. */
+/** Compares identity sequences. Their names are compared only if the log records them. */
 function compareSequences(node: CollectionNode, table: CatalogTable, { sequences }: CatalogObjects): Member[] {
   return table.columns.flatMap((column): Member[] => {
     const field = node.fields.get(column.name);

@@ -1,4 +1,4 @@
-/** Constraints and indexes of the fold against those of the catalog: by name, as small documents. */
+/** Compares constraints and indexes with the catalog, by name, as small documents. */
 import { hasColumn, extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
@@ -8,7 +8,7 @@ import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns, referencedCo
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { Difference } from './difference.js';
 
-/** `shape`: what is compared. `field`: the one it is about, where it is about one. */
+/** `shape`: the compared document. `field`: the field that it concerns, if any. */
 interface Named {
   kind: 'constraint' | 'index';
   name: string;
@@ -18,7 +18,7 @@ interface Named {
 
 type KeyDifference = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;
 
-/** What is missing is `found: null`, what is too much `expected: null`. */
+/** Missing objects have `found: null`, extra ones `expected: null`. */
 export function compareNamed(expected: readonly Named[], there: readonly Named[]): KeyDifference[] {
   const found = new Map(there.map((each) => [each.name, each]));
   const differences: KeyDifference[] = [];
@@ -36,15 +36,14 @@ function difference({ kind, name, field }: Named, expected: Json, found: Json): 
 }
 
 /**
- * Those of fields and relations, and those that are kept in PostgreSQL's words, which take the place of the others by
- * name.
+ * Constraints of fields and relations. Constraints stored as PostgreSQL definitions replace those with the same name.
  */
 export function expectedConstraints(node: CollectionNode, context: { state: State; schema: string }): Named[] {
   const expected = [...ownConstraints(node)];
   for (const relation of node.relations.values()) {
     if (hasForeignKey(relation)) expected.push(foreignKey(relation, context));
   }
-  // What is kept in PostgreSQL's words is compared in these.
+  // Constraints stored as PostgreSQL definitions are compared by their definition.
   const defined = definedConstraints(node);
   const inWords = [...defined].map(([name, definition]): Named => ({
     kind: 'constraint',
@@ -64,7 +63,7 @@ function* ownConstraints(node: CollectionNode): Generator<Named> {
   }
 }
 
-/** Definitions by name, of the constraints that are kept so. */
+/** Maps names to definitions, for constraints stored as definitions. */
 export function definedConstraints({ collection }: CollectionNode): Map<string, string> {
   const { constraints = [], primary_key: key } = extrasOf({ collection });
   const defined = new Map(constraints.map(({ name, definition }) => [name, definition]));
@@ -72,7 +71,7 @@ export function definedConstraints({ collection }: CollectionNode): Map<string, 
   return defined;
 }
 
-/** Constraints and indexes, as `kind name`, of the table that are not managed. */
+/** Unmanaged constraints and indexes of the table, as `kind name`. */
 export function unmanagedParts({ collection }: CollectionNode): ReadonlySet<string> {
   return new Set(extrasOf({ collection }).unmanaged?.map(({ kind, name }) => `${kind} ${name}`));
 }
@@ -105,7 +104,7 @@ const about = (columns: readonly (string | null)[]): { field?: string } => {
   return typeof only === 'string' && more.length === 0 ? { field: only } : {};
 };
 
-/** What is as we make it goes without saying: validated, not deferrable. */
+/** Leaves out the defaults: validated, not deferrable. */
 export function toConstraintShape(found: CatalogConstraint, defined: ReadonlyMap<string, string>): Named {
   const { kind, columns, references, validated, deferrable, initiallyDeferred } = found;
   if (defined.has(found.name)) return { kind: 'constraint', name: found.name, shape: { definition: found.definition } };
@@ -121,7 +120,7 @@ export function toConstraintShape(found: CatalogConstraint, defined: ReadonlyMap
 
 const PLAIN_INDEX = { method: 'btree', unique: false, valid: true } as const;
 
-/** Without those of constraints. Those of fields come first. */
+/** Excludes the indexes of constraints. Those of fields come first. */
 export function expectedIndexes(node: CollectionNode): Named[] {
   const plain = [...node.fields.values()].filter(hasColumn).filter((field) => field.schema.is_indexed);
   const kept = extrasOf(node).indexes ?? [];
@@ -136,7 +135,7 @@ export function expectedIndexes(node: CollectionNode): Named[] {
   ];
 }
 
-/** An index that says more than its column, or is kept so, is given with its definition. */
+/** An index that is stored as a definition, or has more than its column, is shown with its definition. */
 export function toIndexShape(index: CatalogIndex, node: CollectionNode): Named {
   const { name, method, unique, valid, columns, tail, plain } = index;
   const isKept = extrasOf(node).indexes?.some((each) => each.name === name) === true;

@@ -1,4 +1,4 @@
-/** One collection of the fold against one table of the catalog. */
+/** Compares a collection of the fold with a table of the catalog. */
 import { hasColumn, memberKey, type CollectionNode, type State } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
@@ -17,22 +17,22 @@ import {
 import type { Difference } from './difference.js';
 import type { Json } from '../../kernel/json.js';
 
-/** What a comparison needs to know beside the two. */
+/** The context of a comparison. */
 export interface Comparison {
   state: State;
-  /** PostgreSQL's schema that holds the tables. */
+  /** The managed schema. */
   schema: string;
-  /** Whether the index of a field is still to be built. */
+  /** Checks whether the index of a field is still to be built. */
   isPending: (collection: string, field: string) => boolean;
-  /** By memberKey: how PostgreSQL spells a column of ours. */
+  /** Keyed by memberKey: PostgreSQL's spelling of stored columns. */
   spelled: ReadonlyMap<string, SpelledColumn>;
-  /** What tables use beside themselves. */
+  /** The objects that tables use. */
   objects: CatalogObjects;
 }
 
 /**
- * Differences of the catalog; rows of metadata are compared elsewhere. What is unmanaged is passed over, as is an index
- * that is still to be built.
+ * Returns the differences from the catalog; metadata rows are compared elsewhere. Ignores unmanaged objects and
+ * indexes that are still to be built.
  */
 export function compareTable(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
   const { collection, schema } = node.collection;
@@ -45,7 +45,7 @@ export function compareTable(node: CollectionNode, table: CatalogTable, context:
   differences.push(...compareColumns(node, table, context));
   const expected = { constraints: expectedConstraints(node, context), indexes: expectedIndexes(node) };
   const unmanaged = new Set(unmanagedParts(node));
-  // A part of the log's own is looked at, whatever of that name was left out before.
+  // Objects in the log are compared, even if an unmanaged object had the same name before.
   for (const { kind, name } of [...expected.constraints, ...expected.indexes]) unmanaged.delete(`${kind} ${name}`);
   const defined = definedConstraints(node);
   const constraints = table.constraints
@@ -64,7 +64,7 @@ export function compareTable(node: CollectionNode, table: CatalogTable, context:
   return differences;
 }
 
-/** Not there yet, or being built. */
+/** False if it does not exist or is being built. */
 const isBuilt = (found: Json): boolean => found !== null && (found as { valid?: boolean }).valid !== false;
 
 function compareColumns(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {

@@ -1,7 +1,7 @@
 /**
- * How PostgreSQL spells a definition of ours today. It rewrites constraints and indexes when a column of theirs changes
- * its type (`(v)::text <> 'x'` → `v <> 'x'`), and the fold keeps the text they were made of: PostgreSQL is asked to
- * spell that in a copy of the table that is rolled back.
+ * Finds out how PostgreSQL spells a stored definition today. It rewrites constraints and indexes when their column
+ * changes type (`(v)::text <> 'x'` → `v <> 'x'`), but the fold keeps the original text. PostgreSQL spells that text
+ * in a copy of the table that is rolled back.
  */
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
@@ -27,7 +27,7 @@ import {
 } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
-/** Without the differences that are none but in spelling. Inside a transaction; it is left as it was. */
+/** Removes differences in spelling only. Call it inside a transaction, which it leaves unchanged. */
 export async function withoutEquivalent(
   client: pg.ClientBase,
   schema: string,
@@ -49,9 +49,7 @@ export async function withoutEquivalent(
 interface Pair {
   kind: 'constraint' | 'index';
   collection: string;
-  /** Ours. */
   expected: string;
-  /** The catalog's. */
   found: string;
 }
 
@@ -70,7 +68,7 @@ function definitionOf(side: Json | undefined): { definition: string; rest: objec
 
 type SpelledNeed = Extract<Need, { kind: 'domain' | 'collation' }>;
 
-/** Of a table's needs, where it is there. */
+/** For an existing object that the table needs. */
 function spelledNeed({ member, expected, found }: Difference): SpelledNeed | null {
   return /^(domain|collation) /.test(member) && isObject(expected) && isObject(found)
     ? (expected as unknown as SpelledNeed)
@@ -84,7 +82,7 @@ async function spelled(client: pg.ClientBase, schema: string, pair: Pair): Promi
   return tried<string>(client, () => withAddition(schema, pair), SPELLING[pair.kind]);
 }
 
-/** Whether it is about how a table is partitioned, or about its bounds, and those of ours are those that are there. */
+/** Checks whether a difference in partitioning or partition bounds is only one of spelling. */
 async function isPartitionSpelled(client: pg.ClientBase, schema: string, difference: Difference): Promise<boolean> {
   const { collection, member, expected, found } = difference;
   if (member === 'partition_by' && typeof expected === 'string' && typeof found === 'string') {
@@ -98,7 +96,7 @@ async function isPartitionSpelled(client: pg.ClientBase, schema: string, differe
   return (await tried<string>(client, () => partition(qualified(schema, parent), bound), BOUND)) === found['bound'];
 }
 
-/** Of a table that is divided as the parent is. */
+/** A table that is partitioned like the parent. */
 function partition(parent: Sql, bound: string): Sql {
   const like = literal(sql`CREATE TABLE ${PARENT} (LIKE ${parent}) PARTITION BY %s`);
   const body = sql`BEGIN EXECUTE pg_catalog.format(${like}, pg_catalog.pg_get_partkeydef(pg_catalog.to_regclass(${literal(parent)}))); END`;
@@ -109,7 +107,7 @@ const OF_COPY = sql`FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regcl
 const PARTITION_KEY = sql`SELECT pg_catalog.pg_get_partkeydef(c.oid) AS answer ${OF_COPY}`;
 const BOUND = sql`SELECT pg_catalog.pg_get_expr(c.relpartbound, c.oid) AS answer ${OF_COPY}`;
 
-/** Whether the domain or the collation that is there is as ours would be. */
+/** Checks whether the existing domain or collation equals the stored definition. */
 async function isSpelled(client: pg.ClientBase, schema: string, need: SpelledNeed): Promise<boolean> {
   const described = need.kind === 'domain' ? describedType : describedCollation;
   const [there, ours] = [described(qualified(schema, need.name)), described(COPY)];
@@ -117,7 +115,7 @@ async function isSpelled(client: pg.ClientBase, schema: string, need: SpelledNee
   return (await tried<boolean>(client, create, sql`SELECT ${there} = ${ours} AS answer`)) === true;
 }
 
-/** What the question answers after the statements, which are rolled back. undefined: they can't be made or don't run. */
+/** Runs the query after the statements and rolls them back. Returns undefined if the statements fail. */
 async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: Sql): Promise<T | undefined> {
   await client.query('SAVEPOINT dps_spelling');
   try {
@@ -125,7 +123,7 @@ async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: 
     const { rows } = await client.query<{ answer: T }>(question);
     return rows[0]?.answer;
   } catch (error) {
-    // That a lock wasn't free says nothing about the spelling.
+    // A busy lock says nothing about the spelling.
     if (isLocked(error)) throw error;
     return undefined;
   } finally {
@@ -135,13 +133,13 @@ async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: 
 
 const NAMES = ['dps_spelling', 'dps_spelling_of'] as const;
 
-/** Of what is added for a moment: an index can't bear the name of its table. */
+/** A temporary name: an index cannot have the name of its table. */
 const nameBeside = (collection: string): Sql => ident(collection === NAMES[0] ? NAMES[1] : NAMES[0]);
 
 function withAddition(schema: string, { kind, collection, expected }: Pair): Sql {
   const target = kind === 'constraint' ? targetOf(expected) : undefined;
   if (target !== undefined) return withReference(schema, { collection, expected, target });
-  // Under the table's own name, which a definition may say (`articles.title`).
+  // Uses the table's own name, which a definition may contain (`articles.title`).
   const [copy, name] = [scratch(collection), nameBeside(collection)];
   const added =
     kind === 'constraint'
@@ -150,7 +148,7 @@ function withAddition(schema: string, { kind, collection, expected }: Pair): Sql
   return sql`CREATE TABLE ${copy} (LIKE ${qualified(schema, collection)}); ${added}`;
 }
 
-/** The table that a foreign key points at. */
+/** The table that a foreign key references. */
 function targetOf(definition: string): string | undefined {
   const parsed = parseConstraint(definition);
   return typeof parsed === 'string' ? undefined : parsed.references?.table;
@@ -162,7 +160,10 @@ interface Reference {
   target: string;
 }
 
-/** A temporary table points only at temporary tables, so both are copied, under their own names, which then come first. */
+/**
+ * A temporary table can only reference temporary tables, so both are copied under their own names, which take
+ * precedence.
+ */
 function withReference(schema: string, { collection, expected, target }: Reference): Sql {
   const copies = [...new Set([collection, target])].map(
     (name) => sql`CREATE TABLE ${scratch(name)} (LIKE ${qualified(schema, name)} INCLUDING INDEXES)`,

@@ -1,4 +1,4 @@
-/** The three-way comparison: what the fold says, what the metadata rows say, what PostgreSQL's catalog says. */
+/** Compares the fold, the metadata rows and PostgreSQL's catalog. */
 import type pg from 'pg';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
@@ -22,14 +22,14 @@ export type { Difference } from './difference.js';
 
 export interface Verification {
   ok: boolean;
-  /** By collection. System tables, unmanaged tables and indexes still to be built after their commit are none. */
+  /** Ordered by collection. Excludes system tables, unmanaged tables and indexes still to be built. */
   differences: Difference[];
 }
 
 /**
- * Compares the fold with the metadata rows and the catalog. `state` must be the one that the database is at: call it
- * under the log's lock. Inside a transaction it leaves nothing behind (it needs one that may write: PostgreSQL spells
- * an expression only for a table that has it); outside one it opens its own and rolls it back.
+ * Compares the fold with the metadata rows and the catalog. `state` must match the position of the database, so call
+ * it under the log's lock. In a transaction it leaves nothing behind, but the transaction must be writable:
+ * PostgreSQL spells an expression only for a table that has it. Outside one, it opens its own and rolls it back.
  */
 export async function verify(client: pg.ClientBase, state: State, schema: string): Promise<Verification> {
   const own = client.getTransactionStatus() === 'I';
@@ -49,7 +49,7 @@ export async function verify(client: pg.ClientBase, state: State, schema: string
   }
 }
 
-/** Fold against catalog only. Inside a transaction. */
+/** Compares only the fold with the catalog. Call it inside a transaction. */
 export async function verifyCatalog(client: pg.ClientBase, state: State, schema: string): Promise<Difference[]> {
   const names = [...state.collections.keys()];
   const tables = new Map((await readCatalog(client, schema, names)).map((table) => [table.name, table]));
@@ -85,7 +85,7 @@ const orphans = ({ name: collection, prepared }: CatalogTable, living: ReadonlyS
       found: { prepared_for: request },
     }));
 
-/** A table for each collection that isn't a folder, and none for a folder. */
+/** Every collection except a folder has a table. */
 function comparePresence({ collection }: CollectionNode, table: CatalogTable | undefined): Difference | null {
   const [expected, there] = [collection.schema !== null, table !== undefined];
   if (expected === there) return null;
@@ -98,7 +98,7 @@ function comparePresence({ collection }: CollectionNode, table: CatalogTable | u
   };
 }
 
-/** Columns that are there, and may differ in nothing but their spelling. */
+/** Existing columns that may differ only in spelling. */
 async function otherwiseSpelled(state: State, tables: ReadonlyMap<string, CatalogTable>): Promise<ColumnField[]> {
   const found: ColumnField[] = [];
   const slice = createTimeSlice();

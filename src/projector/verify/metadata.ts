@@ -1,4 +1,4 @@
-/** Fold against metadata rows. */
+/** Compares the fold with the metadata rows. */
 import type pg from 'pg';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
@@ -14,7 +14,7 @@ const FIELDS = sql`SELECT collection, field, type, meta, schema FROM ${own.field
 const RELATIONS = sql`SELECT pg_catalog.to_jsonb(id) AS id, many_collection, many_field, one_collection, one_field, one_collection_field,
   one_allowed_collections, junction_field, sort_field, one_deselect_action, schema FROM ${own.relations}`;
 
-/** What a row is about: the member a missing or extra one is named by, and the columns of its key. */
+/** A kind of row: the member that names a missing or extra one, and its key columns. */
 interface Kind {
   member: 'collection' | 'field' | 'relation';
   key: readonly [collection: string, field?: string];
@@ -32,7 +32,7 @@ function placeOf(
   return field === undefined ? place : { ...place, field: row[field] as string };
 }
 
-/** Every member of a row that isn't what the fold says, and every row too many or too few. */
+/** Returns every differing member, and every extra or missing row. */
 export async function verifyMetadata(client: pg.ClientBase, state: State): Promise<Difference[]> {
   const nodes = [...state.collections.values()];
   const compared = async (kind: Kind, rowsOf: RowsOf, text: string): Promise<Difference[]> => {
@@ -67,7 +67,7 @@ async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: reado
   }
   const differences: Difference[] = [];
   for (const node of nodes) {
-    // Most nodes have no row of some kind: looking through them takes its time as well.
+    // Most nodes have no row of some kind, but iterating over them also takes time.
     if (slice.isOver()) await slice.yield();
     for (const document of rowsOf(node) as Iterable<Document>) {
       if (slice.isOver()) await slice.yield();
@@ -79,7 +79,7 @@ async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: reado
       else differences.push(...compareMembers(document, row).map((member) => ({ ...place, ...member })));
     }
   }
-  // What is the same is most of it: only the rest is put in order, here by field; whoever asked does it by collection.
+  // Most rows are equal, so only the differences are sorted, here by field. The caller sorts by collection.
   const ordered = await runYielding(
     sortedInSteps(differences, (a, b) => byName(a.field ?? '', b.field ?? '')),
     slice,
@@ -93,7 +93,7 @@ async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: reado
 
 type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
 
-/** One level into meta and schema, so that a difference names the member and not the whole document. */
+/** Goes one level into meta and schema, so that a difference names the member instead of the document. */
 function compareMembers(expected: Document, found: Document, prefix = ''): Member[] {
   const members = new Set([...Object.keys(expected), ...Object.keys(found)]);
   return [...members].flatMap((name) => {
@@ -104,7 +104,7 @@ function compareMembers(expected: Document, found: Document, prefix = ''): Membe
   });
 }
 
-/** Of a member that is null, or not there at all: who reads the rows may ask for it. */
+/** Distinguishes null from a missing member, because readers of the rows may test for it. */
 function missingMember(
   expected: Document,
   found: Document,

@@ -1,10 +1,10 @@
-/** Indexes whose building after the commit is still to come. */
+/** Indexes that are still to be built after their commit. */
 import { memberKey } from '../../schema/model/state.js';
 import type pg from 'pg';
 import { sql, own } from '../ddl/sql.js';
 import { type PlacedTarget, renamedTarget, renamesWithin } from './renamed-target.js';
 
-/** The row of service_projections that the builder of indexes keeps. */
+/** The row of the index builder in service_projections. */
 export const INDEX_PROJECTION = 'indexes';
 
 const UNFINISHED = sql`
@@ -13,7 +13,7 @@ FROM ${own.events} e
 WHERE e.position > coalesce((SELECT p.position FROM ${own.projections} p WHERE p.name = $1), 0)
   AND e.data @> '{"concurrent_indexes": true}' ORDER BY e.position`;
 
-/** Tells whether the index of a field is awaited: an event asked for it that the builder hasn't dealt with. */
+/** Returns a check for pending indexes: an event requested one that the builder has not processed. */
 export async function pendingIndexes(client: pg.ClientBase): Promise<(collection: string, field: string) => boolean> {
   const { rows } = await client.query<PlacedTarget>(UNFINISHED, [INDEX_PROJECTION]);
   const [first] = rows;

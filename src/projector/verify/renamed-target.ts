@@ -1,8 +1,8 @@
-/** Where the field of an event is now: what an index was asked for may have another name since. */
+/** Resolves the current name of an event's field, which may have been renamed since. */
 import type { Queryable } from '../../postgres/pool.js';
 import { sql, own } from '../ddl/sql.js';
 
-/** A field as the event at a position names it. */
+/** A field with its name at a position. */
 export interface PlacedTarget {
   collection: string;
   field: string;
@@ -20,12 +20,12 @@ const RENAMES = sql`
 SELECT position, collection, field, data ->> 'to'::text AS "to" FROM ${own.events}
  WHERE type IN ('collection.renamed', 'field.renamed') AND position > $1 AND position <= $2 ORDER BY position`;
 
-/** Renames after a position and up to another one, in order. */
+/** The renames between two positions, in order. */
 export async function renamesWithin(db: Queryable, after: number, upTo: number): Promise<readonly RenameRow[]> {
   return (await db.query<RenameRow>(RENAMES, [after, upTo])).rows;
 }
 
-/** The names that a target has after the renames; those before its event say nothing of it. */
+/** Applies the renames after the target's event. */
 export function renamedTarget(target: PlacedTarget, renames: readonly RenameRow[]): Omit<PlacedTarget, 'position'> {
   let { collection, field } = target;
   for (const rename of renames) {

@@ -1,4 +1,4 @@
-/** The list of the trash, against what the log says of it and what the catalog holds. */
+/** Compares the trash list with the log and the catalog. */
 import { type End, endsOf } from '../../log/life-ends.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -7,12 +7,12 @@ import { type KeptDeletion, allKeptDeletions } from '../trash/kept-deletions.js'
 import type { TrashEntry } from '../trash/list.js';
 import type { Difference } from './difference.js';
 
-/** What the list takes from the log. */
+/** The members that the list takes from the log. */
 const MEMBERS = ['kind', 'collection', 'field', 'batch', 'deleted_at', 'kept_until'] as const;
 
 interface Row extends Pick<TrashEntry, (typeof MEMBERS)[number] | 'position' | 'identity'> {
   there: boolean;
-  /** The event that took it out of the trash. */
+  /** The event that removed it from the trash. */
   ended: number | null;
 }
 
@@ -24,8 +24,8 @@ SELECT t.position::float8 AS position, t.kind, t.collection, t.field, t.identity
   FROM ${own.trash} t ORDER BY t.position`;
 
 /**
- * What is not in the list and should be, can't come back, or shouldn't be in it, and what is said of it otherwise than by
- * the log. What a log that was replayed says was kept isn't there, nor in the list, and that is right.
+ * Returns missing, extra and wrong entries, and entries that cannot be restored. In a replayed log, kept objects
+ * exist neither in the database nor in the list, which is correct.
  */
 export async function verifyTrash(db: Queryable): Promise<Difference[]> {
   const { rows } = await db.query<Row>(ENTRIES);
@@ -43,7 +43,7 @@ export async function verifyTrash(db: Queryable): Promise<Difference[]> {
   ];
 }
 
-/** As the fold gives them. */
+/** The format of identities in the fold. */
 const IDENTITY = /^[1-9]\d{0,14}(\.[1-9]\d{0,5})?$/;
 
 function differencesOf(row: Row, said: KeptDeletion | undefined, end: End | undefined): Difference[] {
@@ -60,17 +60,17 @@ function differencesOf(row: Row, said: KeptDeletion | undefined, end: End | unde
   }));
   if (end?.position !== position || !end.isOwn)
     others.push({ ...placeOf(said, 'identity'), expected: 'what was deleted', found: row.identity });
-  // By the names that the log says.
+  // Uses the names from the log.
   if (there || others.length > 0) return others;
   return [{ ...placeOf(row), expected: `kept until ${kept_until}`, found: null }];
 }
 
 interface EarlyPurge extends Pick<Row, 'position' | 'collection' | 'field' | 'kept_until'> {
-  /** Position of the purge. */
+  /** The position of the purge. */
   purge: number;
 }
 
-/** Purges that say that the time was over, when the deletion says that it was not. */
+/** Purges marked as expired although the deletion had not expired. */
 const EARLY = `
 SELECT e.position::float8 AS purge, d.position::float8 AS position, d.collection, d.field,
        ${shownTime("(d.data ->> 'kept_until'::text)::timestamptz")} AS kept_until

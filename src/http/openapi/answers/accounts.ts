@@ -1,4 +1,3 @@
-/** Users, tokens and sessions, as answers show them. */
 import { z } from 'zod';
 import { ROLES, USER_STATUSES } from '../../../auth/caller.js';
 

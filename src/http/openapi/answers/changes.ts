@@ -1,4 +1,3 @@
-/** Change requests, as answers show them. */
 import { z } from 'zod';
 import { CHANGE_STATES } from '../../../schema/change-requests/model.js';
 import { CHANGE_ACTIONS } from '../../../schema/change-requests/actions.js';

@@ -1,8 +1,8 @@
-/** The one shape of refusals. */
+/** The response format of errors. */
 import { z } from 'zod';
 import { STATUS } from '../../errors.js';
 
-/** Which further members an error has depends on its code. */
+/** The code determines the further members of an error. */
 export const errors = z
   .strictObject({
     errors: z

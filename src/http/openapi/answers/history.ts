@@ -1,4 +1,3 @@
-/** Events and what is made of them, as answers show them. */
 import { z } from 'zod';
 import { EVENT_KINDS } from '../../../schema/fold/event-schemas.js';
 import type { EventType } from '../../../schema/model/events.js';
@@ -23,7 +22,7 @@ const cause = {
 
 const TYPES = Object.keys(EVENT_KINDS) as EventType[];
 
-/** What every version of a type carries. */
+/** The data of every version of a type. */
 function dataOf(type: EventType): z.ZodType {
   const [first, ...others] = EVENT_KINDS[type].versions;
   if (first === undefined) throw new Error(`${type} has no version`);
@@ -49,7 +48,7 @@ const anyEvent = z.strictObject({
 
 const eventOf = (type: EventType) => anyEvent.extend({ type: z.literal(type), data: dataOf(type) });
 
-/** What a newer release has written: the history shows it as it is stored. */
+/** An event of a newer release, shown as it is stored. */
 const laterEvent = anyEvent
   .extend({ type: text.regex(new RegExp(`^(?!(?:${TYPES.map((type) => type.replace('.', '\\.')).join('|')})$)`)) })
   .meta({ id: 'LaterEvent', description: 'Of a type that this release does not know' });
@@ -59,7 +58,7 @@ const nameOf = (type: EventType): string =>
   type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const shaped = TYPES.map((type) => ({ type, shape: eventOf(type) }));
-/** A union of one or more. */
+/** A union of one or more shapes. */
 const oneOfTypes = <S extends z.core.$ZodTypeDiscriminable>(shapes: S[]) =>
   z.discriminatedUnion('type', shapes as [S, ...S[]]);
 
@@ -67,12 +66,12 @@ const knownEvent = oneOfTypes(shaped.map(({ type, shape }) => shape.meta({ id: `
 
 export const event = z.union([...knownEvent.options, laterEvent]).meta({ id: 'Event' });
 
-/** An event with the change that it made. */
+/** An event with the changes it made. */
 export const lifeEvent = oneOfTypes(shaped.map(({ shape }) => shape.extend({ diff: schemaChanges }))).meta({
   id: 'CollectionEvent',
 });
 
-/** An event as decided, before the log has given it a place. */
+/** A decided event without a position. */
 export const plannedEvent = z
   .strictObject({
     type: z.enum(TYPES),
@@ -104,7 +103,7 @@ const changed = <S extends z.ZodType>(shape: S) =>
     after: shape.nullable().describe('null: it is removed'),
   });
 
-/** Of two moments next to each other, or of many that follow. */
+/** The changes between two points in time, for one or several steps. */
 const documentChanges = z
   .strictObject({
     collections: z.array(changed(snapshot.shape.collections.element)),
@@ -117,7 +116,7 @@ export const changedBatch = batch
   .extend({ changes: documentChanges.nullable().describe('null: too many to be listed') })
   .meta({ id: 'ChangedBatch' });
 
-/** The schema of a moment, as lists show it. */
+/** The schema at a point in time, as lists show it. */
 export const pastDocuments = z.strictObject({
   data: z
     .strictObject({
@@ -132,7 +131,7 @@ export const pastDocuments = z.strictObject({
 const place = z.strictObject({ position, hash: hash.nullable() });
 const divergence = z.strictObject({ seen: place, found: place, fork: z.int().nullable().optional(), noticed_at: text });
 
-/** What went on with a log that is not the one that was seen. */
+/** The acknowledgement of a diverged log. */
 export const acknowledged = z
   .strictObject({ position, divergences: z.array(divergence) })
   .meta({ id: 'LogAcknowledgement' });
@@ -150,7 +149,7 @@ export const verification = z
   })
   .meta({ id: 'LogVerification' });
 
-/** A key that signs checkpoints, or did. */
+/** A current or former signing key of checkpoints. */
 export const checkpointKey = z
   .strictObject({
     key: text.describe('The public key as a verifier of signed notes takes it: name+id+key'),
@@ -160,10 +159,10 @@ export const checkpointKey = z
   })
   .meta({ id: 'CheckpointKey' });
 
-/** Of pages of the log: what `after` the next page takes; null at the end. */
+/** Pages of the log: the value for `after` of the next page; null at the end. */
 export const next = z.strictObject({ next: position.nullable() });
 
-/** From the event that made a collection to the one that deleted it, by all the names it had. */
+/** From creation to deletion of a collection, under all its names. */
 const life = z
   .strictObject({
     identity: text.describe('Of the collection, whatever it is called'),
@@ -179,5 +178,5 @@ const life = z
   })
   .meta({ id: 'CollectionLife' });
 
-/** Of the history of a collection. */
+/** The history of a collection. */
 export const lives = next.extend({ lives: z.array(life).describe('Of all collections that ever had the name') });

@@ -1,4 +1,3 @@
-/** What operators and clients ask about the service itself, as answers show it. */
 import { z } from 'zod';
 import { PROJECTION_NAMES } from '../../../projector/projections/index.js';
 import { errors } from './errors.js';
@@ -99,7 +98,7 @@ export const verification = z.strictObject({ ok: z.boolean(), position, differen
 
 const count = z.int().min(0).optional();
 
-/** Which members there are depends on the projection. */
+/** The members depend on the projection. */
 export const rebuilt = z
   .strictObject({
     name: projectionName,

@@ -1,4 +1,3 @@
-/** Answers about the policy. */
 import { z } from 'zod';
 import { LEVELS } from '../../../schema/findings/index.js';
 import { policy, policyBody } from '../../policy/policy-body.js';

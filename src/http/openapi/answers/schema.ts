@@ -1,4 +1,3 @@
-/** Collections, fields, relations, snapshots and diffs, as answers show them. */
 import { z } from 'zod';
 import { columnExtrasV1, tableExtrasV1 } from '../../../schema/fold/extras-schemas.js';
 import { ACTIONS } from '../../../schema/policy/index.js';

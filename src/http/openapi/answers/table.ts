@@ -1,4 +1,3 @@
-/** A collection's table as PostgreSQL knows it, as answers show it. */
 import { z } from 'zod';
 
 const text = z.string();

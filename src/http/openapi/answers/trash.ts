@@ -1,4 +1,3 @@
-/** The trash, as answers show it. */
 import { z } from 'zod';
 
 const text = z.string();

@@ -1,4 +1,3 @@
-/** Sessions, users and their tokens. */
 import { z } from 'zod';
 import { credentials, newToken, newUser, refreshToken, userChanges } from '../../account-bodies.js';
 import * as accounts from '../answers/accounts.js';

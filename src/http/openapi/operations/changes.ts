@@ -1,9 +1,8 @@
-/** Change requests. */
 import * as bodies from '../../change-requests/bodies.js';
 import { actedOn, changeRequest, changeSummary, reverting } from '../answers/changes.js';
 import { data, type OperationDoc, type OperationDocs, page } from '../operation-doc.js';
 
-/** Of what people do with a request. */
+/** Actions on a request. */
 const acts = {
   answer: data(actedOn),
   changes: true,

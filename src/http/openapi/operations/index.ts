@@ -1,4 +1,3 @@
-/** What the document says of every route, by method and path as the routes name them. */
 import type { OperationDocs } from '../operation-doc.js';
 import { ACCOUNT_OPERATIONS } from './accounts.js';
 import { CHANGE_OPERATIONS } from './changes.js';

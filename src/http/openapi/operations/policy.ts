@@ -1,4 +1,3 @@
-/** The policy. */
 import { policy, policyBody } from '../../policy/policy-body.js';
 import { policyAt, policyTest, policyTestBody } from '../answers/policy.js';
 import { data, type OperationDocs } from '../operation-doc.js';

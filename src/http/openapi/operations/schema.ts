@@ -1,4 +1,3 @@
-/** Collections, fields, relations, and the schema as a whole. */
 import { z } from 'zod';
 import * as taken from '../../../schema/normal-form/shapes.js';
 import { EXPORTS, FORMATS } from '../../answer/export.js';
@@ -8,7 +7,7 @@ import { databaseTable } from '../answers/table.js';
 import { merge } from '../merge-shapes.js';
 import { acknowledge, data, oneOrMany, type OperationDocs, page } from '../operation-doc.js';
 
-/** The media types of files that a snapshot can be saved as. */
+/** The media types of snapshot files. */
 export const EXPORT_TYPES = [...new Set(EXPORTS.map((format) => bare(FORMATS[format].type)))].filter(
   (type) => type !== 'application/json',
 );
@@ -17,10 +16,9 @@ function bare(type: string): string {
   return type.replace(/;.*/, '');
 }
 
-/** A document stands alone or in `{ "data": … }`. */
+/** A document alone or in `{ "data": … }`. */
 const wrapped = (shape: z.ZodType): z.ZodType => z.union([shape, z.strictObject({ data: shape })]);
 
-/** What has a new name, and where the old one is still said. */
 const renamed = (shape: z.ZodType): z.ZodType =>
   z.strictObject({ data: shape, warnings: z.array(shown.finding).optional() });
 

@@ -1,4 +1,3 @@
-/** History, projections, and the service itself. */
 import { z } from 'zod';
 import * as history from '../answers/history.js';
 import * as operating from '../answers/operating.js';

@@ -1,4 +1,3 @@
-/** What was deleted, and can come back. */
 import { z } from 'zod';
 import { trashEntry } from '../answers/trash.js';
 import { collection, field, finding } from '../answers/schema.js';
