@@ -36,9 +36,9 @@ CREATE INDEX service_events_subject ON :"service".service_events ((subject ->> '
 -- What had another name, for everything that follows a name through the log.
 CREATE INDEX service_events_renames ON :"service".service_events (position)
   WHERE type IN ('collection.renamed', 'field.renamed');
--- Where lives of collections begin and end.
+-- Where lives of collections and fields begin and end, and where fields are renamed.
 CREATE INDEX service_events_lives ON :"service".service_events (collection, position)
-  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted');
+  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted', 'field.created', 'field.deleted', 'field.renamed');
 -- What the trash holds unless it was restored or purged.
 CREATE INDEX service_events_kept ON :"service".service_events (position)
   WHERE type IN ('collection.deleted', 'field.deleted') AND data ? 'kept_until'::text;

@@ -1,6 +1,6 @@
 /**
- * The lives of collections: from the event that made one to the one that deleted it, by all the names it had meanwhile. What
- * comes back from the trash goes on with its life; in between it had no name.
+ * The lives of collections and fields: from the event that created one to the event that deleted it, under all the names
+ * that it had meanwhile. A restored collection or field continues its life; while it was in the trash it had no name.
  */
 import type { Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
@@ -22,17 +22,37 @@ export interface LifeName {
   until: string | null;
 }
 
+/** While a collection, or a field of it, had one name. */
+export interface NameSpan {
+  collection: string;
+  /** null: the span is about the collection. */
+  field: string | null;
+  /** Positions of the events at both ends; null: it still has the name. */
+  from: number;
+  to: number | null;
+}
+
+interface FieldLife {
+  /** The life of its collection. */
+  of: Life;
+  /** In order. */
+  spans: NameSpan[];
+}
+
 interface Row {
   position: number;
-  type: 'collection.created' | 'collection.adopted' | 'collection.deleted' | 'collection.renamed';
+  type: `collection.${'created' | 'adopted' | 'deleted' | 'renamed'}` | `field.${'created' | 'deleted' | 'renamed'}`;
   collection: string;
+  field: string | null;
   to: string | null;
-  /** Of a collection that comes back from the trash. */
-  restored: { identity: Identity; name: string } | null;
+  /** The names of a new collection's fields; null where fields are not asked for. */
+  fields: string[] | null;
+  /** A restored collection has a name and fields, a restored field has not. */
+  restored: { identity: Identity; name: string; fields: Identity[] } | null;
   occurred_at: Date;
 }
 
-const COLUMNS = `position, type, collection, data ->> 'to'::text AS "to", data -> 'restored'::text AS restored, occurred_at`;
+const COLUMNS = `position, type, collection, field, data ->> 'to'::text AS "to", data -> 'restored'::text AS restored, occurred_at`;
 
 /** Few, whatever the log holds. */
 const RENAMES = `SELECT ${COLUMNS} FROM ${own.events} WHERE type = 'collection.renamed' AND type IN ('collection.renamed', 'field.renamed') ORDER BY position`;
@@ -45,11 +65,20 @@ const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted') AND collection = ANY ($1)
  ORDER BY position`;
 
+/** The index of both holds these types and no others. */
+const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
+       CASE WHEN type IN ('collection.created', 'collection.adopted')
+            THEN pg_catalog.jsonb_path_query_array(data, '$.fields[*].field') END AS fields
+  FROM ${own.events}
+ WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted', 'field.created', 'field.deleted', 'field.renamed')
+   AND collection = ANY ($1)
+ ORDER BY position`;
+
 /** Every life in which a collection had the name, in order; empty where none ever had it. */
 export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
   const changes = await readNameChanges(db);
-  const lives = await livesOfNames(db, connected([name], changes.links), changes);
-  return lives.filter(({ names }) => names.some((each) => each.name === name));
+  const { lives } = await livesOfNames(db, connected([name], changes.links), changes);
+  return [...lives.values()].filter(({ names }) => names.some((each) => each.name === name));
 }
 
 /** The names that collections had in their lives, by identity; none of a collection that never had another name. */
@@ -58,8 +87,44 @@ export async function namesInLives(db: Queryable, names: Iterable<string>): Prom
   const changed = new Set(changes.links.flat());
   const asked = [...names].filter((name) => changed.has(name));
   if (asked.length === 0) return new Map();
-  const lives = await livesOfNames(db, connected(asked, changes.links), changes);
-  return new Map(lives.map((life) => [life.identity, life.names.map(({ name }) => name)]));
+  const { lives } = await livesOfNames(db, connected(asked, changes.links), changes);
+  return new Map([...lives].map(([identity, { names: had }]) => [identity, had.map(({ name }) => name)]));
+}
+
+export interface NamedPart {
+  collection: string;
+  field?: string | undefined;
+  /** The position at which the names are read; undefined: at the head. */
+  at?: number | undefined;
+}
+
+/**
+ * All spans of the one collection or field that has the name, or had it last. A field is looked for in the collection that
+ * has the name first, then in those that had it before. Empty where nothing ever had the name.
+ */
+export async function spansOf(db: Queryable, { collection, field, at = Infinity }: NamedPart): Promise<NameSpan[]> {
+  const changes = await readNameChanges(db);
+  const statement = field === undefined ? ENDS : ENDS_AND_FIELDS;
+  const { lives, fields } = await livesOfNames(db, connected([collection], changes.links), changes, statement);
+  const collections = [...lives.values()].map((life) => ({ of: life, spans: spansIn(life) }));
+  const called = latestFirst(collections, (span) => span.from <= at && span.collection === collection);
+  if (field === undefined) return called[0]?.spans ?? [];
+  for (const { of: life } of called) {
+    const own = [...fields.values()].filter(({ of }) => of === life);
+    const [latest] = latestFirst(own, (span) => span.from <= at && span.field === field);
+    if (latest !== undefined) return latest.spans;
+  }
+  return [];
+}
+
+/** In order. */
+export const spansIn = ({ names }: Life): NameSpan[] =>
+  names.map(({ name, from, to }) => ({ collection: name, field: null, from, to }));
+
+/** Those with a span that fits; first the one whose span began last. */
+function latestFirst<T extends { spans: readonly NameSpan[] }>(lives: T[], fits: (span: NameSpan) => boolean): T[] {
+  const began = ({ spans }: T): number => spans.findLast(fits)?.from ?? 0;
+  return lives.filter((life) => began(life) > 0).sort((a, b) => began(b) - began(a));
 }
 
 interface NameChanges {
@@ -73,42 +138,110 @@ async function readNameChanges(db: Queryable): Promise<NameChanges> {
   return { renames, links: [...renames, ...restored].map(linkOf) };
 }
 
+/** By identity, in the order of their beginnings. */
+interface Lives {
+  lives: ReadonlyMap<Identity, Life>;
+  /** Empty where the statement reads no fields. */
+  fields: ReadonlyMap<Identity, FieldLife>;
+}
+
 /** @param names with all that are linked to them */
-async function livesOfNames(db: Queryable, names: ReadonlySet<string>, { renames }: NameChanges): Promise<Life[]> {
-  const { rows: ends } = await db.query<Row>(ENDS, [[...names]]);
-  return livesIn([...renames, ...ends].sort((a, b) => a.position - b.position));
+async function livesOfNames(
+  db: Queryable,
+  names: ReadonlySet<string>,
+  { renames }: NameChanges,
+  statement = ENDS,
+): Promise<Lives> {
+  const { rows } = await db.query<Row>(statement, [[...names]]);
+  return livesIn([...renames, ...rows].sort((a, b) => a.position - b.position));
+}
+
+interface LivingCollection {
+  life: Life;
+  fields: Map<string, FieldLife>;
+}
+
+interface Walk {
+  lives: Map<Identity, Life>;
+  fields: Map<Identity, FieldLife>;
+  /** By the name that it has. */
+  alive: Map<string, LivingCollection>;
 }
 
 /** @param rows in order */
-function livesIn(rows: readonly Row[]): Life[] {
-  const lives: Life[] = [];
-  const alive = new Map<string, Life>();
+function livesIn(rows: readonly Row[]): Lives {
+  const walk: Walk = { lives: new Map(), fields: new Map(), alive: new Map() };
   for (const row of rows) {
-    if (row.type === 'collection.created' || row.type === 'collection.adopted') {
-      const life = beginLife(lives, row);
-      alive.set(row.collection, life);
-      continue;
-    }
-    const life = alive.get(row.collection);
-    // Of a collection that has nothing to do with the name.
-    if (life === undefined) continue;
-    end(life, row);
-    alive.delete(row.collection);
-    if (row.type === 'collection.renamed' && row.to !== null) {
-      begin(life, row.to, row);
-      alive.set(row.to, life);
+    if (row.type === 'collection.created' || row.type === 'collection.adopted') beginCollection(walk, row);
+    else {
+      // Other collections have nothing to do with the names.
+      const living = walk.alive.get(row.collection);
+      if (living !== undefined) STEPS[row.type](walk, living, row);
     }
   }
-  return lives;
+  return walk;
 }
 
-/** What comes back from the trash goes on with its life. */
-function beginLife(lives: Life[], row: Row): Life {
+type Step = (walk: Walk, living: LivingCollection, row: Row) => void;
+
+const STEPS: Readonly<Record<Exclude<Row['type'], 'collection.created' | 'collection.adopted'>, Step>> = {
+  'collection.deleted'({ alive }, { life, fields }, row) {
+    end(life, row);
+    for (const field of fields.values()) endSpan(field, row);
+    alive.delete(row.collection);
+  },
+  'collection.renamed'({ alive }, living, row) {
+    if (row.to === null) return;
+    end(living.life, row);
+    begin(living.life, row.to, row);
+    alive.delete(row.collection);
+    alive.set(row.to, living);
+    for (const [name, field] of living.fields) {
+      endSpan(field, row);
+      field.spans.push({ collection: row.to, field: name, from: row.position, to: null });
+    }
+  },
+  'field.created'(walk, living, row) {
+    beginField(walk, living, { ...row, identity: row.restored?.identity ?? String(row.position) });
+  },
+  'field.renamed'(_, { fields }, row) {
+    const field = fields.get(row.field ?? '');
+    if (field === undefined || row.to === null) return;
+    endSpan(field, row);
+    field.spans.push({ collection: row.collection, field: row.to, from: row.position, to: null });
+    fields.delete(row.field ?? '');
+    fields.set(row.to, field);
+  },
+  'field.deleted'(_, { fields }, row) {
+    const field = fields.get(row.field ?? '');
+    if (field === undefined) return;
+    endSpan(field, row);
+    fields.delete(row.field ?? '');
+  },
+};
+
+/** A restored collection continues its life, as its fields do. */
+function beginCollection(walk: Walk, row: Row): void {
+  const { lives, alive } = walk;
   const identity = row.restored?.identity ?? String(row.position);
-  const life = lives.find((each) => each.identity === identity) ?? { identity, names: [] };
-  if (life.names.length === 0) lives.push(life);
+  const life = lives.get(identity) ?? { identity, names: [] };
+  lives.set(identity, life);
   begin(life, row.collection, row);
-  return life;
+  const living: LivingCollection = { life, fields: new Map() };
+  alive.set(row.collection, living);
+  for (const [index, field] of (row.fields ?? []).entries()) {
+    const own = row.restored?.fields[index] ?? `${row.position}.${index + 1}`;
+    beginField(walk, living, { ...row, field, identity: own });
+  }
+}
+
+function beginField(walk: Walk, living: LivingCollection, row: Row & { identity: Identity }): void {
+  const { identity, field: name, collection, position } = row;
+  if (name === null) return;
+  const field = walk.fields.get(identity) ?? { of: living.life, spans: [] };
+  walk.fields.set(identity, field);
+  field.spans.push({ collection, field: name, from: position, to: null });
+  living.fields.set(name, field);
 }
 
 /** Two names of one collection. */
@@ -137,4 +270,9 @@ function begin(life: Life, name: string, { position, occurred_at }: Row): void {
 function end({ names }: Life, { position, occurred_at }: Row): void {
   const last = names.at(-1);
   if (last !== undefined) Object.assign(last, { to: position, until: occurred_at.toISOString() });
+}
+
+function endSpan({ spans }: FieldLife, { position }: Row): void {
+  const last = spans.at(-1);
+  if (last !== undefined) last.to = position;
 }

@@ -44,6 +44,7 @@ describe('a session of refusals with dps', () => {
       'history show 0',
       'history show x',
       'history list --limit 0',
+      'history list --field title',
       'changes list --limit x',
       'trash restore x',
       'trash purge 0',

@@ -105,6 +105,10 @@ describe('the statements of requests, on tables that have grown', function () {
     await ask('/fields/articles/title', json({ schema: { max_length: 40 } }, 'PATCH'));
     await ask('/fields/articles/title/rename', json({ to: 'headline' }));
     await ask('/fields/articles/headline', { method: 'DELETE' });
+    await ask('/collections/authors/rename', json({ to: 'people' }));
+    // The names of a collection's life are read where the policy has rules for some collections.
+    await ask('/policy', json({ collections: [{ pattern: 'prod_*', findings: { LOSES_DATA: 'refuse' } }] }, 'PUT'));
+    await ask('/fields/people', json({ field: 'age', type: 'integer' }));
     const { data: login } = await ask('/auth/login', {
       ...json({ email: service.adminEmail, password: service.adminPassword }),
       token: null,
@@ -134,6 +138,9 @@ describe('the statements of requests, on tables that have grown', function () {
     '/history/events/2',
     '/history/batches?limit=5',
     '/history/batches?collection=articles&limit=1',
+    '/history/events?collection=people&limit=5',
+    '/history/events?collection=people&field=name&limit=5',
+    '/history/batches?collection=articles&field=headline&until=9&limit=1',
     '/history/collections/articles',
     '/history/snapshot?at=3',
     '/history/diff?from=1',

@@ -30,12 +30,19 @@ async function* readBatches(invocation: Invocation): AsyncGenerator<ShownBatch> 
   let left = readLimit(text(values, 'limit')) ?? (since === undefined ? 20 : Infinity);
   let after: string | undefined;
   do {
-    const query = { collection: text(values, 'collection'), since, after, limit: String(Math.min(left, PAGE)) };
+    const query = { ...namedPart(values), since, after, limit: String(Math.min(left, PAGE)) };
     const answer = JSON.parse(await ask(invocation, '/history/batches', { query })) as Page;
     yield* answer.data;
     left -= answer.data.length;
     after = answer.meta.next === null ? undefined : String(answer.meta.next);
   } while (after !== undefined && left > 0);
+}
+
+/** @throws UsageError for a field without its collection */
+function namedPart(values: Invocation['values']) {
+  const [collection, field] = [text(values, 'collection'), text(values, 'field')];
+  if (field !== undefined && collection === undefined) throw new UsageError('--field needs --collection.');
+  return { collection, field };
 }
 
 interface Page {

@@ -140,7 +140,8 @@ To go back to position 40:  dps history diff now 40 --output back.json  and then
   const list = history
     .command('list', { isDefault: true })
     .description('Accepted commands, newest first.')
-    .option('--collection <name>', 'only commands that touched this collection')
+    .option('--collection <name>', 'only commands that changed this collection, under all its names')
+    .option('--field <name>', 'with --collection: only commands that changed this field, under all its names')
     .option('--since <moment>', 'only commands from there on, all of them unless --limit says otherwise')
     .option('--limit <n>', 'so many commands; 20 by default');
   does(onService(list, 'an admin or auditor'), async () => (await load()).list);

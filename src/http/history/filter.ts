@@ -65,7 +65,7 @@ export async function filterOf(history: HttpDeps['history'], query: Filters): Pr
     ...filter,
     ...subjectFilter(subject),
     ...(after !== undefined && { after }),
-    ...(last !== undefined && { before: last + 1 }),
+    ...(last !== undefined && { before: last + 1, namesAt: last }),
   };
 }
 

@@ -41,7 +41,7 @@ export async function readBatches(db: Queryable, { filter, order, limit }: Batch
   const values: unknown[] = [limit];
   const { from, beyond, end, start } = STEPS[order];
   const { [from]: bound, ...rest } = filter;
-  const condition = conditionOf(rest, values);
+  const condition = await conditionOf(db, rest, values);
   values.push(bound ?? start);
   const step = (bound: string): string => `
     SELECT e.batch,

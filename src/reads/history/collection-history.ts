@@ -9,7 +9,8 @@ import { type SchemaChange } from '../../schema/fold/impossible-event.js';
 import { renamedWithin } from '../../schema/fold/rename-events.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
 import { type State, initialState } from '../../schema/model/state.js';
-import { type Life, livesOf } from '../../log/lives.js';
+import { type Life, livesOf, spansIn } from '../../log/lives.js';
+import { withinSpans } from './filter.js';
 import { isRename } from '../../schema/model/events.js';
 import type { TimeTravel } from './time-travel.js';
 
@@ -44,7 +45,8 @@ export async function readCollectionHistory(
   const { collection, after, limit } = options;
   const lives = await livesOf(db, collection);
   if (lives.length === 0) return undefined;
-  const { where, values } = conditionOf(lives, after);
+  const values: unknown[] = [after];
+  const where = `e.position > $1 AND ${withinSpans(lives.flatMap(spansIn), values)}`;
   const texts = await selectEventTexts(db, { where, values, order: 'asc', limit });
   const [first] = texts;
   if (first === undefined) return { events: [], lives };
@@ -65,20 +67,3 @@ export async function readCollectionHistory(
 /** What else an event changes may be missing here. */
 const evolveWithin = (state: State, event: SchemaChange): State =>
   isRename(event) ? renamedWithin(state, event) : evolve(state, event);
-
-/** The events of the lives: by the names that they have at the time, and renames of others that touch them. */
-function conditionOf(lives: readonly Life[], after: number): { where: string; values: unknown[] } {
-  const values: unknown[] = [after];
-  const place = (value: unknown): string => `$${values.push(value)}`;
-  const parts = lives.flatMap(({ names }) =>
-    names.map(({ name, from, to }, index) => {
-      // The rename that gave the name is told under the one before; what came back from the trash had none before.
-      const begins = `e.position ${names[index - 1]?.to === from ? '>' : '>='} ${place(from)}`;
-      const within = to === null ? begins : `${begins} AND e.position <= ${place(to)}`;
-      const called = place(name);
-      return `(e.collection = ${called} AND ${within})
-        OR (e.type IN ('collection.renamed', 'field.renamed') AND e.data -> 'touches'::text ? ${called} AND ${within})`;
-    }),
-  );
-  return { where: `e.position > $1 AND (${parts.join(' OR ')})`, values };
-}

@@ -1,8 +1,14 @@
 /** Which events are asked for, as a condition with its values. */
+import { type NameSpan, spansOf } from '../../log/lives.js';
+import type { Queryable } from '../../postgres/pool.js';
 
 export interface EventFilter {
+  /** The collection that has this name, under all names of its life. */
   collection?: string | undefined;
+  /** The same of a field of the collection; without a collection, all fields of the name. */
   field?: string | undefined;
+  /** The position at which `collection` and `field` are names; undefined: the head. */
+  namesAt?: number | undefined;
   type?: string | undefined;
   /** Id or name of the actor. */
   actor?: string | undefined;
@@ -21,11 +27,11 @@ export interface EventFilter {
 
 type Condition = (place: string) => string;
 
-const CONDITIONS: Record<keyof EventFilter, Condition> = {
-  // A rename concerns what it touches, and who has the name from then on.
-  collection: (place) => `(e.collection = ${place} OR (e.type IN ('collection.renamed', 'field.renamed')
-    AND (e.data -> 'touches'::text ? ${place} OR (e.type = 'collection.renamed' AND e.data ->> 'to'::text = ${place}))))`,
-  field: (place) => `e.field = ${place}`,
+const RENAME = `e.type IN ('collection.renamed', 'field.renamed')`;
+
+const CONDITIONS: Record<Exclude<keyof EventFilter, 'collection' | 'namesAt'>, Condition> = {
+  field: (place) =>
+    `(e.field = ${place} OR (${RENAME} AND e.type = 'field.renamed' AND e.data ->> 'to'::text = ${place}))`,
   type: (place) => `e.type = ${place}`,
   actor: (place) => `(e.actor ->> 'id'::text = ${place} OR e.actor ->> 'name'::text = ${place})`,
   subjectKind: (place) => `e.subject ->> 'kind'::text = ${place}`,
@@ -40,12 +46,39 @@ const CONDITIONS: Record<keyof EventFilter, Condition> = {
 };
 
 /** A condition on service_events AS e. @param values gets the values; their places are numbered behind what it holds */
-export function conditionOf(filter: EventFilter, values: unknown[]): string {
-  const conditions = (Object.keys(CONDITIONS) as (keyof EventFilter)[]).flatMap((name) => {
-    const value = filter[name];
-    if (value === undefined) return [];
-    values.push(value);
-    return [CONDITIONS[name](`$${values.length}`)];
-  });
+export async function conditionOf(db: Queryable, filter: EventFilter, values: unknown[]): Promise<string> {
+  const { collection, namesAt, ...rest } = filter;
+  const { field, ...others } = rest;
+  const conditions: string[] = [];
+  if (collection !== undefined)
+    conditions.push(withinSpans(await spansOf(db, { collection, field, at: namesAt }), values));
+  const single: typeof rest = collection === undefined ? rest : others;
+  for (const name of Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[]) {
+    const value = single[name];
+    if (value !== undefined) conditions.push(CONDITIONS[name](`$${values.push(value)}`));
+  }
   return conditions.length === 0 ? 'true' : conditions.join(' AND ');
+}
+
+/** A purge belongs to the deletion that it completes: the name may have passed on since. */
+const AT = `CASE WHEN e.type = 'trash.purged' THEN (e.data ->> 'position'::text)::bigint ELSE e.position END`;
+
+/** The events of the spans, and the renames of others that change what has the name. */
+export function withinSpans(spans: readonly NameSpan[], values: unknown[]): string {
+  const place = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  const conditions = spans.map(({ collection, field, from, to }) => {
+    const begin = place(from, 'bigint');
+    const end = to === null ? null : place(to, 'bigint');
+    const within = `e.position >= ${begin} AND ${AT} >= ${begin}${end === null ? '' : ` AND ${AT} <= ${end}`}`;
+    const name = place(collection, 'text');
+    if (field === null)
+      return `(${within} AND (e.collection = ${name} OR (${RENAME} AND e.data -> 'touches'::text ? ${name})))`;
+    // Its collection was created, renamed or deleted at an end.
+    const ends = `${AT} IN (${[begin, ...(end === null ? [] : [end])].join(', ')})`;
+    const patched = ['field', 'relation'].map(
+      (member) => `e.data -> 'patches'::text @> ${place(JSON.stringify([{ collection, [member]: field }]), 'jsonb')}`,
+    );
+    return `(${within} AND (e.collection = ${name} AND (e.field = ${place(field, 'text')} OR ${ends}) OR (${RENAME} AND (${patched.join(' OR ')}))))`;
+  });
+  return conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
 }

@@ -95,9 +95,9 @@ export function createHistory(options: HistoryOptions): History {
   const travel = createTimeTravel(options);
 
   return {
-    events: (filter, order, limit) => {
+    events: async (filter, order, limit) => {
       const values: unknown[] = [];
-      const where = conditionOf(filter, values);
+      const where = await conditionOf(pool, filter, values);
       return selectEventTexts(pool, { where, values, order, limit: limit + 1 });
     },
     event: async (position) => (await readEventTexts(pool, { after: position - 1, upTo: position, limit: 1 }))[0],

@@ -50,6 +50,7 @@ describe('which part of the log is asked for', () => {
       subjectId: '1',
       after: 2,
       before: 6,
+      namesAt: 5,
     });
     expect(await filterOf(history, { until: { kind: 'now' } })).to.deep.equal({ subjectKind: undefined });
     expect(await filterOf(history, { since: { kind: 'now' } })).to.deep.equal({
@@ -61,6 +62,7 @@ describe('which part of the log is asked for', () => {
       subjectKind: undefined,
       after: 7,
       before: 8,
+      namesAt: 7,
     });
     expect(asked).to.deep.equal(['2026-11-21T00:00:00.000Z', '2026-11-21T00:00:00.001Z']);
   });

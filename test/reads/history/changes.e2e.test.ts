@@ -151,7 +151,7 @@ describe('what batches changed', () => {
     expect(await found('q=books.auth')).to.equal(2);
     expect(await found('q=WRITERS')).to.equal(3);
     expect(await found('type=field.updated')).to.equal(1);
-    expect(await found('field=title&collection=books&order=asc')).to.equal(1);
+    expect(await found('field=title&collection=books&order=asc')).to.equal(2);
     const reason = await api.ok<{ data: Batch[] }>('GET', '/history/batches?q=users');
     expect(reason.data[0]?.reason).to.equal('Because 100% of Users wanted it');
   });
