@@ -1,4 +1,4 @@
-/** Routes that change the schema by one operation: its input is read, it is carried out, and what it made is shown. */
+/** Routes that change the schema with one operation: they read its input, run it and render the result. */
 import type { z } from 'zod';
 import type { Texts } from '../../kernel/bytes.js';
 import type { State } from '../../schema/model/state.js';
@@ -11,16 +11,16 @@ import { type Call, type Method, route, type Route } from '../route.js';
 
 interface Change<N extends OperationName, Query> {
   name: N;
-  /** What the operation reads, of the path, the query and the body. */
+  /** Reads the operation's input from path, query and body. */
   input(call: Call<Query>): InputOf<N>;
-  /** What the answer shows under `data`, as JSON; without, it is 204. */
+  /** The JSON under `data`; if absent, the response is 204. */
   shows?(state: State, command: CommandOf<N>, call: Call<Query>): Texts;
 }
 
-/** A change of some operation, whose name and shapes belong together. */
+/** A change whose operation is not statically known. Its name and shapes belong together. */
 export interface AnyChange<Query> extends Change<OperationName, Query> {}
 
-/** TypeScript can't follow a name that isn't known yet. */
+/** TypeScript cannot relate a name that is not statically known. */
 export const changeOf = <N extends OperationName, Query>(change: Change<N, Query>): AnyChange<Query> =>
   change as unknown as AnyChange<Query>;
 
@@ -39,11 +39,11 @@ interface SeveralChangesRoute<Query> {
   method: Exclude<Method, 'get'>;
   path: string;
   query: z.ZodType<Query>;
-  /** Which operation the body asks for. */
+  /** Selects the operation from the body. */
   choose(call: Call<Query>): AnyChange<Query>;
 }
 
-/** The same where the body says which operation it is. */
+/** For routes whose body determines the operation. */
 export function severalChangesRoute<Query>(deps: ChangeDeps, { choose, ...spec }: SeveralChangesRoute<Query>): Route {
   const { config } = deps;
   return route({

@@ -1,4 +1,3 @@
-/** Routes that change the schema: from a command through the pipeline to an answer. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type {
@@ -43,7 +42,7 @@ import {
 import type { Call } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 
-/** The command that `input` asks for. Throws `Refused` where it asks for none. */
+/** Prepares the command for `input`. Throws `Refused` if there is none. */
 export async function commandOf<N extends OperationName>(name: N, input: InputOf<N>): Promise<CommandOf<N>> {
   const { parse } = operations[name] as unknown as Operation<N, InputOf<N>, CommandOf<N> & object>;
   return unwrap(await runYielding(stepsTo(parse(input))));
@@ -69,7 +68,7 @@ interface Changing<N extends OperationName> {
   name: N;
   command: Command<CommandOf<N>>;
   render: (done: Done) => Answer | Promise<Answer>;
-  /** What the command was read from, where it is to be prepared online. */
+  /** The input of the command, if the change is to be prepared online. */
   online?: InputOf<N> | undefined;
   /** What the plan says of it that `planned` does not find. */
   beside?: Rehearsal['beside'];
@@ -105,14 +104,14 @@ export async function change<N extends OperationName>(
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
-/** 202 with the request that the change became. */
+/** 202 with the created change request. */
 async function accepted(request: ChangeRequest, document: Document | undefined, { position }: Done): Promise<Answer> {
   const documents = new Map(document && [[document.hash, document]]);
   const answer = await largeJsonAnswer({ data: changeBody(showChange(request, { documents, kept: [], ahead: [] })) });
   return { ...answer, status: 202, headers: [...answer.headers, 'Location', `/changes/${request.id}`], position };
 }
 
-/** As the interface shows a request: with its errors like those of an answer. */
+/** A request in API form, with its errors as in error responses. */
 export function changeBody({ problems, ...shown }: ChangeView): object {
   return { ...shown, errors: problems === null ? null : errorBody(problems).errors };
 }
@@ -120,11 +119,11 @@ export function changeBody({ problems, ...shown }: ChangeView): object {
 export interface Recording {
   run: (context: RequestContext) => Promise<Outcome>;
   render: (done: Done) => Answer | Promise<Answer>;
-  /** Problems with their places in the body that was sent. */
+  /** Translates the locations of problems to the request body. */
   located?: (problem: Problem) => Problem;
 }
 
-/** Runs a command that isn't a change of the schema, and answers its outcome. */
+/** Runs a command that does not change the schema. */
 export async function recorded(
   call: Call<unknown>,
   command: string,
@@ -180,7 +179,7 @@ async function rehearsalContext(command: string, call: Call<unknown>): Promise<R
   return { ...context, plansOnly: asks(call, 'explain') };
 }
 
-/** What `command` would do, as it reports it, with the events that would say so. */
+/** The plan of `command` with its events. */
 export async function rehearse<N extends OperationName>(
   { pipeline, pool, config: { schema } }: Pick<HttpDeps, 'pipeline' | 'pool' | 'config'>,
   call: Call<unknown>,
@@ -205,7 +204,7 @@ export async function rehearse<N extends OperationName>(
   return { ...answer, position: run.before.position };
 }
 
-/** Warns of deletions that left nothing in the trash, unless the request asked for that. */
+/** Warns about deletions that left nothing in the trash, unless the request asked for a purge. */
 function withLosses(answer: Answer, { events, before }: Done, { purge }: { purge: boolean }): Answer {
   const isLost = (event: LogEvent): boolean =>
     isDeletion(event) && !isAdopted(event) && event.data.kept_until === undefined && holdsData(before, event);
@@ -213,7 +212,7 @@ function withLosses(answer: Answer, { events, before }: Done, { purge }: { purge
   return { ...answer, headers: [...answer.headers, 'X-Warnings', 'DATA_NOT_KEPT'] };
 }
 
-/** A folder has no rows, and a field without a column has no values; those of a generated column are computed. */
+/** A folder has no rows, an alias field has no values, and generated values can be computed again. */
 function holdsData({ collections }: State, { collection, field }: Pick<LogEvent, 'collection' | 'field'>): boolean {
   const node = collections.get(collection ?? '');
   if (node === undefined) return true;
@@ -222,13 +221,13 @@ function holdsData({ collections }: State, { collection, field }: Pick<LogEvent,
   return schema != null && schema.generation_expression === null;
 }
 
-/** The batch that the change became: its events are the chain of what the change took along. */
+/** Adds the batch of the change, whose events list all its effects. */
 export function withBatch(answer: Answer, { events }: Done): Answer {
   const batch = events[0]?.batch;
   return batch === undefined ? answer : { ...answer, headers: [...answer.headers, 'X-Batch-Id', batch] };
 }
 
-/** Who, why and from where, with the conditions of the request's headers. Throws `Refused` for malformed ones. */
+/** The actor, reason, source and conditions from the headers. Throws `Refused` for malformed ones. */
 async function contextOf(
   command: string,
   call: Call<unknown>,
@@ -259,7 +258,7 @@ async function contextOf(
 export const asks = ({ query }: Call<unknown>, name: 'purge' | 'online' | 'dry_run' | 'explain'): boolean =>
   (query as Partial<Record<typeof name, unknown>> | undefined)?.[name] === true;
 
-/** Who, why and from where. Throws `Refused` for malformed headers. */
+/** The actor, reason and source. Throws `Refused` for malformed headers. */
 export function causeOf(command: string, { req, requestId, caller }: Call<unknown>): Cause {
   const traceparent = traceparentOf(req);
   return {
@@ -273,7 +272,7 @@ export function causeOf(command: string, { req, requestId, caller }: Call<unknow
   };
 }
 
-/** Of the parsed body: another boundary or other white space doesn't make it another request. */
+/** Hashes the parsed body, because another multipart boundary or white space is still the same request. */
 async function requestHash(
   { method = '', url = '' }: IncomingMessage,
   body: unknown,
@@ -284,7 +283,7 @@ async function requestHash(
   return digest.digest('hex');
 }
 
-/** The body is kept as text, so that it is sent again byte by byte. */
+/** The body is stored as text, so that a repeated response is identical byte for byte. */
 function stored({ status, headers, body, position }: Answer): StoredAnswer {
   const all = position === undefined ? [...headers] : [...headers, 'X-Log-Position', String(position)];
   return { status, headers: all, body: body === null ? null : body.toString() };

@@ -1,4 +1,4 @@
-/** What a dry run answers: what would happen, what it would cost, and whether PostgreSQL took it. */
+/** The response to a dry run: statements, costs, and whether PostgreSQL accepted them. */
 import type { Plan } from '../../pipeline/types.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import { judgedFindings } from '../../projector/findings/index.js';
@@ -11,22 +11,22 @@ import { errorBody } from '../errors.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 
 export interface PlanExtras {
-  /** What was noticed beside the rules. */
+  /** Warnings from other sources than the rules. */
   further?: readonly Warning[];
-  /** Milliseconds that what is deleted would be kept, where that was not looked into. */
+  /** The retention in milliseconds, if it was not determined per object. */
   keep?: number;
-  /** It was asked for online. */
+  /** Whether an online change was requested. */
   online?: boolean;
   /** Members that only some plans have. */
   own?: {
-    /** What is locked, with its size. */
+    /** The locked tables with their sizes. */
     tables?: readonly LockedTableFacts[];
-    /** Of a restoration: what may stay away, by name. */
+    /** For a restore: the names of parts that may be left out. */
     optional?: readonly string[];
   };
 }
 
-/** 200, also where PostgreSQL refuses: then `accepted` is false and `errors` says why. */
+/** 200 even if PostgreSQL rejects the change. `accepted` is then false and `errors` has the reason. */
 export async function planAnswer(
   { pool, schema }: Pick<HttpDeps, 'pool'> & { schema: string },
   run: Plan,
@@ -62,7 +62,7 @@ export function shownStatement(statement: Statement): object {
   return { sql, summary, lock, loses_data, rewrites_table, may_fail, event, collection, field };
 }
 
-/** What takes long, and is done before the change while the tables are used. */
+/** Slow steps that run before the change while the tables stay in use. */
 function preparedFirst({ collections, steps }: NonNullable<Plan['preparation']>): object {
   return {
     collections,

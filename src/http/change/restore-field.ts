@@ -1,4 +1,4 @@
-/** Restoring a field from the trash: what came back, and what didn't. */
+/** Restores a field from the trash and reports what could not be restored. */
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -16,7 +16,7 @@ import { type Answer, jsonAnswer, unwrap } from '../answer/answer.js';
 import { type ChangeDeps, asks, change, isRehearsal } from './change.js';
 import type { Call } from '../route.js';
 
-/** The field as it is now, with a warning for each thing that stayed away; a plan where `dry_run` is asked for. */
+/** Responds with the field and a warning for each part that was not restored, or with the plan for `dry_run`. */
 export async function restoreField(
   deps: ChangeDeps,
   call: Call<unknown>,
@@ -50,7 +50,7 @@ export async function restoreField(
   });
 }
 
-/** A command that is known once it was prepared, which is before anything is said of it. */
+/** Records the command once it is prepared, before the response is rendered. */
 export function noted<C>(prepare: Prepare<C>): { prepare: Prepare<C>; command(): C } {
   let last: { command: C } | undefined;
   return {

@@ -1,4 +1,4 @@
-/** Restoring from the trash: what came back, and what didn't. */
+/** Restores from the trash and reports what could not be restored. */
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
 import { restoringCollection } from '../../pipeline/prepare/restore-collection.js';
@@ -19,7 +19,10 @@ import type { Call } from '../route.js';
 
 type Deps = ChangeDeps & { texts: CollectionTexts };
 
-/** Answers what came back, as a collection or a field; with `dry_run` the plan. What doesn't come back stands in warnings. */
+/**
+ * Responds with the restored collection or field, or with the plan for `dry_run`. Warnings list the parts that were
+ * not restored.
+ */
 export async function restore(deps: Deps, call: Call<unknown>, position: number): Promise<Answer> {
   const options = { pool: deps.pool, at: deps.history.at };
   const entry = await findEntry(options, position);

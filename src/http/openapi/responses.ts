@@ -1,4 +1,4 @@
-/** The answers of an operation: what it does, and every status that it may be refused with. */
+/** The responses of an operation, including every error status. */
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { type ErrorCode, STATUS } from '../errors.js';
@@ -12,7 +12,7 @@ import { data, type OperationDoc } from './operation-doc.js';
 
 type Responses = Record<string, JsonSchema>;
 
-/** By status, each with its description and its shape. */
+/** Maps each status to its description and shape. */
 export function responsesOf(route: Route, doc: OperationDoc, components: Components): Responses {
   const also = Object.entries(doc.also ?? {}).map(([status, shape]) => [
     status,
@@ -73,7 +73,7 @@ const CHANGE_CODES: readonly ErrorCode[] = [
   'POLICY_REFUSED',
 ];
 
-/** What every route of its kind may answer. */
+/** Codes that every route of this kind may return. */
 function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
   return [
     'INVALID_QUERY',
@@ -94,7 +94,7 @@ function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
 /** `NotFound` */
 const nameOf = (status: number): string => (STATUS_CODES[status] ?? `Status ${status}`).replaceAll(/[^A-Za-z]/g, '');
 
-/** One component for each status of a refusal, with the codes that come with it. */
+/** One component per error status, with its codes. */
 export function refusalResponses(components: Components): Responses {
   const schema = components.schemaOf(errors, 'output');
   const statuses = [...new Set(Object.values(STATUS))];

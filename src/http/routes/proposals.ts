@@ -1,4 +1,4 @@
-/** /changes: change requests by people. Authors open them and update their own, admins do all of it. */
+/** /changes: change requests. Authors open and update their own, admins may do everything. */
 import { z } from 'zod';
 import type { Credential } from '../../auth/caller.js';
 import { noQuery } from '../request/query.js';
@@ -20,7 +20,7 @@ import { asPlaced } from '../change/acknowledge.js';
 import { acknowledgeOf } from '../request/request-headers.js';
 import { type Call, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
-/** What can't be done in the state that a request is in is refused with INVALID_STATE. */
+/** Actions that do not fit the state of a request are rejected with INVALID_STATE. */
 export function proposalRoutes(deps: HttpDeps): Route[] {
   return [openRoute(deps), updateRoute(deps), commentRoute(deps), ...judgingRoutes(deps), ...carryingOutRoutes(deps)];
 }
@@ -46,7 +46,7 @@ function openRoute(deps: HttpDeps): Route {
   });
 }
 
-/** What is known of it is said in the body, or in the header as with any change. */
+/** Acknowledgements can be in the body, or in the header as for any change. */
 function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChange, 'purge' | 'acknowledge'>) {
   const inHeader = acknowledgeOf(call.req);
   if (inHeader !== undefined && acknowledge !== undefined)
@@ -55,7 +55,7 @@ function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChang
   return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
 }
 
-/** What is known is looked for in what is proposed; in the header it has its place already. */
+/** Acknowledgements in the body refer to the proposed diff; those in the header already have a location. */
 const knowing = (context: RequestContext, asked: { acknowledged?: Acknowledgement[] } = {}): RequestContext =>
   asked.acknowledged === undefined || context.acknowledges !== undefined
     ? context
@@ -88,7 +88,7 @@ function updateRoute(deps: HttpDeps): Route {
   });
 }
 
-/** What is purged, acknowledged or prepared belongs to the diff that it is about. */
+/** Purge, acknowledgements and online preparation belong to the diff they concern. */
 function requireNoHow(body: bodies.ChangeUpdate): void {
   const given = (['online', 'purge', 'acknowledge'] as const).filter((member) => body[member] !== undefined);
   if (given.length > 0)
@@ -113,7 +113,7 @@ function commentRoute({ changes }: HttpDeps): Route {
   });
 }
 
-/** Otherwise an admin could approve as every other admin, by a token or password that they issue to them. */
+/** Otherwise an admin could approve as another admin, with a token or password that they issued. */
 const issuedByOthers = (kind: Credential['kind']): string =>
   kind === 'token'
     ? 'Another user issued this API token, so it cannot approve. Sign in with your password and create a token of your own.'
@@ -208,7 +208,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
   ];
 }
 
-/** What doesn't fit stands in the document of the request, not in the body. */
+/** The location is in the document of the request, not in the body. */
 const inDocument = ({ path, ...problem }: Problem): Problem => {
   if (path === undefined || path === 'plan' || path === 'at') return { ...problem, ...(path && { path }) };
   return { ...problem, details: { ...problem.details, place: path } };

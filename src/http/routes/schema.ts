@@ -34,12 +34,12 @@ const applyQuery = z.strictObject({ ...schemaChangeQuery, purge });
 
 type SnapshotQuery = z.output<typeof snapshotQuery>;
 
-/** For authors; what is applied without `explain` for admins. */
+/** For authors. Applying without `explain` is for admins. */
 export function schemaRoutes(deps: HttpDeps): Route[] {
   return [snapshotRoute(deps), diffRoute(deps), applyRoute(deps)];
 }
 
-/** The exports that diff takes. */
+/** The export formats that diff accepts. */
 const SENT_BACK: ReadonlySet<string> = new Set(['json', 'yaml']);
 
 const SOME = 'Ask for some of the collections at a time, with includeCollections.';
@@ -66,7 +66,7 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
       }
       const found = await rendered.get(state.collections, `snapshot ${filter}`, () => bytes(textsOf(state, include)));
       await expectTakeable(found.body, maxBody.schema, SOME);
-      // The tag of the whole schema is its hash: what If-Match takes, and what a diff starts from.
+      // The tag of the whole schema is its hash, which If-Match and diffs use.
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
       const hash = whole && (await runYielding(snapshotHash(state, release)));
       return send(whole ? { ...found, etag: `"${hash}"` } : found, JSON_TYPE);
@@ -74,7 +74,7 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
   });
 }
 
-/** Names must exist: a misspelt one would silently export too little or too much. */
+/** Rejects unknown names, because a misspelled one would silently export too little or too much. */
 function filterOf(state: State, query: SnapshotQuery): (collection: string) => boolean {
   for (const parameter of ['includeCollections', 'excludeCollections'] as const) {
     const unknown = query[parameter]?.find((name) => !state.collections.has(name));
@@ -112,7 +112,7 @@ function applyRoute(deps: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/schema/apply',
-    // Authors look at the plan of what they would propose.
+    // Authors may see the plan of their proposal.
     access: 'author',
     stricter: { access: 'admin', where: ({ explain }) => !explain, words: 'without `explain`' },
     query: applyQuery,

@@ -1,4 +1,4 @@
-/** /trash: what was deleted and can come back (auditors), restoring and purging it (admins). */
+/** /trash: deleted objects (auditors); restore and purge (admins). */
 import { z } from 'zod';
 import { purging } from '../../pipeline/prepare/purge.js';
 import { countTrash, findInTrash, notInTrash, readTrash } from '../../projector/trash/list.js';
@@ -24,7 +24,7 @@ const listQuery = z.strictObject({
 });
 const changeQuery = z.strictObject(rehearsalQuery);
 
-/** What is in it is named by the position of its deletion. */
+/** Entries are identified by the position of their deletion. */
 export function trashRoutes(deps: HttpDeps): Route[] {
   const { pool } = deps;
   const texts = createCollectionTexts(deps.config, deps.systemCollections);
@@ -67,7 +67,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       path: ONE,
       access: 'admin',
       query: changeQuery,
-      // What is in the trash was judged when it was deleted.
+      // The policy already judged the objects when they were deleted.
       heeds: NO_ACKNOWLEDGE,
       handle: (call) =>
         change(deps, call, {
@@ -79,7 +79,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
   ];
 }
 
-/** The deletion that the path names, by its position in the log. */
+/** The position of the deletion in the path. */
 function positionOf({ params: { position = '' } }: Call<unknown>): number {
   if (!isPosition(position))
     throw invalidQuery('position', 'What is in the trash is named by the position of its deletion: a whole number.');
