@@ -16,7 +16,7 @@ function refusal(environment: Record<string, string>): string {
 }
 
 describe('readConfig', () => {
-  it('needs nothing', () => {
+  it('requires no setting', () => {
     expect(readConfig({ LOG_FORMAT: 'json' })).to.deep.equal({
       host: '127.0.0.1',
       port: 8055,
@@ -47,7 +47,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('takes each setting', () => {
+  it('reads each setting', () => {
     const taken = readConfig({
       HOST: '::',
       PORT: '65535',
@@ -116,7 +116,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('names the members of a list in the refusal of what is none of them', () => {
+  it('names the allowed members of a list in the error', () => {
     for (const [name, members] of Object.entries({
       DB_POOLER: 'none or transaction',
       APP: 'on or off',
@@ -129,7 +129,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('takes the old name of DIRECT_DATABASE_URL, but not both that differ', () => {
+  it('accepts the old name of DIRECT_DATABASE_URL, but not both with different values', () => {
     const [address, other] = ['postgres://h/d', 'postgres://h/e'];
     const direct = (given: Record<string, string>) =>
       readConfig({ DATABASE_URL: 'postgres://pooler/d', ...given }).directDatabaseUrl;
@@ -140,7 +140,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('keeps the service’s own tables beside the managed schema, never in it', () => {
+  it('keeps the service’s own tables in another schema than the managed one', () => {
     expect(readConfig({ DB_SCHEMA: 'shop' }).serviceSchema).to.equal('service_shop');
     expect(readConfig({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'dps' }).serviceSchema).to.equal('dps');
     expect(readConfig({ DB_SCHEMA: 'service' }).serviceSchema).to.equal('service_service');
@@ -156,17 +156,17 @@ describe('readConfig', () => {
     expect(refusal({ SERVICE_SCHEMA: 'x'.repeat(41) })).to.match(/SERVICE_SCHEMA must be another: .* 40 bytes/);
   });
 
-  it('takes an empty setting for an absent one', () => {
+  it('treats an empty setting as absent', () => {
     expect(readConfig({ PORT: '', LISTEN_DATABASE_URL: '', ADMIN_TOKEN: '' })).to.deep.equal(readConfig({}));
   });
 
-  it('reads sizes and times with units', () => {
+  it('reads sizes and durations with units', () => {
     const config = readConfig({ MAX_BODY: '512 kb', LOCK_TIMEOUT: '1500', STATEMENT_TIMEOUT: '2min' });
     expect(config.maxBody).to.deep.equal({ schema: 524_288, other: 524_288 });
     expect([config.lockTimeout, config.statementTimeout]).to.deep.equal([1500, 120_000]);
   });
 
-  it('reads for how long what is deleted is kept', () => {
+  it('reads the retention of deleted objects', () => {
     expect(readConfig({}).pace).to.deep.equal({ rate: null, maxLag: 10_000 });
     expect(readConfig({ ONLINE_ROWS_PER_SECOND: '5000', ONLINE_MAX_LAG: '2s' }).pace).to.deep.equal({
       rate: 5_000,
@@ -211,7 +211,7 @@ describe('readConfig', () => {
     ['LOCK_TIMEOUT', '1 constructor'],
     ['STATEMENT_TIMEOUT', 'forever'],
   ] as const) {
-    it(`names ${name} when it is "${value.slice(0, 30)}", in one sentence that doesn't repeat the value`, () => {
+    it(`rejects ${name} = "${value.slice(0, 30)}" in one sentence that does not repeat the value`, () => {
       const message = refusal({ [name]: value });
       expect(message).to.match(new RegExp(`^The setting ${name} must .*[^.]\\.$`));
       if (value.length > 4) expect(message).not.to.contain(value);
@@ -223,12 +223,12 @@ describe('readConfig', () => {
     ['LISTEN_DATABASE_URL', 'postgres://h/d'],
     ['DB_POOLER', 'transaction'],
   ] as const) {
-    it(`refuses ${name} for the embedded server, which would ignore it`, () => {
+    it(`rejects ${name} for the embedded server, which would ignore it`, () => {
       expect(refusal({ [name]: value })).to.match(new RegExp(`^The setting ${name} needs DATABASE_URL`));
     });
   }
 
-  it('takes an empty address of a database for a mistake', () => {
+  it('rejects an empty database address', () => {
     expect(refusal({ DATABASE_URL: '' })).to.match(/^The setting DATABASE_URL is empty: /);
   });
 
@@ -237,7 +237,7 @@ describe('readConfig', () => {
     ['ADMIN_TOKEN', 32],
     ['TOKEN_SECRET', 32],
   ] as const) {
-    it(`wants at least ${least} characters of ${name}`, () => {
+    it(`requires at least ${least} characters for ${name}`, () => {
       expect(refusal({ [name]: 'a'.repeat(least - 1) })).to.equal(
         `The setting ${name} must have at least ${least} characters.`,
       );
@@ -245,7 +245,7 @@ describe('readConfig', () => {
     });
   }
 
-  it('reads where checkpoints go, and how often', () => {
+  it('reads the checkpoint destination and interval', () => {
     expect(readConfig({}).checkpoints).to.deep.equal({
       to: null,
       every: { events: 100, time: 600_000 },
@@ -282,7 +282,7 @@ describe('readConfig', () => {
     expect(secretsOf(readConfig({ CHECKPOINT_TO: '/backup/checkpoints' }))).to.deep.equal([]);
   });
 
-  it('knows which settings are secret', () => {
+  it('lists the secret settings', () => {
     expect(secretsOf(readConfig({}))).to.deep.equal([]);
     const given = {
       ADMIN_PASSWORD: 'hunter2hunter2',
@@ -296,7 +296,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('reads proxies as a number or as networks, and origins as browsers write them', () => {
+  it('reads proxies as a number or networks, and origins as browsers send them', () => {
     const config = readConfig({
       TRUST_PROXY: 'loopback, 10.0.0.0/8,2001:db8::/32',
       CORS_ORIGINS: 'https://a.example,http://b.example:81',
@@ -318,7 +318,7 @@ describe('readConfig', () => {
       return join(directory, name);
     };
 
-    it('are read, each of them, without the line break of an editor', () => {
+    it('are read without the trailing line break', () => {
       for (const name of SECRETS) {
         const value = name.endsWith('URL') ? 'postgres://u:p@h/d' : 's'.repeat(32);
         const beside = name === 'DATABASE_URL' ? {} : { DATABASE_URL: 'postgres://u:p@h/d' };
@@ -327,7 +327,7 @@ describe('readConfig', () => {
       }
     });
 
-    it('are refused in one sentence when they can not be read, are empty, weak, or given twice', () => {
+    it('are rejected in one sentence if they are unreadable, empty, weak, or given twice', () => {
       expect(refusal({ ADMIN_TOKEN_FILE: join(directory, 'none') })).to.match(
         /^The file of the setting ADMIN_TOKEN_FILE can't be used: ENOENT/,
       );

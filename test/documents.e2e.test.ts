@@ -24,7 +24,7 @@ interface Setting {
 
 const RUN = new Set(['sh', 'js']);
 
-describe('the documents', () => {
+describe('the documentation', () => {
   before('build the program that they call', function () {
     this.timeout(120_000);
     ensureBuilt();
@@ -52,7 +52,7 @@ describe('the documents', () => {
     });
   }
 
-  it('the tour goes on from the first request that a start prints, and leaves nothing else behind', async function () {
+  it('the tour continues from the first printed request, and leaves nothing else behind', async function () {
     if (!isThere('curl') || !isThere('bash')) this.skip();
     this.timeout(240_000);
     await withSetting(false, async (setting) => {

@@ -14,8 +14,8 @@ const project = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as 
   scripts: Record<string, string>;
 };
 
-describe('what the documents say', () => {
-  it('leads to pages and pictures that are there, and the README to each page', () => {
+describe('the documentation', () => {
+  it('links to existing pages and pictures, and the README links to each page', () => {
     for (const page of PAGES) {
       for (const [, target = ''] of readPage(page).matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)) {
         expect(existsSync(join(ROOT, dirname(page), target)), `${page}: ${target}`).to.equal(true);
@@ -25,7 +25,7 @@ describe('what the documents say', () => {
     for (const page of PAGES.slice(1)) expect(readme).to.contain(`](${page})`);
   });
 
-  it('links to headings that are there', () => {
+  it('links to existing headings', () => {
     const anchorsIn = memoize((page) =>
       [...readPage(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading)),
     );
@@ -37,24 +37,24 @@ describe('what the documents say', () => {
     }
   });
 
-  it('fits into a README of 150 lines', () => {
+  it('has a README of at most 150 lines', () => {
     expect(readPage('README.md').split('\n').length).to.be.at.most(151);
   });
 
-  it('explains every setting, and no others', () => {
+  it('explains every setting and no others', () => {
     const [, settings = ''] = /^## Settings$(.*?)(?:^## |$(?![^]))/ms.exec(readPage('docs/operating.md')) ?? [];
     const explained = [...settings.matchAll(/^\| `([A-Z_]+)`\s+\|/gm)].map(([, name]) => name);
     expect(explained).to.have.members(SETTINGS);
   });
 
-  it('names the file of each secret, and each command of dps', () => {
+  it('names the file of each secret and each command of dps', () => {
     for (const secret of SECRETS) expect(readPage('docs/security.md')).to.contain(`\`${secret}_FILE\``);
     const silent = { print: () => undefined, note: () => undefined };
     for (const command of createProgram(silent, () => undefined).commands)
       expect(readPage('docs/operating.md')).to.match(new RegExp(`\`(?:dps )?${command.name()}\\b`));
   });
 
-  it('has each page and heading to which a message of the service leads', () => {
+  it('contains each page and heading that a message links to', () => {
     const code = filesUnder('src', '.ts').map(readPage).join('\n');
     const led = [...code.matchAll(/(docs\/[\w-]+\.md)(?:, "([^"]+)")?/g)];
     expect(led.some(([, , heading]) => heading !== undefined)).to.equal(true);
@@ -64,7 +64,7 @@ describe('what the documents say', () => {
     }
   });
 
-  it('names no file that is not there', () => {
+  it('names only existing files', () => {
     for (const page of PAGES) {
       for (const [, path = ''] of readPage(page).matchAll(/`((?:src|test|scripts|db|docs)\/[\w./-]+)/g)) {
         expect(existsSync(join(ROOT, path)), `${page}: ${path}`).to.equal(true);
@@ -72,7 +72,7 @@ describe('what the documents say', () => {
     }
   });
 
-  it('names no function that is not in src', () => {
+  it('names only functions in src', () => {
     const code = filesUnder('src', '.ts').map(readPage).join('\n');
     for (const page of ['docs/architecture.md', 'docs/concepts.md']) {
       for (const [, name = ''] of readPage(page).matchAll(/`(?:\w+\.)*(\w+)\([^`]*\)`/g)) {
@@ -82,7 +82,7 @@ describe('what the documents say', () => {
     }
   });
 
-  it('names no script that package.json does not have', () => {
+  it('names only scripts in package.json', () => {
     for (const page of PAGES) {
       for (const [, script = ''] of readPage(page).matchAll(/npm run (?:--silent )?([\w:-]+)/g)) {
         expect(project.scripts, page).to.have.property(script);
@@ -90,7 +90,7 @@ describe('what the documents say', () => {
     }
   });
 
-  it('has each release in the changelog, the newest one that of package.json', () => {
+  it('has each release in the changelog, the newest as in package.json', () => {
     const headings = [...readPage('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
     expect(headings[0]).to.equal('[Unreleased]');
     expect(headings[1]).to.match(/^\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}$/);
@@ -98,12 +98,12 @@ describe('what the documents say', () => {
   });
 });
 
-describe('the map of the code', () => {
+describe('the code map', () => {
   const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
     .filter((each) => each.isDirectory())
     .map(({ name }) => name);
 
-  it('lists each folder of src, and the rooms inside them', () => {
+  it('lists each folder of src and its subfolders', () => {
     const listed = (blocksOf('docs/architecture.md').find(({ language }) => language === 'map')?.content ?? '')
       .trim()
       .split('\n')
@@ -122,14 +122,14 @@ describe('each picture', () => {
   const sources = filesUnder('docs/images', '.mmd');
 
   for (const source of sources) {
-    it(`${source} is drawn as it says (npm run docs:diagrams)`, () => {
+    it(`${source} matches its source (npm run docs:diagrams)`, () => {
       const picture = readFileSync(join(ROOT, source.replace(/mmd$/, 'svg')), 'utf8');
       expect(picture).to.equal(renderDiagram(readFileSync(join(ROOT, source), 'utf8')));
       expect(picture).not.to.match(/@import|https?:\/\/(?!www\.w3\.org)/);
     });
   }
 
-  it('has its source beside it, and a page that shows it', () => {
+  it('has its source beside it and a page that shows it', () => {
     const pictures = filesUnder('docs/images', '.svg');
     expect(pictures.map((name) => name.replace(/svg$/, 'mmd'))).to.have.members(sources);
     const pages = PAGES.map(readPage).join('\n');

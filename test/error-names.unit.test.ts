@@ -79,7 +79,7 @@ const ERRORS: readonly [error: Error, name: string, message?: string][] = [
 
 describe('an error in a log line', () => {
   for (const [error, name, message = SAYS] of ERRORS)
-    it(`is called what it is: ${name}, ${message}`, () => {
+    it(`is named after its class: ${name}, ${message}`, () => {
       expect(redact({ error })).to.have.property('error').that.includes({ name, message });
     });
 });

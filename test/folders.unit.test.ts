@@ -17,12 +17,12 @@ const below = (folder: string): string[] =>
 describe('the folders of test/', () => {
   const tests = below('test').filter((file) => !OF_THE_WHOLE.includes(file.split('/')[0] as string));
 
-  it('are those of src/', () => {
+  it('match those of src', () => {
     const unknown = tests.map(dirname).filter((folder) => !existsSync(join(ROOT, 'src', folder)));
     expect([...new Set(unknown)]).to.deep.equal([]);
   });
 
-  it("hold a module's own test at the module's place", () => {
+  it("contain each module's test at the path of the module", () => {
     const modules = below('src');
     const elsewhere = tests.filter((file) => {
       if (!file.endsWith('.unit.test.ts')) return false;

@@ -15,7 +15,7 @@ const tokenIn = (said: string[]): string | undefined =>
   said.map((line) => /Authorization: Bearer ([^"]+)"/.exec(line)?.[1]).find((token) => token !== undefined);
 
 describe('the greeting', () => {
-  it('says where the service is, who may use it, and a first request that works as it stands', () => {
+  it('names the service address, the credentials and a first request that works as printed', () => {
     const said = lines({ passwordGenerated: 'secret', tokenGenerated: 'dps_t' });
     expect(said.slice(0, 8)).to.deep.equal([
       `Open ${URL}/app in a browser`,
@@ -35,18 +35,18 @@ describe('the greeting', () => {
     expect(said.slice(10)).to.deep.equal(['']);
   });
 
-  it('names no app where none is served', () => {
+  it('does not name the app if it is not served', () => {
     expect(lines({}, { APP: 'off' })[0]).to.equal(`The Data Platform Service listens on ${URL}`);
   });
 
-  it('shows no secret that was given', () => {
+  it('shows no secret that the operator set', () => {
     const said = lines({}, { ADMIN_TOKEN: 'x'.repeat(40) });
     expect(said.slice(1, 4)).to.deep.equal([`The Data Platform Service listens on ${URL}`, 'Admin: a@example.com', '']);
     expect(tokenIn(said)).to.equal('$ADMIN_TOKEN');
     expect(tokenIn(lines({}))).to.equal('$TOKEN');
   });
 
-  it('says at a later start how to get another token, and which settings change nothing', () => {
+  it('explains at later starts how to get another token, and which settings have no effect', () => {
     const said = lines({ created: false, ignored: ['ADMIN_PASSWORD', 'ADMIN_TOKEN'] }, { ADMIN_TOKEN: 'x'.repeat(40) });
     expect(said.slice(3, 7)).to.deep.equal([
       'A token was made at the first start; for another: npx dps tokens add a@example.com',

@@ -15,7 +15,7 @@ describe('access tokens', () => {
   const part = (token: string, index: number): unknown =>
     JSON.parse(Buffer.from(token.split('.')[index] ?? '', 'base64url').toString());
 
-  it('name a user and a session, for fifteen minutes', async () => {
+  it('name a user and a session and expire after fifteen minutes', async () => {
     const token = await tokens.issue('user', 'session');
     const seconds = Date.UTC(2026, 0, 1) / 1000;
     expect(part(token, 0)).to.deep.equal({ alg: 'HS256', typ: 'JWT' });
@@ -34,7 +34,7 @@ describe('access tokens', () => {
     expect(await tokens.read(token)).to.equal(null);
   });
 
-  it('are none that another signed, that lack something, or that are of somebody else', async () => {
+  it('reject a foreign signature, missing claims and tokens for another audience', async () => {
     const key = (secret: string) => createHash('sha256').update(secret, 'utf8').digest();
     const signed = (claims: Record<string, unknown>, { secret = SECRET, alg = 'HS256' } = {}) =>
       new SignJWT(claims).setProtectedHeader({ alg }).sign(key(secret));
@@ -57,7 +57,7 @@ describe('access tokens', () => {
     }
   });
 
-  it('are told from static ones by their shape', async () => {
+  it('differ from static tokens in their shape', async () => {
     expect(looksLikeAccessToken(await tokens.issue('user', 'session'))).to.equal(true);
     for (const other of [newStaticToken(), 'eyJ', 'eyJ.a', 'eyJ.a.', 'xeyJ.a.b', 'eyJ.a.b.c', 'eyJ.a.b ', 'eyK.a.b']) {
       expect(looksLikeAccessToken(other), other).to.equal(false);

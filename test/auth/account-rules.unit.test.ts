@@ -3,7 +3,7 @@ import { checkName, passwordFault } from '../../src/auth/account-rules.js';
 
 const ADA = { email: 'ada.lovelace@example.com', name: 'Ada King' };
 
-describe('rules of accounts', () => {
+describe('account rules', () => {
   const guessed = [
     ' '.repeat(12),
     '\t \u00A0\u3000'.repeat(3),
@@ -32,7 +32,7 @@ describe('rules of accounts', () => {
     });
   }
 
-  it('accept passwords that people choose well, and generated ones', () => {
+  it('accept well-chosen and generated passwords', () => {
     for (const password of [
       'correct horse',
       'battery staple',
@@ -43,7 +43,7 @@ describe('rules of accounts', () => {
       expect(passwordFault(password, ADA), password).to.equal(null);
   });
 
-  it('bound the length of a password', () => {
+  it('limit the length of a password', () => {
     for (const password of ['short horse', 'x'.repeat(257)])
       expect(passwordFault(password, ADA)).to.equal('must have 12 to 256 characters');
   });

@@ -37,7 +37,7 @@ describe('authentication', () => {
     );
 
   describe('the first admin', () => {
-    it('is created with what was given, and once', async () => {
+    it('is created once, with the given settings', async () => {
       expect(admin).include({ email: 'Boss@example.com', role: 'admin', status: 'active' });
       expect(await database.auth.ensureAdmin({ email: 'other@example.com' })).deep.equal({
         email: 'Boss@example.com',
@@ -52,7 +52,7 @@ describe('authentication', () => {
       });
     });
 
-    it('is not changed by other settings, which are said to do nothing', async () => {
+    it('stays unchanged under other settings, and the log says that they have no effect', async () => {
       const { auth } = database;
       const ignored = async (settings: object) => (await auth.ensureAdmin(settings)).ignored;
       expect(await ignored({ password: 'correct horse', token: 'the-admin-token' })).deep.equal([]);
@@ -62,7 +62,7 @@ describe('authentication', () => {
       expect(await who('another-token')).equal(null);
     });
 
-    it('is created by one of many processes that start at once, which alone tells what it generated', async () => {
+    it('is created by one of many processes that start at once, and only that one prints the generated values', async () => {
       const fresh = await openAuthDatabase();
       try {
         const processes = await Promise.all(Array.from({ length: 8 }, () => fresh.another()));
@@ -83,14 +83,14 @@ describe('authentication', () => {
   });
 
   describe('users', () => {
-    it('are known by their e-mail address in any case', async () => {
+    it('are found by e-mail address in any case', async () => {
       await newUser('Ann@example.com');
       const again = await database.change(database.auth.users.create({ email: 'ann@EXAMPLE.com', role: 'reader' }));
       expect(codesOf(again)).deep.equal(['ALREADY_EXISTS']);
       expect(await database.auth.sessions.login(from('ANN@example.com', 'battery staple'))).not.equal(null);
     });
 
-    it('change member by member', async () => {
+    it('are updated member by member', async () => {
       const user = await newUser('change@example.com');
       const changed = valueOf(await database.change(database.auth.users.update(user.id, { role: 'auditor' })));
       expect(changed).deep.equal({ ...user, role: 'auditor' });
@@ -100,7 +100,7 @@ describe('authentication', () => {
       ).deep.equal(['ALREADY_EXISTS']);
     });
 
-    it('that are unknown, or named by something else than an id, are not found', async () => {
+    it('return NOT_FOUND for unknown ids and for texts that are not UUIDs', async () => {
       for (const id of ['nobody', '00000000-0000-4000-8000-000000000000', "' or true --"]) {
         expect(codesOf(await database.auth.users.get(id))).deep.equal(['NOT_FOUND']);
         expect(codesOf(await database.change(database.auth.users.update(id, { name: 'x' })))).deep.equal(['NOT_FOUND']);
@@ -111,7 +111,7 @@ describe('authentication', () => {
       }
     });
 
-    it('keep the last active admin, also when two are demoted at the same moment', async () => {
+    it('always include an active admin, even when two are demoted at the same time', async () => {
       const { users } = database.auth;
       expect(codesOf(await database.change(users.remove(admin.id)))).deep.equal(['IN_USE']);
       expect(codesOf(await database.change(users.update(admin.id, { role: 'auditor' })))).deep.equal(['IN_USE']);
@@ -128,7 +128,7 @@ describe('authentication', () => {
   });
 
   describe('static tokens', () => {
-    it('are shown once, work until they are revoked, and are revoked at once on every process', async () => {
+    it('are shown once, work until revoked, and are revoked at once on every process', async () => {
       const { tokens } = database.auth;
       const other = await database.another();
       const user = await newUser('token@example.com');
@@ -154,7 +154,7 @@ describe('authentication', () => {
       expect(rows.map(({ row }) => row).join()).not.include(Buffer.from(token).toString('hex'));
     });
 
-    it('expire', async () => {
+    it('expire at their expiry time', async () => {
       const expires_at = new Date(Date.now() + 60_000).toISOString();
       const user = await newUser('expiry@example.com');
       const created = valueOf(await database.change(database.auth.tokens.create(user.id, { expires_at })));
@@ -165,7 +165,7 @@ describe('authentication', () => {
       expect(await who(created.token)).equal(null);
     });
 
-    it('end for a user that is suspended or removed, and a role counts from the moment it changes', async () => {
+    it('stop working when their user is suspended or removed, and follow role changes at once', async () => {
       const { users, tokens } = database.auth;
       const user = await newUser('gone@example.com');
       const { token } = valueOf(await database.change(tokens.create(user.id, {})));
@@ -187,7 +187,7 @@ describe('authentication', () => {
       return grant;
     };
 
-    it('begin with the right password of an active user, and with nothing else', async () => {
+    it('begin only with the correct password of an active user', async () => {
       const { users, sessions } = database.auth;
       const grant = await login();
       expect(grant.expires).equal(ACCESS_TOKEN_LIFETIME);
@@ -204,7 +204,7 @@ describe('authentication', () => {
       valueOf(await database.change(users.remove(id)));
     });
 
-    it('take a password as one, however its characters are composed', async () => {
+    it('accept a password in any Unicode composition', async () => {
       const { users, sessions } = database.auth;
       valueOf(
         await database.change(users.create({ email: 'ü@example.com', password: 'pässwörter 1', role: 'reader' })),
@@ -212,7 +212,7 @@ describe('authentication', () => {
       expect(await sessions.login(from('ü@example.com', 'pa\u0308sswo\u0308rter 1'))).not.equal(null);
     });
 
-    it('give access for fifteen minutes, then after a refresh', async () => {
+    it('give access for fifteen minutes and again after a refresh', async () => {
       const grant = await login();
       database.pass(ACCESS_TOKEN_LIFETIME + 1000);
       expect(await who(grant.access_token)).equal(null);
@@ -230,7 +230,7 @@ describe('authentication', () => {
       expect(await who(next?.access_token ?? '')).equal(null);
     });
 
-    it('that several tabs share answer the token before for half a minute, each time with the same one', async () => {
+    it('shared by tabs return the same successor of the previous token for half a minute', async () => {
       const { sessions } = database.auth;
       const another = await database.another();
       const tokenAfter = async (token: string, from = sessions) =>
@@ -246,7 +246,7 @@ describe('authentication', () => {
       expect(await tokenAfter(String(third))).equal(null);
     });
 
-    it('that several tabs share end with the token two before, and with one used in another way', async () => {
+    it('shared by tabs end when the token before the previous one, or one from elsewhere, is used', async () => {
       const { sessions } = database.auth;
       const first = (await login()).refresh_token;
       const second = (await sessions.refresh(first, { shared: true }))?.refresh_token ?? '';
@@ -257,7 +257,7 @@ describe('authentication', () => {
       expect(await sessions.refresh(begun)).equal(null);
     });
 
-    it('end with a logout, access tokens included', async () => {
+    it('end with a logout, including their access tokens', async () => {
       const { sessions } = database.auth;
       const grant = await login();
       expect(await who(grant.access_token)).not.equal(null);
@@ -268,7 +268,7 @@ describe('authentication', () => {
       await sessions.logout('nonsense');
     });
 
-    it('end when they are not refreshed, and with another password', async () => {
+    it('end without a refresh and after a password change', async () => {
       const { sessions, users } = database.auth;
       const idle = await login();
       database.pass(SESSION_LIFETIME + 1000);
@@ -278,7 +278,7 @@ describe('authentication', () => {
       expect(await who(grant.access_token)).equal(null);
     });
 
-    it('take no token that was signed with another secret, or not at all', async () => {
+    it('reject tokens signed with another secret or not signed', async () => {
       const { access_token } = await login();
       const [header = '', payload = '', signature = ''] = access_token.split('.');
       const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');

@@ -10,8 +10,8 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-describe('the limit of failing logins, of many', () => {
-  it('keeps nothing of what it refuses: an address that tries a million users takes no memory', async () => {
+describe('the login limit under many attempts', () => {
+  it('stores nothing for rejected attempts: a million users from one address take no memory', async () => {
     const limit = createLoginLimit({ pair: 3, address: 5, email: 7 });
     const begin = (email: string) => limit.begin({ address: '192.0.2.1', email }, () => Promise.resolve(false));
     for (const name of ['ann', 'ann', 'ann', 'bob', 'bob']) expect(await begin(`${name}@example.com`)).equal(null);

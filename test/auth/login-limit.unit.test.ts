@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { createLoginLimit, type LoginLimit } from '../../src/auth/login-limit.js';
 
-describe('the limit of failing logins', () => {
+describe('the login limit', () => {
   let limit: LoginLimit;
 
   beforeEach(() => {
@@ -17,13 +17,13 @@ describe('the limit of failing logins', () => {
     for (let done = 0; done < times; done++) expect(await begin(address, email)).equal(null);
   };
 
-  it('stops an address that tries one user, and says for how long', async () => {
+  it('blocks an address that tries one user, and returns the waiting time', async () => {
     await fail(3, '192.0.2.1', 'ann@example.com');
     expect(await begin('192.0.2.1', 'ANN@example.com')).within(1, 900);
     expect(await begin('192.0.2.2', 'ann@example.com')).equal(null);
   });
 
-  it('holds for fifteen minutes from the first try, and says how much of that is left', async () => {
+  it('lasts fifteen minutes from the first attempt, and returns the remaining time', async () => {
     mock.timers.enable({ apis: ['Date'] });
     try {
       await fail(3, '192.0.2.1', 'ann@example.com');
@@ -39,7 +39,7 @@ describe('the limit of failing logins', () => {
     }
   });
 
-  it('holds as long as the limit that holds longest', async () => {
+  it('lasts as long as the longest matching limit', async () => {
     mock.timers.enable({ apis: ['Date'] });
     try {
       await fail(1, '192.0.2.1', 'bob@example.com');
@@ -53,48 +53,48 @@ describe('the limit of failing logins', () => {
     }
   });
 
-  it('stops an address that tries many users', async () => {
+  it('blocks an address that tries many users', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await fail(1, '192.0.2.1', `${name}@example.com`);
     expect(await begin('192.0.2.1', 'f@example.com')).within(1, 900);
   });
 
-  it('stops many addresses that try one user', async () => {
+  it('blocks many addresses that try one user', async () => {
     for (let host = 1; host <= 7; host++) await fail(1, `192.0.2.${host}`, 'ann@example.com');
     expect(await begin('192.0.2.8', 'ann@example.com')).within(1, 900);
   });
 
-  it('takes an IPv6 network as one address', async () => {
+  it('treats an IPv6 network as one address', async () => {
     await fail(3, '2001:db8::1', 'ann@example.com');
     expect(await begin('2001:db8::2', 'ann@example.com')).within(1, 900);
   });
 
-  it('counts failures only', async () => {
+  it('counts only failures', async () => {
     for (let login = 0; login < 20; login++) {
       await fail(1, '192.0.2.1', 'ann@example.com');
       await limit.succeeded({ address: '192.0.2.1', email: 'ann@example.com' });
     }
   });
 
-  it('does not count what it refuses: no user is kept out by another client that goes on trying', async () => {
+  it('does not count rejected attempts, so another client cannot lock a user out for longer', async () => {
     await fail(3, '192.0.2.1', 'ann@example.com');
     for (let refused = 0; refused < 100; refused++) expect(await begin('192.0.2.1', 'ann@example.com')).not.equal(null);
     expect(await begin('192.0.2.2', 'ann@example.com')).equal(null);
     expect(await begin('192.0.2.1', 'bob@example.com')).equal(null);
   });
 
-  it('lets no more than the limit through, however many come at once', async () => {
+  it('admits no more than the limit of concurrent attempts', async () => {
     const waits = await Promise.all(Array.from({ length: 50 }, () => begin('192.0.2.1', 'ann@example.com')));
     expect(waits.filter((wait) => wait === null)).length(3);
   });
 
-  it('leaves a user in where the last login came from, whatever fails elsewhere, but not for any number of tries', async () => {
+  it('admits a user from the network of the last login despite failures elsewhere, up to a limit', async () => {
     for (let host = 1; host <= 7; host++) await fail(1, `192.0.2.${host}`, 'ann@example.com');
     expect(await begin('198.51.100.1', 'ann@example.com')).not.equal(null);
     for (let tries = 0; tries < 3; tries++) expect(await begin('198.51.100.1', 'ann@example.com', home)).equal(null);
     expect(await begin('198.51.100.1', 'ann@example.com', home)).not.equal(null);
   });
 
-  it('asks for the last login only where it decides', async () => {
+  it('looks up the last login only if it decides', async () => {
     const unasked = () => Promise.reject(new Error('asked'));
     for (let tries = 0; tries < 3; tries++) expect(await begin('192.0.2.1', 'ann@example.com', unasked)).equal(null);
     expect(await begin('192.0.2.1', 'ann@example.com', unasked)).not.equal(null);

@@ -57,8 +57,8 @@ async function faultOf(bytes: Buffer | string): Promise<string> {
 const CUT_OFF = 'OperatorError: The backup is cut off: its end is missing.';
 const DAMAGED = 'OperatorError: The file is no backup, or it is damaged: nothing of it can be trusted.';
 
-describe('the file of a backup', () => {
-  it('is a header, sections, and an end with the checksum of all before', async () => {
+describe('the backup file format', () => {
+  it('has a header, sections, and an end with the checksum of everything before', async () => {
     const bytes = await written();
     const lines = [
       JSON.stringify(HEADER),
@@ -70,14 +70,14 @@ describe('the file of a backup', () => {
     expect(bytes.toString()).to.equal(`${before}${JSON.stringify({ end: true, sections: 5, sha256 })}\n`);
   });
 
-  it('is read as it was written, wherever its chunks end', async () => {
+  it('reads back what was written, wherever chunks are cut', async () => {
     const bytes = await written();
     for (const size of [1, 2, 3, 5, 64, bytes.length]) {
       expect(await read(bytes, size), `${size} bytes`).to.deep.equal({ header: HEADER, found: SECTIONS });
     }
   });
 
-  it('gives the content of a section as it comes', async () => {
+  it('streams the content of a section', async () => {
     let taken = 0;
     const section: Section = { section: 'rows', table: 't', columns: ['a'] };
     async function* coming(): AsyncGenerator<Buffer, void, undefined> {
@@ -91,14 +91,14 @@ describe('the file of a backup', () => {
     expect(taken).to.equal(1);
   });
 
-  it('passes over the content of a section that nobody reads', async () => {
+  it('skips the content of sections that are not read', async () => {
     const { sections } = await openBackup(each([await written()]));
     const names: string[] = [];
     for await (const { section } of sections()) names.push(section.section);
     expect(names).to.deep.equal(SECTIONS.map(([{ section }]) => section));
   });
 
-  it('is refused where it is cut off', async () => {
+  it('rejects a truncated file', async () => {
     const bytes = await written();
     const text = bytes.toString();
     const at = (part: string): number => text.indexOf(part) + part.length;
@@ -116,7 +116,7 @@ describe('the file of a backup', () => {
     expect(await faultOf(bytes.subarray(0, -1))).to.match(/in the middle of a line\.$/);
   });
 
-  it('is refused where anything in it was changed, or stands behind its end', async () => {
+  it('rejects a file with a changed byte or data after its end', async () => {
     const text = (await written()).toString();
     for (const other of [
       'nothing\n',
@@ -137,7 +137,7 @@ describe('the file of a backup', () => {
     );
   });
 
-  it('is refused with the cause where its bytes can not be had', async () => {
+  it('reports the cause when its bytes cannot be read', async () => {
     const cause = new Error('incorrect data check');
     async function* broken(): AsyncGenerator<Buffer, void, undefined> {
       yield Buffer.from('{"format"');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { placeOf, replaceFile } from '../../src/backup/replace-file.js';
 
-describe('a file that is put in its place', () => {
+describe('replacing a file', () => {
   let directory: string;
   const at = (name: string): string => join(directory, name);
   before(async () => {
@@ -19,7 +19,7 @@ describe('a file that is put in its place', () => {
     return place.target;
   };
 
-  it('comes where a link leads to, also when nothing is there yet', async () => {
+  it('follows a link, even if its target does not exist yet', async () => {
     await symlink('second', at('first'));
     await symlink('third', at('second'));
     expect(await put('first')).to.equal(at('third'));
@@ -28,7 +28,7 @@ describe('a file that is put in its place', () => {
     expect(await put('first')).to.equal(at('third'));
   });
 
-  it('has no place where a directory is, or a link that leads back to itself', async () => {
+  it('rejects a directory and a link that leads back to itself', async () => {
     await symlink('round', at('about'));
     await symlink('about', at('round'));
     expect(await placeOf(at('round'))).to.equal(null);

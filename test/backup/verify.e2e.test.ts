@@ -78,7 +78,7 @@ describe('dps backup --verify', () => {
     return file;
   }
 
-  it('carries partitioned tables with identity columns by diff and apply', async function () {
+  it('backs up partitioned tables with identity columns that diff and apply created', async function () {
     this.timeout(60_000);
     const snapshot = (await clientOf(service)('/schema/snapshot')).text;
     const target = await startService();
@@ -142,7 +142,7 @@ describe('dps backup --verify', () => {
     }
   });
 
-  it('escapes names of unmanaged tables, which a log would obey', async () => {
+  it('escapes the names of unmanaged tables in its output', async () => {
     const { code, out, err } = await backup(join(directory, 'ugly.dps'));
     expect(code, err).to.equal(0);
     expect(out).to.contain(String.raw`tables: ugly\n::error::\u001b[2J\u202e`);
@@ -172,7 +172,7 @@ describe('dps backup --verify', () => {
       expect(err).to.contain('The signature of the backup was not verified');
     });
 
-    it('is missing or of another file after the file was changed and sealed again', async () => {
+    it('is rejected if it is missing or belongs to another file after tampering', async () => {
       const file = await takeBackup('changed.dps');
       const key = (await dps(['keys', 'public'], settings())).out.trim();
       const target = await emptyDatabase();
@@ -216,7 +216,7 @@ describe('dps backup --verify', () => {
       });
     }
 
-    it('is rejected when it lacks the rows of a table, has them twice, or has rows of another one', async function () {
+    it('is rejected when it lacks, repeats or misplaces the rows of a table', async function () {
       this.timeout(60_000);
       const file = await takeBackup('rows.dps');
       const isRows = (line: string): boolean => line.startsWith('{"section":"rows","table":"always_1"');

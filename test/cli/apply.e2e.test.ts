@@ -65,7 +65,7 @@ describe('dps apply', () => {
   };
   const collections = async (): Promise<string[]> => (await snapshot()).collections.map(({ collection }) => collection);
 
-  it('takes a snapshot as JSON, as YAML, and from stdin, and says what was done', async () => {
+  it('accepts a snapshot as JSON, as YAML and from stdin, and reports the result', async () => {
     const file = await changed(withNote('from JSON'));
     const { code, out, err } = await run(['apply', file, '--reason', 'because of ünï']);
     expect([code, err]).to.deep.equal([0, '']);
@@ -80,7 +80,7 @@ describe('dps apply', () => {
     expect((await snapshot()).collections.map(({ meta }) => meta.note)).to.include('from YAML');
   });
 
-  it('refuses a loss where there is no terminal to ask at, and names what allows it', async () => {
+  it('rejects data loss without a terminal, and names the option that allows it', async () => {
     const file = await changed(without('doomed'));
     for (const more of [[], ['--yes'], ['--allow-drop', 'kept']]) {
       const { code, err } = await run(['apply', file, ...more]);
@@ -92,7 +92,7 @@ describe('dps apply', () => {
     expect(await collections()).to.deep.equal(['kept']);
   });
 
-  it('names a field that would lose its values', async () => {
+  it('names the field whose values would be lost', async () => {
     const file = await changed((document) => {
       document.fields = document.fields.filter(({ collection, field }) => collection !== 'kept' || field !== 'title');
     });
@@ -102,7 +102,7 @@ describe('dps apply', () => {
     expect((await run(['apply', file, '--allow-drop', 'kept.title'])).code).to.equal(0);
   });
 
-  it('takes what may be lost of a field for nothing of a collection with a dot in its name', async () => {
+  it('does not take permission to lose a field as permission for a collection with a dot in its name', async () => {
     await call('/collections', 'POST', { collection: 'kept.title', schema: {} });
     const loss = await changed(without('kept.title'));
     const refused = await run(['apply', loss, '--allow-drop', 'kept.title']);
@@ -112,7 +112,7 @@ describe('dps apply', () => {
     expect((await run(['apply', loss, '--allow-drop', 'kept%2Etitle'])).code).to.equal(0);
   });
 
-  it('asks at a terminal, and --yes never answers for a loss', async () => {
+  it('asks at a terminal, and --yes never confirms data loss', async () => {
     const questions: string[] = [];
     const answering = (answer: string): Given => ({
       ask: (question) => {
@@ -135,7 +135,7 @@ describe('dps apply', () => {
     expect(await collections()).to.deep.equal(['kept']);
   });
 
-  it('prints why PostgreSQL refuses a plan, and does nothing', async () => {
+  it('prints why PostgreSQL rejects a plan, and changes nothing', async () => {
     const client = new pg.Client({ connectionString: service.databaseUrl });
     await client.connect();
     await client.query('INSERT INTO kept (title) VALUES (NULL)');
@@ -152,7 +152,7 @@ describe('dps apply', () => {
     }
   });
 
-  it('takes the database that an option names, wherever the settings keep theirs', async () => {
+  it('uses the database of an option, whatever the settings name', async () => {
     const file = join(directory, 'url');
     await writeFile(file, 'postgresql://127.0.0.1:9/none');
     const environment = { DATABASE_URL_FILE: file };
@@ -165,7 +165,7 @@ describe('dps apply', () => {
     expect(elsewhere.err).to.match(/^The data directory .* holds no service yet/);
   });
 
-  it('says in one line what is wrong with a file or an option', async () => {
+  it('reports a wrong file or option in one line', async () => {
     const broken = join(directory, 'broken');
     for (const [content, message] of [
       ['{"version": 1,', 'is neither JSON nor YAML'],

@@ -100,7 +100,7 @@ describe('dps backup', () => {
     expect(reply.status, `${path}: ${reply.text}`).to.equal(200);
   }
 
-  it('is restored with everything as it was', async function () {
+  it('restores everything exactly as it was', async function () {
     this.timeout(120_000);
     const target = await emptyDatabase();
     // What is said of the database is not what its rows were written under.
@@ -127,7 +127,7 @@ describe('dps backup', () => {
     }
   });
 
-  it('holds no secret that lets its finder in, and is for its owner alone', async () => {
+  it('contains no secret that grants access, and is readable only by its owner', async () => {
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
     const content = gunzipSync(await readFile(file)).toString();
     const secrets = await query(source, `SELECT value FROM service.service_settings`);
@@ -140,7 +140,7 @@ describe('dps backup', () => {
     expect((await readdir(directory)).filter((name) => name.includes('partial'))).to.deep.equal([]);
   });
 
-  it('shows one moment, whatever is written meanwhile', async function () {
+  it('shows one point in time despite concurrent writes', async function () {
     this.timeout(60_000);
     await sql(source, `CREATE TABLE IF NOT EXISTS moves (a int)`, `DROP TABLE moves`);
     const writer = new pg.Client({ connectionString: source });
@@ -174,7 +174,7 @@ describe('dps backup', () => {
     expect(both?.one).to.equal(both?.other);
   });
 
-  it('goes into an embedded server and out of it again', async function () {
+  it('restores into an embedded server and back', async function () {
     this.timeout(120_000);
     const dataDir = await temporaryDirectory();
     const place = { DATA_DIR: join(dataDir, 'data') };
@@ -192,7 +192,7 @@ describe('dps backup', () => {
     }
   });
 
-  it('refuses what is damaged or cut off, and touches nothing then', async function () {
+  it('rejects damaged and truncated files without touching the database', async function () {
     this.timeout(120_000);
     const target = await emptyDatabase();
     const small = join(directory, 'small.dps');
@@ -232,7 +232,7 @@ describe('dps backup', () => {
     expect((await restore(small, target)).code).to.equal(0);
   });
 
-  it('leaves a database that no service starts on, where PostgreSQL refuses a row', async () => {
+  it('leaves an unusable database when PostgreSQL rejects a row', async () => {
     const [small, wrong] = [join(directory, 'whole.dps'), join(directory, 'wrong.dps')];
     await smallBackup(small);
     const lines = gunzipSync(await readFile(small))
@@ -256,7 +256,7 @@ describe('dps backup', () => {
     expect((await restore(small, target)).err).to.contain('not empty');
   });
 
-  it('writes whole files or none', async () => {
+  it('writes a whole file or none', async () => {
     const kept = join(directory, 'kept.dps');
     await writeFile(kept, 'what was there');
     await truncate(kept, 4);
@@ -275,7 +275,7 @@ describe('dps backup', () => {
     expect(await readFile(kept, 'utf8')).to.equal('what');
   });
 
-  it('refuses a database that is not what its log says', async () => {
+  it('rejects a database that differs from its log', async () => {
     await sql(source, `ALTER TABLE large ADD COLUMN by_hand int`);
     const { code, err } = await backup(join(directory, 'drifted.dps'));
     await sql(source, `ALTER TABLE large DROP COLUMN by_hand`);
@@ -284,7 +284,7 @@ describe('dps backup', () => {
     expect(await readdir(directory)).not.to.contain('drifted.dps');
   });
 
-  it('names tables that were dropped by hand, or have another thing in their place, and what to do', async () => {
+  it('names tables that were dropped or replaced by hand, and what to do', async () => {
     await sql(source, `ALTER TABLE large RENAME TO elsewhere`);
     const places = [``, `CREATE MATERIALIZED VIEW large AS SELECT 1 AS one`];
     try {
@@ -302,13 +302,13 @@ describe('dps backup', () => {
     }
   });
 
-  it('refuses a target that is not empty', async () => {
+  it('rejects a target that is not empty', async () => {
     const { code, err } = await restore(file, source);
     expect(code).to.equal(2);
     expect(err).to.match(/writing to the target|not empty/);
   });
 
-  it('leaves alone what a service was started on, though nothing is in its log', async () => {
+  it('rejects a target that a service was started on, even if its log is empty', async () => {
     const used = await emptyDatabase();
     await (await startService({ DATABASE_URL: used })).stop();
     const { code, err } = await restore(file, used);

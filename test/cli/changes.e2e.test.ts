@@ -52,7 +52,7 @@ describe('dps changes, dps push --propose', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it('opens, shows, comments, approves and applies', async () => {
+  it('opens, shows, comments on, approves and applies a request', async () => {
     await wanted(without('articles', 'note'));
     const opened = await dps(['changes', 'open', file, '--title', 'No notes', '--reason', 'nobody reads them'], {
       token: author.token,
@@ -89,7 +89,7 @@ describe('dps changes, dps push --propose', () => {
     expect((await dps(['changes', 'apply', id])).err).to.include('is applied');
   });
 
-  it('reverts, schedules and rebases', async () => {
+  it('reverts, schedules and rebases requests', async () => {
     await wanted(without('articles', 'title'));
     const id = idIn(await dps(['changes', 'open', file, '--title', 'No titles']));
     expect((await dps(['changes', 'apply', id])).code).to.equal(0);
@@ -110,7 +110,7 @@ describe('dps changes, dps push --propose', () => {
     expect((await admin('/fields/articles/title')).status).to.equal(200);
   });
 
-  it('pushes files as a request, and rejects and withdraws it', async () => {
+  it('pushes files as a request, rejects it and withdraws it', async () => {
     const files = join(folder, 'files');
     expect((await dps(['pull', files])).code).to.equal(0);
     const [name = ''] = await readdir(join(files, 'collections'));

@@ -6,7 +6,7 @@ import { describeHeld, readCheckpoints } from '../../src/cli/checkpoint-files.js
 
 const held = { file: 'a.checkpoint', position: 3, time: '2026-01-01T00:00:00Z', ok: true, signed_by: null };
 
-describe('checkpoints that dps verify is given', () => {
+describe('checkpoints for dps verify', () => {
   let directory: string;
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dps-checkpoints-'));
@@ -22,7 +22,7 @@ describe('checkpoints that dps verify is given', () => {
     throw new Error('they were read');
   };
 
-  it('are told of one by one, and that no signature was verified', () => {
+  it('are reported one by one, with a note if no signature was verified', () => {
     type Held = Parameters<typeof describeHeld>[0][number];
     const signed = { ...held, file: 'b.checkpoint', signed_by: 'dps+1' } as Held;
     const differs = { ...held, file: 'c.checkpoint', ok: false, reason: 'the log ends at 2' } as Held;
@@ -38,7 +38,7 @@ describe('checkpoints that dps verify is given', () => {
     expect(describeHeld([])).to.deep.equal([]);
   });
 
-  it('are files, or all those of a folder, each one named that is none', async () => {
+  it('are read from files and folders, and an invalid file is named', async () => {
     expect(await readCheckpoints({ values: {} })).to.deep.equal({ files: [], keys: [] });
     expect(await refusal([], ['k'])).to.equal('--key needs --checkpoint, whose signature it verifies.');
     expect(await refusal([join(directory, 'none')])).to.match(/^FOLDER\/none can't be read \(ENOENT.*\)\.$/);

@@ -50,7 +50,7 @@ describe('dps', () => {
   }
 
   describe('users and tokens', () => {
-    it('adds a user with a generated password that logs in', async () => {
+    it('adds a user with a generated password that can log in', async () => {
       const { code, out } = await dps(['users', 'add', 'one@example.com', '--role', 'reader', '--json']);
       expect(code).to.equal(0);
       const { password, role } = JSON.parse(out) as { password: string; role: string };
@@ -58,7 +58,7 @@ describe('dps', () => {
       expect(await login('one@example.com', password)).to.equal(200);
     });
 
-    it('takes a password from stdin, changes and removes it', async () => {
+    it('reads a password from stdin, updates a user and removes it', async () => {
       await dps(['users', 'add', 'two@example.com', '--role', 'reader', '--password-stdin'], {
         stdin: 'first password\n',
       });
@@ -70,7 +70,7 @@ describe('dps', () => {
       expect(await login('two@example.com', 'second password')).to.equal(401);
     });
 
-    it('adds, lists and revokes tokens; a running service notices at once', async () => {
+    it('adds, lists and revokes tokens, which a running service notices at once', async () => {
       await dps(['users', 'add', 'three@example.com', '--role', 'reader', '--no-password']);
       const added = await dps(['tokens', 'add', 'three@example.com', '--name', 'ci', '--expires', '90d', '--json']);
       const { token, id } = JSON.parse(added.out) as { token: string; id: string };
@@ -111,7 +111,7 @@ describe('dps', () => {
       [['users', 'list', '--data-dir', 'x', '--database-url', 'y'], 'cannot be used with option'],
       [[], 'Usage: dps [options] [command]'],
     ] as const) {
-      it(`refuses "${args.join(' ')}"`, async () => {
+      it(`rejects "${args.join(' ')}"`, async () => {
         const { code, out, err } = await dps([...args]);
         expect(code).to.equal(2);
         expect(out).to.equal('');
@@ -119,7 +119,7 @@ describe('dps', () => {
       });
     }
 
-    it('says so where no service has been started', async () => {
+    it('reports that no service was ever started', async () => {
       const { code, err } = await dps(['users', 'list', '--data-dir', join(directory, 'none')]);
       expect(code).to.equal(2);
       expect(err).to.match(/^The data directory .* holds no service yet/);
@@ -129,7 +129,7 @@ describe('dps', () => {
   });
 
   describe('snapshot, diff, apply', () => {
-    it('carry a change from file to service', async () => {
+    it('carry a change from a file to the service', async () => {
       const [snapshot, diff] = [join(directory, 'schema.yaml'), join(directory, 'diff.json')];
       await createCollection('promoted');
       expect((await dps(['snapshot', '--output', snapshot])).code).to.equal(0);
@@ -151,7 +151,7 @@ describe('dps', () => {
       expect(stale.err).to.contain('changed');
     });
 
-    it('name what is new and what would go', async () => {
+    it('list created and deleted objects', async () => {
       await createCollection('doomed');
       const document = JSON.parse((await dps(['snapshot', '--json'])).out) as Record<
         'collections' | 'fields',
@@ -164,7 +164,7 @@ describe('dps', () => {
       expect((await dps(['diff', '-', '--mode', 'merge'], { stdin: renamed })).out).not.to.contain('doomed');
     });
 
-    it('exit with 2 and say why when the service refuses or is away', async () => {
+    it('exit with 2 and report the reason when the service rejects the request or is unavailable', async () => {
       const wrong = await dps(['snapshot'], { environment: { DPS_TOKEN: 'wrong' } });
       expect(wrong.code).to.equal(2);
       expect(wrong.err).to.contain('token');
@@ -180,7 +180,7 @@ describe('dps', () => {
     });
   });
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     for (const args of [['help'], ['--help'], ['help', 'users'], ['users', '--help'], ['apply', '-h']]) {
       const { code, out, err } = await dps(args);
       expect([code, err], args.join(' ')).to.deep.equal([0, '']);

@@ -9,8 +9,8 @@ const document = (diff: Partial<DiffDocument['diff']>, warnings?: DiffDocument['
 
 const edit = (...path: (string | number)[]) => ({ kind: 'E', path, lhs: 1, rhs: 2 });
 
-describe('a diff in words', () => {
-  it('has a line for each entry, and for each warning', () => {
+describe('a diff as text', () => {
+  it('has one line for each entry and warning', () => {
     expect(
       describeDiff(
         document(
@@ -40,7 +40,7 @@ describe('a diff in words', () => {
     expect(describeWarning({ code: 'A', collection: 'a', message: 'm' })).to.equal('A a: m');
   });
 
-  it('is empty where it has no entry of any kind', () => {
+  it('is empty if it has no entries', () => {
     expect(isEmpty(document({}, [{ code: 'A', message: 'a' }]))).to.equal(true);
     for (const part of ['collections', 'fields', 'relations'] as const) {
       expect(isEmpty(document({ [part]: [{ collection: 'a', diff: [] }] })), part).to.equal(false);

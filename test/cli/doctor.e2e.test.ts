@@ -65,7 +65,7 @@ describe('dps doctor', () => {
     expect(code).to.equal(codes.some((each) => FINDINGS[each].severity === 'error') ? 1 : 0);
   }
 
-  it('finds nothing in a healthy database, and says what it looked at', async () => {
+  it('finds nothing in a healthy database, and lists its checks', async () => {
     const settings = { DATABASE_URL: await lived() };
     await expectFound(settings);
     const { out } = await dps(['doctor'], settings);
@@ -155,7 +155,7 @@ describe('dps doctor', () => {
     });
   }
 
-  it('finds an index that can not be built, and names the event', async () => {
+  it('finds an index that cannot be built, and names the event', async () => {
     const connectionString = await emptyDatabase();
     const service = await startService({ DATABASE_URL: connectionString });
     const client = clientOf(service);
@@ -188,7 +188,7 @@ describe('dps doctor', () => {
       .and.contain('Next: A value is too large for such an index');
   }
 
-  it('finds a database that has another encoding', async () => {
+  it('finds an unsupported database encoding', async () => {
     const connectionString = await emptyDatabase();
     const database = new URL(connectionString).pathname.slice(1);
     const { connectionString: maintenance, majorVersion } = await testServer();
@@ -227,7 +227,7 @@ describe('dps doctor', () => {
     }
   });
 
-  it('finds a user who does not see what others do, until it may', async () => {
+  it('finds a user that cannot see other sessions, until it is granted the right', async () => {
     const connectionString = await emptyDatabase();
     const role = `${new URL(connectionString).pathname.slice(1)}_owner`;
     const database = new URL(connectionString).pathname.slice(1);
@@ -258,7 +258,7 @@ describe('dps doctor', () => {
     }
   });
 
-  it('names the schema of the service in what is to be run, and that runs', async () => {
+  it("names the service's schema in a fix that can be run as printed", async () => {
     const settings = { DATABASE_URL: await emptyDatabase(), SERVICE_SCHEMA: 'its own $& Schema' };
     await (await startService(settings)).stop();
     const name = '"its own $& Schema"';
@@ -277,13 +277,13 @@ describe('dps doctor', () => {
     await expectFound(settings);
   });
 
-  it('finds that nothing is there', async () => {
+  it('finds an empty database', async () => {
     await expectFound({ DATABASE_URL: await emptyDatabase() }, 'SERVICE_MISSING');
     await expectFound({ DATA_DIR: './no-such-directory' }, 'SERVICE_MISSING');
     await expectFound({ DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' }, 'DATABASE_UNREACHABLE');
   });
 
-  it('finds a way past the pooler that leads nowhere, or elsewhere', async () => {
+  it('finds a direct address that is unreachable or leads to another database', async () => {
     const connectionString = await lived();
     const nowhere = {
       DATABASE_URL: connectionString,
@@ -294,7 +294,7 @@ describe('dps doctor', () => {
     await expectFound(elsewhere, 'POOLER_UNUSABLE');
   });
 
-  it('finds that DB_POOLER is not what is there', async () => {
+  it('finds that DB_POOLER contradicts the server', async () => {
     const connectionString = await lived();
     const settings = { DATABASE_URL: connectionString, DIRECT_DATABASE_URL: connectionString };
     await expectFound(settings);
@@ -302,7 +302,7 @@ describe('dps doctor', () => {
     await expectFound({ ...settings, DB_POOLER: 'transaction' }, 'POOLER_UNEXPECTED');
   });
 
-  it('finds a pool that is larger than what the server admits', async () => {
+  it("finds a pool larger than the server's connection limit", async () => {
     await expectFound({ DATABASE_URL: await lived(), DB_POOL: '500' }, 'CONNECTIONS_LOW');
   });
 
@@ -330,13 +330,13 @@ describe('dps doctor', () => {
     }
   });
 
-  it('says when a check can not be made', async () => {
+  it('reports a check that cannot run', async () => {
     const connectionString = await lived();
     await sql(connectionString, 'drop table service.service_folds');
     await expectFound({ DATABASE_URL: connectionString }, 'OWN_TABLES_DIFFER', 'CHECK_FAILED');
   });
 
-  it('has a row in docs/doctor.md for every code', async function () {
+  it('documents every code in docs/doctor.md', async function () {
     const readme = await readFile(new URL('../../docs/doctor.md', import.meta.url), 'utf8').catch(() => '');
     if (!readme.includes('dps doctor')) return this.skip();
     for (const code of Object.keys(FINDINGS)) expect(readme).to.match(new RegExp(`^\\| \`${code}\` +\\|`, 'm'));

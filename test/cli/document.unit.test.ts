@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Invocation } from '../../src/cli/command.js';
 import { parseDocument, readDocument } from '../../src/cli/document.js';
 
-describe('a document that a command sends', () => {
+describe('a document sent by a command', () => {
   let directory: string;
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dps-document-'));
@@ -14,7 +14,7 @@ describe('a document that a command sends', () => {
 
   const invocation = (stdin = '') => ({ terminal: { read: () => Promise.resolve(stdin) } }) as unknown as Invocation;
 
-  it('with a conflict marker of Git is rejected with its line', async () => {
+  it('is rejected with the line of a Git conflict marker', async () => {
     for (const text of ['version: 1\n<<<<<<< HEAD\na: 1', '{"version":1,\n<<<<<<< HEAD\n"a": 1}']) {
       const error = await readDocument(invocation(text), '-').catch((reason: Error) => reason);
       expect((error as Error).message)
@@ -23,7 +23,7 @@ describe('a document that a command sends', () => {
     }
   });
 
-  it('is JSON or YAML by how it begins, from a file or from stdin', async () => {
+  it('is JSON or YAML, judged by its beginning, from a file or stdin', async () => {
     const file = join(directory, 'a');
     for (const [text, type] of [
       ['{"version":1}', 'application/json'],
@@ -39,7 +39,7 @@ describe('a document that a command sends', () => {
     }
   });
 
-  it('is refused by its name where it is none', async () => {
+  it('is rejected by name if it is invalid', async () => {
     const refusal = async (text: string): Promise<string[]> => {
       const body = await readDocument(invocation(text), '-');
       return ['a.yaml', '-'].map((name) => {

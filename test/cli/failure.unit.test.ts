@@ -9,8 +9,8 @@ const named = (name: string, message: string): Error => Object.assign(new Error(
 const ofServer = (code: string, message = 'no'): Error =>
   Object.assign(new Error(message), { severity: 'ERROR', code });
 
-describe('what a command says when it fails', () => {
-  it('is one sentence where nothing is wrong with the program', () => {
+describe('the error message of a command', () => {
+  it('is one sentence unless the program has a bug', () => {
     expect(said(new UsageError('Not so.'))).to.equal('Not so. See "dps COMMAND --help".');
     expect(said(new OperatorError('Start it.'))).to.equal('Start it.');
     expect(said(named('ProblemError', 'Refused.'))).to.equal('Refused.');
@@ -30,7 +30,7 @@ describe('what a command says when it fails', () => {
     expect(said('text')).to.equal('dps failed: text');
   });
 
-  it('is that of PostgreSQL, wherever in the chain of causes it stands', () => {
+  it("shows PostgreSQL's message from anywhere in the chain of causes", () => {
     expect(said(ofServer('42P01'))).to.equal('PostgreSQL refused it: no (SQLSTATE 42P01).');
     const wrapped = (depth: number): Error =>
       depth === 0 ? ofServer('42P01') : new Error(`level ${depth}`, { cause: wrapped(depth - 1) });
@@ -39,7 +39,7 @@ describe('what a command says when it fails', () => {
     expect(said(ofServer('25006'))).to.match(/^The database is read-only, and nothing was written/);
   });
 
-  it('shows the stack of a bug', () => {
+  it('includes the stack of a bug', () => {
     const bug = new Error('broken');
     expect(said(bug)).to.equal(`dps failed, and this is a bug: ${bug.stack}`);
     const half = Object.assign(new Error('broken'), { code: 'X' });
@@ -48,7 +48,7 @@ describe('what a command says when it fails', () => {
     expect(said(bare)).to.equal('dps failed, and this is a bug: broken');
   });
 
-  it('never holds a secret', () => {
+  it('never contains a secret', () => {
     const shown = (text: string, environment: Record<string, string> = {}, values: Record<string, unknown> = {}) =>
       said(new OperatorError(text), environment, values);
     expect(shown('at postgres://me:word@host/d and http://:word@x')).to.equal(

@@ -64,7 +64,7 @@ const CASES: [what: string, change: Partial<ShownChange>, percent: number, said:
   ],
 ];
 
-describe('waiting for a change request tells', () => {
+describe('waiting for a change request prints', () => {
   for (const [what, change, percent, said] of CASES) {
     it(what, () => {
       const [noted, written]: string[][] = [[], []];
@@ -87,8 +87,8 @@ describe('waiting for a change request tells', () => {
   }
 });
 
-describe('the end of a change request tells', () => {
-  it('where in the log it is', () => {
+describe('the end of a change request prints', () => {
+  it('its position in the log', () => {
     const applied = { ...request, state: 'applied', result: { position: 7, batch: 'b0' } } as ShownChange;
     expect(describeEnd(applied)).to.equal('Applied: position 7, batch b0.');
   });

@@ -7,7 +7,7 @@ const nameOf = (command: Command): string =>
   command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 
 describe('the help of dps', () => {
-  it('is as it was read last', async () => {
+  it('matches the recorded text', async () => {
     const printed: string[] = [];
     const program = createProgram(
       { print: (text) => void printed.push(text), note: (text) => void printed.push(text) },

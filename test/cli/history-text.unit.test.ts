@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ShownEvent, createPaint, describeBatch, describeEvent } from '../../src/cli/history-text.js';
 
-describe('the timeline', () => {
+describe('the timeline text', () => {
   const batch = {
     batch: '',
     occurred_at: '2026-11-21T08:05:03.123Z',
@@ -13,19 +13,19 @@ describe('the timeline', () => {
     summary: 'created collection books',
   };
 
-  it('shows what would move the cursor instead of doing it', () => {
+  it('escapes characters that would move the cursor', () => {
     expect(describeBatch(batch, createPaint(false))).to.equal(
       '9-12       2026-11-21 08:05:03  Eve\\u001b[2J  created collection books\n           why: first\\nsecond \\u0007',
     );
   });
 
-  it('is coloured only when it may be', () => {
+  it('has colours only if they are enabled', () => {
     const clean = { ...batch, actor: { id: '', name: 'Eve' } };
     expect(describeBatch(clean, createPaint(false))).not.to.contain('\u001B');
     expect(describeBatch(clean, createPaint(true))).to.contain('\u001B[36mEve\u001B[0m');
   });
 
-  it('shows one position alone, and no reason where none was said', () => {
+  it('shows one position, and no reason if there is none', () => {
     const one = { ...batch, actor: { id: '', name: 'Eve' }, last_position: 9, reason: null };
     expect(describeBatch(one, createPaint(false))).to.equal(
       '9          2026-11-21 08:05:03  Eve  created collection books',
@@ -33,7 +33,7 @@ describe('the timeline', () => {
   });
 });
 
-describe('an event', () => {
+describe('an event as text', () => {
   const event: ShownEvent = {
     position: 9,
     batch: 'b1',
@@ -51,7 +51,7 @@ describe('an event', () => {
   };
   const none = { collections: [], fields: [], relations: [] };
 
-  it('is shown with all that is known of it', () => {
+  it('shows all its members', () => {
     const shown = (more: Partial<ShownEvent>) =>
       describeEvent({ ...event, ...more }, none, createPaint(false)).split('\n');
     expect(shown({})).to.deep.equal([
@@ -83,7 +83,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is shown with what it changed, in colours where it may be', () => {
+  it('shows its change, with colours if they are enabled', () => {
     const change = {
       collections: [
         { collection: 'new', diff: [{ kind: 'N', rhs: {} }] },

@@ -52,7 +52,7 @@ describe('dps history and dps verify --file', () => {
     return { code, out: out.join('\n'), err: err.join('\n') };
   }
 
-  it('shows who changed what, when and why, newest first', async () => {
+  it('lists who changed what, when and why, newest first', async () => {
     const { code, out } = await dps(['history']);
     expect(code).to.equal(0);
     const shown = out.split('\n');
@@ -63,7 +63,7 @@ describe('dps history and dps verify --file', () => {
     expect((await dps(['history'], true)).out).to.contain('\u001B[36mAdmin\u001B[0m');
   });
 
-  it('shows the commands of one collection, from a moment on, so many', async () => {
+  it('filters by collection and start, and limits the number of commands', async () => {
     expect((await dps(['history', '--collection', 'books'])).out.split('\n')).to.have.length(5);
     expect((await dps(['history', '--since', '3', '--collection', 'books'])).out.split('\n')).to.have.length(2);
     expect((await dps(['history', '--limit', '2'])).out.split('\n')).to.have.length(2);
@@ -74,7 +74,7 @@ describe('dps history and dps verify --file', () => {
     expect((await dps(['history', 'burn'])).code).to.equal(2);
   });
 
-  it('shows one event and the change it made', async () => {
+  it('shows one event and its change', async () => {
     const { code, out } = await dps(['history', 'show', '2']);
     expect(code).to.equal(0);
     expect(out).to.match(/^event 2 {2}collection\.updated books$/m);
@@ -92,7 +92,7 @@ describe('dps history and dps verify --file', () => {
     expect((await dps(['history', 'show', '4'])).out).and.not.to.contain('\u001B');
   });
 
-  it('shows the difference between two moments, and goes back with it', async () => {
+  it('shows the difference between two points in time, and reverts it', async () => {
     const { code, out } = await dps(['history', 'diff', '2', '3']);
     expect([code, out.split('\n')[0]]).to.deep.equal([1, '+ field books.price']);
     expect((await dps(['history', 'diff', '3', '3'])).code).to.equal(0);
@@ -105,7 +105,7 @@ describe('dps history and dps verify --file', () => {
     expect((await dps(['history', 'diff', '3'])).code).to.equal(0);
   });
 
-  it('writes the schema of a moment as SQL', async () => {
+  it('writes the schema at a point in time as SQL', async () => {
     const { code, out } = await dps(['history', 'sql', '3']);
     expect(code).to.equal(0);
     expect(out).to.contain('CREATE TABLE "public"."books"').and.to.contain('"price" integer');
@@ -126,7 +126,7 @@ describe('dps history and dps verify --file', () => {
   const changed = (position: number, change: (line: string) => string) =>
     lines.map((line, index) => (index === position - 1 ? change(line) : line));
 
-  it('finds an exported log in order', async () => {
+  it('accepts an intact exported log', async () => {
     const { code, out } = await verify(lines);
     expect([code, out]).to.deep.equal([0, out]);
     expect(out).to.match(new RegExp(`^The hash chain holds: ${lines.length} events, head [0-9a-f]{64}\\.$`));
@@ -134,7 +134,7 @@ describe('dps history and dps verify --file', () => {
     expect((await dps(['verify', '--file', join(directory, 'none')])).code).to.equal(2);
   });
 
-  it('names a changed byte, whichever it is', async () => {
+  it('finds any changed byte', async () => {
     const line = lines[2] as string;
     for (let at = 0; at < line.length; at += 1) {
       const other = line[at] === '1' ? '2' : line[at] === ' ' ? '\t' : '1';
@@ -148,7 +148,7 @@ describe('dps history and dps verify --file', () => {
     }
   });
 
-  it('names a missing, a doubled and a misplaced event, and a file cut off', async () => {
+  it('finds missing, repeated and misplaced events, and a truncated file', async () => {
     const swapped = changed(3, () => lines[3] as string).map((line, index) =>
       index === 3 ? (lines[2] as string) : line,
     );

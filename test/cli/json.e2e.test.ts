@@ -18,7 +18,7 @@ function commandsOf(command: Command, path: readonly string[] = []): string[] {
   return command.commands.flatMap((each) => commandsOf(each, [...path, each.name()]));
 }
 
-describe('dps for machines', () => {
+describe('dps --json prints valid JSON when it', () => {
   const { service, client, api } = withService({ consistent: true });
   const seen = new Set<string>();
   const all = commandsOf(createProgram({ print: () => undefined, note: () => undefined }, () => undefined));
@@ -52,7 +52,7 @@ describe('dps for machines', () => {
     return at('wanted.json');
   }
 
-  it('operates', async () => {
+  it('runs operator commands', async () => {
     expect(await run('status')).to.include.keys('log', 'projections');
     expect(await run('doctor')).to.include.keys('ok', 'checks');
     expect(await run('verify')).to.include({ ok: true });
@@ -94,7 +94,7 @@ describe('dps for machines', () => {
     expect(await run('rename', 'articles.title', 'headline')).to.be.an('object');
   });
 
-  it('tells of the policy', async () => {
+  it('shows and tests the policy', async () => {
     const policy = await run('policy', 'show');
     await writeFile(at('policy.json'), JSON.stringify(policy));
     await run('policy', 'test', at('wanted.json'));
@@ -133,21 +133,21 @@ describe('dps for machines', () => {
       .with.length(2);
   });
 
-  it('writes a file in JSON too, whatever that is called', async () => {
+  it('writes a file as JSON, whatever its name', async () => {
     const environment = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };
     const { code, out } = await dps(['snapshot', '--json', '--output', at('snapshot.yaml')], environment);
     expect([code, out]).to.deep.equal([0, '']);
     expect(JSON.parse(await readFile(at('snapshot.yaml'), 'utf8'))).to.have.property('fields');
   });
 
-  it('reads history', async () => {
+  it('reads the history', async () => {
     expect(await run('history', 'list')).to.be.an('array');
     expect(await run('history', 'show', '1')).to.include({ position: 1 });
     expect(await run('history', 'diff', '0', '1')).to.be.an('object');
     expect((await run('history', 'sql', '1'))['sql']).to.contain('CREATE TABLE');
   });
 
-  it('whichever it is', () => {
+  it('runs any of the remaining commands', () => {
     expect([...seen, ...ELSEWHERE].toSorted()).to.deep.equal(all.toSorted());
   });
 });

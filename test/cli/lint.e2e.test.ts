@@ -48,7 +48,7 @@ describe('dps lint', () => {
     return fileOf('schema.yaml', yaml.replace(/(field: title[\s\S]*?)is_nullable: true/, '$1is_nullable: false'));
   };
 
-  it('says what it finds in a snapshot, and its exit code whether that reaches the level', async () => {
+  it('prints the findings of a snapshot, and its exit code depends on --level', async () => {
     const file = await required();
     const { code, out, err } = await lint(file);
     expect([code, err]).to.deep.equal([1, '']);
@@ -60,7 +60,7 @@ describe('dps lint', () => {
     expect(await lint(same, '--level', 'note')).to.deep.equal({ code: 0, out: 'No findings.', err: '' });
   });
 
-  it('says the same of a diff, with the level by statistics, and of what stdin holds; nothing is run', async () => {
+  it('prints the findings of a diff from stdin with levels from statistics, and runs nothing', async () => {
     const before = (await send('/schema/snapshot')).text;
     const file = await required();
     const diff = await dps(['diff', '--json', file], { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
@@ -80,7 +80,7 @@ describe('dps lint', () => {
     expect((await send('/schema/snapshot')).text).to.equal(before);
   });
 
-  it('annotates lines for GitHub, and writes Markdown', async () => {
+  it('annotates lines for GitHub and writes Markdown', async () => {
     const file = await required();
     const text = await readFile(file, 'utf8');
     const { out } = await lint('--format', 'github', file);
@@ -96,7 +96,7 @@ describe('dps lint', () => {
       .and.contain('`LONG_LOCK`');
   });
 
-  it('writes SARIF 2.1.0, as its schema has it', async () => {
+  it('writes SARIF 2.1.0 that matches its schema', async () => {
     const { out } = await lint('--format', 'sarif', await required());
     const log = JSON.parse(out) as { runs: { results: { ruleId: string; ruleIndex: number; level: string }[] }[] };
     const validate = sarifSchema();
@@ -105,13 +105,13 @@ describe('dps lint', () => {
     expect(validate({ ...log, version: '2.0.0' })).to.equal(false);
   });
 
-  it('looks at a change request by its id', async () => {
+  it('accepts the id of a change request', async () => {
     const id = '00000000-0000-4000-8000-000000000001';
     const { code, err } = await lint(id);
     expect([code, /no change request/i.test(err)], err).to.deep.equal([2, true]);
   });
 
-  it('says what a change request that has not ended would do to the schema as it is now', async () => {
+  it('shows what an open change request would do to the current schema', async () => {
     const fields = [{ field: 'title', type: 'string', interface: 'input' }];
     await send('/collections', json({ collection: 'large', schema: {}, fields }));
     await api.sql(`INSERT INTO large (title) SELECT repeat('x', 200) FROM generate_series(1, 60000)`);
@@ -152,7 +152,7 @@ describe('dps lint', () => {
     }
   });
 
-  it('takes the options of what it looks at, and refuses the others', async () => {
+  it('accepts only options that fit its input', async () => {
     const directory = join(folder, 'pulled');
     const fields = [{ field: 'name', type: 'string', interface: 'input', schema: { max_length: 255 } }];
     await send('/collections', json({ collection: 'people', schema: {}, fields }));
@@ -188,7 +188,7 @@ describe('dps lint', () => {
     expect((await lint(file, '--mode', 'merge', '--force')).code).to.equal(0);
   });
 
-  it('refuses what it does not know with exit code 2', async () => {
+  it('rejects unknown input with exit code 2', async () => {
     expect((await lint('--format', 'html', 'x')).code).to.equal(2);
     expect((await lint('--level', 'bad', 'x')).code).to.equal(2);
     expect((await lint(join(folder, 'nothing.yaml'))).code).to.equal(2);

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
 import { namedPlace } from '../../src/cli/named-place.js';
 
-describe('what an argument names', () => {
-  it('is a collection, or a field of one, whatever dots are in their names', () => {
+describe('an argument that names an object', () => {
+  it('is a collection or a field, whatever dots their names contain', () => {
     for (const [text, place] of [
       ['posts', { collection: 'posts' }],
       ['posts.title', { collection: 'posts', field: 'title' }],

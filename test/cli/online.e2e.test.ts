@@ -51,7 +51,7 @@ describe('dps apply --online, dps changes', function () {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it('prepares what takes long, waits for it, and says how it ended', async () => {
+  it('prepares slow steps, waits, and reports the result', async () => {
     await wish((field, all) => {
       field('title').schema.is_nullable = false;
       all.collections.push({ collection: 'small', meta: {}, schema: null });
@@ -72,7 +72,7 @@ describe('dps apply --online, dps changes', function () {
     expect(await api.sql(nulls)).to.deep.equal([{ is_nullable: 'NO' }]);
   });
 
-  it('says what rows were in the way, and that nothing is left', async () => {
+  it('reports violating rows and that nothing is left', async () => {
     await wish((field) => (field('code').schema.is_unique = true));
     const { code, out, err } = await dps('apply', file, '--online', '--yes');
     expect(code).to.equal(2);
@@ -86,7 +86,7 @@ describe('dps apply --online, dps changes', function () {
     expect(await api.sql(`SELECT FROM pg_class WHERE relname LIKE 'dps_online_%'`)).to.deep.equal([]);
   });
 
-  it('withdraws what is under way', async () => {
+  it('withdraws a request during preparation', async () => {
     const application = new pg.Client(service.databaseUrl);
     await application.connect();
     try {

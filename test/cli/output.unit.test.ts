@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { oneLine, table, writeOutput } from '../../src/cli/output.js';
 
-describe('what is printed', () => {
-  it('is in columns as wide as their widest cell, without blanks at the end', () => {
+describe('printed output', () => {
+  it('has columns as wide as their widest cell without trailing blanks', () => {
     expect(
       table(
         ['a', 'long head', 'c'],
@@ -18,20 +18,20 @@ describe('what is printed', () => {
     ).to.deep.equal(['a       long head  c', 'longer  x', '        y          z']);
   });
 
-  it('does nothing to a terminal, whatever things are called', () => {
+  it('contains no terminal control sequences from names', () => {
     expect(oneLine('a\u001b[2J\n\u007f\u009b2Jb ü')).to.equal(String.raw`a\u001b[2J\n\u007f\u009b2Jb ü`);
     expect(oneLine('a\u202eb\u200b\u2028\u{e0001}')).to.equal(String.raw`a\u202eb\u200b\u2028\udb40\udc01`);
   });
 });
 
-describe('a file of results', () => {
+describe('an output file', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'dps-output-'));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('is new, or takes the place of the old one: where a link leads, with the same mode', async () => {
+  it('is created, or replaces the target of a link with the same mode', async () => {
     const [file, link] = [join(folder, 'real.yaml'), join(folder, 'link.yaml')];
     await writeOutput(file, 'first');
     await chmod(file, 0o640);
@@ -43,7 +43,7 @@ describe('a file of results', () => {
     expect(await readdir(folder)).to.have.members(['real.yaml', 'link.yaml']);
   });
 
-  it('stays as it was when there is no room for all of the new one', async function () {
+  it('stays unchanged if the disk is full', async function () {
     this.timeout(30_000);
     const file = join(folder, 'schema.yaml');
     await writeFile(file, 'old');

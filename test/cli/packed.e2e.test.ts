@@ -83,7 +83,7 @@ describe('the packed program', () => {
     return { code: ran.status, out: ran.stdout, err: ran.stderr };
   }
 
-  it('says its release and its help within 0.3 s', async () => {
+  it('prints its release and its help within 0.3 s', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(sh('dps --version')).to.deep.equal({ code: 0, out: `${version}\n`, err: '' });
     for (const call of ['dps --version', 'dps --help', 'dps help apply', 'dps completion bash']) {
@@ -99,7 +99,7 @@ describe('the packed program', () => {
     }
   });
 
-  it('starts the service with its migrations, works with it, and stops with it', async function () {
+  it('starts the service with its migrations, uses it and stops it', async function () {
     this.timeout(120_000);
     const service = spawn(bin, ['start', '--port', '0'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
     running = service;
@@ -175,7 +175,7 @@ describe('the packed program', () => {
     expect(sh('ls').out).not.to.contain('evaluated');
   });
 
-  it('writes completions that other shells can read', function () {
+  it('writes completions that other shells accept', function () {
     expect(sh('dps completion zsh').out).to.match(/^#compdef dps\n/);
     expect(sh('dps completion fish').out).to.contain("complete -c dps -f -n 'not __fish_seen_subcommand_from start");
     for (const shell of ['zsh', 'fish']) {

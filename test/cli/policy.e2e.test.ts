@@ -53,7 +53,7 @@ describe('dps and the policy', () => {
     expect(wrong.err).to.contain('findings.LOSES_DATA');
   });
 
-  it('tries one: 0 where it lets a change through, 3 where it stops it', async () => {
+  it('tests it: exit code 0 if a change is allowed, 3 if it is blocked', async () => {
     const change = await without('a', 'body');
     expect((await dps('policy', 'test', change)).code).to.equal(0);
     const policy = await file('policy.json', { findings: { LOSES_DATA: 'acknowledge' } });
@@ -65,7 +65,7 @@ describe('dps and the policy', () => {
     ).to.equal(0);
   });
 
-  it('apply and lint exit with 3 where it stops a change, and nothing is changed', async () => {
+  it('exits with 3 from apply and lint when a change is blocked, and changes nothing', async () => {
     const change = await without('a', 'body');
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse' } });
     const head = await api.head();
@@ -81,7 +81,7 @@ describe('dps and the policy', () => {
     expect(await api.head()).to.equal(head);
   });
 
-  it('apply takes acknowledgements, and needs those that are right', async () => {
+  it('applies with the right acknowledgements only', async () => {
     const change = await without('a', 'body');
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
     const how = ['apply', change, '--allow-drop', 'a.body'];
@@ -95,7 +95,7 @@ describe('dps and the policy', () => {
     expect(done.code, done.err).to.equal(0);
   });
 
-  it('plan and push of a folder exit with 3, too', async () => {
+  it('exits with 3 from plan and push of a folder', async () => {
     const folder = join(directory, 'schema');
     expect((await dps('pull', folder)).code).to.equal(0);
     const path = join(folder, 'collections', 'b.yaml');
@@ -112,7 +112,7 @@ describe('dps and the policy', () => {
     expect((await dps('plan', folder)).code).to.equal(0);
   });
 
-  it('commands on the database are held to it', async () => {
+  it('applies the policy to commands on the database', async () => {
     await api.sql('CREATE TABLE "user" (id bigint PRIMARY KEY)');
     await api.ok('PUT', '/policy', { findings: { RESERVED_NAME: 'acknowledge' } });
     const adopted = await dps('adopt', 'user');
@@ -124,7 +124,7 @@ describe('dps and the policy', () => {
     expect(accepted.code, accepted.err).to.equal(0);
   });
 
-  it('a dry run on the database says what it would say, with its exit code, and keeps nothing', async () => {
+  it("reports the policy's findings in a dry run on the database, and stores nothing", async () => {
     await api.sql('CREATE TABLE "group" (id bigint PRIMARY KEY)');
     await api.sql('ALTER TABLE d ADD COLUMN "order" text');
     const adopt = ['adopt', 'group', '--dry-run'];
@@ -155,7 +155,7 @@ describe('dps and the policy', () => {
     expect((await dps('adopt', 'group')).code).to.equal(0);
   });
 
-  it('renaming and restoring are held to it', async () => {
+  it('applies the policy to renames and restores', async () => {
     await api.ok('PUT', '/policy', { findings: { BREAKS_CLIENTS: 'acknowledge' } });
     const refused = await dps('rename', 'd.body', 'text');
     expect(refused.code).to.equal(3);

@@ -3,8 +3,8 @@ import { UsageError } from '../../src/cli/command.js';
 import { NO_PLACE } from '../../src/schema/model/place.js';
 import { acknowledgeHeader, acknowledged, asOption, policyText, stoppedBy } from '../../src/cli/policy.js';
 
-describe('what dps says of the policy', () => {
-  it('takes findings that are acknowledged by code and place', () => {
+describe('policy output of dps', () => {
+  it('parses acknowledgements by code and location', () => {
     expect(acknowledged({})).to.deep.equal([]);
     expect(acknowledged({ acknowledge: ['LOSES_DATA:a.b', 'X:', 'Y:a:b, c%2e'] })).to.deep.equal([
       { code: 'LOSES_DATA', place: 'a.b' },
@@ -24,13 +24,13 @@ describe('what dps says of the policy', () => {
       );
   });
 
-  it('sends them in a header, whatever they are called', () => {
+  it('sends acknowledgements in a header, whatever the names contain', () => {
     expect(acknowledgeHeader({})).to.deep.equal({});
     const { 'x-acknowledge': header = '' } = acknowledgeHeader({ acknowledge: ['A:ä,b', 'B:50%25'] });
     expect(Buffer.from(header, 'latin1').toString()).to.equal('A:ä%2Cb, B:50%25');
   });
 
-  it('names the option where the service names its header', () => {
+  it('replaces the header in an error by the name of the option', () => {
     expect(asOption('no')).to.equal('no');
     expect(asOption('no', '')).to.equal('no');
     expect(asOption('no', 'fields[0]')).to.equal('fields[0]: no');
@@ -41,7 +41,7 @@ describe('what dps says of the policy', () => {
     expect(asOption('by X-Acknowledge: or so')).to.equal('by X-Acknowledge: or so');
   });
 
-  it('tells what stops a change, and what to add to the command', () => {
+  it('explains what blocks a change and which option to add', () => {
     const told = (action: string | undefined, place: { collection?: string; field?: string } = {}) =>
       policyText({ code: 'A', ...place, action });
     expect(told('refuse')).to.equal('the policy refuses it');
@@ -58,7 +58,7 @@ describe('what dps says of the policy', () => {
     }
   });
 
-  it('stops what is not acknowledged, and what nobody can acknowledge', () => {
+  it('blocks findings that are not, or cannot be, acknowledged', () => {
     const finding = (action: string) => ({ code: 'A', collection: 'a', field: 'b', action });
     const [known, refused, approved, warned] = ['acknowledge', 'refuse', 'approve', 'warn'].map(finding);
     const all = [known, refused, approved, warned].map((each) => each ?? finding(''));

@@ -29,7 +29,7 @@ describe('progress', () => {
     expect(bar(9, 7)).to.equal(`[${'#'.repeat(30)}]`);
   });
 
-  it('is a line every five seconds, and one at the end', () => {
+  it('prints a line every five seconds and one at the end', () => {
     const lines = shown((progress, wait) => {
       for (let done = 0; done <= 4; done += 1) {
         progress.at(done, 4);
@@ -41,7 +41,7 @@ describe('progress', () => {
     expect(lines).to.deep.equal(['reading: 50 % (2 of 4), about 5 s left', 'reading: 100 % (4 of 4)']);
   });
 
-  it('is drawn again ten times a second on a terminal, and taken away in the end', () => {
+  it('redraws ten times a second on a terminal and is removed at the end', () => {
     const lines = shown((progress, wait) => {
       wait(99);
       progress.at(1, 10);
@@ -61,7 +61,7 @@ describe('progress', () => {
     ]);
   });
 
-  it('says nothing where there was nothing to say', () => {
+  it('prints nothing if there was no progress', () => {
     expect(shown((progress) => progress.end(), true)).to.deep.equal([]);
     expect(shown((progress) => progress.at(0, 0), false)).to.deep.equal(['reading: 100 % (0 of 0)']);
     expect(shown((progress) => progress.at(7, 5), false)).to.deep.equal(['reading: 100 % (7 of 5)']);

@@ -26,7 +26,7 @@ describe('dps status, verify and rebuild', () => {
 
   const run = (...args: string[]): Promise<Ran> => dps(args, { DATABASE_URL: service.databaseUrl });
 
-  it('status tells where everything is', async () => {
+  it('status lists the position of every projection', async () => {
     const { code, out } = await run('status');
     expect(code).to.equal(0);
     expect(out).to.contain('log       position 2, last change').and.contain('by Admin');
@@ -37,7 +37,7 @@ describe('dps status, verify and rebuild', () => {
     expect(status.projections).to.have.length(5);
   });
 
-  it('verify finds nothing, then names what differs, and a rebuild mends the rows', async () => {
+  it('verify finds no differences, then names them after tampering, and a rebuild fixes the rows', async () => {
     const clean = await run('verify');
     expect(clean).to.include({ code: 0 });
     expect(clean.out).to.match(/^The hash chain holds: 2 events, head [0-9a-f]{64}\.$/m);
@@ -61,7 +61,7 @@ describe('dps status, verify and rebuild', () => {
     expect((await run('verify')).code).to.equal(0);
   });
 
-  it('verify names the event that was changed', async () => {
+  it('verify names the changed event', async () => {
     const change = (name: string): Promise<unknown> =>
       pool.query(
         `alter table service.service_events disable trigger service_events_append_only;
@@ -78,7 +78,7 @@ describe('dps status, verify and rebuild', () => {
     expect((await run('verify')).code).to.equal(0);
   });
 
-  it('rebuild makes the tables what the log says, and drops nothing', async () => {
+  it('rebuild creates and alters tables to match the log, and drops nothing', async () => {
     await pool.query('alter table authors add column secret text');
     await pool.query('drop table articles');
     const { code, out } = await run('rebuild', 'tables');
@@ -93,7 +93,7 @@ describe('dps status, verify and rebuild', () => {
     for (const name of ['trash', 'change-requests']) expect((await run('rebuild', name)).code, name).to.equal(0);
   });
 
-  it('rebuild lets the builder of indexes go on, and the service follows', async function () {
+  it('rebuild resumes the index builder, and the service follows', async function () {
     this.timeout(60_000);
     const client = clientOf(service);
     const text = (name: string) => ({ field: name, type: 'text', schema: {}, meta: { interface: 'input' } });
@@ -118,7 +118,7 @@ describe('dps status, verify and rebuild', () => {
     await until('the service has built the next one', async () => (await pool.query(built)).rowCount === 1);
   });
 
-  it('refuses wrong usage', async () => {
+  it('rejects invalid usage', async () => {
     for (const args of [
       ['rebuild'],
       ['rebuild', 'all'],
@@ -151,14 +151,14 @@ describe('progress', () => {
     return lines;
   };
 
-  it('is a bar on a terminal, and gone at the end', () => {
+  it('is a bar on a terminal that disappears at the end', () => {
     const lines = told({ rewrite: true });
     expect(lines).to.have.length(102);
     expect(lines[50]).to.equal(`work [${'#'.repeat(15)}${'.'.repeat(15)}] 50 % (50 of 100), about 11 s left`);
     expect(lines.at(-1)).to.equal('');
   });
 
-  it('is a line now and then elsewhere', () => {
+  it('is an occasional line elsewhere', () => {
     const lines = told({});
     expect(lines.length).to.be.within(4, 6);
     expect(lines.at(-1)).to.equal('work: 100 % (100 of 100)');

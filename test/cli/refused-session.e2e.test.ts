@@ -10,7 +10,7 @@ import { withService } from '../support/with-service.js';
 
 const ID = '00000000-0000-4000-8000-000000000001';
 
-describe('a session of refusals with dps', () => {
+describe('a session of rejected dps commands', () => {
   const { service, client, api } = withService({ settings: { KEEP_DELETED: '7d' } });
   let folder: string;
   const session = createCliSession('dps-refusals.txt', {
@@ -36,7 +36,7 @@ describe('a session of refusals with dps', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it('says how a command is used', async () => {
+  it('prints the usage of a command', async () => {
     for (const line of [
       'nothing',
       `pull ''`,
@@ -78,7 +78,7 @@ describe('a session of refusals with dps', () => {
     await run(`rename articles posts --reason 'a\nb'`);
   });
 
-  it('says what of a file is wrong', async () => {
+  it('reports errors in files', async () => {
     for (const line of [
       'diff FOLDER/nowhere.json',
       'diff FOLDER',
@@ -114,7 +114,7 @@ describe('a session of refusals with dps', () => {
       await run(line, line.endsWith('-') ? { stdin: 'x\n' } : {});
   });
 
-  it('says what is not there', async () => {
+  it('reports missing objects', async () => {
     for (const line of [
       'rename nothing other',
       'rename articles authors',
@@ -146,7 +146,7 @@ describe('a session of refusals with dps', () => {
       await run(line);
   });
 
-  it('says what the policy wants, and what was acknowledged for nothing', async () => {
+  it('reports policy violations and superfluous acknowledgements', async () => {
     await api.sql('CREATE TABLE legacy (id int PRIMARY KEY)');
     await run('adopt legacy --acknowledge LOSES_DATA:nothing');
     await run('adopt legacy --acknowledge NOTHING:nothing');
@@ -166,7 +166,7 @@ describe('a session of refusals with dps', () => {
     await run('policy set FOLDER/policy.json');
   });
 
-  it('says what is in the way of reaching the service, and its database', async () => {
+  it('reports an unreachable service and database', async () => {
     await run('snapshot', { settings: { DPS_URL: 'http://127.0.0.1:1' } });
     await run('snapshot', { settings: { DPS_URL: 'no address' } });
     await run('snapshot', { settings: { DPS_URL: 'ftp://example.com' } });
@@ -190,7 +190,7 @@ describe('a session of refusals with dps', () => {
     }
   });
 
-  it('does nothing where it is told not to', async () => {
+  it('rejects contradictory options without changes', async () => {
     await run('snapshot --output FOLDER/now.json');
     await api.sql(`INSERT INTO articles (title) VALUES ('a')`);
     const snapshot = (await client('/schema/snapshot')).json as { fields: { field: string }[] };
@@ -210,7 +210,7 @@ describe('a session of refusals with dps', () => {
     for (const answer of ['', 'yes', 'lose it ']) await run(`trash purge ${position}`, { answer });
   });
 
-  it('has said what it always says', () =>
+  it('matches the recorded transcript', () =>
     session.expectAsBefore([
       [/dps-refused-\w+/g, 'FOLDER'],
       [/(?<="version": ")\d+\.\d+\.\d+/g, '<release>'],

@@ -32,7 +32,7 @@ describe('dps rename', () => {
     expect(status, text).to.equal(200);
   });
 
-  it('gives a collection another name, with the reason kept', async () => {
+  it('renames a collection and stores the reason', async () => {
     expect(await dps('articles', 'posts', '--reason', 'they are posts — all of them')).to.deep.equal({
       err: '',
       code: 0,
@@ -43,25 +43,25 @@ describe('dps rename', () => {
     expect(data[0]?.reason).to.equal('they are posts — all of them');
   });
 
-  it('gives a field another name, and says where the old one is still said', async () => {
+  it('renames a field and lists where the old name is still used', async () => {
     const { code, out, err } = await dps('posts.title', 'headline');
     expect({ code, out }).to.deep.equal({ code: 0, out: 'posts.title is posts.headline now.' });
     expect(err).to.include('NAME_STILL_USED');
     expect((await send('/fields/posts/headline')).status).to.equal(200);
   });
 
-  it('takes what follows a dot for a field, and a dot in a name escaped', async () => {
+  it('splits at the dot, unless the dot is escaped', async () => {
     expect((await dps('a.b', 'plain')).code).to.equal(2);
     expect((await dps('a%2Eb', 'plain')).out).to.equal('a%2Eb is plain now.');
     expect((await send('/collections/plain')).status).to.equal(200);
   });
 
-  it('prints what was answered for machines', async () => {
+  it("prints the service's response as JSON", async () => {
     const { out } = await dps('posts', 'entries', '--json');
     expect((JSON.parse(out) as { data: { collection: string } }).data.collection).to.equal('entries');
   });
 
-  it('tells in the words of the service why not, and changes nothing', async () => {
+  it("prints the service's error, and changes nothing", async () => {
     const { code, err } = await dps('entries', 'plain');
     expect(code).to.equal(2);
     expect(err).to.include('plain');

@@ -77,7 +77,7 @@ describe('backup and restore', () => {
   const restoreInto = (connectionString: string, from = file): Promise<Ran> =>
     dps(['restore', '--file', from, '--json'], { DATABASE_URL: connectionString });
 
-  it('restores an exported log: same hashes, same schema', async () => {
+  it('restores an exported log with the same hashes and the same schema', async () => {
     const connectionString = await emptyDatabase();
     const { code, out, err } = await restoreInto(connectionString);
     expect(code, err).to.equal(0);
@@ -85,7 +85,7 @@ describe('backup and restore', () => {
     await expectSame(connectionString);
   });
 
-  it('replays the log, DDL included, with lines of progress where there is no terminal', async () => {
+  it('replays the log with its DDL, and prints progress lines without a terminal', async () => {
     const connectionString = await emptyDatabase();
     const { code, out, err } = await dps(['rebuild', 'tables', '--into', connectionString], {
       DATABASE_URL: source,
@@ -111,7 +111,7 @@ describe('backup and restore', () => {
     expect((await dps(['verify'], settings)).code).to.equal(0);
   });
 
-  it('restores into an embedded server that is not there yet', async function () {
+  it('restores into an embedded server that does not exist yet', async function () {
     this.timeout(60_000);
     const dataDir = await temporaryDirectory();
     try {
@@ -133,7 +133,7 @@ describe('backup and restore', () => {
     expect(lines.at(-2)).to.match(/^replaying \[#{30}\] 100 %/);
   });
 
-  it('restores a whole copy of the database', async () => {
+  it('restores a complete copy of the database', async () => {
     const copy = await emptyDatabase();
     const { connectionString } = await testServer();
     await sql(
@@ -144,7 +144,7 @@ describe('backup and restore', () => {
     await expectSame(copy);
   });
 
-  it('restores what pg_dump wrote', async function () {
+  it('restores the output of pg_dump', async function () {
     const { majorVersion } = await testServer();
     const programs = await clientPrograms(majorVersion);
     if (programs === null) {
@@ -160,7 +160,7 @@ describe('backup and restore', () => {
     await expectSame(copy);
   });
 
-  it('refuses a target that is not empty', async () => {
+  it('rejects a target that is not empty', async () => {
     const used = await emptyDatabase();
     await sql(used, 'create table of_somebody (id int)');
     const table = await restoreInto(used);
@@ -182,7 +182,7 @@ describe('backup and restore', () => {
     ['a line that was cut off', (lines: string[]) => lines.with(-2, (lines.at(-2) ?? '').slice(0, 50)), 'is not JSON'],
     ['another document', () => ['{"version": 1}'], 'Line 1 is not an event'],
   ] as const) {
-    it(`refuses ${what}, and no service starts on what there is`, async () => {
+    it(`rejects ${what}, and no service starts on the result`, async () => {
       const damaged = join(directory, 'damaged.ndjson');
       const lines = (await readFile(file, 'utf8')).split('\n');
       await writeFile(damaged, damage(lines).join('\n'));
@@ -202,7 +202,7 @@ describe('backup and restore', () => {
     });
   }
 
-  it('says what is wrong with the command line', async () => {
+  it('reports errors on the command line', async () => {
     expect(await dps(['restore'], {})).to.deep.include({ code: 2, out: '' });
     expect(
       (await dps(['restore', '--file', join(directory, 'none')], { DATABASE_URL: await emptyDatabase() })).err,

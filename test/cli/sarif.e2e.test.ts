@@ -43,7 +43,7 @@ describe('SARIF of a folder', () => {
     return log.runs[0]?.results ?? [];
   }
 
-  it('has no result where nothing changes', async () => {
+  it('has no result if nothing changes', async () => {
     expect(await results('plan', 0)).to.deep.equal([]);
     expect(await results('lint', 0)).to.deep.equal([]);
   });
@@ -56,7 +56,7 @@ describe('SARIF of a folder', () => {
     return file;
   }
 
-  it('names file and line of every change, and none of what is removed', async () => {
+  it('names file and line of every change except removals', async () => {
     const [gone = '', ...files] = (await readdir(join(directory, 'collections'))).map((name) =>
       join(directory, 'collections', name),
     );
@@ -74,7 +74,7 @@ describe('SARIF of a folder', () => {
     expect([...named].sort()).to.deep.equal(files.sort());
   });
 
-  it('has the exit codes that scripts go by: 0 nothing, 1 changes, 2 wrong, 3 refused by the policy', async () => {
+  it('uses the exit codes 0 for no changes, 1 for changes, 2 for errors, 3 for the policy', async () => {
     expect((await run('plan', directory)).code).to.equal(1);
     expect((await run('plan', join(directory, 'nowhere'))).code).to.equal(2);
     expect((await run('plan', directory, '--format', 'xml')).code).to.equal(2);

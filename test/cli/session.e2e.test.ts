@@ -38,7 +38,7 @@ describe('a session with dps', () => {
     schema: more,
   });
 
-  it('tells of accounts', async () => {
+  it('manages accounts', async () => {
     await run('users list');
     await run(`users add one@example.com --role author --name 'One of us' --no-password`);
     await run('users add one@example.com --role reader');
@@ -67,7 +67,7 @@ describe('a session with dps', () => {
     await run('users remove two@example.com');
   });
 
-  it('tells of the schema', async () => {
+  it('manages the schema', async () => {
     const fields = [field('title'), field('body', 'text'), field('size', 'integer', { default_value: 3 })];
     const sent = json({ collection: 'articles', schema: {}, fields });
     expect((await client('/collections', sent)).status).to.equal(200);
@@ -114,7 +114,7 @@ describe('a session with dps', () => {
     await run('diff FOLDER/broken.json');
   });
 
-  it('tells of the trash', async () => {
+  it('manages the trash', async () => {
     const list = JSON.parse(await run('trash list --json')) as { position: number; field: string | null }[];
     session.drop();
     const [body, writers] = [list.find((each) => each.field === 'body'), list.find((each) => each.field === null)];
@@ -128,7 +128,7 @@ describe('a session with dps', () => {
     await run('trash');
   });
 
-  it('tells of the history', async () => {
+  it('shows the history', async () => {
     await run('history');
     await run('history --limit 2 --collection articles');
     await run('history --limit none');
@@ -140,7 +140,7 @@ describe('a session with dps', () => {
     await run('history sql 3');
   });
 
-  it('tells of what was changed behind the log', async () => {
+  it('shows and accepts drift', async () => {
     await run('drift');
     await api.sql(`
       ALTER TABLE articles ADD COLUMN found integer, ALTER COLUMN size TYPE bigint, DROP COLUMN headline;
@@ -164,7 +164,7 @@ describe('a session with dps', () => {
     await run('drift');
   });
 
-  it('tells of the policy, and of changes that wait for people', async () => {
+  it('shows the policy and pending change requests', async () => {
     await run('policy');
     const policy = {
       findings: { LOSES_DATA: 'approve', NOT_NULL_OVER_ROWS: 'acknowledge' },
@@ -200,7 +200,7 @@ describe('a session with dps', () => {
     await run('changes show 1');
   });
 
-  it('tells of requests that are approved, carried out and taken back', async () => {
+  it('approves, applies and reverts change requests', async () => {
     const lenient = { approvals: 1, author_may_approve: true };
     await writeFile(join(folder, 'policy.json'), JSON.stringify(lenient));
     await run('policy set FOLDER/policy.json');
@@ -227,7 +227,7 @@ describe('a session with dps', () => {
     await run('changes open FOLDER/notes.json --force --mode merge --title again');
   });
 
-  it('tells of the schema as files', async () => {
+  it('pulls and pushes schema files', async () => {
     const file = join(folder, 'schema/collections/notes.yaml');
     await run('pull FOLDER/schema');
     await run('pull FOLDER/schema');
@@ -264,7 +264,7 @@ describe('a session with dps', () => {
     await run('types --output FOLDER/types.ts --lang zod --check');
   });
 
-  it('tells of the log and its projections', async () => {
+  it('verifies the log and its projections', async () => {
     await run('verify');
     await run('rebuild metadata');
     await run('rebuild tables');
@@ -287,5 +287,5 @@ describe('a session with dps', () => {
     await run('users --role reader');
   });
 
-  it('has said what it always says', () => session.expectAsBefore([[folder, '<folder>']]));
+  it('matches the recorded transcript', () => session.expectAsBefore([[folder, '<folder>']]));
 });

@@ -25,7 +25,7 @@ function terminal({ stdout = output(), isTTY = false, env = {}, stdin = new Pass
 }
 
 describe('the terminal', () => {
-  it('prints results on stdout, a line each, and notes on stderr', async () => {
+  it('prints results to stdout and notes to stderr', async () => {
     const { terminal: shown, finish, stdout, stderr } = terminal();
     shown.print('a');
     shown.print('b');
@@ -35,7 +35,7 @@ describe('the terminal', () => {
     expect(await finish(1)).to.equal(1);
   });
 
-  it('asks, rewrites lines and has colours only where somebody looks', async () => {
+  it('asks, rewrites lines and uses colours only on a terminal', async () => {
     const piped = terminal().terminal;
     expect(piped).not.to.have.any.keys('ask', 'rewrite');
     expect(piped.colours).to.equal(false);
@@ -51,7 +51,7 @@ describe('the terminal', () => {
     expect(seen.stdout.text).to.equal('');
   });
 
-  it('escapes control sequences of names and messages everywhere but in documents that are written to a file', async () => {
+  it('escapes control sequences in names and messages, except in documents written to a file', async () => {
     const hostile = 'a\u001b[2J\u001b[8m\r\u009b2J\u007f\n\t\u001b[31mred\u001b[0m';
     const safe = '\\u001b[2J\\u001b[8m\\r\\u009b2J\\u007f\n\t\u001b[31mred\u001b[0m';
     const seen = terminal({ isTTY: true });
@@ -76,14 +76,14 @@ describe('the terminal', () => {
     expect(shown.stdout.text).to.equal(`a${safe}\n`);
   });
 
-  it('reads stdin to its end', async () => {
+  it('reads stdin to the end', async () => {
     const { terminal: shown, stdin } = terminal();
     stdin.write('one ');
     stdin.end('two');
     expect(await shown.read()).to.equal('one two');
   });
 
-  it('what can not be written is a failure, and said', async () => {
+  it('reports output that cannot be written as a failure', async () => {
     const { terminal: shown, finish, stderr } = terminal({ stdout: output('ENOSPC') });
     shown.print('a');
     expect(await finish(0)).to.equal(2);
@@ -93,14 +93,14 @@ describe('the terminal', () => {
     expect(stderr.text.split('\n')).to.have.lengthOf(2);
   });
 
-  it('a reader that has closed the pipe is told nothing', async () => {
+  it('prints nothing after the reader closed the pipe', async () => {
     const { terminal: shown, finish, stderr } = terminal({ stdout: output('EPIPE') });
     shown.print('a');
     expect(await finish(1)).to.equal(2);
     expect(stderr.text).to.equal('');
   });
 
-  it('nothing printed can not fail', async () => {
+  it('succeeds without output on a full device', async () => {
     expect(await terminal({ stdout: output('ENOSPC') }).finish(0)).to.equal(0);
   });
 });

@@ -32,7 +32,7 @@ describe('dps trash', () => {
     await api.sql(`INSERT INTO articles (title) VALUES ('a'), ('b')`);
   });
 
-  it('lists what was deleted, shows what would come back, and brings it back', async () => {
+  it('lists deleted objects, previews a restore, and restores', async () => {
     expect(await dps([])).to.deep.equal({ code: 0, out: 'The trash is empty.', err: '' });
     const position = await removed('/fields/articles/title');
     const { out } = await dps(['list']);
@@ -60,7 +60,7 @@ describe('dps trash', () => {
     );
   });
 
-  it('purges, at a terminal only after being asked', async () => {
+  it('purges, and asks first at a terminal', async () => {
     const position = await removed('/collections/articles');
     expect(await dps(['purge', String(position)], 'yes')).to.deep.equal({
       code: 2,

@@ -84,7 +84,7 @@ const FILES: Readonly<Record<string, string>> = {
 /** @param line its words, with an equals sign for a blank one */
 const words = (line: string): string[] => line.split(' ').map((word) => (word === '=' ? ' ' : word));
 
-describe('a command line that is wrong', () => {
+describe('an invalid command line', () => {
   const expectSaid = (cases: Readonly<Record<string, string>>, said: (sentence: string) => string): void => {
     for (const [line, sentence] of Object.entries(cases)) {
       it(`dps ${line}`, async () => {

@@ -54,7 +54,7 @@ describe('dps verify --checkpoint, offline', () => {
   const verifyAll = (checkpoint: string): Promise<Ran> =>
     verify('--checkpoint', checkpoint, '--key', encodeNoteKey(mine.key));
 
-  it('answers 0 for what the log says at any position, one or many of them', async () => {
+  it('exits with 0 for positions that match the log', async () => {
     const all: string[] = [];
     for (const { position } of events) all.push(await save(signed(checkpointText(says(position)))));
     const ran = await verify(...all.flatMap((file) => ['--checkpoint', file]), '--key', encodeNoteKey(mine.key));
@@ -62,7 +62,7 @@ describe('dps verify --checkpoint, offline', () => {
     expect(ran.out.match(/holds: every event/g)).to.have.length(events.length);
   });
 
-  it('answers 0 for two signatures of which one is known', async () => {
+  it('exits with 0 for two signatures of which one key is known', async () => {
     const note = signed(checkpointText(says(3)));
     const witness = signed(checkpointText(says(3)), newSigner('witness.example')).split('\n\n')[1] ?? '';
     expect((await verifyAll(await save(note + witness))).code).to.equal(0);
@@ -99,14 +99,14 @@ describe('dps verify --checkpoint, offline', () => {
     },
   };
   for (const [what, { note, reason }] of Object.entries(DIFFER)) {
-    it(`answers 1 for one ${what}`, async () => {
+    it(`exits with 1 for a ${what}`, async () => {
       const ran = await verifyAll(await save(note()));
       expect(ran.code, ran.out + ran.err).to.equal(1);
       expect(ran.out).to.match(reason);
     });
   }
 
-  it('answers 1 for a broken log, and says which checkpoints it was whole up to', async () => {
+  it('exits with 1 for a broken log, and names the checkpoints that match before the break', async () => {
     const lines = (await readFile(LOG, 'utf8')).split('\n');
     lines[4] = (lines[4] ?? '').replace('"command":"', '"command":"x');
     const broken = await save(lines.join('\n'), 'broken.ndjson');
@@ -121,7 +121,7 @@ describe('dps verify --checkpoint, offline', () => {
     }
   });
 
-  it('answers 2 for what is no checkpoint, no key, or can not be read', async () => {
+  it('exits with 2 for invalid checkpoints and keys, and unreadable files', async () => {
     const note = signed(checkpointText(says(3)));
     const good = await save(note);
     const empty = join(folder, 'empty');

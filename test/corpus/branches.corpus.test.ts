@@ -82,7 +82,7 @@ describe('branches of a real project', function () {
     return merged;
   }
 
-  it('conflict where both changed a member otherwise, whichever three steps they are', () => {
+  it('conflict if both changed the same member differently, for any three steps', () => {
     const found = { conflicts: 0, merged: 0 };
     const all = [...steps.keys()];
     const triples = all.flatMap((base) => all.flatMap((ours) => all.map((theirs) => [base, ours, theirs] as const)));
@@ -97,7 +97,7 @@ describe('branches of a real project', function () {
     expect(found.merged).to.be.above(100);
   });
 
-  it('of the changes of odd and of even steps: they never met, and the merge has both', () => {
+  it('merge without conflicts when one has the odd and the other the even steps', () => {
     const [first, ...later] = steps as [Step, ...Step[]];
     const branches = [new Map(first.documents), new Map(first.documents)] as const;
     for (const [index, { documents }] of later.entries())

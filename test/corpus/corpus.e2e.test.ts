@@ -114,7 +114,7 @@ describe('real schemas', function () {
   });
 
   for (const file of corpusFiles()) {
-    it(`${file.name} is applied whole, twice, and nothing is lost`, async () => {
+    it(`${file.name} is applied completely, twice, without loss`, async () => {
       const service = await startService();
       try {
         await sendTwice(service, file);
@@ -124,7 +124,7 @@ describe('real schemas', function () {
     });
   }
 
-  it('the ten steps of one project go through in order on one instance', async () => {
+  it('apply the ten steps of one project in order on one instance', async () => {
     const service = await startService();
     try {
       for (const step of historyFiles()) await sendTwice(service, step);

@@ -37,7 +37,7 @@ describe('findings of real schemas', () => {
     this.skip();
   });
 
-  it('are a handful of notes where the schema is new, each told once', async () => {
+  it('are a few notes for a new schema, each reported once', async () => {
     for (const file of corpusFiles()) {
       const { findings } = await step(initialState(), file);
       const shown = `${file.name}: ${findings.map(({ level, code, message }) => `${level} ${code} ${message}`).join('\n')}`;
@@ -47,7 +47,7 @@ describe('findings of real schemas', () => {
     }
   });
 
-  it('say why something was left out of a file, once for each reason', async () => {
+  it('report why parts of a file were skipped, once per reason', async () => {
     for (const file of corpusFiles()) {
       const body = await parseYaml(file.text);
       const compared = runToEnd(
@@ -63,7 +63,7 @@ describe('findings of real schemas', () => {
     }
   });
 
-  it('are dangers only where data goes, in a history of ten steps', async () => {
+  it('are dangers only for data loss, in a history of ten steps', async () => {
     let state = initialState();
     const dangers: string[] = [];
     for (const file of historyFiles()) {

@@ -25,7 +25,7 @@ interface Plan {
 const run = (service: TestService, ...args: string[]): Promise<Ran> =>
   dps(args, { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
 
-describe('ten steps of a real project, by git', function () {
+describe('ten steps of a real project in Git', function () {
   this.timeout(240_000);
   let work: string;
   let repository: string;
@@ -69,7 +69,7 @@ describe('ten steps of a real project, by git', function () {
     return [...collections, ...fields].flatMap((each) => ['--allow-drop', placeText(each)]);
   };
 
-  it('both services have the same files after every step', async () => {
+  it('produce the same files on both services after every step', async () => {
     const steps = historyFiles();
     expect(steps).to.have.length(10);
     const [schema, before, there] = [join(repository, 'schema'), join(work, 'before'), join(work, 'there')];
@@ -128,7 +128,7 @@ describe('ten steps of a real project, by git', function () {
     return join(folder, 'schema');
   }
 
-  it('going back through the commits brings production to where it was', async () => {
+  it('return production to an earlier commit', async () => {
     await bring(folderOf('HEAD~8'));
     await bring(join(repository, 'schema'));
     await expectConsistent(production.databaseUrl);
@@ -140,7 +140,7 @@ describe('ten steps of a real project, by git', function () {
     return documentsIn(folder);
   };
 
-  it('two branches, of the odd steps and of the even ones, are merged without a conflict', async () => {
+  it('merge branches of odd and even steps without a conflict', async () => {
     const steps = Array.from({ length: 10 }, (_, index) => git(repository, 'rev-parse', `main~${9 - index}`));
     const folders = steps.map(folderOf);
     const [first = '', ...later] = folders;
@@ -170,7 +170,7 @@ describe('ten steps of a real project, by git', function () {
     );
   });
 
-  it('where both sides changed the same, each conflict is told and no other, and nothing is done', async () => {
+  it('report exactly the conflicting changes, and apply nothing', async () => {
     const [base, ours, theirs] = ['main~9', 'main~1', 'main'].map(folderOf) as [string, string, string];
     const [b, o, t] = [base, ours, theirs].map(documentsIn) as [Documents, Documents, Documents];
     await bring(ours);

@@ -37,7 +37,7 @@ const NAMES = [
   'projections',
 ];
 
-describe('what the doctor says', function () {
+describe('the doctor', function () {
   this.timeout(60_000);
   let database: TestDatabase;
 
@@ -84,7 +84,7 @@ describe('what the doctor says', function () {
     }
   };
 
-  it('is nothing of a healthy one, in the order in which it looks, with the events that it verified', async () => {
+  it('finds nothing in a healthy database, in the documented order, with the verified events', async () => {
     const verified: [number, number][] = [];
     const { names, results, said: found } = await run({ onVerified: (...at) => verified.push(at) });
     expect([names, found]).to.deep.equal([NAMES, []]);
@@ -92,7 +92,7 @@ describe('what the doctor says', function () {
     expect(verified.at(-1)).to.deep.equal([3, 3]);
   });
 
-  it('is about the settings of the server, as they are for this user', async () => {
+  it('checks the server settings for this user', async () => {
     await asSuperuser(
       database.connectionString,
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 60000', current_database()); END $$`,
@@ -107,7 +107,7 @@ describe('what the doctor says', function () {
     expect(await said()).to.deep.equal([]);
   });
 
-  it('is that nothing can be written', async () => {
+  it('reports a read-only database', async () => {
     await asSuperuser(
       database.connectionString,
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
@@ -117,7 +117,7 @@ describe('what the doctor says', function () {
     expect(results).to.deep.equal(['error', ...Array.from({ length: NAMES.length - 1 }, () => 'skipped')]);
   });
 
-  it('is how many connections there are, and may be needed', async () => {
+  it('reports the current and required number of connections', async () => {
     const client = new pg.Client(database.connectionString);
     await client.connect();
     const { rows } = await client.query<{ admitted: number }>(
@@ -131,7 +131,7 @@ describe('what the doctor says', function () {
     ]);
   });
 
-  it('is whether the migrations are those of this release', async () => {
+  it('reports migrations of another release', async () => {
     await sql(`DELETE FROM service.service_migrations WHERE number > 1`);
     const { results, said: found } = await run();
     expect(found).to.deep.equal(['MIGRATIONS_PENDING: Migration 1 was applied last; this release has 2.']);
@@ -143,14 +143,14 @@ describe('what the doctor says', function () {
     expect(await said()).to.deep.equal(['SERVICE_MISSING: The schema "service" holds no service.']);
   });
 
-  it('is that a restore has not ended', async () => {
+  it('reports an unfinished restore', async () => {
     const pool = createPool({ ...database, schema: 'public', serviceSchema: 'service', max: 1, logger: silent });
     await markRestoring(pool);
     await pool.end();
     expect(await said()).to.deep.equal(['RESTORE_UNFINISHED: A restore into this database has not ended.']);
   });
 
-  it('is whose the tables are, and what is missing', async () => {
+  it('reports the owners of tables, and missing objects', async () => {
     await asSuperuser(database.connectionString, 'ALTER TABLE public.b OWNER TO CURRENT_USER');
     const { username } = new URL(await superuserUrl(database.connectionString));
     const found = await said();
@@ -159,7 +159,7 @@ describe('what the doctor says', function () {
     expect((await said())[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username} and 1 more.`);
   });
 
-  it('is what another user has made that can be called in the place of what is PostgreSQL’s own', async () => {
+  it('reports objects of other users that shadow PostgreSQL’s own', async () => {
     const { connectionString } = database;
     const other = `shadow_${process.pid}`;
     await asSuperuser(connectionString, `CREATE ROLE ${other}`, `GRANT CREATE ON SCHEMA public TO ${other}`);
@@ -186,7 +186,7 @@ describe('what the doctor says', function () {
     }
   });
 
-  it('is which clock is ahead, and an event that is still to come', async () => {
+  it('reports which clock is ahead, and events in the future', async () => {
     const apart = (milliseconds: number) => said({ now: () => Date.now() + milliseconds });
     expect((await apart(60_000))[0]).to.match(
       /^CLOCK_DIFFERENCE: The database server's clock is (59|60)\d{3} ms behind the one of this machine\.$/,
@@ -197,14 +197,14 @@ describe('what the doctor says', function () {
     expect(await apart(1_500)).to.deep.equal([]);
   });
 
-  it('is that the log is unprotected, broken and unreadable', async () => {
+  it('reports an unprotected, broken and unreadable log', async () => {
     await tamper(database.connectionString, async (client) => {
       await client.query(`UPDATE service.service_events SET reason = 'x' WHERE position = 2`);
     });
     expect(await said()).to.deep.equal(['CHAIN_BROKEN: Position 2: its hash does not fit what it says.']);
   });
 
-  it('is the first five places that are not what the log says, and how many more there are', async () => {
+  it('reports the first five differences and the number of others', async () => {
     await sql(
       'DELETE FROM service.service_fields',
       'DELETE FROM service.service_collections',
@@ -219,7 +219,7 @@ describe('what the doctor says', function () {
     expect(tables).to.deep.equal(['TABLES_DIFFER: The tables are not what the log says:', tables?.[1]]);
   });
 
-  it('is what is in the trash and nobody put there', async () => {
+  it('reports foreign objects in the trash', async () => {
     const schemas = Array.from({ length: 6 }, (_, index) => `CREATE SCHEMA service_trash_${index + 1}`);
     await sql(...schemas.slice(0, 5), 'CREATE SCHEMA service_trash_0');
     const sentence = 'TRASH_STRANGE: There is something in the trash that the service did not put there: ';
@@ -229,7 +229,7 @@ describe('what the doctor says', function () {
     expect(await said()).to.deep.equal([`${sentence}${names} and more.`]);
   });
 
-  it('is what was prepared for change requests that are not there', async () => {
+  it('reports objects of change requests that do not exist', async () => {
     const name = (index: number) => `dps_online_${String(index).padStart(32, '0')}_00000000`;
     await sql(...[1, 2, 3, 4, 5, 6].map((index) => `CREATE INDEX "${name(index)}" ON a (title)`));
     const found = await said();
@@ -242,7 +242,7 @@ describe('what the doctor says', function () {
     expect(message[6]).to.equal('  and 1 more');
   });
 
-  it('is that a projection has stopped or is behind, once there was time to follow', async () => {
+  it('reports a failed projection, or one that still lags after a grace period', async () => {
     const MINUTE = 60_000;
     const old = { now: () => Date.now() };
     await sql(`INSERT INTO service.service_projections (name, kind, position) VALUES ('indexes', 'after-commit', 1)`);
@@ -257,7 +257,7 @@ describe('what the doctor says', function () {
     ]);
   });
 
-  it('is what prevents a check, as it is explained where somebody can', async () => {
+  it('reports the reason when a check cannot run', async () => {
     const failing = { list: () => Promise.reject(new Error('no')), verify: () => Promise.reject(new Error('never')) };
     const tools = { projections: failing, load: () => Promise.reject(new Error('a gap')) };
     const { results, said: found } = await run({ tools });
@@ -277,7 +277,7 @@ describe('what the doctor says', function () {
     expect(explained[0]).to.equal('CHECK_FAILED: The check "hash chain" could not be made: hash chain, no.');
   });
 
-  it('passes over what a standby can not tell', async () => {
+  it('skips checks that a standby cannot answer', async () => {
     const { names, results } = await run({ server: { standby: true, lag: 0 } });
     expect(results[names.indexOf('notifications')]).to.equal('skipped');
   });

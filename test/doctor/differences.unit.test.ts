@@ -4,8 +4,8 @@ import type { Difference } from '../../src/projector/verify/index.js';
 
 const DIFFERENCE: Difference = { where: 'catalog', collection: 'a', member: 'type', expected: 'text', found: null };
 
-describe('what differs, in a line', () => {
-  it('says where, what was expected and what was found', () => {
+describe('a difference as text', () => {
+  it('shows its source, the expected and the actual value', () => {
     expect(describeDifference(DIFFERENCE)).to.equal('  catalog a type: expected "text", found nothing');
     expect(describeDifference({ ...DIFFERENCE, where: 'trash', field: 'b', expected: null, found: 7 })).to.equal(
       '  trash a.b type: expected nothing, found 7',
@@ -17,7 +17,7 @@ describe('what differs, in a line', () => {
     ]);
   });
 
-  it('says of a log that became another one what was seen, where it ended, and whether somebody knows', () => {
+  it('shows the seen position, the end of a diverged log, and the acknowledgement', () => {
     const hash = '0123456789abcdef'.repeat(4);
     const divergence = {
       seen: { position: 16, hash },

@@ -29,7 +29,7 @@ const ERRORS = [
 ];
 
 describe('findings of the doctor', () => {
-  it('are errors where something does not work, and warnings where it may come to that', () => {
+  it('are errors if something fails, and warnings if it may fail later', () => {
     const errors = Object.entries(FINDINGS).filter(([, { severity }]) => severity === 'error');
     expect(errors.map(([code]) => code).sort()).to.deep.equal(ERRORS);
     const others = Object.values(FINDINGS).filter(({ severity }) => severity !== 'error');

@@ -10,7 +10,7 @@ interface Examined {
   findings: { code: string; message: string }[];
 }
 
-describe('the own tables, compared with the migrations', () => {
+describe("the comparison of the service's tables with the migrations", () => {
   const { service, api, client: send } = withService();
 
   const examined = async (): Promise<Examined[]> => {
@@ -19,7 +19,7 @@ describe('the own tables, compared with the migrations', () => {
   };
   const foundBy = async (name: string) => (await examined()).find((check) => check.name === name)?.findings ?? [];
 
-  it('are the same, and nothing of the comparison stays', async () => {
+  it('finds no differences, and leaves nothing behind', async () => {
     const objects = `SELECT count(*)::int AS count FROM pg_class`;
     const before = await api.sql(objects);
     expect(await foundBy('own tables = migrations')).to.deep.equal([]);
@@ -110,7 +110,7 @@ describe('the own tables, compared with the migrations', () => {
     ],
   ];
   for (const [what, change, back, told] of cases) {
-    it(`report ${what}`, async () => {
+    it(`reports ${what}`, async () => {
       const [definition] = await api.sql<{ text: string }>(
         `SELECT pg_get_functiondef('service.service_next_auth_epoch()'::regprocedure) AS text`,
       );
@@ -126,7 +126,7 @@ describe('the own tables, compared with the migrations', () => {
     });
   }
 
-  it('report a state of a change request that its events do not lead to', async () => {
+  it('reports a change request whose state does not follow from its events', async () => {
     await send('/collections', json({ collection: 'articles', schema: {} }));
     const snapshot = (await send('/schema/snapshot')).json as { collections: { meta: { note: string | null } }[] };
     for (const each of snapshot.collections) each.meta.note = 'wanted';
@@ -142,7 +142,7 @@ describe('the own tables, compared with the migrations', () => {
     }
   });
 
-  it('report a public key that does not belong to its private key', async () => {
+  it('reports a public key that does not match its private key', async () => {
     await send('/history/checkpoint');
     const [key] = await api.sql<{ id: number; public_key: Buffer }>(`SELECT id, public_key FROM ${S}keys`);
     await api.sql(`UPDATE ${S}keys SET public_key = sha256('other')`);

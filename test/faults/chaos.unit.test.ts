@@ -4,8 +4,8 @@ import { faultOf } from '../../scripts/chaos/run.js';
 import { type Command, type Fate, work } from '../../scripts/chaos/writers.js';
 import { createRandom } from '../../scripts/fuzz/random.js';
 
-describe('chaos', () => {
-  it('takes a command for broken that was lost, doubled, or done although it was refused', () => {
+describe('the chaos test', () => {
+  it('reports lost and repeated commands, and rejected commands that took effect', () => {
     const fault = (fate: Fate, times: number, more: Partial<Command> = {}) => {
       const command = { id: 'x', method: 'PATCH', path: '/', resolved: false, waited: 1, said: '', tries: [] };
       const batches = new Set(['first', 'second'].slice(0, times));
@@ -24,7 +24,7 @@ describe('chaos', () => {
     expect(fault('acknowledged', 1, { waited: 50_000 })).to.include('took');
   });
 
-  it('sends no two commands that say the same of a table: the second would change nothing', () => {
+  it('sends no two commands with the same effect, because the second would change nothing', () => {
     // The draws of this seed hold the same number below a million twice, sixty draws apart.
     const random = createRandom(8);
     const sent = new Set<string>();

@@ -53,7 +53,7 @@ describe('a failover', function () {
     }
   };
 
-  it('that lost acknowledged events is told to everybody, and the old primary is not written to when it is back', async () => {
+  it('that lost acknowledged events is reported, and the returned old primary gets no writes', async () => {
     const { primary } = cluster;
     const standby = await cluster.addStandby();
     const address = hostsOf(primary, standby);
@@ -99,7 +99,7 @@ describe('a failover', function () {
     expect(blind.service.log()).to.contain('the database is another server now');
   });
 
-  it('of a server whose data was put back from a backup, under a running service', async () => {
+  it('to a server restored from a backup is noticed by a running service', async () => {
     const { primary } = cluster;
     const { data } = primary as Server & { data: string };
     const { service, send } = await serve({ DATABASE_URL: primary.connectionString });

@@ -31,7 +31,7 @@ function snapshotOf(count: number, release: string): object {
   };
 }
 
-describe('kill -9 in the middle of an apply', function () {
+describe('kill -9 during an apply', function () {
   this.timeout(600_000);
   let database: TestDatabase;
   let service: ServiceProcess;
@@ -85,7 +85,7 @@ describe('kill -9 in the middle of an apply', function () {
     await client.end();
   }
 
-  it('is all or nothing, and the next start serves', async () => {
+  it('leaves all or nothing, and the next start serves requests', async () => {
     const { data } = await json<{ data: { release: string } }>('/server/info');
     const apply = async (count: number): Promise<number> => {
       const { hash, diff } = await json<Diff>('/schema/diff', snapshotOf(count, data.release));

@@ -172,7 +172,7 @@ describe('an online change', function () {
     'forget',
   ];
 
-  it('whose process is killed at each step is taken up by the next, and made once', async () => {
+  it('continues in the next process when it is killed at each step, and is applied once', async () => {
     const change = await disturbed(POINTS, async ({ turn, proceed }) => {
       await current().end('SIGKILL');
       // What PostgreSQL had been told to do is done, or it is not.
@@ -183,7 +183,7 @@ describe('an online change', function () {
     await expectApplied(change);
   });
 
-  it('whose connections are cut at each step goes on in the same process, and is made once', async () => {
+  it('continues in the same process when its connections are cut at each step, and is applied once', async () => {
     const change = await disturbed(POINTS, async ({ proceed }) => {
       await sessionsEnd();
       await proceed();
@@ -192,7 +192,7 @@ describe('an online change', function () {
     expect(current().child.exitCode).to.equal(null);
   });
 
-  it('goes on in another process, which lives when the one that prepares it is killed', async () => {
+  it('continues in another process when the preparing one is killed', async () => {
     const change = await disturbed(['checkpoint 2', 'begin 3', 'applied'], async ({ turn, proceed }) => {
       const preparing = current();
       await start();
@@ -203,7 +203,7 @@ describe('an online change', function () {
     await expectApplied(change);
   });
 
-  it('is prepared again where something of it is lost before it is applied, or more was written than is followed then', async () => {
+  it('is prepared again when a preparation is lost, or too much was written', async () => {
     let rows: string | undefined;
     const { id } = await disturbed(['prepared'], async ({ proceed }) => {
       for (let i = 0; i < 6; i++) await db.query(`UPDATE ${table} SET note = note || '.'`);

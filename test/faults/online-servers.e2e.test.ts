@@ -80,14 +80,14 @@ describe('an online change behind PgBouncer', function () {
     await database?.drop();
   });
 
-  it('in transaction mode is prepared on the server itself, and made through the pooler', async () => {
+  it('is prepared on the server itself and applied through the pooler in transaction mode', async () => {
     const online = onlineOf(api);
     await make(api, online, 'items');
     await expectApplied(api, online, await open(online, 'items'), 'items');
     await expectConsistent(database.connectionString);
   });
 
-  it('goes on when the pooler is killed while it is prepared, and is withdrawn in the middle of a step', async () => {
+  it('continues when the pooler is killed during preparation, and can be withdrawn during a step', async () => {
     const online = onlineOf(api);
     const gates = await makeGates(database.connectionString);
     await make(api, online, 'items2');
@@ -110,7 +110,7 @@ describe('an online change behind PgBouncer', function () {
   });
 });
 
-describe('an online change on a server of its own', function () {
+describe('an online change on its own server', function () {
   this.timeout(120_000);
   let cluster: Cluster;
   let service: TestService;
@@ -137,7 +137,7 @@ describe('an online change on a server of its own', function () {
     await cluster?.stop();
   });
 
-  it('that is restarted at each step goes on, and is made once', async () => {
+  it('continues when the server restarts at each step, and is applied once', async () => {
     const gates: Gates = await makeGates(cluster.primary.connectionString);
     const points = [
       'end 1',
@@ -169,7 +169,7 @@ describe('an online change on a server of its own', function () {
     await expectConsistent(service.databaseUrl);
   });
 
-  it('copies no more rows a second than were allowed, and waits while a standby is behind', async () => {
+  it('copies no more rows per second than allowed, and waits for a lagging standby', async () => {
     await make(api, online, 'followed');
     const standby = await cluster.addStandby();
     await until(

@@ -11,7 +11,7 @@ import { type TestService, startService } from '../support/service.js';
 const LOCK_TIMEOUT = 10_000;
 const AT_MOST = LOCK_TIMEOUT + 2_000;
 
-describe('a writer waits for LOCK_TIMEOUT altogether', function () {
+describe('a write waits for at most LOCK_TIMEOUT in total', function () {
   this.timeout(90_000);
   let database: TestDatabase;
   let proxy: Proxy;
@@ -57,13 +57,13 @@ describe('a writer waits for LOCK_TIMEOUT altogether', function () {
     return Promise.all(asked);
   }
 
-  it('where the connections have gone silent and a table is locked', async () => {
+  it('with silent connections and a locked table', async () => {
     await lock();
     proxy.fallSilent();
     expect(Math.max(...(await writers()))).to.be.below(AT_MOST);
   });
 
-  it('where a COMMIT is lost, answers are swallowed, and a table is locked', async () => {
+  it('with a lost COMMIT, lost responses and a locked table', async () => {
     await lock();
     let met = 0;
     proxy.intercept((sent) => {
@@ -78,13 +78,13 @@ describe('a writer waits for LOCK_TIMEOUT altogether', function () {
     expect(Math.max(await lost, ...waited)).to.be.below(AT_MOST);
   });
 
-  it('where nothing is answered any more, and the database can not be asked', async () => {
+  it('with a database that no longer responds', async () => {
     proxy.fallSilent();
     proxy.answer('never');
     expect(Math.max(...(await writers()))).to.be.below(AT_MOST);
   });
 
-  it('where its connection goes silent while it waits for the table', async () => {
+  it('with a connection that goes silent while it waits for the table', async () => {
     await lock();
     const writing = timed(client('/fields/locked', json({ field: 'b', type: 'string' })));
     await sleep(LOCK_TIMEOUT - 2_000);

@@ -54,7 +54,7 @@ describe('sixteen writers on three processes of the service', function () {
     return { reason, status: response.status, position, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
   }
 
-  it('every accepted command once in a gapless log, every answer consistent with it, the chain intact', async () => {
+  it('log every accepted command once without gaps, with consistent responses and an intact chain', async () => {
     const written: Written[] = [];
     const work = async (writer: number) => {
       const url = (turn: number) => urls[(writer + turn) % urls.length] as string;

@@ -5,7 +5,7 @@ import { type TestService, startService } from '../support/service.js';
 import { type Cluster, type Server, startCluster } from '../support/standby.js';
 import { until } from '../support/until.js';
 
-describe('a standby that is promoted, and a primary that is demoted', function () {
+describe('a promoted standby and a demoted primary', function () {
   this.timeout(60_000);
   let cluster: Cluster;
   let services: TestService[];
@@ -30,7 +30,7 @@ describe('a standby that is promoted, and a primary that is demoted', function (
   const becomesWritable = (send: Client, collection: string): Promise<void> =>
     until('a change is accepted', async () => (await create(send, collection)).status === 200);
 
-  it('goes on with everything, without a restart: changes, accounts, indexes, news of other processes', async () => {
+  it('continue without a restart: changes, accounts, indexes, notifications', async () => {
     const old = await serve(cluster.primary);
     expect((await create(old.send, 'before')).status).to.equal(200);
     const standby = await cluster.addStandby();
@@ -63,7 +63,7 @@ describe('a standby that is promoted, and a primary that is demoted', function (
     expect((await one.send('/metrics')).text).to.match(/^dps_standby 0$/m);
   });
 
-  it('is read-only when its server comes back as a standby, and serves what the new primary has accepted', async () => {
+  it("become read-only when the server returns as a standby, and show the new primary's changes", async () => {
     const first = await serve(cluster.primary, { PRIMARY_URL: 'https://other.example.com' });
     expect((await create(first.send, 'before')).status).to.equal(200);
     const standby = await cluster.addStandby();
@@ -88,7 +88,7 @@ describe('a standby that is promoted, and a primary that is demoted', function (
     expect(said).not.to.contain('LISTEN during recovery');
   });
 
-  it('waits for a primary that no service has set up, says so, and takes its place when it is promoted', async () => {
+  it('wait for a primary that no service has set up, and take over when promoted', async () => {
     const standby = await cluster.addStandby();
     const starting = serve(standby);
     const waiting = spawnService({ DATABASE_URL: standby.connectionString }, 'source');
@@ -103,7 +103,7 @@ describe('a standby that is promoted, and a primary that is demoted', function (
     expect((await create(send, 'first')).status).to.equal(200);
   });
 
-  it('starts on a standby as soon as the service on its primary has set it up', async () => {
+  it('start on a standby once the service on its primary has set it up', async () => {
     const standby = await cluster.addStandby();
     const starting = serve(standby);
     const { send } = await serve(cluster.primary);

@@ -122,7 +122,7 @@ describe('a scheduled change request', function () {
     await gates.reconnect();
   };
 
-  it('on a server that is restarted at each step goes on by itself, and is made once', async () => {
+  it('continues when its server restarts at each step, and is applied once', async () => {
     await begin(0);
     const points = ['preparing', 'end 1', 'prepared', 'applied', 'forget'];
     await gates.close('preparing');
@@ -139,7 +139,7 @@ describe('a scheduled change request', function () {
     await expectApplied(id, 'orders', STEPS);
   });
 
-  it('whose server is down at its time is made when it is back', async () => {
+  it('is applied when its server returns after its time', async () => {
     await begin(0);
     const id = await approved('orders');
     await ok('POST', `/changes/${id}/apply`, inTime(1_000));
@@ -151,7 +151,7 @@ describe('a scheduled change request', function () {
   });
 
   for (const how of ['SIGINT', 'SIGQUIT'] as const)
-    it(`that is given a time, or applied, while its server is restarted (${how}) is so as the log says`, async () => {
+    it(`agrees with the log when its server restarts (${how}) while it is scheduled or applied`, async () => {
       await begin(0);
       const id = await approved('orders', false);
       for (const [gate, body] of [
@@ -177,7 +177,7 @@ describe('a scheduled change request', function () {
       await expectApplied(id, 'orders', STEPS.slice(0, 3));
     });
 
-  it('goes on where a standby is promoted at each step, and is made once', async () => {
+  it('continues when a standby is promoted at each step, and is applied once', async () => {
     const points = ['preparing', 'end 1', 'prepared', 'applied'];
     const chain = await begin(points.length);
     await gates.close('preparing');

@@ -83,7 +83,7 @@ describe('a scheduled change request', function () {
     await expectConsistent(database.connectionString);
   }
 
-  it('whose process is killed at each step is taken up by the next, and applied once', async () => {
+  it('continues in the next process when it is killed at each step, and is applied once', async () => {
     const points = ['preparing', 'end 1', 'prepared', 'applied', 'forget'];
     await gates.close('preparing');
     const id = await approved();
@@ -101,7 +101,7 @@ describe('a scheduled change request', function () {
     await expectApplied(id);
   });
 
-  it('whose process is killed while it is scheduled has a time, or not, as the log says', async () => {
+  it('agrees with the log when its process is killed while it is scheduled', async () => {
     const id = await approved();
     await gates.close('scheduled');
     const asked = send('POST', `/changes/${id}/apply`, inTime(60_000)).catch(() => undefined);
@@ -120,7 +120,7 @@ describe('a scheduled change request', function () {
     await expectConsistent(database.connectionString);
   });
 
-  it('is applied by a process that comes after its time, and by one whose connections were cut while it waited', async () => {
+  it('is applied by a later process, and by one whose connections were cut while it waited', async () => {
     const first = await approved();
     await call('POST', `/changes/${first}/apply`, inTime(1_500));
     await kill();

@@ -40,7 +40,7 @@ describe('checkpoints in an asynchronous cluster', function () {
 
   const mayLook = () => cluster.primary.sql('grant pg_read_all_stats to dps_owner');
 
-  it('are of positions that the standby has flushed, and of no other as long as it is away', async () => {
+  it('sign only positions that the standby has flushed, and wait while it is away', async () => {
     const send = await start(cluster.primary);
     await create(send);
     // Without any standby a position is as safe as it will be.
@@ -65,7 +65,7 @@ describe('checkpoints in an asynchronous cluster', function () {
     await until('the standby has come after', async () => positionOf(await checkpoint(send)) === 3);
   });
 
-  it('wait for as many as are asked for, and say so', async () => {
+  it('wait for the required number of standbys, and report it', async () => {
     await mayLook();
     standby = await cluster.addStandby();
     const send = await start(cluster.primary, { CHECKPOINT_WAIT_FOR_STANDBYS: '2' });
@@ -78,7 +78,7 @@ describe('checkpoints in an asynchronous cluster', function () {
     expect(positionOf(await checkpoint(send))).to.equal(1);
   });
 
-  it('never speak for what a failover took back; a standby signs nothing, and answers with what was published', async () => {
+  it('never sign what a failover lost, and a standby only serves published ones', async () => {
     await mayLook();
     standby = await cluster.addStandby();
     const folder = await temporaryDirectory();

@@ -98,12 +98,12 @@ describe('a request whose connection to the database goes silent', function () {
     expect(text).to.match(says);
   };
 
-  it('at a login, when the user is looked up: 503, and the next one logs in', async () => {
+  it('at a login, during the user lookup, gets 503, and the next login succeeds', async () => {
     expectAway(await noticed(login, when(['password_hash'], 'fall silent')));
     expect((await login()).status).to.equal(200);
   });
 
-  it('at a login, when its session is written: 503, and there is none', async () => {
+  it('at a login, while the session is written, gets 503, and no session exists', async () => {
     const count = () => rowsOf('SELECT FROM service.service_sessions', []);
     const before = await count();
     // Its user is named there for the first time; the text is not sent where the connection knows the statement already.
@@ -111,13 +111,13 @@ describe('a request whose connection to the database goes silent', function () {
     expect(await count()).to.equal(before);
   });
 
-  it('before the COMMIT of a new token arrives: 503, it is not there, and that is said', async () => {
+  it('before the COMMIT of a new token arrives gets 503, and no token exists', async () => {
     expectAway(await noticed(() => newToken('lost'), when(['lost', TOKEN], 'fall silent'), { isChangeWaiting: true }));
     expect(await tokens('lost')).to.equal(0);
     expect((await newToken('lost')).status).to.equal(200);
   });
 
-  it('after the COMMIT of a new token: it is there, and answered', async () => {
+  it('after the COMMIT of a new token gets its response, and the token exists', async () => {
     const answer = await noticed(() => newToken('kept'), when(['kept', TOKEN], 'pass and fall silent'), {
       isChangeWaiting: true,
     });
@@ -127,7 +127,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect((await client('/users/me', { token })).status).to.equal(200);
   });
 
-  it('at the COMMIT of a changed user: what is answered is what is', async () => {
+  it('at the COMMIT of a changed user gets a response that matches the database', async () => {
     const body = { email: 'b@example.com', password: 'a long password', role: 'reader' };
     const made = await client('/users', json(body));
     expect(made.status, made.text).to.equal(200);
@@ -142,7 +142,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect(await named('Lost')).to.equal(0);
   });
 
-  it('and the database can not be asked: whether the token is there is said to be unknown', async () => {
+  it('without a way to check gets a response that says the outcome is unknown', async () => {
     const met = when(['unknown one', TOKEN], 'pass and fall silent');
     const asked = newToken('unknown one');
     await until('the connection is silent', () => Promise.resolve(met()));
@@ -153,13 +153,13 @@ describe('a request whose connection to the database goes silent', function () {
     await until('reads are back', async () => (await client('/collections')).status === 200);
   });
 
-  it('at a read of the history: 503, and the next one is answered', async () => {
+  it('during a read of the history gets 503, and the next read succeeds', async () => {
     const read = () => client('/history/events?collection=asked_for');
     expectAway(await noticed(read, when(['asked_for'], 'fall silent')), /not reachable/);
     expect((await read()).status).to.equal(200);
   });
 
-  it('at the switch of a rebuild: before and after its COMMIT', async () => {
+  it('during the switch of a rebuild, before and after its COMMIT, leaves consistent rows', async () => {
     const rebuild = () => client('/projections/metadata/rebuild', { method: 'POST' });
     // Nothing else is committed on its connection.
     const switches = 'staged_collections';
@@ -168,7 +168,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect(answer.status, answer.text).to.equal(200);
   });
 
-  it('is not one whose statement takes long, or waits for a lock', async () => {
+  it('is not confused with a slow statement or a wait for a lock', async () => {
     await beside.query('BEGIN; LOCK TABLE service.service_users IN ACCESS EXCLUSIVE MODE');
     const asked = login();
     try {
@@ -179,7 +179,7 @@ describe('a request whose connection to the database goes silent', function () {
     expect((await asked).status).to.equal(200);
   });
 
-  it('lets no session wait for ever for a lock that is never given back', async () => {
+  it('leaves no session that waits forever for a lock', async () => {
     await beside.query('BEGIN; LOCK TABLE service.service_users IN ACCESS EXCLUSIVE MODE');
     try {
       const { status, codes, text } = await login();

@@ -36,7 +36,7 @@ describe('a standby in trouble', function () {
   };
   const metric = (text: string, name: string): string | undefined => new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1];
 
-  it('sends a query again that was ended to follow the primary', async () => {
+  it('repeats a query that was cancelled to follow the primary', async () => {
     standby = await cluster.addStandby();
     await standby.sql(`alter system set max_standby_streaming_delay = '10ms'`, 'select pg_reload_conf()');
     const { primary } = cluster;
@@ -68,7 +68,7 @@ describe('a standby in trouble', function () {
     }
   });
 
-  it('answers reads while standby queries are ended all the time, and never 500', async () => {
+  it('serves reads while standby queries are cancelled all the time, and never returns 500', async () => {
     const write = await serve(cluster.primary.connectionString);
     await create(write, 'first');
     standby = await cluster.addStandby();
@@ -91,7 +91,7 @@ describe('a standby in trouble', function () {
     expect((await read('/collections')).status).to.equal(200);
   });
 
-  it('notices a standby whose log is another one, says so, and mixes nothing', async () => {
+  it('notices that its log is another one, reports it, and never mixes both', async () => {
     const write = await serve(cluster.primary.connectionString);
     await create(write, 'shared');
     const [one, other] = [await cluster.addStandby(), await cluster.addStandby()];
@@ -124,7 +124,7 @@ describe('a standby in trouble', function () {
     await proxy.close();
   });
 
-  it('says how far it is behind when its primary is gone, and still answers', async () => {
+  it('reports its lag when its primary is gone, and still serves reads', async () => {
     const write = await serve(cluster.primary.connectionString);
     await create(write, 'first');
     standby = await cluster.addStandby();

@@ -41,7 +41,7 @@ describe('a service that reads from a standby', function () {
     read(path, { headers: { 'x-log-position-at-least': place } });
   const lagOf = ({ headers }: Reply): number => Number(headers.get('x-log-lag') ?? Number.NaN);
 
-  it('shows what was written on the primary when it is asked for at least that, and how old it may be', async () => {
+  it('waits for the requested position of the primary, and reports its possible age', async () => {
     for (let number = 1; number <= 5; number += 1) {
       const position = await create(`written_${number}`);
       const reply = await atLeast(position, `/collections/written_${number}`);
@@ -53,7 +53,7 @@ describe('a service that reads from a standby', function () {
     expect((await write('/collections')).headers.get('x-log-lag')).to.equal(null);
   });
 
-  it('answers the same as the primary, wherever it answers', async () => {
+  it('returns the same responses as the primary', async () => {
     const position = await create('same');
     const paths = [
       '/collections',
@@ -90,14 +90,14 @@ describe('a service that reads from a standby', function () {
     }
   });
 
-  it('compares a snapshot, which is a POST and reads', async () => {
+  it('compares a snapshot, because that POST only reads', async () => {
     const { text } = await read('/schema/snapshot');
     const reply = await read('/schema/diff', { ...json(undefined), body: text });
     expect(reply.status, reply.text).to.equal(200);
     expect(reply.json).to.have.nested.property('diff.collections').that.deep.equals([]);
   });
 
-  it('follows the log: the stream tells of what comes', async () => {
+  it('streams new events of the log', async () => {
     const ended = new AbortController();
     const answer = await fetch(`${reader.url}/history/stream`, {
       headers: { authorization: `Bearer ${reader.adminToken}` },
@@ -113,7 +113,7 @@ describe('a service that reads from a standby', function () {
     expect(text).to.contain('"collection":"streamed"');
   });
 
-  it('refuses what writes, or takes locks, and says where it can be done', async () => {
+  it('rejects writes and locks, and names the primary', async () => {
     const email = { email: reader.adminEmail, password: reader.adminPassword };
     const requests: [string, string, unknown?][] = [
       ['POST', '/collections', { collection: 'x', schema: {} }],
@@ -140,7 +140,7 @@ describe('a service that reads from a standby', function () {
     expect((await read('/collections', { ...json({}), token: 'unknown' })).status).to.equal(401);
   });
 
-  it('takes a token that was just made, and takes it no longer when it was revoked, as soon as that has come', async () => {
+  it('accepts a new token and rejects a revoked one as soon as the change has arrived', async () => {
     const { data: user } = (
       await write('/users', json({ email: 'grace@example.com', role: 'auditor', password: 'correct horse battery' }))
     ).json as { data: { id: string } };
@@ -159,14 +159,14 @@ describe('a service that reads from a standby', function () {
     expect(reply.status).to.equal(401);
   });
 
-  it('takes a session that was begun on the primary', async () => {
+  it('accepts a session that began on the primary', async () => {
     const login = await write('/auth/login', json({ email: writer.adminEmail, password: writer.adminPassword }));
     const { data } = login.json as { data: { access_token: string } };
     const headers = { 'x-log-position-at-least': await create('after_login') };
     expect((await read('/collections', { token: data.access_token, headers })).status).to.equal(200);
   });
 
-  it('waits for a position only so long, on every process, and not for nobody', async () => {
+  it('waits for a position for a limited time on every process, and only for known callers', async () => {
     for (const [send, limit] of [
       [read, 700],
       [write, 5_000],
@@ -186,7 +186,7 @@ describe('a service that reads from a standby', function () {
     expect(performance.now() - started).to.be.lessThan(4_000);
   });
 
-  it('lets nobody wait who sends no token', async () => {
+  it('makes no request without a token wait', async () => {
     for (const send of [read, write])
       for (const headers of [{}, { authorization: 'Basic eDp5' }] as Record<string, string>[]) {
         const started = performance.now();
@@ -200,7 +200,7 @@ describe('a service that reads from a standby', function () {
     expect([unknown.status, unknown.text.includes('ends at')], unknown.text).to.deep.equal([503, false]);
   });
 
-  it('knows a place by its hash, and says when the log is another one', async () => {
+  it('checks the hash of a position, and reports another log', async () => {
     const position = await create('hashed');
     const { data } = (await write(`/history/events/${position}`)).json as { data: { hash: string } };
     for (const place of [`${position}-${data.hash}`, `${position}-${data.hash.slice(0, 12)}`]) {
@@ -213,7 +213,7 @@ describe('a service that reads from a standby', function () {
     }
   });
 
-  it('says how old it is while replay is paused, waits for what comes then, and goes on', async () => {
+  it('reports its age while replay is paused, waits, and continues', async () => {
     await until('it has caught up', async () => lagOf(await read('/collections')) === 0);
     await standby.pause();
     const position = await create('while_paused');
@@ -231,7 +231,7 @@ describe('a service that reads from a standby', function () {
     await until('it has caught up', async () => lagOf(await read('/collections')) === 0);
   });
 
-  it('tells of its role and lag in metrics and health', async () => {
+  it('shows its role and lag in metrics and health', async () => {
     const metrics = (await read('/metrics')).text;
     expect(metrics).to.match(/^dps_standby 1$/m);
     expect(metrics).to.match(/^dps_log_lag_seconds [\d.]+$/m);
@@ -240,7 +240,7 @@ describe('a service that reads from a standby', function () {
       expect((await read(path, { token: null })).status).to.equal(200);
   });
 
-  it('is what dps says: its lag, what is paused, and that nothing is written there', async () => {
+  it('reports lag, paused replay and read-only mode through dps', async () => {
     const environment = { DATABASE_URL: standby.connectionString, DPS_URL: reader.url, DPS_TOKEN: reader.adminToken };
     const run = (...args: string[]) => dps(args, environment);
     const status = await run('status');
@@ -268,7 +268,7 @@ describe('a service that reads from a standby', function () {
     expect(applied.code, applied.err).to.equal(0);
   });
 
-  it('has written nothing, and tried nothing that was refused', async () => {
+  it('wrote nothing and tried nothing that PostgreSQL rejects', async () => {
     expect(reader.log()).not.to.match(/"level":"(?:warn|error)"/);
     expect(reader.log()).not.to.match(/read-only transaction|during recovery/);
   });

@@ -51,7 +51,7 @@ describe('the fuzzer', function () {
   });
 });
 
-describe('what the fuzzer takes for a finding', () => {
+describe("the fuzzer's criteria", () => {
   const refusal = (code: string, more: object = {}) => ({
     errors: [{ message: 'It is not possible.', extensions: { code, ...more } }],
   });
@@ -61,7 +61,7 @@ describe('what the fuzzer takes for a finding', () => {
     return judge(request, { text: JSON.stringify(whole.json ?? ''), json: undefined, ...whole }, known)?.rule;
   };
 
-  it('is every answer that breaks a promise, and no other', () => {
+  it('report every response that breaks a promise, and no other', () => {
     expect(ruleOf({ json: refusal('INVALID_PAYLOAD', { path: 'schema' }) })).to.equal(undefined);
     expect(ruleOf({ status: 500, json: refusal('INTERNAL') })).to.equal('serverErrors');
     expect(ruleOf({ status: 503, json: refusal('UNAVAILABLE') })).to.equal('serverErrors');
@@ -75,7 +75,7 @@ describe('what the fuzzer takes for a finding', () => {
     expect(ruleOf({ status: 201, json: {} })).to.equal('contract');
   });
 
-  it('is SQL in an answer, unless a name of that kind was sent before', () => {
+  it('report SQL in a response, unless the request contained such a name', () => {
     const collection = '"(SELECT max(position) FROM service_events)"';
     const json = refusal('INVALID_PAYLOAD', { collection });
     expect(ruleOf({ json })).to.equal('leaks');
@@ -85,7 +85,7 @@ describe('what the fuzzer takes for a finding', () => {
   });
 });
 
-describe('what the fuzzer asks between its requests', () => {
+describe("the fuzzer's checks between requests", () => {
   let session: Session;
 
   beforeEach(async () => {
@@ -98,16 +98,16 @@ describe('what the fuzzer asks between its requests', () => {
 
   const rules = async () => (await checkAll(session)).map(({ rule }) => rule);
 
-  it('is answered well by a service that is well', async () => {
+  it('pass for a healthy service', async () => {
     expect(await rules()).to.deep.equal([]);
   });
 
-  it('shows a table that was changed by hand', async () => {
+  it('find a table that was changed by hand', async () => {
     await session.db.query('ALTER TABLE a ADD COLUMN by_hand integer');
     expect(await rules()).to.include.members(['threeAgree', 'hasNoDrift']);
   });
 
-  it('shows a log that was changed', async () => {
+  it('find a log that was changed', async () => {
     await tamper(session.target.databaseUrl, (client) =>
       client.query(`UPDATE service.service_events SET reason = 'x' WHERE position = 1`),
     );

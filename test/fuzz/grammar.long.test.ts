@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { GRAMMAR } from '../../scripts/fuzz/grammar/index.js';
 import { documentOfRoutes } from '../support/openapi.js';
 
-describe('the grammar of the fuzzer', () => {
-  it('has a rule for each route of the OpenAPI document, and for no other', () => {
+describe("the fuzzer's grammar", () => {
+  it('has a rule for each route of the OpenAPI document, and no others', () => {
     const routes = Object.entries(documentOfRoutes().paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );

@@ -44,7 +44,7 @@ describe('accepting drift', function () {
     expect(data, JSON.stringify(data)).to.include({ ok: true });
   }
 
-  it('takes columns that were added, dropped and changed, without a statement', async () => {
+  it('accepts added, dropped and changed columns without running a statement', async () => {
     await api.ok('PATCH', '/fields/a/title', { meta: { note: 'kept' } });
     await api.sql(`ALTER TABLE a ADD COLUMN hand numeric(7,2) NOT NULL DEFAULT 1.5; CREATE INDEX ON a (hand);
       ALTER TABLE a DROP COLUMN n; ALTER TABLE a ALTER COLUMN title TYPE text, ALTER COLUMN title SET NOT NULL;
@@ -77,7 +77,7 @@ describe('accepting drift', function () {
     await api.appends([], 'POST', '/schema/drift/accept', {});
   });
 
-  it('takes only what is named', async () => {
+  it('accepts only the named objects', async () => {
     await api.sql('ALTER TABLE a ADD COLUMN x int, ADD COLUMN y int; ALTER TABLE b ADD COLUMN z int');
     const one = { fields: [{ collection: 'a', field: 'x' }] };
     await api.appends(['field.created a.x'], 'POST', '/schema/drift/accept', one);
@@ -106,7 +106,7 @@ describe('accepting drift', function () {
     await alike();
   });
 
-  it('takes tables that were dropped, and one that has another name now, with what the log knows of it', async () => {
+  it('accepts dropped and renamed tables with their metadata', async () => {
     await api.sql('ALTER TABLE a RENAME TO renamed');
     const moved = await accept();
     expect([moved.renamed, moved.not_accepted]).to.deep.equal([[{ from: 'a', to: 'renamed' }], []]);
@@ -121,7 +121,7 @@ describe('accepting drift', function () {
     await alike();
   });
 
-  it('takes columns that have another name now, with what the log knows of them', async () => {
+  it('accepts renamed columns with their metadata', async () => {
     await api.ok('POST', '/fields/a', { field: 'bs', type: 'alias', interface: 'list-o2m' });
     await api.ok('PATCH', '/relations/b/a', { one_field: 'bs' });
     await api.ok('PATCH', '/fields/a/title', { meta: { note: 'the headline' } });
@@ -147,7 +147,7 @@ describe('accepting drift', function () {
     await alike();
   });
 
-  it('lists what it can not take, and leaves that as it is', async () => {
+  it('lists what it cannot accept, and leaves that unchanged', async () => {
     await api.sql(`CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1)`);
     await api.ok('POST', '/schema/adopt', { tables: ['p', 'p1'] });
     await api.sql('ALTER TABLE p ADD COLUMN c int; ALTER TABLE a ADD COLUMN c int');
@@ -160,7 +160,7 @@ describe('accepting drift', function () {
     ]);
   });
 
-  it('holds the tables while it reads: what is changed meanwhile waits', async () => {
+  it('locks the tables while it reads, so concurrent changes wait', async () => {
     await api.sql('ALTER TABLE a ADD COLUMN x int');
     const other = new pg.Client(service.databaseUrl);
     await other.connect();

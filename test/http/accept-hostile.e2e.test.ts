@@ -16,7 +16,7 @@ interface Report {
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: true });
 
-describe('accepting drift against resistance', function () {
+describe('accepting drift concurrently', function () {
   this.timeout(120_000);
   let other: pg.Client;
 
@@ -48,7 +48,7 @@ describe('accepting drift against resistance', function () {
     expect(data, JSON.stringify(data)).to.include({ ok: true });
   }
 
-  it('is taken once, however many accept at once', async () => {
+  it('succeeds once, however many requests accept it at the same time', async () => {
     await api.sql('ALTER TABLE a ADD COLUMN x int');
     const before = await api.head();
     const replies = await Promise.all([send(), send(), send()]);
@@ -57,7 +57,7 @@ describe('accepting drift against resistance', function () {
     await alike();
   });
 
-  it('says what is there when it commits, whatever is done by hand meanwhile', async () => {
+  it('records the tables as of its commit despite concurrent manual changes', async () => {
     let busy = true;
     const byHand = (async () => {
       for (let i = 0; i < 25; i += 1) {
@@ -74,7 +74,7 @@ describe('accepting drift against resistance', function () {
     await api.appends([], 'POST', '/schema/drift/accept', {});
   });
 
-  it('waits for a lock as other changes do, says which session has it, and looks again when it has got it', async () => {
+  it('waits for a lock like other changes, names its holder, and reads again afterwards', async () => {
     await api.sql('ALTER TABLE a ADD COLUMN x int');
     await other.query('BEGIN; ALTER TABLE a ADD COLUMN y int');
     const refused = await api.refused({ status: 503, code: 'LOCK_TIMEOUT' }, 'POST', '/schema/drift/accept', {});
@@ -97,7 +97,7 @@ describe('accepting drift against resistance', function () {
     expect(bb.data.one_field).to.equal('bs');
   });
 
-  it('leaves names that the log can not say, and says so', async () => {
+  it('reports names that the log cannot store, and leaves them unchanged', async () => {
     await api.ok('POST', '/collections', { collection: 'folder', schema: null });
     await api.sql('ALTER TABLE a RENAME TO folder');
     expect(codes(await accept())).to.deep.equal(['a NAME_TAKEN', 'b POINTS_AT_RENAMED', 'folder FOLDER']);
@@ -116,7 +116,7 @@ describe('accepting drift against resistance', function () {
     await alike();
   });
 
-  it('a table that points at one with another name is taken with it, or not at all', async () => {
+  it('accepts a table that references a renamed one together with it, or not at all', async () => {
     await api.sql('ALTER TABLE a RENAME TO z; ALTER TABLE b ADD COLUMN c int');
     expect(codes(await accept({ collections: ['b'] }))).to.deep.equal(['b POINTS_AT_RENAMED']);
     expect(codes(await accept())).to.deep.equal([]);
@@ -125,7 +125,7 @@ describe('accepting drift against resistance', function () {
     await alike();
   });
 
-  it('a collection whose table is gone goes with the relations to it', async () => {
+  it('removes the relations to a collection whose table was dropped', async () => {
     await api.sql('DROP TABLE a CASCADE; ALTER TABLE b ADD COLUMN c int');
     expect((await accept({ collections: ['b'] })).changed).to.deep.equal(['b']);
     const kept = await api.ok<{ data: { schema: unknown } }>('GET', '/relations/b/a');
@@ -136,7 +136,7 @@ describe('accepting drift against resistance', function () {
     await alike();
   });
 
-  it('tells of what is not represented where it was taken, and nowhere else', async () => {
+  it('lists unsupported objects of accepted tables only', async () => {
     await api.sql(`CREATE FUNCTION own() RETURNS int LANGUAGE sql VOLATILE AS 'SELECT 1';
       ALTER TABLE a ADD COLUMN x int, ADD COLUMN d int DEFAULT own(); ALTER TABLE b ADD COLUMN e int DEFAULT own()`);
     const told = ({ not_represented: notes }: Report) => notes.map(({ table }) => table);
@@ -146,7 +146,7 @@ describe('accepting drift against resistance', function () {
     await alike();
   });
 
-  it('says of partitioned tables how to take them, and that way works', async () => {
+  it('explains how to accept partitioned tables, and that works', async () => {
     await api.sql(`CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
       INSERT INTO p VALUES (1)`);
     await api.ok('POST', '/schema/adopt', { tables: ['p', 'p1'] });
@@ -165,7 +165,7 @@ describe('accepting drift against resistance', function () {
     await alike();
   });
 
-  it('takes a type that partitioned tables use as it is now, whatever else of them it leaves', async () => {
+  it('accepts the current definition of a type that partitioned tables use, whatever else it leaves', async () => {
     await api.sql(`CREATE TYPE mood AS ENUM ('a', 'b');
       CREATE TABLE plain (id int PRIMARY KEY, m mood);
       CREATE TABLE p (m mood, n int) PARTITION BY LIST (m); CREATE TABLE p1 PARTITION OF p FOR VALUES IN ('a');

@@ -31,7 +31,7 @@ const plain = (field: string, type: string, schema: object = {}, meta: object = 
 });
 const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: true });
 
-describe('accepting what was renamed by hand', function () {
+describe('accepting manual renames', function () {
   this.timeout(120_000);
   let directory: string;
   const databases: TestDatabase[] = [];
@@ -112,7 +112,7 @@ describe('accepting what was renamed by hand', function () {
     }
   }
 
-  it('keeps what the log knows of a column, and whatever named it', async () => {
+  it('keeps the metadata of a column and of everything that names it', async () => {
     const before = await field('a/title');
     await api.sql(`ALTER TABLE a RENAME COLUMN title TO headline; ALTER TABLE a RENAME COLUMN n TO rank;
       ALTER TABLE a RENAME COLUMN id TO key; ALTER TABLE b RENAME COLUMN a TO owner; ALTER TABLE b RENAME COLUMN pos TO place;
@@ -146,7 +146,7 @@ describe('accepting what was renamed by hand', function () {
     await replays();
   });
 
-  it('a foreign key that is no relation says the new name though only the table it points at is taken', async () => {
+  it('updates the target of a standalone foreign key when only the target is accepted', async () => {
     await api.sql('ALTER TABLE k RENAME COLUMN x TO kx; ALTER TABLE r ADD COLUMN more int');
     const report = await accept({ collections: ['k'] });
     expect(report.changed).to.deep.equal(['k']);
@@ -167,7 +167,7 @@ describe('accepting what was renamed by hand', function () {
     await replays();
   });
 
-  it('either name of a column will do, and what names it comes along; nothing else of the table does', async () => {
+  it('accepts either name of a column with everything that names it, and nothing else', async () => {
     await api.sql(
       'ALTER TABLE r RENAME COLUMN x TO rx; ALTER TABLE r ADD COLUMN more text, ADD CHECK (length(more) > 1)',
     );

@@ -58,7 +58,7 @@ describe('account events', () => {
     expect(await differences()).to.deep.equal([]);
   });
 
-  it('record each change, who made it and why, without addresses, names or secrets', async () => {
+  it('record each change with actor and reason, without addresses, names or secrets', async () => {
     const grace = await create({ ...ADA, email: 'grace@example.com' });
     const path = `/users/${grace}`;
     const body = json({ role: 'auditor', name: 'Grace', email: 'hopper@example.com' }, 'PATCH');
@@ -89,7 +89,7 @@ describe('account events', () => {
     expect(await differences()).to.deep.equal([]);
   });
 
-  it('are not appended where nothing changes or the change is refused', async () => {
+  it('are not appended for unchanged or rejected requests', async () => {
     const { position } = ((await send('/server/info')).json as { data: { position: number } }).data;
     expect((await send(`/users/${admin}`, json({ role: 'admin' }, 'PATCH'))).status).to.equal(200);
     expect((await send('/users', json(ADA))).json).to.have.nested.property(
@@ -101,7 +101,7 @@ describe('account events', () => {
     expect(((await send('/server/info')).json as { data: { position: number } }).data.position).to.equal(position);
   });
 
-  it('come with the account or not at all', async () => {
+  it('commit together with the account', async () => {
     const before = (await events()).length;
     await api.sql(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
       CREATE TRIGGER fail BEFORE INSERT ON service.service_events EXECUTE FUNCTION fail()`);
@@ -114,14 +114,14 @@ describe('account events', () => {
     expect(await api.sql(`SELECT FROM service.service_users WHERE email = 'never@example.com'`)).to.deep.equal([]);
   });
 
-  it('change no hash, tag or rendered answer of the schema', async () => {
+  it('change no hash, tag or rendered response of the schema', async () => {
     const { headers } = await send('/collections');
     const etag = headers.get('etag') ?? '';
     await create({ ...ADA, email: 'other@example.com' });
     expect((await send('/collections', { headers: { 'if-none-match': etag } })).status).to.equal(304);
   });
 
-  it('are in plain words in the batches, the command line, the stream and the verification', async () => {
+  it('are readable in batches, the command line, the stream and verification', async () => {
     await create({ ...ADA, email: 'words@example.com' });
     const [batch] = ((await send('/history/batches?subject=user')).json as { data: { summary: string }[] }).data;
     expect(batch?.summary).to.equal('created user');
@@ -133,7 +133,7 @@ describe('account events', () => {
   describe('of the command line', () => {
     const run = (...args: string[]) => dps(args, { DATABASE_URL: service.databaseUrl });
 
-    it('are appended like those of the interface', async () => {
+    it('are appended like those of the API', async () => {
       expect((await run('users', 'add', 'cli@example.com', '--role', 'reader', '--reason', 'asked')).code).to.equal(0);
       expect(await newest()).to.deep.include({ type: 'account.created', command: 'create-user', reason: 'asked' });
       expect((await newest()).actor.id).to.equal('dps');
@@ -149,7 +149,7 @@ describe('account events', () => {
     });
   });
 
-  describe('of accounts that were changed in the database itself', () => {
+  describe('about accounts changed in the database', () => {
     afterEach(async () => expect(await differences()).to.deep.equal([]));
 
     const found = async (change: string, back: string): Promise<Difference[]> => {
@@ -175,7 +175,7 @@ describe('account events', () => {
       expect(token).to.deep.include({ where: 'accounts', member: `API token ${id} of user ${id}`, expected: null });
     });
 
-    it('report another role, a reactivated user, and an issuer that was taken away', async () => {
+    it('report a changed role, a reactivated user, and a removed issuer', async () => {
       const ada = await create({ ...ADA, email: 'changed@example.com', status: 'suspended' });
       const row = `service.service_users SET role = 'admin', status = 'active', password_set_by = NULL WHERE id = '${ada}'`;
       const [difference] = await found(
@@ -188,7 +188,7 @@ describe('account events', () => {
       });
     });
 
-    it('report a token that lives longer', async () => {
+    it('report an extended token', async () => {
       const reply = await send(`/users/${admin}/tokens`, json({ expires_at: '2030-01-01T00:00:00Z' }));
       const { id } = (reply.json as { data: { id: string } }).data;
       const [difference] = await found(
@@ -199,7 +199,7 @@ describe('account events', () => {
     });
   });
 
-  it('reach the stream', async () => {
+  it('appear in the stream', async () => {
     const after = ((await send('/server/info')).json as { data: { position: number } }).data.position;
     await create({ ...ADA, email: 'stream@example.com' });
     const response = await fetch(`${service.url}/history/stream?after=${after}`, {

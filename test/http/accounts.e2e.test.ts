@@ -26,7 +26,7 @@ describe('accounts over HTTP', () => {
     send('/auth/login', { ...json({ email, password }), token: null });
   const refresh = (refresh_token: string) => send('/auth/refresh', { ...json({ refresh_token }), token: null });
 
-  it('log in, refresh and log out, on any process', async () => {
+  it('can log in, refresh and log out on any process', async () => {
     const grant = dataOf<Grant>(await login(service.adminPassword));
     expect(Object.keys(grant).sort()).deep.equal(['access_token', 'expires', 'refresh_token']);
     expect(grant.expires).equal(900_000);
@@ -45,7 +45,7 @@ describe('accounts over HTTP', () => {
     expect((await refresh(next.refresh_token)).codes).deep.equal(['UNAUTHENTICATED']);
   });
 
-  it('are refused alike whatever is wrong, and not for ever', async () => {
+  it('get the same rejection for every login error, for a limited time', async () => {
     const wrong = await login('wrong');
     const unknown = await login('wrong', 'nobody@example.com');
     expect([wrong.status, ...wrong.codes]).deep.equal([401, 'UNAUTHENTICATED']);
@@ -95,7 +95,7 @@ describe('accounts over HTTP', () => {
     expect((await send(`${path}/${shown.id}`, { method: 'DELETE' })).codes).deep.equal(['NOT_FOUND']);
   });
 
-  it('are refused with wrong members, each by its path', async () => {
+  it('are rejected for invalid members, each with its path', async () => {
     const { json: body } = await send('/users', json({ email: 'x', role: 'king', password: 'short', admin: true }));
     const { errors } = body as { errors: { extensions: { code: string; path: string } }[] };
     expect(errors.map(({ extensions }) => extensions.path).sort()).deep.equal(['admin', 'email', 'password', 'role']);
@@ -103,7 +103,7 @@ describe('accounts over HTTP', () => {
     expect((await send('/users/nope', json({ name: 'x' }, 'PATCH'))).codes).deep.equal(['NOT_FOUND']);
   });
 
-  it('always leave an admin', async () => {
+  it('always include an admin', async () => {
     const { data } = (await send('/users')).json as { data: { id: string; role: string }[] };
     const admin = data.find(({ role }) => role === 'admin')?.id ?? '';
     for (const request of [json({ role: 'reader' }, 'PATCH'), { method: 'DELETE' }]) {

@@ -36,7 +36,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
   const adopted = ['collection.adopted people', 'collection.adopted pets', 'collection.adopted visits'];
   const relations = ['relation.created pets.of', 'relation.created visits.pet'];
 
-  it('adopts all, one event a table, and lists the rest', async () => {
+  it('adopts everything with one event per table, and lists the rest', async () => {
     const report = await api.appends<Report>([...adopted, ...relations], 'POST', '/schema/adopt', { all: true });
     expect(report.adopted).to.deep.equal(['people', 'pets', 'visits']);
     expect(report.refused.map(({ table, code }) => [table, code])).to.deep.equal([[' odd', 'NAME_NOT_ALLOWED']]);
@@ -57,7 +57,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
   });
 
-  it('shows what it would do, and does nothing', async () => {
+  it('previews the adoption without changes', async () => {
     const report = await api.appends<Report>([], 'POST', '/schema/adopt?dry_run', { tables: ['people', 'pets'] });
     expect(report.events?.map(({ type, collection }) => `${type} ${collection}`)).to.deep.equal([
       'collection.adopted people',
@@ -67,7 +67,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'GET', '/collections/people');
   });
 
-  it('refuses what is unknown, managed or malformed', async () => {
+  it('rejects unknown, managed and malformed names', async () => {
     await api.appends(['collection.adopted people'], 'POST', '/schema/adopt', { tables: ['people'] });
     const refuse = (status: number, code: string, at: string, body: unknown) =>
       api.refused({ status, code, at }, 'POST', '/schema/adopt', body);
@@ -82,7 +82,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'POST', '/schema/adopt?force', { all: true });
   });
 
-  it('is for admins; drift is for auditors too', async () => {
+  it('is for admins, and drift also for auditors', async () => {
     const tokens = new Map<string, string>();
     for (const role of ['auditor', 'reader']) {
       const user = { email: `${role}@example.com`, name: role, role, password: 'long enough 1' };
@@ -102,7 +102,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await status('auditor', 'GET', '/schema/drift')).to.equal(200);
   });
 
-  it('names drift with what would end it', async () => {
+  it('lists drift with its repairs', async () => {
     await api.ok('POST', '/schema/adopt', { tables: ['people', 'pets'] });
     expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true, unmanaged: [' odd', 'visits'] });
     await api.sql('ALTER TABLE people ADD COLUMN by_hand integer');
@@ -117,7 +117,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     });
   });
 
-  it('never alters the type of a column of an unknown type, and keeps partitions as they are', async () => {
+  it('never alters a column of an unknown type, and leaves partitions unchanged', async () => {
     await api.sql(`CREATE TABLE parts (id integer, at date) PARTITION BY RANGE (at);
       CREATE TABLE parts_all PARTITION OF parts DEFAULT`);
     await api.ok('POST', '/schema/adopt', { tables: ['people', 'parts', 'parts_all'] });
@@ -133,7 +133,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
   });
 
-  it('changes adopted tables like any other', async () => {
+  it('changes adopted tables like all others', async () => {
     await api.ok('POST', '/schema/adopt', { all: true });
     await api.ok('PATCH', '/fields/people/id', { schema: { comment: 'counts' } });
     await api.ok('PATCH', '/fields/people/name', { schema: { is_unique: true, is_indexed: true } });
@@ -148,7 +148,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true });
   });
 
-  it('ends by deleting here what was dropped by hand', async () => {
+  it('resolves drift by deleting a collection that was dropped by hand', async () => {
     const isRight = async (): Promise<boolean> => (await api.ok<Found>('GET', '/schema/drift')).ok;
     const gone = async (text: string, path: string): Promise<void> => {
       await api.sql(text);
@@ -174,7 +174,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
   });
 
-  it('ends by taking back here what was taken off a column by hand', async () => {
+  it('resolves drift by repeating a change of a column that was made by hand', async () => {
     await api.sql(`CREATE TABLE bare (id integer PRIMARY KEY, a integer UNIQUE, b integer, c integer
       GENERATED BY DEFAULT AS IDENTITY, d integer GENERATED ALWAYS AS (b) STORED, e integer NOT NULL DEFAULT 1);
       CREATE INDEX ON bare (b)`);
@@ -198,7 +198,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true });
   });
 
-  it('ends by adopting again a table that is right, with its rows', async () => {
+  it('resolves drift by adopting an equal table again, with its rows', async () => {
     await api.sql('DROP VIEW names');
     await api.ok('POST', '/schema/adopt', { tables: ['people', 'pets', 'visits'] });
     await api.sql(`ALTER TABLE people ALTER COLUMN name DROP NOT NULL; ALTER TABLE visits ALTER COLUMN note TYPE text;
@@ -224,7 +224,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await api.ok<Found>('GET', '/schema/drift')).to.include({ ok: true });
   });
 
-  it('does the same from a shell', async () => {
+  it('works the same from a shell', async () => {
     const dps = async (...args: string[]): Promise<[code: number, out: string]> => {
       const out: string[] = [];
       const put = (text: string): number => out.push(text);

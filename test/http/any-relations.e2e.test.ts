@@ -13,7 +13,7 @@ describe('a many-to-any relation', function () {
     }
   });
 
-  it('keeps the name of a collection where one fits', async () => {
+  it('keeps the name of a collection if it fits', async () => {
     await api.sql(`CREATE TYPE mood AS ENUM ('one')`);
     for (const field of [
       plain('kind', 'string'),

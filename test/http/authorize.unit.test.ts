@@ -24,8 +24,8 @@ const CHALLENGE = 'Bearer realm="data-platform-service"';
 
 const CREDENTIAL = { kind: 'token', issuedBy: null } as const;
 
-describe('who calls', () => {
-  it('is told by a token that is known, with a role that is enough', async () => {
+describe('authorization', () => {
+  it('accepts a known token with a sufficient role', async () => {
     expect(await answerTo('Bearer a', 'admin')).to.deep.equal({
       id: 'a',
       name: 'a',
@@ -39,7 +39,7 @@ describe('who calls', () => {
     ]);
   });
 
-  it('is asked for in the words of RFC 6750 otherwise', async () => {
+  it('responds as RFC 6750 requires otherwise', async () => {
     const code = 'UNAUTHENTICATED';
     expect(await answerTo(undefined)).to.deep.equal([
       code,

@@ -7,7 +7,7 @@ import { json, raw } from '../support/client.js';
 
 const MIB = 1024 * 1024;
 
-describe('bodies', () => {
+describe('request bodies', () => {
   let snapshot: Record<string, unknown>;
 
   const { service, client: send } = withService({ settings: { MAX_BODY: '2mb' } });
@@ -24,7 +24,7 @@ describe('bodies', () => {
     return diff(form);
   };
 
-  it('of the schema are JSON, YAML, or a form with one file of either', async () => {
+  it('of the schema are JSON, YAML, or a form with one such file', async () => {
     const text = JSON.stringify(snapshot);
     const yaml = (await send('/schema/snapshot?export=yaml')).text;
     const accepted = [
@@ -44,7 +44,7 @@ describe('bodies', () => {
     expect(accepted.map(({ status, text: body }) => (status === 200 ? 200 : body))).deep.equal(accepted.map(() => 200));
   });
 
-  it('of other types, charsets and codings are refused', async () => {
+  it('of other types, charsets and codings are rejected', async () => {
     const text = JSON.stringify(snapshot);
     const refused = [
       await diff(text, 'text/plain'),
@@ -62,7 +62,7 @@ describe('bodies', () => {
     );
   });
 
-  it('that say nothing, or nothing that can be read, are refused', async () => {
+  it('that are empty or unreadable are rejected', async () => {
     const deep = '['.repeat(100) + ']'.repeat(100);
     const refused = [
       await diff('', 'application/json'),
@@ -91,7 +91,7 @@ describe('bodies', () => {
     );
   });
 
-  it('cannot touch a prototype', async () => {
+  it('cannot change a prototype', async () => {
     await diff('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}', 'application/json');
     await diff('__proto__: {polluted: 1}', 'application/yaml');
     const create = '{"collection":"p","schema":{},"__proto__":{"polluted":1}}';
@@ -108,7 +108,7 @@ describe('bodies', () => {
   describe('that are too large', () => {
     const big = (bytes: number) => JSON.stringify({ collection: 'x', schema: null, note: 'x'.repeat(bytes) });
 
-    it('are refused, with the limit', async () => {
+    it('are rejected with the limit', async () => {
       const { status, json: body } = await send('/collections', { ...json({}), body: big(MIB) });
       expect(status).equal(413);
       expect(body).nested.include({ 'errors[0].extensions.limit': MIB });
@@ -116,7 +116,7 @@ describe('bodies', () => {
       expect((await upload([big(2 * MIB), 'a.json', 'application/json'])).status).equal(413);
     });
 
-    it('are refused without a length too, and the client gets to see it', async () => {
+    it('are rejected without a declared length, and the client receives the response', async () => {
       const chunk = Buffer.alloc(64 * 1024, 0x20);
       let left = 64;
       const stream = new ReadableStream({
@@ -129,7 +129,7 @@ describe('bodies', () => {
       expect((await send('/collections', { method: 'POST', headers, body: stream })).status).equal(413);
     });
 
-    it('are taken up to the limit', async () => {
+    it('are accepted up to the limit', async () => {
       const exact = big(MIB - Buffer.byteLength(big(0)));
       expect(Buffer.byteLength(exact)).equal(MIB);
       expect((await send('/collections', { ...json({}), body: exact })).status).equal(200);
@@ -140,7 +140,7 @@ describe('bodies', () => {
     const codings = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync, 'X-GZIP': gzipSync };
 
     for (const [coding, compress] of Object.entries(codings)) {
-      it(`with ${coding} are read`, async () => {
+      it(`are read with ${coding}`, async () => {
         const headers = { 'content-encoding': coding };
         const text = JSON.stringify(snapshot);
         expect((await diff(compress(text), 'application/json', headers)).status).equal(200);
@@ -150,7 +150,7 @@ describe('bodies', () => {
         expect((await send('/collections', small)).status).equal(200);
       });
 
-      it(`with ${coding} are refused when they are cut off, or something else`, async () => {
+      it(`are rejected with ${coding} if they are truncated or invalid`, async () => {
         const compressed = compress(JSON.stringify(snapshot));
         for (const body of [compressed.subarray(0, compressed.length - 8), Buffer.from('{}'), Buffer.alloc(0)]) {
           const { status, codes } = await diff(body, 'application/json', { 'content-encoding': coding });
@@ -158,7 +158,7 @@ describe('bodies', () => {
         }
       });
 
-      it(`with ${coding} are counted as what they come to`, async () => {
+      it(`are limited by their decoded size with ${coding}`, async () => {
         const bomb = compress(Buffer.alloc(32 * MIB, 0x20));
         expect(bomb.length).below(MIB);
         const before = process.memoryUsage().rss;
@@ -168,7 +168,7 @@ describe('bodies', () => {
       });
     }
 
-    it('are read as a form too, and an unknown coding says which are known', async () => {
+    it('are read from forms, and an unknown coding is rejected with the known ones', async () => {
       const body = ['--x', 'Content-Disposition: form-data; name="f"; filename="a.json"', '', JSON.stringify(snapshot)];
       const form = gzipSync([...body, '--x--', ''].join('\r\n'));
       const type = 'multipart/form-data; boundary=x';
@@ -178,7 +178,7 @@ describe('bodies', () => {
     });
   });
 
-  it('whose sender hangs up do nothing', async () => {
+  it('have no effect if the client disconnects while sending', async () => {
     const head = [
       'POST /collections HTTP/1.1',
       'Host: x',
@@ -192,7 +192,7 @@ describe('bodies', () => {
     expect(service.log()).not.include('"level":"error"');
   });
 
-  it('of many requests on one connection leave nothing on it', async () => {
+  it('leave no listeners on a connection with many requests', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const warnings: string[] = [];
     const onWarning = ({ message }: Error): void => void warnings.push(message);

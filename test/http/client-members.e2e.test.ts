@@ -39,7 +39,7 @@ describe('the query parameter fields', () => {
     });
   }
 
-  it('goes with pages, counts and validators', async () => {
+  it('works with pages, counts and validators', async () => {
     const path = '/fields?limit=1&offset=1&meta=*&fields=field';
     const first = await api.client(path);
     expect(first.json).deep.equal({ data: [{ field: 'ref' }], meta: { total_count: 3, filter_count: 3 } });
@@ -52,7 +52,7 @@ describe('the query parameter fields', () => {
     );
   });
 
-  it('chooses of what a change answers, too', async () => {
+  it('selects members of the response to a change, too', async () => {
     const created = await api.ok('POST', '/collections?fields=collection', { collection: 'more', schema: {} });
     expect(created).deep.equal({ data: { collection: 'more' } });
     const several = await api.ok('PATCH', '/collections?fields=collection', [{ collection: 'more', meta: {} }]);
@@ -67,7 +67,7 @@ describe('the query parameter fields', () => {
   });
 });
 
-describe("members that the peer's answers hold", () => {
+describe('members of Directus responses', () => {
   const { api } = withService();
   before(async () => {
     await api.ok('POST', '/collections', { collection: 't', schema: { name: 't', schema: 'public', comment: null } });
@@ -76,7 +76,7 @@ describe("members that the peer's answers hold", () => {
   const column = async (field: string): Promise<Record<string, unknown>> =>
     (await api.ok<{ data: { schema: Record<string, unknown> } }>('GET', `/fields/t/${field}`)).data.schema;
 
-  it('length is max_length where the type has one, and nothing otherwise', async () => {
+  it('include length as max_length if the type has one, and ignore it otherwise', async () => {
     await api.ok('POST', '/fields/t', { field: 's', type: 'string', schema: { length: 36 } });
     expect((await column('s'))['max_length']).equal(36);
     await api.ok('PATCH', '/fields/t/s', { schema: { length: 40, max_length: 40 } });
@@ -91,7 +91,7 @@ describe("members that the peer's answers hold", () => {
     await api.refused({ ...INVALID, at: 'schema.max_length' }, 'PATCH', '/fields/t/s', { schema: { length: 0 } });
   });
 
-  it('another database schema is refused wherever it is named', async () => {
+  it('reject another database schema wherever it is named', async () => {
     const schema = { schema: 'other' };
     const one = { collection: 'x', schema, fields: [{ field: 'a', type: 'text', interface: 'input', schema }] };
     const refused = { ...INVALID, at: 'schema.schema' };
@@ -124,13 +124,13 @@ describe("members that the peer's answers hold", () => {
     });
   });
 
-  it('row numbers and searchable say nothing, other unknown members are refused', async () => {
+  it('ignore row numbers and searchable, and reject other unknown members', async () => {
     await api.appends([], 'PATCH', '/fields/t/id', { meta: { id: 1841, searchable: true } });
     await api.refused({ ...INVALID, at: 'meta.findable' }, 'PATCH', '/fields/t/id', { meta: { findable: true } });
     await api.refused({ ...INVALID, at: 'schema.size' }, 'PATCH', '/fields/t/id', { schema: { size: 1 } });
   });
 
-  it('users of every role read themselves', async () => {
+  it('allow users of every role to read themselves', async () => {
     for (const role of ['admin', 'auditor', 'reader']) {
       const email = `one-${role}@example.com`;
       const { data: user } = await api.ok<{ data: { id: string } }>('POST', '/users', { email, role });

@@ -21,7 +21,7 @@ describe('several collections in one request', function () {
     return data.map(({ collection }) => collection).filter((name) => !name.startsWith('service_'));
   };
 
-  it('are made in one batch, groups first, and answered in the order of the request', async () => {
+  it('are created in one batch, groups first, and returned in request order', async () => {
     const body = [table('b', { meta: { group: 'folder' } }), { collection: 'folder', schema: null }, table('a')];
     const { status, headers, json: answer } = await api.client('/collections', json(body));
     expect(status).to.equal(200);
@@ -36,7 +36,7 @@ describe('several collections in one request', function () {
     );
   });
 
-  it('are made all or none', async () => {
+  it('are all created or none', async () => {
     await api.ok('POST', '/collections', table('there'));
     await api.refused({ status: 409, code: 'ALREADY_EXISTS', at: '[1].collection' }, 'POST', '/collections', [
       table('x'),
@@ -64,7 +64,7 @@ describe('several collections in one request', function () {
     expect(await names()).to.deep.equal(['there']);
   });
 
-  it('are told where one is not there, or is the service’s', async () => {
+  it('are rejected with the location of missing and system collections', async () => {
     await api.ok('POST', '/collections', [table('a')]);
     for (const [name, status, code] of [
       ['nobody', 404, 'NOT_FOUND'],
@@ -78,7 +78,7 @@ describe('several collections in one request', function () {
     }
   });
 
-  it('are changed in one batch, all or none', async () => {
+  it('are all changed in one batch or none', async () => {
     await api.ok('POST', '/collections', [table('a'), table('b'), { collection: 'folder', schema: null }]);
     const { data } = await api.appends<Several>(
       ['collection.updated a', 'collection.updated b'],

@@ -10,7 +10,7 @@ interface Plain {
   body: Buffer;
 }
 
-describe('compressed answers', () => {
+describe('compressed responses', () => {
   const { service, api } = withService();
   before(async () => {
     for (const name of ['a', 'b', 'c']) await api.ok('POST', '/collections', { collection: name, schema: {} });
@@ -38,7 +38,7 @@ describe('compressed answers', () => {
     '/history/snapshot',
     '/server/openapi.json',
   ]) {
-    it(`of ${path} say the same in every coding, each under a tag of its own`, async () => {
+    it(`of ${path} have the same content in every coding, each with its own tag`, async () => {
       const plain = await send(path, {});
       const gzip = await send(path, { 'accept-encoding': 'gzip' });
       const br = await send(path, { 'accept-encoding': 'gzip;q=0.9, br' });
@@ -57,7 +57,7 @@ describe('compressed answers', () => {
     });
   }
 
-  it('of HEAD have the headers of GET', async () => {
+  it('to HEAD have the headers of GET', async () => {
     const headers = { 'accept-encoding': 'gzip' };
     const [get, head] = [await send('/fields', headers), await send('/fields', headers, 'HEAD')];
     expect(head.body.length).equal(0);
@@ -66,7 +66,7 @@ describe('compressed answers', () => {
     }
   });
 
-  it('of requests that are answered once are compressed too', async () => {
+  it('include uncached responses', async () => {
     const snapshot = await send('/schema/snapshot', {});
     const { service: release, vendor } = JSON.parse(snapshot.body.toString()) as { service: string; vendor: string };
     const collections = Array.from({ length: 50 }, (_, index) => ({ collection: `folder ${index}`, schema: null }));
@@ -83,7 +83,7 @@ describe('compressed answers', () => {
       .length.above(2);
   });
 
-  it('are no tag that a change could be made under: that is the hash of the snapshot alone', async () => {
+  it('have no tag that If-Match accepts: that is the hash of the snapshot alone', async () => {
     const { headers: coded } = await send('/schema/snapshot', { 'accept-encoding': 'gzip' });
     const { headers: plain } = await send('/schema/snapshot', {});
     const patch = (tag: unknown) =>
@@ -97,7 +97,7 @@ describe('compressed answers', () => {
     expect((await patch(plain.etag)).status).equal(200);
   });
 
-  it('are not made of small bodies and of streams, and a client that takes nothing is told so', async () => {
+  it('exclude small bodies and streams, and a client that accepts no coding gets an error', async () => {
     const ping = await send('/server/ping', { 'accept-encoding': 'gzip' });
     expect(ping.headers).not.property('content-encoding');
     const log = await send('/history/export', { 'accept-encoding': 'gzip' });
@@ -107,7 +107,7 @@ describe('compressed answers', () => {
     expect(JSON.parse(refused.body.toString())).nested.property('errors[0].extensions.code', 'NOT_ACCEPTABLE');
   });
 
-  it('is told so before its change is made', async () => {
+  it('get that error before their change is made', async () => {
     const headers = { 'content-type': 'application/json', 'accept-encoding': '*;q=0' };
     expect((await send('/collections', headers, 'POST', '{"collection":"unasked","schema":{}}')).status).equal(406);
     expect((await send('/collections/unasked', {})).status).equal(404);

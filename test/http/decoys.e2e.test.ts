@@ -30,7 +30,7 @@ describe('a database with decoys of PostgreSQL’s operators', function () {
       expect(JSON.stringify(await api.ok('GET', path)), path).to.contain('"ok":true');
   };
 
-  it('has its schema made, changed, renamed and compared', async () => {
+  it('creates, alters, renames and compares a schema', async () => {
     await api.ok('POST', '/collections', [
       { collection: 'authors', schema: { comment: 'who' }, fields: [column('name', 'string', { is_unique: true })] },
       { collection: 'articles', schema: {}, fields: [column('title', 'string'), column('author', 'integer')] },
@@ -45,7 +45,7 @@ describe('a database with decoys of PostgreSQL’s operators', function () {
     expect(JSON.stringify(doctor)).not.to.contain('CHECK_FAILED');
   });
 
-  it('has what was deleted brought back, purged and looked back at', async () => {
+  it('restores, purges and shows the past', async () => {
     await api.ok('DELETE', '/collections/articles');
     const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
     await api.ok('POST', `/trash/${data[0]?.position}/restore`, {});
@@ -65,7 +65,7 @@ describe('a database with decoys of PostgreSQL’s operators', function () {
     await holds();
   });
 
-  it('is adopted, and changed online and by request', async () => {
+  it('adopts tables, and applies online changes and change requests', async () => {
     await api.sql('CREATE TABLE by_hand (id integer PRIMARY KEY, note text DEFAULT NULL, UNIQUE (note))');
     await api.sql('CREATE TABLE large (id integer PRIMARY KEY, note text, code integer)');
     await api.sql('ALTER TABLE large ALTER COLUMN note SET STORAGE PLAIN');
@@ -82,7 +82,7 @@ describe('a database with decoys of PostgreSQL’s operators', function () {
     await holds();
   });
 
-  it('has users who sign in', async () => {
+  it('authenticates users', async () => {
     const password = 'correct horse battery';
     await api.ok('POST', '/users', { email: 'a@example.com', role: 'author', password });
     await api.ok('POST', '/auth/login', { email: 'A@example.com', password });

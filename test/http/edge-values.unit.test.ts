@@ -24,7 +24,7 @@ describe('lists', () => {
     JSON.parse([...listTexts(texts, { offset: 0, ...query })].join(''));
   const items = (...numbers: number[]) => numbers.map((n) => ({ a: n, b: n }));
 
-  it('show the page that was asked for, and count all', () => {
+  it('contain the requested page and count all items', () => {
     expect(shown({})).to.deep.equal({ data: items(1, 2, 3) });
     expect(shown({ offset: 1 })).to.deep.equal({ data: items(2, 3) });
     expect(shown({ offset: 1, limit: 1 })).to.deep.equal({ data: items(2) });
@@ -39,7 +39,7 @@ describe('lists', () => {
     expect([...listed([], String)].join('')).to.equal('[]');
   });
 
-  it('have a key of their own for each page', () => {
+  it('have a different cache key for each page', () => {
     const queries = [
       { offset: 0 },
       { offset: 1 },
@@ -51,23 +51,23 @@ describe('lists', () => {
     expect(pageKey({ offset: 0, fields: ['a', 'b'] })).to.equal(pageKey({ offset: 0, fields: ['a', 'b'] }));
   });
 
-  it('skip nothing unless asked', () => {
+  it('skip nothing by default', () => {
     expect(reads(listQueryOf(['a']), {})).to.deep.equal({ offset: 0 });
     expect(reads(listQueryOf(['a']), { more: '1' })).to.equal('refused');
   });
 });
 
-describe('members', () => {
+describe('selected members', () => {
   const shape = membersOf(['a', 'b', 'c']);
 
-  it('are chosen by name, in the order of the document', () => {
+  it('follow the order of the document', () => {
     expect(reads(shape, 'c, a')).to.deep.equal(['a', 'c']);
     expect(reads(shape, '*')).to.deep.equal(['a', 'b', 'c']);
     expect(reads(shape, 'a,*')).to.deep.equal(['a', 'b', 'c']);
     for (const text of ['', 'd', 'a,d', '*,d', 'a,']) expect(reads(shape, text), text).to.equal('refused');
   });
 
-  it('leave out what was not chosen, and what is not there', () => {
+  it('leave out unselected and missing members', () => {
     expect(pick({ a: 1, b: 2 }, ['b', 'c'])).to.deep.equal({ b: 2 });
     expect(pick({ a: 1 }, undefined)).to.deep.equal({ a: 1 });
     expect(pickText('{"a": 1, "b": 2}', ['b'])).to.equal('{"b":2}');
@@ -75,7 +75,7 @@ describe('members', () => {
   });
 });
 
-describe('places of the log', () => {
+describe('log cursors', () => {
   it('are positions, alone or with a hash', async () => {
     expect(reads(cursor, '42')).to.deep.equal({ position: 42 });
     expect(reads(cursor, '42-0123456789abcdef')).to.deep.equal({ position: 42, hash: '0123456789abcdef' });
@@ -95,13 +95,13 @@ describe('places of the log', () => {
     });
   });
 
-  it('come in pages of 1 to 1000, and 100 by themselves', () => {
+  it('limit pages to 1 to 1000 items, 100 by default', () => {
     expect([reads(pageSize, '1'), reads(pageSize, '1000'), reads(pageSize, undefined)]).to.deep.equal([1, 1_000, 100]);
     for (const text of ['0', '1001', '', 'x', '-1', '01000']) expect(reads(pageSize, text), text).to.equal('refused');
   });
 });
 
-describe('codings', () => {
+describe('content codings', () => {
   const CASES: [header: string, identity: boolean, coding: string | null][] = [
     ['', true, null],
     ['gzip', true, 'gzip'],
@@ -130,7 +130,7 @@ describe('codings', () => {
     });
   }
 
-  it('are what they are called', async () => {
+  it('have the right names', async () => {
     const body = Buffer.from('x'.repeat(5_000));
     expect(gunzipSync(await encode(body, 'gzip')).equals(body)).to.equal(true);
     expect(brotliDecompressSync(await encode(body, 'br')).equals(body)).to.equal(true);
@@ -141,13 +141,13 @@ describe('the refresh cookie', () => {
   const request = (headers: object, secure = false) =>
     ({ headers, secure, protocol: secure ? 'https' : 'http', host: 'own.example' }) as unknown as Request;
 
-  it('is read from among others', () => {
+  it('is found among others', () => {
     expect(cookieToken(request({ cookie: 'a=b; dps_refresh_token=t; c=d' }))).to.equal('t');
     expect(cookieToken(request({ cookie: 'a=b' }))).to.equal(null);
     expect(cookieToken(request({}))).to.equal(null);
   });
 
-  it('is for /auth alone, out of the reach of scripts and other sites, and travels over https where that is there', () => {
+  it('is sent to /auth only, HttpOnly, SameSite, and Secure over https', () => {
     const [name, text] = setCookie(request({}), 't');
     expect(name).to.equal('Set-Cookie');
     expect(text.split('; ')).to.have.members([
@@ -161,7 +161,7 @@ describe('the refresh cookie', () => {
     expect(setCookie(request({}), null)[1].split('; ')).to.include.members(['dps_refresh_token=', 'Max-Age=0']);
   });
 
-  it('is used by pages of this origin and of those that are named', () => {
+  it('is accepted from pages of this origin and of named origins', () => {
     const allowed = ['https://app.example'];
     for (const origin of [undefined, 'http://own.example', 'https://app.example']) {
       requireOwnPage(request({ origin }), allowed);
@@ -172,8 +172,8 @@ describe('the refresh cookie', () => {
   });
 });
 
-describe('refusals', () => {
-  it('have the status of what was met first, and the headers that go with it', () => {
+describe('rejections', () => {
+  it('have the status and headers of the first problem', () => {
     const of = (...codes: ErrorCode[]) => codes.map((code) => ({ code, message: 'no' }));
     expect(statusOf(of('NOT_FOUND', 'INTERNAL'))).to.equal(404);
     expect(statusOf([])).to.equal(500);
@@ -190,7 +190,7 @@ describe('refusals', () => {
     expect(STATUS).to.include({ CONTENT_TOO_LARGE: 413, IN_USE: 409, DATABASE_REFUSED: 422, LOG_DIVERGED: 503 });
   });
 
-  it('name what they are about, without its place in a snapshot', () => {
+  it('name their subject, without its location in a snapshot', () => {
     const subject = { kind: 'field', collection: 'a', field: 'b', member: ['schema'] } as const;
     expect(errorBody([{ code: 'INVALID_PAYLOAD', message: 'no', subject }]).errors[0]?.extensions).to.deep.equal({
       code: 'INVALID_PAYLOAD',
@@ -198,7 +198,7 @@ describe('refusals', () => {
     });
   });
 
-  describe('of what is no request', () => {
+  describe('of unparsable requests', () => {
     /** A connection that keeps what is written to it. */
     function connection(more: object = {}): Duplex & { written: string } {
       const socket = Object.assign(
@@ -221,7 +221,7 @@ describe('refusals', () => {
       return socket.written;
     };
 
-    it('say what was wrong, and close the connection', () => {
+    it('name the reason and close the connection', () => {
       const CASES: [code: string, status: string, error: string][] = [
         ['HPE_HEADER_OVERFLOW', '431', 'HEADERS_TOO_LARGE'],
         ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413', 'CONTENT_TOO_LARGE'],
@@ -239,14 +239,14 @@ describe('refusals', () => {
       }
     });
 
-    it('end nothing when the connection breaks', () => {
+    it('survive a broken connection', () => {
       const socket = connection();
       server.emit('clientError', new Error('no'), socket);
       socket.emit('error', new Error('EPIPE'));
       expect(socket.destroyed).to.equal(true);
     });
 
-    it('have no body for HEAD, and are none where an answer has begun or nobody is there', () => {
+    it('have no body for HEAD, and are omitted after a response has begun', () => {
       const [head, body] = answerTo('HPE_HEADER_OVERFLOW', {}, { rawPacket: Buffer.from('HEAD / HTTP/1.1') }).split(
         '\r\n\r\n',
       );
@@ -260,7 +260,7 @@ describe('refusals', () => {
       expect(answerTo('HPE_INVALID_METHOD', { _httpMessage: { headersSent: false } })).to.contain('400');
     });
 
-    it('tell a client of CONNECT what is possible', () => {
+    it('list the allowed methods for CONNECT', () => {
       const socket = connection();
       server.emit('connect', {}, socket);
       expect(socket.written)
@@ -270,7 +270,7 @@ describe('refusals', () => {
       expect(socket.readableFlowing, 'what it sends is read away').to.equal(true);
     });
 
-    it('ask for a Host of HTTP/1.1 alone', () => {
+    it('require a Host header for HTTP/1.1 only', () => {
       const of = (httpVersion: string, host?: string) => missingHost({ httpVersion, headers: { host } } as never);
       expect(of('1.1')).to.include({ status: 400 });
       expect([of('1.1', 'x'), of('1.1', ''), of('1.0')]).to.deep.equal([null, null, null]);

@@ -2,18 +2,18 @@ import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { json, raw } from '../support/client.js';
 
-describe('the edge', () => {
+describe('the HTTP API', () => {
   const { service, client: send } = withService();
 
   describe('routes', () => {
-    it('that are unknown are 404, before anything else is asked', async () => {
+    it('return 404 for unknown paths before any other check', async () => {
       for (const path of ['/', '/nope', '/Collections', '/collections/a/b', '/schema', '/collections//']) {
         const { status, codes } = await send(path, { token: null });
         expect([status, ...codes], path).deep.equal([404, 'ROUTE_NOT_FOUND']);
       }
     });
 
-    it('say which methods they know', async () => {
+    it('list their methods', async () => {
       const put = await send('/collections', { method: 'PUT', token: null });
       expect([put.status, ...put.codes]).deep.equal([405, 'METHOD_NOT_ALLOWED']);
       expect(put.headers.get('allow')).equal('GET, PATCH, POST, HEAD, OPTIONS');
@@ -26,7 +26,7 @@ describe('the edge', () => {
       expect((await send('/schema/diff')).headers.get('allow')).equal('POST, OPTIONS');
     });
 
-    it('answer HEAD as GET without the body', async () => {
+    it('respond to HEAD like GET without a body', async () => {
       const [get, head] = [await send('/collections'), await send('/collections', { method: 'HEAD' })];
       expect(head.status).equal(200);
       expect(head.text).equal('');
@@ -35,7 +35,7 @@ describe('the edge', () => {
       }
     });
 
-    it('take a slash at the end, and refuse malformed percent-encodings', async () => {
+    it('accept a trailing slash, and reject malformed percent-encodings', async () => {
       expect((await send('/collections/')).status).equal(200);
       for (const path of ['/collections/%', '/collections/%zz', '/collections/%ff']) {
         const answer = await raw(
@@ -48,7 +48,7 @@ describe('the edge', () => {
   });
 
   describe('callers', () => {
-    it('need a token everywhere but for health and login', async () => {
+    it('need a token except for health and login', async () => {
       for (const path of ['/collections', '/collections/x', '/schema/snapshot', '/server/info', '/users']) {
         const { status, codes, headers } = await send(path, { token: null });
         expect([status, ...codes], path).deep.equal([401, 'UNAUTHENTICATED']);
@@ -61,7 +61,7 @@ describe('the edge', () => {
       expect((await send('/collections', { token: null, headers: basic })).status).equal(401);
     });
 
-    it('may do what their role allows, and that is asked before the query and the body', async () => {
+    it('are checked for their role before query and body', async () => {
       const tokens: Record<string, string> = {};
       for (const role of ['auditor', 'reader']) {
         const user = (await send('/users', json({ email: `${role}@example.com`, role }))).json as {
@@ -88,7 +88,7 @@ describe('the edge', () => {
   });
 
   describe('reads', () => {
-    it('are answered with 304 to clients that have the answer, until something changes', async () => {
+    it('return 304 to clients with the current response', async () => {
       await send('/collections', json({ collection: 'tagged', schema: null }));
       const paths = ['/collections', '/collections/tagged', '/schema/snapshot', '/schema/snapshot?export=csv'];
       for (const path of paths) {
@@ -103,7 +103,7 @@ describe('the edge', () => {
       }
     });
 
-    it('carry the request id and the position', async () => {
+    it('have the request id and the position', async () => {
       const { headers } = await send('/collections', { headers: { 'x-request-id': 'mine-1' } });
       expect(headers.get('x-request-id')).equal('mine-1');
       expect(Number(headers.get('x-log-position'))).greaterThan(0);
@@ -116,7 +116,7 @@ describe('the edge', () => {
   describe('writes', () => {
     const hashNow = async () => ((await send('/schema/snapshot')).headers.get('etag') ?? '').slice(1, -1);
 
-    it('happen only on the schema that If-Match names', async () => {
+    it('happen only if If-Match names the current schema', async () => {
       const hash = await hashNow();
       const create = (name: string, ifMatch: string) =>
         send('/collections', {
@@ -131,7 +131,7 @@ describe('the edge', () => {
       expect((await create('malformed', hash)).status).equal(400);
     });
 
-    it('with an Idempotency-Key happen once, and are answered the same, byte by byte', async () => {
+    it('happen once per Idempotency-Key, and repeat the response byte for byte', async () => {
       const create = (body: object, key = 'once') =>
         send('/collections', {
           ...json(body),
@@ -155,7 +155,7 @@ describe('the edge', () => {
       expect((await send('/collections/once', { method: 'DELETE' })).status).equal(404);
     });
 
-    it('are named exactly, whatever the name', async () => {
+    it('use exact names, whatever they contain', async () => {
       const names = [
         'a b',
         'a/b',
@@ -185,7 +185,7 @@ describe('the edge', () => {
     const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
   });
 
-  it('logs one line per change, without what was sent', async () => {
+  it("logs one line per change without the request's content", async () => {
     await send('/collections', {
       ...json({ collection: 'sécret-name', schema: null }),
       headers: { 'content-type': 'application/json', 'x-request-id': 'logged', 'x-reason': 'sécret-reason' },

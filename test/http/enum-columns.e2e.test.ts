@@ -18,7 +18,7 @@ interface Snapshot {
   fields: ({ collection: string; field: string } & Column)[];
 }
 
-describe('columns of enums and other types without a name', function () {
+describe('columns of enums and other unnamed types', function () {
   this.timeout(60_000);
   const { api } = withService({ consistent: true });
 
@@ -57,7 +57,7 @@ describe('columns of enums and other types without a name', function () {
     expect((await catalog('felt'))?.value).to.equal(`'{happy}'::mood[]`);
   });
 
-  it('change them by diff, and a diff of the result is empty', async () => {
+  it('change by diff, and a diff of the result is empty', async () => {
     const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
     const found = snapshot.fields.find(({ field: name }) => name === 'feels');
     Object.assign(found?.schema ?? {}, { default_value: 'sad', is_nullable: true, is_indexed: true });
@@ -69,7 +69,7 @@ describe('columns of enums and other types without a name', function () {
     expect(await api.ok<{ data: { ok: boolean } }>('GET', '/schema/drift')).to.have.nested.property('ok', true);
   });
 
-  it('keep their type, and reject a default that it does not accept', async () => {
+  it('keep their type, and reject defaults that the type does not accept', async () => {
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'PATCH', '/fields/people/feels', {
       schema: { data_type: 'inet' },
     });

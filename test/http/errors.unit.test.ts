@@ -20,7 +20,7 @@ const headerOf = (headers: readonly string[], name: string) => headers[headers.i
 describe('errors', () => {
   beforeEach(() => (lines.length = 0));
 
-  it('of overload are 503 OVERLOADED with Retry-After, and not logged as a database that is away', () => {
+  it('of overload are 503 OVERLOADED with Retry-After, and not logged as an unavailable database', () => {
     const poolIsFull = new Error('timeout exceeded when trying to connect');
     for (const [index, error] of [new OverloadedError('too much'), poolIsFull].entries()) {
       const { status, headers, body } = failure(error);
@@ -31,7 +31,7 @@ describe('errors', () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it('have one shape, with the code and what is known of the place', () => {
+  it('have one format with the code and the known location', () => {
     expect(
       errorBody([
         {
@@ -99,7 +99,7 @@ describe('errors', () => {
     expect(refusal(problems).status).equal(409);
   });
 
-  it('say when to come back, or how to authenticate, where there is something to say', () => {
+  it('have Retry-After or WWW-Authenticate where it applies', () => {
     const NO_STORE = ['Cache-Control', 'no-store'];
     for (const [code, said] of [
       ['LOCK_TIMEOUT', ['Retry-After', '1']],
@@ -118,7 +118,7 @@ describe('errors', () => {
     }
   });
 
-  it('are answered as what was thrown says', () => {
+  it('follow from the thrown error', () => {
     const thrown: [error: Error, status: number, code: string, message: string][] = [
       [refused('UNSUPPORTED_MEDIA_TYPE', 'x'), 415, 'UNSUPPORTED_MEDIA_TYPE', 'x'],
       [new ProblemError(lockTimeout()), 503, 'LOCK_TIMEOUT', lockTimeout().message],
@@ -142,7 +142,7 @@ describe('errors', () => {
     expect(lines).deep.equal([]);
   });
 
-  it('of the database being away are 503', () => {
+  it('of an unavailable database are 503', () => {
     const error = Object.assign(new Error('connect ECONNREFUSED 192.0.2.1:5432'), { code: 'ECONNREFUSED' });
     const { status, body } = failure(error);
     expect(status).equal(503);
@@ -152,7 +152,7 @@ describe('errors', () => {
     ]);
   });
 
-  it('that are unexpected are 500, with the details in the log alone', () => {
+  it('that are unexpected are 500 with details only in the log', () => {
     const error = new TypeError("Cannot read properties of undefined (reading 'secret')");
     const { status, body } = failure(error);
     expect(status).equal(500);

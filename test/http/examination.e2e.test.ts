@@ -16,7 +16,7 @@ describe('GET /server/doctor', () => {
     return { ...reply, data: (reply.json as { data: { ok: boolean; checks: Check[] } }).data };
   };
 
-  it('answers what dps doctor finds, to all who ask at once', async () => {
+  it('returns the findings of dps doctor to all concurrent callers', async () => {
     const collection = {
       collection: 'articles',
       schema: {},

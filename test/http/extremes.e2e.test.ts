@@ -29,7 +29,7 @@ interface Operation {
   requestBody?: unknown;
 }
 
-describe('extremes', function () {
+describe('extreme values', function () {
   this.timeout(120_000);
   let operations: { method: string; path: string; operation: Operation }[];
 
@@ -121,7 +121,7 @@ describe('extremes', function () {
     }
   });
 
-  it('as the end of a token', async () => {
+  it('at the end of a token', async () => {
     const [user] = (await api.ok<{ data: { id: string }[] }>('GET', '/users')).data;
     const create = (expires_at: string) =>
       api.client(`/users/${user?.id}/tokens`, {
@@ -140,7 +140,7 @@ describe('extremes', function () {
     await api.ok('GET', `/users/${user?.id}/tokens`);
   });
 
-  it('of time are known to the history', async () => {
+  it('of time are accepted by the history', async () => {
     expect((await api.client('/history/events?since=0000-01-01')).codes).deep.equal(['INVALID_QUERY']);
     expect((await api.client('/history/snapshot?at=9999-12-31T23:59:59-14:00')).codes).deep.equal(['INVALID_QUERY']);
     const { data } = await api.ok<{ data: unknown[] }>(

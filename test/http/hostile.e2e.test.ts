@@ -49,14 +49,14 @@ describe('hostile clients', function () {
       ['a number beyond all bounds', '{"a":1e400}'],
       ['deep nesting', `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`],
     ] as const) {
-      it(`is checked like the body: ${what}`, async () => {
+      it(`is validated like the body: ${what}`, async () => {
         const body = { collection: 'translated', schema: {}, translation: inner };
         await api.refused({ ...INVALID, at: 'translation' }, 'POST', '/collections', body);
       });
     }
   });
 
-  describe('more faults than are answered', () => {
+  describe('more errors than are reported', () => {
     const many = (item: string, count: number) => Array.from({ length: count }, () => item).join(',');
     for (const [path, body] of [
       ['/collections', () => `{"collection":"x","schema":{},"fields":[${many('1', 300_000)}]}`],
@@ -76,7 +76,7 @@ describe('hostile clients', function () {
         },
       ],
     ] as const) {
-      it(`are answered in few words: ${path}, ${body('{"version":1').slice(0, 40)}…`, async () => {
+      it(`get a short response: ${path}, ${body('{"version":1').slice(0, 40)}…`, async () => {
         const { service: release } = (await snapshot()) as unknown as { service: string };
         const head = `{"version":1,"service":"${release}"${path.includes('force') ? '' : ',"vendor":"postgres"'}`;
         const reply = await text(path, body(head));
@@ -87,7 +87,7 @@ describe('hostile clients', function () {
     }
   });
 
-  it('a long chain of groups, and a long cycle, are checked in the time it takes to read them', async () => {
+  it('a long chain of groups and a long cycle are checked in linear time', async () => {
     const now = await snapshot();
     const chain = Array.from({ length: 20_000 }, (_, index) => ({
       collection: `ch${index}`,
@@ -113,7 +113,7 @@ describe('hostile clients', function () {
     expect(Math.max(climbed, refused)).to.be.below(10 * read);
   });
 
-  describe('a diff that was tampered with', () => {
+  describe('a manipulated diff', () => {
     const body = async (diff: object) => ({ hash: await hashNow(), diff: { ...NOTHING, ...diff } });
     const found = <T extends Collection | Field>(items: T[], collection: string): T[] =>
       items.filter((each) => each.collection === collection);
@@ -135,7 +135,7 @@ describe('hostile clients', function () {
       await api.ok('DELETE', '/collections/kind');
     });
 
-    it('goes back to a moment when the name was a folder’s', async () => {
+    it('returns to a point in time when the name belonged to a folder', async () => {
       await api.ok('POST', '/collections', { collection: 'moment', schema: null });
       const then = await api.head();
       await api.ok('DELETE', '/collections/moment');
@@ -148,7 +148,7 @@ describe('hostile clients', function () {
       await api.ok('DELETE', '/collections/moment');
     });
 
-    it('names each thing once', async () => {
+    it('may contain each object once', async () => {
       const icon = { kind: 'E', path: ['meta', 'icon'], lhs: null, rhs: 'a' };
       await create('once', [plain('x', 'string')]);
       const { collections, fields } = await snapshot();
@@ -176,7 +176,7 @@ describe('hostile clients', function () {
   });
 
   describe('names', () => {
-    it('that a path can not carry are refused', async () => {
+    it('are rejected if a path cannot contain them', async () => {
       for (const name of ['.', '..']) {
         await api.refused({ ...INVALID, at: 'collection' }, 'POST', '/collections', { collection: name, schema: {} });
         const fields = [plain(name, 'string')];
@@ -185,7 +185,7 @@ describe('hostile clients', function () {
       }
     });
 
-    it('of tables that are not managed are no folder’s either', async () => {
+    it('of unmanaged tables cannot be used for folders either', async () => {
       await api.sql('CREATE TABLE unmanaged (id integer)');
       try {
         for (const schema of [{}, null]) {
@@ -197,7 +197,7 @@ describe('hostile clients', function () {
       }
     });
 
-    it('of collections are not taken for types', async () => {
+    it('of collections are not confused with types', async () => {
       for (const [type, schema] of [
         ['text', { data_type: 'citext' }],
         ['geometry', {}],
@@ -212,7 +212,7 @@ describe('hostile clients', function () {
     });
   });
 
-  it('unmanaged objects of a table are named when they block the change', async () => {
+  it('of unmanaged objects are reported when they block a change', async () => {
     await create('needed', [plain('x', 'string')]);
     await api.sql('CREATE VIEW looks AS SELECT x FROM needed');
     const error = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/needed');
@@ -221,14 +221,14 @@ describe('hostile clients', function () {
     await api.ok('DELETE', '/collections/needed');
   });
 
-  it('a quote that does not end is called so', async () => {
+  it('an unterminated quote is reported as such', async () => {
     const fields = [plain('x', 'text', { generation_expression: '"""' })];
     const body = { collection: 'quoted', schema: {}, fields };
     const { message } = await api.refused(INVALID, 'POST', '/collections', body);
     expect(message).not.to.match(/JSON|token/i);
   });
 
-  it('a client that hangs up in the middle of a body changes nothing', async () => {
+  it('a client that disconnects while sending a body changes nothing', async () => {
     const before = await api.head();
     const lines = [
       'POST /collections HTTP/1.1',

@@ -5,7 +5,7 @@ import { plain } from './routes/columns.js';
 
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 
-describe('a name that PostgreSQL gives by itself', function () {
+describe('an implicit name of PostgreSQL', function () {
   this.timeout(60_000);
 
   const { api } = withService();
@@ -16,7 +16,7 @@ describe('a name that PostgreSQL gives by itself', function () {
     ['ts', 'ts_id_seq'],
     ['a_b_c', 'a_b_c_id_seq'],
   ] as const) {
-    it(`is no collection's when it is a sequence's, and the other way round: ${sequence}`, async () => {
+    it(`cannot be used by a collection and a sequence at the same time: ${sequence}`, async () => {
       await api.ok(...create(sequence));
       const { message, extensions } = await api.refused(TAKEN, ...create(table));
       expect(message).to.include(`"${sequence}" is the name of the table`);
@@ -45,7 +45,7 @@ describe('a name that PostgreSQL gives by itself', function () {
     });
   }
 
-  it('is no foreign key’s when it is a NOT NULL’s', async () => {
+  it('cannot be used by a foreign key and a NOT NULL constraint at the same time', async () => {
     await api.ok(...create('fn'));
     await api.ok('POST', '/fields/fn', plain('a', 'integer'));
     await api.ok('POST', '/fields/fn', plain('c', 'integer', { is_nullable: false, default_value: 1 }));

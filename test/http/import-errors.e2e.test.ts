@@ -55,7 +55,7 @@ describe('errors of a merge import', function () {
     expect(error?.message).to.contain('collection "pages" is a table in the database');
   });
 
-  it('carry the collection and field of every wrong member', async () => {
+  it('contain the collection and field of every invalid member', async () => {
     const errors = await rejected({
       collections: [{ collection: 'fresh', schema: {} }],
       fields: [

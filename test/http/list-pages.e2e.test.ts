@@ -21,7 +21,7 @@ INSERT INTO service.service_sessions (id, user_id, refresh_hash, family_hash, ex
 INSERT INTO service.service_users (id, email, name, role)
   SELECT ${ID}, 'user' || lpad(n::text, 4, '0') || '@example.com', 'User ' || n, 'reader' FROM generate_series(2, ${ROWS}) n`;
 
-describe('a list of what the service has kept', () => {
+describe('a growing list', () => {
   const { service, api, client } = withService();
 
   before(async () => {
@@ -38,7 +38,7 @@ describe('a list of what the service has kept', () => {
   }
 
   for (const path of ['/changes', '/trash', '/sessions', '/users']) {
-    it(`${path} is answered in pages`, async () => {
+    it(`${path} is returned in pages`, async () => {
       const page = (query: string) => api.ok<List>('GET', `${path}?meta=total_count&${query}`);
       const first = await page('');
       expect(first.data).to.have.length(100);
@@ -54,7 +54,7 @@ describe('a list of what the service has kept', () => {
     });
   }
 
-  it('is put together by dps', async () => {
+  it('is collected from all pages by dps', async () => {
     const environment = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };
     const lengthOf = async (...args: string[]): Promise<number> => {
       const { code, out, err } = await dps([...args, '--json'], environment);

@@ -6,7 +6,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 import { type Client, clientOf, json } from '../support/client.js';
 
-describe('a transaction of an application that stays open', function () {
+describe('an open transaction of an application', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let service: TestService;
@@ -39,7 +39,7 @@ describe('a transaction of an application that stays open', function () {
   const tighten = json({ schema: { is_nullable: false } }, 'PATCH');
   const head = async (): Promise<string | null> => (await client('/collections')).headers.get('x-log-position');
 
-  it('is named in the 503 of a change of its table; other tables change meanwhile, on any process', async () => {
+  it('is named in the 503 of a change of its table, while other tables can change on any process', async () => {
     const position = Number(await head());
     let isOver = false;
     const waiting = client('/fields/a/t', tighten).finally(() => (isOver = true));
@@ -62,7 +62,7 @@ describe('a transaction of an application that stays open', function () {
     expect(Number(await head())).to.equal(position + 2);
   });
 
-  it('is waited for no longer when the client has hung up', async () => {
+  it('is no longer awaited when the client disconnects', async () => {
     const position = await head();
     const waits = (): number => service.log().split('a change waits for a lock').length;
     const before = waits();
@@ -85,7 +85,7 @@ describe('a transaction of an application that stays open', function () {
     expect((await client('/fields/a/t', tighten)).status).to.equal(200);
   });
 
-  it('is named where what was changed by hand is to be accepted', async () => {
+  it('is named when drift of its table is to be accepted', async () => {
     await application.query('ALTER TABLE b ADD more integer');
     await application.query('BEGIN; LOCK b IN SHARE UPDATE EXCLUSIVE MODE');
     const { status, text, json: body } = await client('/schema/drift/accept', json({}));

@@ -17,8 +17,8 @@ async function told(body: unknown): Promise<string[]> {
 
 const must = (member: string): string => `${member} must be "shop", the schema that is managed here, or left out`;
 
-describe('the database schema that a body names', () => {
-  it('is the managed one, or none', async () => {
+describe('the database schema in a body', () => {
+  it('may be the managed one or absent', async () => {
     for (const body of [
       undefined,
       null,
@@ -36,7 +36,7 @@ describe('the database schema that a body names', () => {
     }
   });
 
-  it('is refused wherever it is another one', async () => {
+  it('is rejected if it is another one', async () => {
     expect(await told({ schema: { schema: 'other', foreign_key_schema: 'Shop' } })).to.deep.equal([
       `schema.schema: ${must('schema')}`,
       `schema.foreign_key_schema: ${must('foreign_key_schema')}`,

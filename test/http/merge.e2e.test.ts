@@ -65,7 +65,7 @@ describe('POST /schema/merge', () => {
     return (await client('/schema/snapshot')).json as Snapshot;
   }
 
-  it('does what the file changed, and undoes nothing that others did since', async () => {
+  it('applies the changes of the file and undoes no changes of others', async () => {
     await done('/fields/articles', 'POST', { field: 'slug', type: 'string', interface: 'input' });
     await done('/fields/articles/title', 'PATCH', { meta: { note: 'by others' } });
     const theirs = changed((snapshot) => {
@@ -79,7 +79,7 @@ describe('POST /schema/merge', () => {
     expect((again.json as { diff: object }).diff).to.deep.equal({ collections: [], fields: [], relations: [] });
   });
 
-  it('names every conflict with its place and three values, and takes the side that is chosen', async () => {
+  it('lists every conflict with location and three values, and takes the chosen side', async () => {
     await done('/fields/articles/title', 'PATCH', { meta: { note: 'ours' }, schema: { max_length: 150 } });
     const theirs = changed((snapshot) => {
       const title = fieldOf(snapshot, 'title');
@@ -109,7 +109,7 @@ describe('POST /schema/merge', () => {
     expect(fieldOf(now, 'title')).to.have.nested.property('schema.max_length', 200);
   });
 
-  it('follows names: of what one side renamed, the other changes the members', async () => {
+  it('applies changes of one side to objects that the other side renamed', async () => {
     await done('/fields/articles/title/rename', 'POST', { to: 'headline' });
     await done('/collections/articles/rename', 'POST', { to: 'posts' });
     const theirs = changed((snapshot) => {
@@ -122,7 +122,7 @@ describe('POST /schema/merge', () => {
     expect(fieldOf(now, 'headline').meta).to.deep.include({ note: 'theirs' });
   });
 
-  it('the other way too: what the file renames keeps what others changed in it', async () => {
+  it('applies changes of the other side to objects that the file renamed', async () => {
     await done('/fields/articles/title', 'PATCH', { meta: { note: 'by others' } });
     const renamed = changed((snapshot) => {
       Object.assign(snapshot.collections[0]!, { collection: 'posts', renamed_from: 'articles' });
@@ -136,7 +136,7 @@ describe('POST /schema/merge', () => {
     expect(fieldOf(now, 'headline').meta).to.deep.include({ note: 'by others' });
   });
 
-  it('two names for one thing, and one name for two, are conflicts of names', async () => {
+  it('reports conflicting renames: two names for one object, one name for two', async () => {
     await done('/collections/articles/rename', 'POST', { to: 'posts' });
     const named = (to: string) =>
       changed((snapshot) => {
@@ -166,7 +166,7 @@ describe('POST /schema/merge', () => {
     expect(took.collections.map(({ collection }) => collection)).to.deep.equal(['posts', 'stories', 'texts']);
   });
 
-  it('what one side removed and the other changed is a conflict, and so is what together is no valid schema', async () => {
+  it('reports conflicts between removal and change, and combined schemas that are invalid', async () => {
     await done('/fields/articles/body', 'DELETE');
     await done('/fields/articles/title', 'PATCH', { type: 'text' });
     const theirs = changed((snapshot) => {
@@ -191,7 +191,7 @@ describe('POST /schema/merge', () => {
     expect(now.fields.map(({ field }) => field)).to.have.members(['id', 'title']);
   });
 
-  it('takes a snapshot as base, YAML and a file, a moment of another side, and refuses the rest with its place', async () => {
+  it('accepts a snapshot, YAML, a file or a point in time as base, and rejects others with the location', async () => {
     await done('/fields/articles', 'POST', { field: 'slug', type: 'string', interface: 'input' });
     const theirs = changed((snapshot) => void (fieldOf(snapshot, 'title').meta['note'] = 'theirs'));
     const diffs: unknown[] = [];
@@ -243,7 +243,7 @@ describe('POST /schema/merge', () => {
     );
   });
 
-  it('names the first of many decisions that nothing is to be decided about', async () => {
+  it('reports the first decisions that match no conflict', async () => {
     const theirs = changed((snapshot) => void (fieldOf(snapshot, 'title').meta['note'] = 'theirs'));
     const resolve = Array.from({ length: 150_000 }, (_, index) => ({
       place: { part: 'collections', collection: `c${index}` },
@@ -262,7 +262,7 @@ describe('POST /schema/merge', () => {
     expect(deep.text).to.contain('resolve[0].place');
   });
 
-  it('says what looks renamed of what it does, not of what was done already', async () => {
+  it('reports probable renames in the pending changes only', async () => {
     const renamed = changed(({ fields }) => {
       Object.assign(fields.find(({ field }) => field === 'body') ?? {}, { field: 'text', schema: {}, meta: {} });
     });

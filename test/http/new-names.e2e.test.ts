@@ -53,7 +53,7 @@ describe('names of new collections and fields', function () {
     expect(data.filter(({ meta }) => !meta.system).map(({ collection }) => collection)).to.deep.equal(['articles']);
   });
 
-  it('stores new names in normalization form NFC, with everything that mentions them', async () => {
+  it('stores new names and everything that mentions them in Unicode NFC', async () => {
     const input = { type: 'string', interface: 'input' };
     await create('menu', [
       { ...id('menu'), interface: 'input' },
@@ -78,7 +78,7 @@ describe('names of new collections and fields', function () {
     expect(field.data.schema.default_value).to.equal(NFD);
   });
 
-  it('finds what a snapshot calls by another normalization, and creates the rest in NFC', async () => {
+  it('matches names of a snapshot in another normalization, and creates new ones in NFC', async () => {
     const snapshot = {
       version: 1,
       collections: [
@@ -96,7 +96,7 @@ describe('names of new collections and fields', function () {
     expect(again.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
   });
 
-  it('warns with NAME_LOOKS_ALIKE of a name that differs only in case or normalization', async () => {
+  it('warns with NAME_LOOKS_ALIKE if a name differs only in case or normalization', async () => {
     await api.sql(`CREATE TABLE "${NFD}" (id int PRIMARY KEY, "${HIDDEN}" int, note text)`);
     await api.ok('POST', '/schema/adopt', { tables: [NFD] });
     const snapshot = {
@@ -116,7 +116,7 @@ describe('names of new collections and fields', function () {
       .and.to.contain('"note"');
   });
 
-  it('keeps adopted names, deletes and restores them', async () => {
+  it('keeps, deletes and restores adopted names unchanged', async () => {
     await api.sql(`CREATE TABLE "${HIDDEN}" (id int PRIMARY KEY, "${NFD}" int)`);
     await api.ok('POST', '/schema/adopt', { all: true });
     const before = await api.ok<object>('GET', '/schema/snapshot');

@@ -101,7 +101,7 @@ describe('online changes over HTTP', () => {
       )
     ).rows;
 
-  it('are done at once, with the same answer, where nothing is gained', async () => {
+  it('are applied at once with the same response if preparation gains nothing', async () => {
     const plain = await send('/fields/small/title', json({ schema: { is_nullable: false } }, 'PATCH'));
     const body = json({ schema: { is_nullable: false } }, 'PATCH');
     const answer = await send('/fields/small/code?online', body);
@@ -112,7 +112,7 @@ describe('online changes over HTTP', () => {
     expect(await events('subject=change')).to.have.length(0);
   });
 
-  it('answer 202 with the request, are prepared and applied', async () => {
+  it('return 202 with the request, are prepared and applied', async () => {
     const tag = (await send('/relations')).headers.get('etag');
     const opened = await online('/fields/large/title?online', { schema: { is_nullable: false } });
     expect(opened).to.deep.include({ state: 'preparing', operation: 'update-fields', collections: ['large'] });
@@ -140,7 +140,7 @@ describe('online changes over HTTP', () => {
     expect((await send('/relations')).headers.get('etag')).to.equal(tag);
   });
 
-  it('fail with the rows that are in the way, and leave nothing', async () => {
+  it('fail with the violating rows, and leave nothing behind', async () => {
     await db.query('UPDATE other SET code = 7 WHERE id <= 3');
     const { id } = await online('/fields/other/code?online', { schema: { is_unique: true } });
     const failed = await ended(id, 'failed');
@@ -151,7 +151,7 @@ describe('online changes over HTTP', () => {
     expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
   });
 
-  it('keep others from changing the table, but not what stands beside it; a second one is queued', async () => {
+  it('block other changes of the table only, and queue a second online change', async () => {
     await db.query('UPDATE other SET code = id');
     const blocker = new pg.Client(service.databaseUrl);
     await blocker.connect();
@@ -176,7 +176,7 @@ describe('online changes over HTTP', () => {
     expect(await leftovers()).to.deep.equal([]);
   });
 
-  it('are withdrawn while they are prepared, and leave nothing', async () => {
+  it('are withdrawn during preparation, and leave nothing behind', async () => {
     const blocker = new pg.Client(service.databaseUrl);
     await blocker.connect();
     await blocker.query('BEGIN');
@@ -195,7 +195,7 @@ describe('online changes over HTTP', () => {
     expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
   });
 
-  it('are cleaned up once the schema has its name back', async () => {
+  it('are cleaned up after the schema got its name back', async () => {
     const holder = new pg.Client(service.databaseUrl);
     await holder.connect();
     await holder.query('BEGIN; UPDATE other SET title = title WHERE id = 1');
@@ -215,7 +215,7 @@ describe('online changes over HTTP', () => {
     expect(await leftovers()).to.deep.equal([]);
   });
 
-  it('a diff in which one entry is large and the others are small is one request', async () => {
+  it('prepare a diff with one large and several small entries as one request', async () => {
     const snapshot = (await send('/schema/snapshot')).json as {
       fields: { collection: string; field: string; schema: { is_nullable: boolean } }[];
     };
@@ -253,7 +253,7 @@ describe('online changes over HTTP', () => {
     );
   });
 
-  it('are folded again from the log: the same rows', async () => {
+  it('are rebuilt from the log as the same rows', async () => {
     const rows = async () => (await db.query('SELECT * FROM service.service_changes ORDER BY id')).rows;
     const before = await rows();
     const [failed, gone] = ['failed', 'applied'].map((state) => before.find((row) => row.state === state));
@@ -287,7 +287,7 @@ describe('online changes over HTTP', () => {
     expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
   });
 
-  it('are refused where what they ask for is too large to be parsed in one go, and leave nothing', async () => {
+  it('are rejected if the request is too large to be parsed at once, and leave nothing', async () => {
     const snapshot = (await send('/schema/snapshot')).json as {
       fields: { collection: string; field: string; meta: { note: string | null }; schema: { is_unique: boolean } }[];
     };

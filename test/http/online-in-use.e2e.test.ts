@@ -6,7 +6,7 @@ import { withService } from '../support/with-service.js';
 
 const FIELDS = [column('code', 'integer'), column('owner', 'integer'), column('note'), column('gone')];
 
-describe('a table of which something is prepared', function () {
+describe('a table with a pending online change', function () {
   this.timeout(60_000);
   const { api, service, client } = withService({ consistent: true, atEnd: () => gates.end() });
   let online: Online;
@@ -64,9 +64,9 @@ describe('a table of which something is prepared', function () {
   ];
 
   for (const [what, method, path, body] of WAYS)
-    it(`is not changed: ${what} is 409 and names the request`, () => refused(method, path, body));
+    it(`cannot be changed: ${what} returns 409 with the request`, () => refused(method, path, body));
 
-  it('is not changed by an apply', async () => {
+  it('cannot be changed by an apply', async () => {
     const diff = await online.diff(({ fields }) => {
       for (const { collection, field, schema } of fields)
         if (collection === 'items' && field === 'note') schema.is_nullable = false;
@@ -74,27 +74,27 @@ describe('a table of which something is prepared', function () {
     await refused('POST', '/schema/apply', diff);
   });
 
-  it('is not changed by going back', async () => {
+  it('cannot be changed by a revert', async () => {
     const back = await api.ok<object>('GET', `/history/diff?from=now&to=${deletion - 1}`);
     await refused('POST', '/schema/apply', back);
   });
 
-  it('does not get back what is in the trash', () => refused('POST', `/trash/${trashed}/restore`, {}));
+  it('cannot receive objects from the trash', () => refused('POST', `/trash/${trashed}/restore`, {}));
 
-  it('is not accepted as somebody has changed it by hand', async () => {
+  it('rejects accepting drift of the table', async () => {
     await api.sql('ALTER TABLE items ADD COLUMN by_hand integer');
     await refused('POST', '/schema/drift/accept', { collections: ['items'] });
     await api.sql('ALTER TABLE items DROP COLUMN by_hand');
   });
 
-  it('queues another that is asked for online', async () => {
+  it('queues further online changes', async () => {
     const queued = await online.open('PATCH', '/fields/items/note', { schema: { is_nullable: false } });
     expect(queued.state).to.equal('queued');
     expect((await online.retrieve(queued.id)).queued_behind).to.deep.equal([request.id]);
     await api.ok('POST', `/changes/${queued.id}/withdraw`);
   });
 
-  it('lets what stands beside it change, and other tables', async () => {
+  it('allows changes of metadata and of other tables', async () => {
     await api.ok('PATCH', '/fields/items/note', { meta: { note: 'for people' } });
     await api.ok('PATCH', '/collections/items', { meta: { icon: 'box' } });
     await api.ok('PATCH', '/fields/others/item', { schema: { default_value: 3 } });
@@ -103,7 +103,7 @@ describe('a table of which something is prepared', function () {
     expect((await client('/schema/drift')).status).to.equal(200);
   });
 
-  it('is changed as was asked for in the end, and then by others again', async () => {
+  it('gets the requested change in the end, and then accepts others', async () => {
     await gates.open('end 1');
     await online.ended(request.id, 'applied');
     await api.ok('POST', `/trash/${trashed}/restore`, {});

@@ -120,7 +120,7 @@ function renameItems(snapshot: Snapshot): void {
   Object.assign(snapshot, named);
 }
 
-describe('what is not done online', function () {
+describe('an online change without preparation', function () {
   this.timeout(60_000);
   const { api, client } = withService({ consistent: true, settings: { KEEP_COPY_ROWS: '5' } });
   let online: Online;
@@ -145,7 +145,7 @@ describe('what is not done online', function () {
   });
 
   for (const [what, edit, reason, field] of REFUSED)
-    it(`is refused with its reason: ${what}`, async () => {
+    it(`is rejected with the reason: ${what}`, async () => {
       const diff = await online.diff(edit);
       const before = await api.head();
       const answer = await client('/schema/apply?online', json(diff));
@@ -191,7 +191,7 @@ describe('what is not done online', function () {
   ];
 
   for (const [what, method, path, body, status] of AT_ONCE)
-    it(`is done at once, as without online: ${what}`, async () => {
+    it(`is applied at once, as without online: ${what}`, async () => {
       const answer = await client(
         `${path}${path.includes('?') ? '&' : '?'}online`,
         body === undefined ? { method } : json(body, method),

@@ -73,7 +73,7 @@ const withExtras =
     found.schema.extras = { ...found.schema.extras, ...extras };
   };
 
-describe('what is done online', function () {
+describe('an applied online change', function () {
   this.timeout(60_000);
   const { api, service } = withService({
     consistent: true,
@@ -106,7 +106,7 @@ describe('what is done online', function () {
   };
 
   for (const [index, [what, change, kinds]] of CHANGES.entries())
-    it(`${what}: is what it is without online`, async () => {
+    it(`${what}: has the same result as without online`, async () => {
       const [one, other] = [`on${index}`, `off${index}`];
       await online.large(one, FIELDS, VALUES);
       await online.large(other, FIELDS, VALUES);
@@ -127,7 +127,7 @@ describe('what is done online', function () {
       expect(await online.leftBehind()).to.deep.equal([]);
     });
 
-  it('a primary key: NOT NULL first, then its index', async () => {
+  it('of a primary key adds NOT NULL first, then its index', async () => {
     for (const name of ['keyless', 'keyless_too']) {
       await api.sql(`CREATE TABLE ${name} (code integer, wide text)`);
       await fill(api, name, 'code = i');
@@ -152,7 +152,7 @@ describe('what is done online', function () {
     expect(await online.leftBehind()).to.deep.equal([]);
   });
 
-  it('deleting a field: its values are kept, also of rows written meanwhile, and come back', async () => {
+  it('that deletes a field keeps its values, including later rows, for a restore', async () => {
     await online.large('kept', FIELDS, VALUES);
     await gates.close('end 2');
     const { id, steps } = await online.open('DELETE', '/fields/kept/note');
@@ -175,7 +175,7 @@ describe('what is done online', function () {
     expect(await online.leftBehind()).to.deep.equal([]);
   });
 
-  it('beside a transaction that never ends: it is told whose it is, it keeps nobody else waiting, and it can be given up', async () => {
+  it('names the owner of an endless transaction, blocks nobody else, and can be withdrawn', async () => {
     await online.large('waited', FIELDS, VALUES);
     const shop = new pg.Client({ connectionString: service.databaseUrl, application_name: 'shop' });
     await shop.connect();
@@ -200,7 +200,7 @@ describe('what is done online', function () {
     await shop.end();
   });
 
-  it('a diff in which one entry is large and a hundred are small is one request, and one batch', async () => {
+  it('with one large and a hundred small entries is one request and one batch', async () => {
     await online.large('wide_one', FIELDS, VALUES);
     const fields = Array.from({ length: 10 }, (_, index) => column(`f${index}`));
     for (let index = 0; index < 10; index += 1) {

@@ -5,12 +5,12 @@ import { column, onlineOf } from '../support/online.js';
 import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
-describe('a prepared change that somebody is in the way of', function () {
+describe('a prepared change that a transaction blocks', function () {
   this.timeout(120_000);
   // A try goes on for longer than the test waits.
   const { api, service } = withService({ settings: { LOCK_TIMEOUT: '90s', LOCK_WAIT: '100ms' } });
 
-  it('says who, long before a try has ended, and nobody once it is applied', async () => {
+  it('names the blocking session early, and none after it is applied', async () => {
     const online = onlineOf(api);
     await online.large('items', [column('code', 'integer')], 'code = i');
     const reader = new pg.Client({ connectionString: service.databaseUrl, application_name: 'a long report' });

@@ -9,7 +9,7 @@ type Operation = { parameters: { name: string; in: string }[]; responses: Respon
 describe('the OpenAPI document, served', () => {
   const { service, client } = withService();
 
-  it('is the one of the routes, under both of its paths', async () => {
+  it('describes all routes, under both paths', async () => {
     for (const path of ['/server/openapi.json', '/server/specs/oas']) {
       const { json, headers } = await client(path);
       expect(JSON.stringify(json)).equal(JSON.stringify(documentOfRoutes()));
@@ -19,7 +19,7 @@ describe('the OpenAPI document, served', () => {
     }
   });
 
-  it('names the parameters of a path and of a query', () => {
+  it('names path and query parameters', () => {
     const { paths } = documentOfRoutes() as unknown as { paths: Record<string, Record<string, Operation>> };
     const named = (path: string) => paths[path]?.['get']?.parameters.map(({ name, in: place }) => `${place} ${name}`);
     expect(named('/collections/{id}')).deep.equal([
@@ -34,7 +34,7 @@ describe('the OpenAPI document, served', () => {
     expect(named('/server/health')).deep.equal([]);
   });
 
-  it('tells the headers of what changes the schema, and of nothing else', () => {
+  it('lists the change headers for schema changes only', () => {
     const { paths } = documentOfRoutes() as unknown as { paths: Record<string, Record<string, Operation>> };
     for (const [path, methods] of Object.entries(paths)) {
       for (const [method, { parameters, responses }] of Object.entries(methods)) {
@@ -49,7 +49,7 @@ describe('the OpenAPI document, served', () => {
     }
   });
 
-  it('is a page that needs no token, runs nothing and loads nothing', async () => {
+  it('is also a page that needs no token, runs no script and loads nothing', async () => {
     const { status, headers, text } = await client('/docs', { token: null });
     expect([status, headers.get('content-type')]).deep.equal([200, 'text/html; charset=utf-8']);
     expect(headers.get('content-security-policy')).match(

@@ -8,7 +8,7 @@ import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
-describe('one user among others', () => {
+describe('the quota of one user', () => {
   const { service, client: send } = withService({ settings: { REQUESTS_PER_USER: '3', STREAMS_PER_USER: '2' } });
   const open: ClientRequest[] = [];
   let author: string;
@@ -43,7 +43,7 @@ describe('one user among others', () => {
 
   const ping = (token: string) => send('/collections', { token });
 
-  it('has so many requests under way, and gets 429 with Retry-After beyond; others are answered', async () => {
+  it('limits concurrent requests with 429 and Retry-After, and does not affect others', async () => {
     const slow = Array.from({ length: 3 }, () => sendSlowly(author, 10));
     await until('all are under way', async () => (await ping(author)).status === 429);
     const { headers: said, codes, text } = await ping(author);
@@ -54,7 +54,7 @@ describe('one user among others', () => {
     await until('there is room again', async () => (await ping(author)).status === 200);
   });
 
-  it('has so many streams, which do not count as requests', async () => {
+  it('limits streams, which do not count as requests', async () => {
     expect(await Promise.all([listen(service.adminToken), listen(service.adminToken)])).to.deep.equal([200, 200]);
     expect(await listen(service.adminToken)).to.equal(429);
     const reads = await Promise.all([1, 2, 3].map(() => ping(service.adminToken)));
@@ -63,7 +63,7 @@ describe('one user among others', () => {
     await until('there is room again', async () => (await listen(service.adminToken)) === 200);
   });
 
-  it('does not keep large documents of others out with bodies that are announced and do not come', async () => {
+  it('keeps announced bodies that never arrive from blocking large documents of others', async () => {
     sendSlowly(author, 2 * 1024 ** 2);
     sendSlowly(author, 2 * 1024 ** 2);
     const { text: snapshot } = await send('/schema/snapshot');
@@ -72,7 +72,7 @@ describe('one user among others', () => {
     expect(status).to.equal(200);
   });
 
-  it('is answered, and so are questions for liveness, while others have any amount of long work', async () => {
+  it('keeps requests and liveness checks fast while others run long tasks', async () => {
     let isOver = false;
     const endless = function* (): Resumable<void> {
       while (!isOver) yield;
@@ -97,7 +97,7 @@ describe('one user among others', () => {
     expect(scheduler.load()).to.include({ waiting: 0, long: 0, refused: 0 });
   });
 
-  it('is told of the load by the health, which stays what it is', async () => {
+  it('shows the load in health, which stays healthy', async () => {
     const { json: health } = await send('/server/health', { token: null });
     expect(health).to.have.nested.property('load.overloaded', false);
     expect(health).to.have.nested.property('load.answer_bytes', 0);

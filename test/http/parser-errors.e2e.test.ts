@@ -7,7 +7,7 @@ import { clientOf, raw } from '../support/client.js';
 const CRLF = '\r\n';
 const request = (...lines: string[]): string => [...lines, '', ''].join(CRLF);
 
-describe('requests that cannot be read', () => {
+describe('unreadable requests', () => {
   const { service } = withService();
 
   const answerTo = async (bytes: string) => {
@@ -49,7 +49,7 @@ describe('requests that cannot be read', () => {
   ];
 
   for (const [what, bytes, status, code] of CASES) {
-    it(`for ${what} are answered ${status}`, async () => {
+    it(`for ${what} get ${status}`, async () => {
       const answer = await answerTo(bytes);
       expect(answer.status, answer.text).equal(status);
       const { errors } = JSON.parse(answer.body) as { errors: [{ message: string; extensions: { code: string } }] };
@@ -62,19 +62,19 @@ describe('requests that cannot be read', () => {
     });
   }
 
-  it('have no body in the answer when they ask for none', async () => {
+  it('get no body for HEAD', async () => {
     const { status, headers, body } = await answerTo(request(`HEAD /${'x'.repeat(17_000)} HTTP/1.1`, 'Host: x'));
     expect([status, body]).to.deep.equal([431, '']);
     expect(headers).to.match(/^content-length: [1-9]/m);
   });
 
-  it('behind one that can are answered after it', async () => {
+  it('get their response after those before them on the connection', async () => {
     const text = await raw(service.url, `${request('GET /server/ping HTTP/1.1', 'Host: x')}garbage${CRLF}${CRLF}`);
     expect(text).match(/^HTTP\/1\.1 (?:200|400)/);
     expect(text).include('INVALID_REQUEST');
   });
 
-  it('whose sender has gone end nothing', async () => {
+  it('from disconnected clients cause no error', async () => {
     const { hostname, port } = new URL(service.url);
     for (const bytes of ['GET / HT', `GET /${'x'.repeat(17_000)} HTTP/1.1${CRLF}`, 'nonsense\r\n\r\n']) {
       await new Promise<void>((resolve) => {
@@ -93,7 +93,7 @@ describe('unusual requests', () => {
   const statusOf = async (...lines: string[]): Promise<string> =>
     (await raw(service.url, request(...lines, 'Host: x', 'Connection: close'))).split(CRLF, 1)[0] ?? '';
 
-  it('are answered like any other', async () => {
+  it('get an ordinary response', async () => {
     expect(await statusOf(`GET ${service.url}/server/ping HTTP/1.1`)).include('200');
     expect(await statusOf('GET /server/ping HTTP/1.1', 'Upgrade: websocket', 'Connection: Upgrade')).include('200');
     expect(await statusOf('GET /server/ping HTTP/1.0')).include('200');
@@ -103,7 +103,7 @@ describe('unusual requests', () => {
     expect(await statusOf('GET http://[/server/ping HTTP/1.1')).match(/ 40[04] /);
   });
 
-  it('that wait to be told to go on are told so', async () => {
+  it('with Expect get 100 Continue', async () => {
     const head = ['POST /auth/login HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 2'];
     const text = await raw(service.url, `${request(...head, 'Expect: 100-continue', 'Connection: close')}{}`);
     expect(text).match(/^HTTP\/1\.1 100 Continue/);

@@ -24,7 +24,7 @@ const DATABASE = { status: 422, code: 'DATABASE_REFUSED' };
 
 const statuses = (replies: { status: number }[]) => replies.map(({ status }) => status).sort((a, b) => a - b);
 
-describe('faults known from the peer do not happen to fields and relations', function () {
+describe('known Directus faults do not occur for fields and relations', function () {
   this.timeout(60_000);
 
   const { api } = withService({ each: true, consistent: true });
@@ -37,7 +37,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
   const get = async (path: string) => (await api.ok<Shown>('GET', path)).data;
   const diff = (document: unknown) => api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', document);
 
-  it('5.1: a field is made as asked or refused, never answered and not made', async () => {
+  it('5.1: a field is created as requested or rejected', async () => {
     await api.refused({ ...INVALID, at: 'type' }, 'POST', '/fields/t', { field: 'x' });
     await api.appends(['field.created t.links'], 'POST', '/fields/t', { field: 'links', type: 'alias' });
     expect(await get('/fields/t/links')).to.include({ type: 'alias', schema: null });
@@ -45,21 +45,21 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(data.map(({ field }) => field)).to.deep.equal(['id', 'a', 'links']);
   });
 
-  it('5.1: a field without meta or schema is a whole one, in the snapshot too', async () => {
+  it('5.1: a field without meta or schema is complete, also in the snapshot', async () => {
     await api.ok('POST', '/fields/t', { field: 'bare', type: 'json' });
     expect((await get('/fields/t/bare')).meta).to.include({ collection: 't', field: 'bare', width: 'full' });
     const { fields } = await api.ok<Snapshot>('GET', '/schema/snapshot');
     expect(fields.map(({ field }) => field)).to.include('bare');
   });
 
-  it('5.1: a name given twice must be the same name', async () => {
+  it('5.1: a repeated name must be equal', async () => {
     const meta = { collection: 'other', field: 'x' };
     await api.refused({ ...INVALID, at: 'meta.collection' }, 'POST', '/fields/t', { ...plain('x', 'string'), meta });
     await api.refused({ ...INVALID, at: 'schema.name' }, 'POST', '/fields/t', plain('x', 'string', { name: 'y' }));
     await api.refused({ ...INVALID, at: 'meta.ID' }, 'POST', '/fields/t', { ...plain('x', 'string'), meta: { ID: 1 } });
   });
 
-  it('5.1: a type alone changes the column, and what was set of it stays', async () => {
+  it('5.1: changing only the type changes the column and keeps other settings', async () => {
     await api.ok('PATCH', '/fields/t/a', { schema: { max_length: 40, comment: 'kept', is_indexed: true } });
     await api.ok('PATCH', '/fields/t/a', { type: 'string', schema: {} });
     expect(await catalogColumn(api, 't', 'a')).to.include({ type: 'character varying(40)' });
@@ -67,14 +67,14 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(await catalogColumn(api, 't', 'a')).to.include({ type: 'text', comment: 'kept', indexes: 1 });
   });
 
-  it('5.1: a type is what it is said to be, whatever special says', async () => {
+  it('5.1: the type is the given one, whatever special contains', async () => {
     await api.ok('POST', '/fields/t', { ...plain('doc', 'json'), meta: { special: ['cast-json'] } });
     await api.ok('PATCH', '/fields/t/doc', { type: 'string' });
     expect(await get('/fields/t/doc')).to.include({ type: 'string' });
     expect(await catalogColumn(api, 't', 'doc')).to.include({ type: 'character varying(255)' });
   });
 
-  it('5.1: a primary key stays one: no null, no other type while it is pointed at, no delete', async () => {
+  it('5.1: a referenced primary key cannot become null, change its type or be deleted', async () => {
     await create('many', [key('id'), plain('t', 'integer')]);
     await api.ok('POST', '/relations', { collection: 'many', field: 't', related_collection: 't' });
     await api.refused(INVALID, 'PATCH', '/fields/t/id', { schema: { is_nullable: true } });
@@ -85,7 +85,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     await api.ok('GET', '/fields/t');
   });
 
-  it('5.1: a column made over an alias, or a second auto increment, leaves nothing behind', async () => {
+  it('5.1: a column in place of an alias, or a second auto increment, leaves nothing behind', async () => {
     await api.ok('POST', '/fields/t', alias('x'));
     await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/fields/t', plain('x', 'string'));
     expect(await catalogColumn(api, 't', 'x')).to.equal(undefined);
@@ -93,7 +93,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(await catalogColumn(api, 't', 'second')).to.equal(undefined);
   });
 
-  it('5.2: a relation without a foreign key has none, and its name is the one that was given', async () => {
+  it('5.2: a relation without a foreign key gets none, and a given constraint name is used', async () => {
     await api.ok('POST', '/fields/t', plain('parent', 'integer'));
     const relation = { collection: 't', field: 'parent', related_collection: 't' };
     const names = `SELECT conname AS name FROM pg_constraint WHERE contype = 'f' AND conrelid = 't'::regclass`;
@@ -104,7 +104,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(await api.sql(names)).to.deep.equal([{ name: 'my "fk"' }]);
   });
 
-  it('5.2, 11.4: what a PATCH of a relation leaves out stays', async () => {
+  it('5.2, 11.4: PATCH keeps omitted members of a relation', async () => {
     await api.ok('POST', '/fields/t', plain('parent', 'integer'));
     const schema = { on_delete: 'CASCADE', on_update: 'RESTRICT' };
     await api.ok('POST', '/relations', { collection: 't', field: 'parent', related_collection: 't', schema });
@@ -115,7 +115,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect((await get('/relations/t/parent')).schema).to.include(schema);
   });
 
-  it('5.2: a deleted relation is gone once, and 404 then', async () => {
+  it('5.2: deleting a relation again returns 404', async () => {
     await api.ok('POST', '/fields/t', plain('parent', 'integer'));
     await api.ok('POST', '/relations', { collection: 't', field: 'parent', related_collection: 't' });
     await api.ok('DELETE', '/relations/t/parent');
@@ -123,7 +123,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'GET', '/relations/t/parent');
   });
 
-  it('6: a field sent back as it was read changes nothing, however often: no quote is doubled', async () => {
+  it('6: sending a field back as read changes nothing, and quotes are not doubled', async () => {
     await api.ok('PATCH', '/fields/t/a', { schema: { default_value: "it's '' a::b \\ \"x\"", comment: "it's" } });
     const read = await get('/fields/t/a');
     for (let round = 0; round < 3; round++) {
@@ -134,7 +134,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(await api.sql('SELECT a FROM t')).to.deep.equal([{ a: "it's '' a::b \\ \"x\"" }]);
   });
 
-  it('8: a big integer keeps its digits when its field is changed', async () => {
+  it('8: a big integer keeps its digits when its field changes', async () => {
     await api.ok('POST', '/fields/t', plain('n', 'bigInteger', { default_value: '9007199254740993' }));
     await api.ok('PATCH', '/fields/t/n', { schema: { is_nullable: false }, meta: { note: 'x' } });
     expect((await get('/fields/t/n')).schema).to.include({ default_value: '9007199254740993' });
@@ -145,7 +145,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(await api.sql('SELECT n::text FROM t')).to.deep.equal([{ n: '9007199254740993' }]);
   });
 
-  it('defaults that are functions are not frozen at the moment of the change', async () => {
+  it('a default function is not evaluated when the field changes', async () => {
     await api.ok('POST', '/fields/t', plain('at', 'timestamp', { default_value: 'now()' }));
     await api.ok('POST', '/fields/t', plain('token', 'uuid', { default_value: 'gen_random_uuid()' }));
     await api.ok('POST', '/fields/t', plain('later', 'dateTime'));
@@ -157,7 +157,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(distinct).to.deep.equal({ at: 2, token: 2, later: 2 });
   });
 
-  it('9: a key of any type is in the snapshot and the same elsewhere, with what its fields leave out', async () => {
+  it('9: a key of any type is in the snapshot and equal elsewhere, with its defaults', async () => {
     await api.ok('POST', '/collections', {
       collection: 'keyed',
       schema: {},
@@ -176,7 +176,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     }
   });
 
-  it('10: column to alias and back by snapshot takes one apply each', async () => {
+  it('10: changing a column to an alias and back by snapshot takes one apply each', async () => {
     const document = await api.ok<Snapshot>('GET', '/schema/snapshot');
     const column = document.fields.find(({ field }) => field === 'a') as Document;
     for (const change of [
@@ -190,7 +190,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(await catalogColumn(api, 't', 'a')).to.include({ type: 'character varying(255)' });
   });
 
-  it('10: a key changes its type together with what points at it in one apply', async () => {
+  it('10: a key changes its type together with its references in one apply', async () => {
     await create('many', [key('id'), plain('t', 'integer')]);
     await api.ok('POST', '/relations', { collection: 'many', field: 't', related_collection: 't' });
     await api.sql('INSERT INTO t VALUES (1)');
@@ -209,7 +209,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(await api.sql('SELECT t.id FROM t JOIN many ON many.t = t.id')).to.deep.equal([{ id: '1' }]);
   });
 
-  it('15: plain mistakes are 400 or 422 with a place, never 500', async () => {
+  it('15: invalid requests return 400 or 422 with a location, never 500', async () => {
     await api.sql(`INSERT INTO t VALUES (1, 'x')`);
     const mistakes: [object, object][] = [
       [INVALID, { schema: { is_nullable: 'yes' } }],
@@ -228,7 +228,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(await api.sql('SELECT * FROM t')).to.deep.equal([{ id: 1, a: 'x' }]);
   });
 
-  it('16: twins of a change: one does it, the others are refused or find it done', async () => {
+  it('16: one of two equal concurrent changes succeeds, and the other is rejected or finds nothing to do', async () => {
     const several = <T>(send: () => Promise<T>) => Promise.all([1, 2, 3, 4].map(send));
     const made = await several(() => api.client('/fields/t', json(plain('twin', 'integer'))));
     expect(statuses(made)).to.deep.equal([200, 409, 409, 409]);
@@ -243,7 +243,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(statuses(deleted)).to.deep.equal([204, 404, 404, 404]);
   });
 
-  it('17: concurrentIndexCreation with a change that is refused leaves no column and no index', async () => {
+  it('17: a rejected change with concurrentIndexCreation leaves no column and no index', async () => {
     await api.sql(`INSERT INTO t VALUES (1)`);
     const body = plain('needed', 'string', { is_nullable: false, is_indexed: true });
     await api.refused(DATABASE, 'POST', '/fields/t?concurrentIndexCreation', body);
@@ -253,7 +253,7 @@ describe('faults known from the peer do not happen to fields and relations', fun
     expect(await catalogColumn(api, 't', 'a')).to.include({ indexes: 0 });
   });
 
-  it('18: names with blanks or too many bytes make no ghosts', async () => {
+  it('18: names with blanks or too many bytes create no unusable objects', async () => {
     for (const name of [' x', 'x ', 'é'.repeat(32), '', 'a\u0000b', 'xmin']) {
       await api.refused(INVALID, 'POST', '/fields/t', plain(name, 'string'));
     }

@@ -31,7 +31,7 @@ const plain = (field: string, type: string, schema: object = {}) => ({ field, ty
 
 const statuses = (replies: { status: number }[]) => replies.map(({ status }) => status).sort((a, b) => a - b);
 
-describe('faults known from the peer do not happen', function () {
+describe('known Directus faults do not occur', function () {
   this.timeout(60_000);
 
   const { api } = withService({ each: true });
@@ -43,7 +43,7 @@ describe('faults known from the peer do not happen', function () {
   const apply = ({ hash, diff: changes }: Diff) => api.ok('POST', '/schema/apply', { hash, diff: changes });
   const relate = async (relation: object) => api.ok('POST', '/relations', relation);
 
-  it('1, 2: sending an older or trimmed snapshot again removes nothing', async () => {
+  it('1, 2: sending an older or partial snapshot again removes nothing', async () => {
     await create('articles', [key('id'), plain('title', 'string', { is_indexed: true })], {
       icon: 'box',
       versioning: true,
@@ -64,7 +64,7 @@ describe('faults known from the peer do not happen', function () {
     expect(await api.sql('SELECT title FROM articles')).to.deep.equal([{ title: 'kept' }]);
   });
 
-  it('1: a D entry with a path resets that member, never the collection', async () => {
+  it('1: a D entry with a path resets that member and never deletes the collection', async () => {
     await create('articles', [key('id')], { icon: 'box' });
     const { hash } = await diff(await snapshot());
     const changes = {
@@ -74,7 +74,7 @@ describe('faults known from the peer do not happen', function () {
     expect(await api.sql('SELECT count(*)::int AS n FROM articles')).to.deep.equal([{ n: 0 }]);
   });
 
-  it('3: a collection without schema keeps its kind; a table does not become a folder', async () => {
+  it('3: a collection without schema keeps its kind, and a table does not become a folder', async () => {
     await create('articles');
     const document = await snapshot();
     for (const collection of document.collections) delete collection['schema'];
@@ -88,7 +88,7 @@ describe('faults known from the peer do not happen', function () {
     );
   });
 
-  it('4: a relation is changed member by member, as often as one likes', async () => {
+  it('4: a relation can be changed member by member repeatedly', async () => {
     await create('authors', [key('id')]);
     await create('articles', [key('id'), plain('author', 'integer')]);
     await relate({ collection: 'articles', field: 'author', related_collection: 'authors' });
@@ -105,7 +105,7 @@ describe('faults known from the peer do not happen', function () {
     expect(data['schema']).to.include({ on_delete: 'CASCADE' });
   });
 
-  it('5: names of Object.prototype are names', async () => {
+  it('5: names of Object.prototype are ordinary names', async () => {
     for (const name of ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__']) {
       await create(name, [key(name), plain('x', 'string')]);
       const path = `/collections/${encodeURIComponent(name)}`;
@@ -117,7 +117,7 @@ describe('faults known from the peer do not happen', function () {
     for (const name of ['constructor', '__proto__']) await api.ok('DELETE', `/collections/${name}`);
   });
 
-  it('6, 8: defaults are read back as they were given: quotes, colons, big integers', async () => {
+  it('6, 8: defaults are read back as given: quotes, colons, big integers', async () => {
     const defaults: [string, string, unknown][] = [
       ['quote', 'string', "it's"],
       ['colons', 'string', 'a::b'],
@@ -153,7 +153,7 @@ describe('faults known from the peer do not happen', function () {
     });
   });
 
-  it('8: a number that JSON can not carry is refused, not rounded', async () => {
+  it('8: a number that JSON cannot represent is rejected instead of rounded', async () => {
     const body = `{"collection":"t","schema":{},"fields":[{"field":"n","type":"bigInteger","interface":"x","schema":{"default_value":9223372036854775807}}]}`;
     const reply = await api.client('/collections', {
       method: 'POST',
@@ -164,7 +164,7 @@ describe('faults known from the peer do not happen', function () {
     expect(reply.text).to.include('fields[0].schema.default_value').and.include('string');
   });
 
-  it('7: what PostgreSQL has is what the snapshot says: bytea, unlimited varchar and numeric, smallint, jsonb, generated', async () => {
+  it('7: the snapshot matches PostgreSQL: bytea, unlimited varchar and numeric, smallint, jsonb, generated', async () => {
     await create('t', [
       key('id', 'uuid', { default_value: 'gen_random_uuid()' }),
       plain('bytes', 'binary'),
@@ -191,7 +191,7 @@ describe('faults known from the peer do not happen', function () {
     }
   });
 
-  it('9, 10: whatever a snapshot says converges after one apply', async () => {
+  it('9, 10: every snapshot converges after one apply', async () => {
     await create('authors', [key('id')]);
     await create('articles', [
       key('id'),
@@ -215,7 +215,7 @@ describe('faults known from the peer do not happen', function () {
     expect(constraint).to.deep.equal({ conname: 'renamed_fk', confdeltype: 'n' });
   });
 
-  it('10: a relation can point at another collection, in the metadata and in the database', async () => {
+  it('10: a relation can be retargeted, in the metadata and in the database', async () => {
     await create('a', [key('id')]);
     await create('b', [key('id')]);
     await create('many', [key('id'), plain('ref', 'integer')]);
@@ -230,7 +230,7 @@ describe('faults known from the peer do not happen', function () {
     expect(target).to.deep.equal([{ target: 'b' }]);
   });
 
-  it('11: collections that others refer to, or that refer to themselves, are deleted; columns stay', async () => {
+  it('11: collections with references to them or to themselves can be deleted, and columns stay', async () => {
     await create('authors', [key('id')]);
     await create('articles', [key('id'), plain('author', 'integer'), plain('parent', 'integer')]);
     await relate({ many_collection: 'articles', many_field: 'author', one_collection: 'authors' });
@@ -246,13 +246,13 @@ describe('faults known from the peer do not happen', function () {
     await api.ok('DELETE', '/collections/articles');
   });
 
-  it('11: system collections and their relations can not be deleted', async () => {
+  it('11: system collections and their relations cannot be deleted', async () => {
     await api.refused({ status: 403, code: 'FORBIDDEN' }, 'DELETE', '/collections/service_users');
     await api.refused({ status: 403, code: 'FORBIDDEN' }, 'DELETE', '/relations/service_tokens/user_id');
     await api.refused({ status: 403, code: 'FORBIDDEN' }, 'DELETE', '/fields/service_users/email');
   });
 
-  it('12: changing what is not there makes nothing', async () => {
+  it('12: changing a missing object does not create it', async () => {
     await create('t');
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'PATCH', '/collections/nope', { meta: { note: 'x' } });
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'PATCH', '/fields/t/nope', { meta: { note: 'x' } });
@@ -263,7 +263,7 @@ describe('faults known from the peer do not happen', function () {
     expect((await snapshot()).collections.map((each) => each.collection)).to.deep.equal(['t']);
   });
 
-  it('14: force=false does not force, and the diff is checked beside the hash', async () => {
+  it('14: force=false does not force, and the diff is checked in addition to the hash', async () => {
     await create('t');
     const document = { ...(await snapshot()), service: '0.0.1' };
     await api.refused(
@@ -297,7 +297,7 @@ describe('faults known from the peer do not happen', function () {
     });
   });
 
-  it('15: what PostgreSQL refuses is 422 with its reason and the place, and nothing stays', async () => {
+  it('15: errors of PostgreSQL return 422 with reason and location, and nothing changes', async () => {
     await create('t', [key('id'), plain('a', 'string'), plain('b', 'string')]);
     await api.sql(`INSERT INTO t (id, a, b) VALUES (1, NULL, 'x'), (2, 'y', 'x')`);
     const change = async (field: string, schema: object) => {
@@ -317,7 +317,7 @@ describe('faults known from the peer do not happen', function () {
     expect((await diff(await snapshot())).diff).to.deep.equal(NOTHING);
   });
 
-  it('16: twins of an apply: one does it, the others are told that the schema has changed', async () => {
+  it('16: one of two equal concurrent applies succeeds, and the others report a changed schema', async () => {
     const document = {
       ...(await snapshot()),
       collections: [
@@ -337,7 +337,7 @@ describe('faults known from the peer do not happen', function () {
     expect(statuses(twins)).to.deep.equal([200, 409, 409, 409]);
   });
 
-  it('17: concurrentIndexCreation works for one and for several, and leaves nothing behind when refused', async () => {
+  it('17: concurrentIndexCreation works for one and several indexes, and leaves nothing behind on errors', async () => {
     const indexed = (collection: string) => ({
       collection,
       schema: {},
@@ -355,7 +355,7 @@ describe('faults known from the peer do not happen', function () {
     expect(await api.sql(valid)).to.deep.equal([{ name: 'one' }, { name: 'three' }, { name: 'two' }]);
   });
 
-  it('18: a batch of fields is all or nothing', async () => {
+  it('18: a batch of fields is applied completely or not at all', async () => {
     await create('t', [key('id'), plain('a', 'string'), plain('b', 'string')]);
     await api.sql(`INSERT INTO t (id) VALUES (1)`);
     const body = [
@@ -366,7 +366,7 @@ describe('faults known from the peer do not happen', function () {
     expect((await api.ok<{ data: { meta: Document } }>('GET', '/fields/t/a')).data.meta['note']).to.equal(null);
   });
 
-  it('19: exports are named so that they sort', async () => {
+  it('19: export names sort by time', async () => {
     const { headers } = await api.client('/schema/snapshot?export=json');
     expect(headers.get('content-disposition')).to.match(/filename="[^"]*\d{4}-?\d{2}-?\d{2}[^"]*\.json"/);
   });

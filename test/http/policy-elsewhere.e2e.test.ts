@@ -27,7 +27,7 @@ describe('the policy and online changes', () => {
 
   afterEach(() => api.ok('PUT', '/policy', {}));
 
-  it('what can be made online is, above so many rows, and then it is done', async () => {
+  it('require online above a row limit, and then apply it', async () => {
     await online.large('a1', [TITLE], `title = 'n' || i`);
     await api.ok('PUT', '/policy', { online_above_rows: 1_000 });
     const change = { schema: { is_unique: true } };
@@ -38,7 +38,7 @@ describe('the policy and online changes', () => {
     await online.ended(id, 'applied');
   });
 
-  it('what gains nothing by it is done at once, where it was asked for online', async () => {
+  it('apply changes at once that gain nothing from online', async () => {
     await api.ok('POST', '/collections', { collection: 'a2', schema: {}, fields: [TITLE] });
     await api.ok('PUT', '/policy', { online_above_rows: 0 });
     const change = { schema: { is_unique: true } };
@@ -57,7 +57,7 @@ describe('the policy and online changes', () => {
     await api.ok('PATCH', '/fields/a2/title?online', change);
   });
 
-  it('a change is judged when it is asked for: then nothing is opened', async () => {
+  it('judge a change when it is requested, before a request is opened', async () => {
     await online.large('a3', [TITLE], `title = 'n' || i`);
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse' } });
     await api.refused(POLICY_REFUSED, 'DELETE', '/fields/a3/title?online');
@@ -67,7 +67,7 @@ describe('the policy and online changes', () => {
     expect(data).to.deep.equal([]);
   });
 
-  it('what was acknowledged when it was asked for counts when it is applied, and stays with those events', async () => {
+  it('use the acknowledgements of the request when it is applied, and record them', async () => {
     await online.large('a4', [TITLE], `title = 'n' || i`);
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
     const asked = await client('/fields/a4/title?online', {
@@ -83,7 +83,7 @@ describe('the policy and online changes', () => {
     expect(data[0]?.context).to.deep.equal({ acknowledged: [{ code: 'LOSES_DATA', place: 'a4.title' }] });
   });
 
-  it('a policy that changes in between counts when it is applied: the request fails, and nothing is left', async () => {
+  it('use a policy that changed in between: the request fails and leaves nothing', async () => {
     await online.large('a5', [TITLE], `title = 'n' || i`);
     const blocking = new pg.Client(service.databaseUrl);
     await blocking.connect();
@@ -111,7 +111,7 @@ describe('the policy and online changes', () => {
 });
 
 describe('the policy of two processes on one database', () => {
-  it('is that of the last word, whoever said it', async () => {
+  it('is the most recently set one, on either process', async () => {
     const database = await createDatabase('migrated');
     const services = await Promise.all([1, 2].map(() => startService({ DATABASE_URL: database.connectionString })));
     const [one, other] = services.map(createApi);
@@ -133,7 +133,7 @@ describe('the policy of two processes on one database', () => {
     }
   });
 
-  it('is before or after a change that comes at the same time, as the log has them', async () => {
+  it('applies before or after a concurrent change, in log order', async () => {
     const database = await createDatabase('migrated');
     const services = await Promise.all([1, 2].map(() => startService({ DATABASE_URL: database.connectionString })));
     const [one, other] = services.map(createApi);
@@ -167,10 +167,10 @@ describe('the policy of two processes on one database', () => {
   });
 });
 
-describe('the policy in a log that is carried elsewhere', () => {
+describe('the policy in a copied log', () => {
   const { api, service, client } = withService();
 
-  it('goes along, and refuses nothing that was accepted', async () => {
+  it('is copied, and rejects nothing that was accepted before', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'policy-'));
     const [database, again] = [await createDatabase('empty'), await createDatabase('empty')];
     try {
@@ -210,7 +210,7 @@ describe('the policy in a log that is carried elsewhere', () => {
     }
   });
 
-  it('that was changed by hand is found by verification', async () => {
+  it('is checked by verification if it was changed by hand', async () => {
     expect(await api.ok('GET', '/history/verify')).to.have.nested.property('data.ok', true);
     await tamper(service.databaseUrl, (db) =>
       db.query(

@@ -24,7 +24,7 @@ describe('the policy at every entry point', () => {
 
   const { changes: CHANGES, metadata: METADATA, proposals: PROPOSALS, others: OTHERS, make } = entriesOf(api);
 
-  it('are all that there are', async () => {
+  it('are complete', async () => {
     const { paths } = await api.ok<{ paths: Record<string, Record<string, unknown>> }>('GET', '/server/openapi.json');
     const routes = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods)
@@ -48,7 +48,7 @@ describe('the policy at every entry point', () => {
   );
 
   for (const entry of CHANGES) {
-    it(`${entry.route}${entry.what === undefined ? '' : `, ${entry.what}`}: ${entry.code} is refused`, async () => {
+    it(`${entry.route}${entry.what === undefined ? '' : `, ${entry.what}`}: ${entry.code} is rejected`, async () => {
       const { route, code, given } = entry;
       await api.ok('PUT', '/policy', {});
       const request = await given();
@@ -71,7 +71,7 @@ describe('the policy at every entry point', () => {
   }
 
   for (const entry of METADATA) {
-    it(`${entry.route}: nothing of it can be refused`, async () => {
+    it(`${entry.route}: no finding can reject it`, async () => {
       await api.ok('PUT', '/policy', {});
       const request = await entry.given();
       await api.ok('PUT', '/policy', { findings: everything });
@@ -83,7 +83,7 @@ describe('the policy at every entry point', () => {
   }
 
   for (const entry of PROPOSALS) {
-    it(`${entry.route}: leaves the schema as it is, whatever is refused`, async () => {
+    it(`${entry.route}: leaves the schema unchanged, whatever is rejected`, async () => {
       await api.ok('PUT', '/policy', {});
       const request = await entry.given();
       await api.ok('PUT', '/policy', { findings: everything });
@@ -103,7 +103,7 @@ describe('the policy at every entry point', () => {
     });
   }
 
-  it('a change that carries several codes is refused with all of them, the strictest first', async () => {
+  it('rejects a change with several codes with all of them, strictest first', async () => {
     await api.ok('PUT', '/policy', {});
     await make('h1', column('x'));
     await api.ok('PUT', '/policy', {
@@ -115,7 +115,7 @@ describe('the policy at every entry point', () => {
     await api.ok('PUT', '/policy', {});
   });
 
-  it('an admin with a session is held to it as one with a token', async () => {
+  it("applies to an admin's session and token alike", async () => {
     await make('h2', column('x'));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse' } });
     const login = await client('/auth/login', {

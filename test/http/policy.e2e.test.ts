@@ -29,7 +29,7 @@ describe('the policy over HTTP', () => {
     return made.data.token;
   };
 
-  it('is the default until somebody sets one, whose event says all of it', async () => {
+  it('has its defaults until it is set, and its event contains all of it', async () => {
     const before = await client('/policy');
     const { data: none, meta } = before.json as { data: object; meta: { codes: object[] } };
     expect(none).to.deep.equal(DEFAULTS);
@@ -59,7 +59,7 @@ describe('the policy over HTTP', () => {
     expect(then.json).to.deep.include({ data: DEFAULTS });
   });
 
-  it('holds for a collection that is given another name, in the batch that does so too', async () => {
+  it('applies to a collection under its new name in the renaming batch', async () => {
     await api.ok('POST', '/collections', table('prod_orders'));
     const snapshot = await api.ok<{ fields: { field: string }[] }>('GET', '/schema/snapshot');
     const text = JSON.stringify({ ...snapshot, fields: snapshot.fields.filter((each) => each.field !== 'body') });
@@ -82,7 +82,7 @@ describe('the policy over HTTP', () => {
     await api.ok('POST', '/collections/prod_orders/rename', { to: 'tmp_orders' });
   });
 
-  it('holds for a collection that was given another name before, and for no other of its name', async () => {
+  it('applies to a renamed collection, and to no other with its former name', async () => {
     await api.ok('POST', '/collections', table('prod_a'));
     await api.ok('PUT', '/policy', { collections: [{ pattern: 'prod_*', findings: { LOSES_DATA: 'refuse' } }] });
     const refused = { status: 422, code: 'POLICY_REFUSED' };
@@ -99,7 +99,7 @@ describe('the policy over HTTP', () => {
     await api.ok('PUT', '/policy', {});
   });
 
-  it('refuses an acknowledgement of what is not judged at all', async () => {
+  it('rejects an acknowledgement of an informational finding', async () => {
     const headers = { 'X-Acknowledge': 'LOSES_DATA:nothing' };
     const refused = await api.client('/policy', {
       ...json({ approvals: 7 }, 'PUT'),
@@ -110,7 +110,7 @@ describe('the policy over HTTP', () => {
     expect((await api.client('/policy')).text).not.to.contain('"approvals":7');
   });
 
-  it('refuses in dry runs an acknowledgement of what they do not find, and stops nothing there', async () => {
+  it('rejects superfluous acknowledgements in dry runs, and blocks nothing there', async () => {
     await api.ok('POST', '/collections', table('notes'));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
     const snapshot = await api.ok<{ fields: { collection: string; field: string }[] }>('GET', '/schema/snapshot');
@@ -135,7 +135,7 @@ describe('the policy over HTTP', () => {
     await api.ok('POST', '/schema/apply', known('notes.body'));
   });
 
-  it('appends nothing where it is the same, and is replaced as a whole', async () => {
+  it('appends no event if it is unchanged, and is replaced as a whole', async () => {
     const findings = { LOSES_DATA: 'warn', MAY_FAIL: 'note' };
     await api.ok('PUT', '/policy', { findings, approvals: 2 });
     const head = await api.head();
@@ -145,7 +145,7 @@ describe('the policy over HTTP', () => {
     expect(data).to.deep.equal({ ...DEFAULTS, author_may_approve: false });
   });
 
-  it('is not set over one that somebody else has set meanwhile', async () => {
+  it('is not set over a concurrent change', async () => {
     const etag = (await client('/policy')).headers.get('etag') ?? '';
     const setting = (tag: string, body: object) =>
       client('/policy', { ...json(body, 'PUT'), headers: { 'content-type': 'application/json', 'if-match': tag } });
@@ -154,7 +154,7 @@ describe('the policy over HTTP', () => {
     expect([stale.status, ...stale.codes]).to.deep.equal([412, 'PRECONDITION_FAILED']);
   });
 
-  it('names what is wrong with it, and keeps nothing', async () => {
+  it('rejects invalid policies with locations, and stores nothing', async () => {
     const wrong: [string, object, string][] = [
       ['an unknown code', { findings: { LOSES_MONEY: 'refuse' } }, 'findings.LOSES_MONEY'],
       ['an unknown action', { findings: { LOSES_DATA: 'forbid' } }, 'findings.LOSES_DATA'],
@@ -173,7 +173,7 @@ describe('the policy over HTTP', () => {
     await api.ok('PUT', '/policy', { findings: { LOOKS_RENAMED: 'off' } });
   });
 
-  it('is read and tried by auditors, set by admins, and nothing to readers', async () => {
+  it('is readable and testable for auditors, writable for admins, and hidden from readers', async () => {
     const roles = { auditor: await token('auditor'), reader: await token('reader') };
     const snapshot = { snapshot: await api.ok('GET', '/schema/snapshot') };
     const statuses = async (as: string | null) => [
@@ -187,7 +187,7 @@ describe('the policy over HTTP', () => {
     expect(await statuses(service.adminToken)).to.deep.equal([200, 200, 200]);
   });
 
-  it('refuses with every finding, its place and the safer way, and leaves nothing behind', async () => {
+  it('rejects with every finding, its location and the safer request, and leaves nothing behind', async () => {
     await api.ok('POST', '/collections', table('articles'));
     await api.ok('POST', '/collections', table('drafts'));
     await api.ok('PUT', '/policy', {
@@ -213,7 +213,7 @@ describe('the policy over HTTP', () => {
     await api.ok('DELETE', '/fields/articles/body');
   });
 
-  it('wants a change request that somebody approved, which nobody has here', async () => {
+  it('requires an approved change request', async () => {
     await api.ok('POST', '/collections', table('articles'));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' }, approvals: 2 });
     const error = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/collections/articles');
@@ -225,7 +225,7 @@ describe('the policy over HTTP', () => {
     expect(one.message).to.match(new RegExp(`^${wanted} somebody has approved \\(LOSES_DATA:articles\\): `));
   });
 
-  it('lets through what is acknowledged, and keeps that in the events', async () => {
+  it('allows acknowledged findings, and records them in the events', async () => {
     await api.ok('POST', '/collections', table('articles'));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
     const refused = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/fields/articles/body');
@@ -252,7 +252,7 @@ describe('the policy over HTTP', () => {
     expect(await api.ok('GET', '/history/verify')).to.have.nested.property('data.ok', true);
   });
 
-  it('takes acknowledgements in a body that has room, by names however they are', async () => {
+  it('accepts acknowledgements in a body, for any names', async () => {
     const name = 'a, b % c';
     await api.ok('POST', '/collections', { ...table(name), fields: [field('title'), field('x,y')] });
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
@@ -278,7 +278,7 @@ describe('the policy over HTTP', () => {
     expect(reply.status).to.equal(204);
   });
 
-  it('takes what is known of a field for nothing else, whatever dots are in names', async () => {
+  it('applies an acknowledgement only to its field, whatever dots the names contain', async () => {
     await api.ok('POST', '/collections', { ...table('a'), fields: [field('b'), field('c')] });
     await api.ok('POST', '/collections', table('a.b'));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
@@ -303,7 +303,7 @@ describe('the policy over HTTP', () => {
     );
   });
 
-  it('counts at a key that is used again with an acknowledgement as another request', async () => {
+  it('treats a repeated key with an acknowledgement as another request', async () => {
     await api.ok('POST', '/collections', table('articles'));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
     const send = (headers: Record<string, string>) => client('/fields/articles/body', { method: 'DELETE', headers });
@@ -316,7 +316,7 @@ describe('the policy over HTTP', () => {
     );
   });
 
-  it('is said by dry runs and diffs, and tried with another one', async () => {
+  it('is shown in dry runs and diffs, and can be tested with another policy', async () => {
     await api.ok('POST', '/collections', table('articles'));
     const snapshot = await api.ok<{ fields: { field: string }[] }>('GET', '/schema/snapshot');
     const less = { ...snapshot, fields: snapshot.fields.filter((each) => each.field !== 'body') };

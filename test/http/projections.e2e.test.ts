@@ -35,7 +35,7 @@ describe('/projections and /metrics', () => {
   const rebuild = (name: string): Promise<Reply> => client(`/projections/${name}/rebuild`, { method: 'POST' });
   const dataOf = (reply: Reply): Record<string, unknown> => (reply.json as { data: Record<string, unknown> }).data;
 
-  it('lists them before the first event, and follows', async () => {
+  it('list the projections before the first event, and follow', async () => {
     const before = await list();
     expect(before.map(({ name, kind, position }) => [name, kind, position])).to.deep.equal([
       ['tables', 'transactional', 0],
@@ -53,7 +53,7 @@ describe('/projections and /metrics', () => {
     auditor = await tokenOf('auditor');
   });
 
-  it('are for auditors, rebuilds for admins', async () => {
+  it('are for auditors, and rebuilds for admins', async () => {
     const reader = await tokenOf('reader');
     for (const path of ['/projections', '/projections/verify', '/metrics']) {
       expect((await client(path, { token: auditor })).status, path).to.equal(200);
@@ -63,7 +63,7 @@ describe('/projections and /metrics', () => {
     expect((await client('/projections/metadata/rebuild', { method: 'POST', token: auditor })).status).to.equal(403);
   });
 
-  it('names what differs between fold, rows and catalog, and a rebuild mends the rows', async () => {
+  it('list differences between fold, rows and catalog, and a rebuild fixes the rows', async () => {
     expect(dataOf(await client('/projections/verify'))).to.include({ ok: true });
     await pool.query(`update service.service_collections set meta = meta || '{"note": "forged"}'`);
     await pool.query('alter table articles add column secret text');
@@ -100,7 +100,7 @@ describe('/projections and /metrics', () => {
     expect(dataOf(await client('/projections/verify'))).to.include({ ok: true });
   });
 
-  it('refuses what is not there, and a second rebuild', async () => {
+  it('reject unknown projections and a second rebuild', async () => {
     expect((await rebuild('nothing')).codes).to.deep.equal(['NOT_FOUND']);
     expect((await rebuild('constructor')).codes).to.deep.equal(['NOT_FOUND']);
     expect((await client('/projections/metadata/rebuild')).status).to.equal(405);
@@ -110,7 +110,7 @@ describe('/projections and /metrics', () => {
     for (const reply of refused) expect(reply.codes).to.deep.equal(['IN_USE']);
   });
 
-  it('stops a projection that fails, keeps serving, and goes on when told to', async function () {
+  it('report a failed projection, keep serving, and resume it on request', async function () {
     this.timeout(60_000);
     const body = { field: 'body', type: 'text', schema: {}, meta: { interface: 'input' } };
     await client('/collections', json({ collection: 'pages', schema: {}, fields: [body] }));
@@ -164,14 +164,14 @@ describe('/projections and /metrics', () => {
       return Number(line.slice(sample.length));
     };
 
-    it('counts requests by route template and status, with their time', () => {
+    it('counts requests by route template and status, with their duration', () => {
       const labels = 'method="GET",route="/collections/:id",status="200"';
       expect(value(`dps_http_request_duration_seconds_count{${labels}}`)).to.be.above(0);
       expect(value(`dps_http_request_duration_seconds_sum{${labels}}`)).to.be.above(0);
       expect(value(`dps_http_request_duration_seconds_bucket{le="30",${labels}}`)).to.be.above(0);
     });
 
-    it('counts commands by what became of them', () => {
+    it('counts commands by outcome', () => {
       expect(value('dps_commands_total{command="create-collection",outcome="accepted",code=""}')).to.be.above(0);
       expect(
         value('dps_commands_total{command="create-collection",outcome="rejected",code="ALREADY_EXISTS"}'),
@@ -179,7 +179,7 @@ describe('/projections and /metrics', () => {
       expect(value('dps_events_appended_total')).to.equal(value('dps_log_head_position'));
     });
 
-    it('tells positions, sizes, the pool and the listener', () => {
+    it('shows positions, sizes, the pool and the listener', () => {
       expect(value('dps_state_position')).to.equal(value('dps_log_head_position'));
       expect(value('dps_projection_lag_events{projection="metadata"}')).to.equal(0);
       expect(value('dps_state_objects{kind="collection"}')).to.equal(3);
@@ -192,7 +192,7 @@ describe('/projections and /metrics', () => {
       expect(value('process_resident_memory_bytes')).to.be.above(0);
     });
 
-    it('follows the conventions: every metric has help, and a unit or a total where it has one', () => {
+    it('follows the naming conventions: every metric has help, a unit and a total if applicable', () => {
       const names = [...text.matchAll(/^# TYPE (dps_\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({
         name,
         type,

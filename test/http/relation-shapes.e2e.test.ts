@@ -29,7 +29,7 @@ interface Shown {
   meta: Record<string, unknown>;
 }
 
-describe('the shapes of a relation', () => {
+describe('the formats of a relation', () => {
   const { api } = withService({ each: true });
   beforeEach(async () => {
     for (const collection of ['one', 'other']) await api.ok('POST', '/collections', { collection, schema: {} });
@@ -43,7 +43,7 @@ describe('the shapes of a relation', () => {
     return (await api.ok<{ data: Shown }>('POST', '/relations', body)).data;
   };
 
-  it('has its members in one order, created, changed or adopted', async () => {
+  it('have one member order, whether created, changed or adopted', async () => {
     await create({ schema: { deferrable: 'INITIALLY DEFERRED' } });
     await api.ok('PATCH', AT, { one_field: 'list' });
     await api.sql('CREATE TABLE parent (id integer PRIMARY KEY)');
@@ -63,7 +63,7 @@ describe('the shapes of a relation', () => {
     expect(JSON.stringify(own)).equal(JSON.stringify([one]));
   });
 
-  it('can be sent back as it was answered, and changes nothing', async () => {
+  it('can be sent back as returned without changes', async () => {
     const created = await create({ one_field: 'list', schema: { on_delete: 'CASCADE' } });
     await api.appends([], 'PATCH', AT, created);
     await api.ok('DELETE', AT);
@@ -72,7 +72,7 @@ describe('the shapes of a relation', () => {
     expect({ ...again, id: 0, meta: 0 }).deep.equal({ ...created, id: 0, meta: 0 });
   });
 
-  it('can be changed in either shape of the answer', async () => {
+  it('can be changed in either format of the response', async () => {
     const read = await create();
     const nested = { ...read, meta: { ...read.meta, one_field: 'list' } };
     await api.appends(['relation.updated many.ref'], 'PATCH', AT, nested);
@@ -85,7 +85,7 @@ describe('the shapes of a relation', () => {
     expect([moved.one_collection, moved.schema?.['foreign_key_table']]).deep.equal(['other', 'other']);
   });
 
-  it('is refused where two places both say something new, or what is unknown', async () => {
+  it('are rejected for contradictions and unknown members', async () => {
     const read = await create();
     const both = { ...read, one_field: 'list', meta: { ...read.meta, one_field: 'third' } };
     await api.refused({ ...INVALID, at: 'meta.one_field' }, 'PATCH', AT, both);
@@ -99,7 +99,7 @@ describe('the shapes of a relation', () => {
     });
   });
 
-  it("takes the peer's name of the users, unless a collection has it", async () => {
+  it('accept directus_users for the users, unless a collection has that name', async () => {
     await api.ok('POST', '/fields/many', { field: 'owner', type: 'uuid' });
     const body = { collection: 'many', field: 'owner', related_collection: 'directus_users' };
     await api.ok('POST', '/collections', {
@@ -117,7 +117,7 @@ describe('the shapes of a relation', () => {
     await api.appends([], 'PATCH', '/fields/many/owner', field);
   });
 
-  it('stands flat, and only flat, in snapshots', async () => {
+  it('are flat in snapshots', async () => {
     await create();
     const { relations } = await api.ok<{ relations: object[] }>('GET', '/schema/snapshot');
     expect(relations.map((each) => Object.keys(each))).deep.equal([[...FLAT, 'schema']]);

@@ -38,7 +38,7 @@ describe('relations over HTTP', function () {
       [table],
     );
 
-  it('an alias shows one relation: another one that names it is refused, wherever it comes from', async () => {
+  it('an alias shows one relation: another one that names it is rejected', async () => {
     await post({ many_collection: 'many', many_field: 'ref', one_collection: 'one', one_field: 'list' });
     const second = { many_collection: 'many', many_field: 'sort', one_collection: 'one' };
     const at = { ...INVALID, at: 'one_field' };
@@ -62,7 +62,7 @@ describe('relations over HTTP', function () {
     expect(diff).to.include('shows the relation');
   });
 
-  it('the flat and the nested shape say the same, and are answered alike', async () => {
+  it('the flat and the nested format are equivalent and return the same response', async () => {
     const flat = await post({
       many_collection: 'many',
       many_field: 'ref',
@@ -94,7 +94,7 @@ describe('relations over HTTP', function () {
     expect(await api.ok('GET', AT)).to.deep.equal({ data: nested });
   });
 
-  it('the two shapes must not contradict each other', async () => {
+  it('the two formats must not contradict each other', async () => {
     const body = { collection: 'many', many_collection: 'one', field: 'ref', related_collection: 'one' };
     await api.refused(INVALID, 'POST', '/relations', body);
     await api.refused({ ...INVALID, at: 'meta.one_collection' }, 'POST', '/relations', {
@@ -105,7 +105,7 @@ describe('relations over HTTP', function () {
     });
   });
 
-  it('a foreign key is made unless schema is null, and can come and go', async () => {
+  it('a foreign key is created unless schema is null, and can be added and removed', async () => {
     await post({ collection: 'many', field: 'ref', related_collection: 'one', schema: null });
     expect(await foreignKeys()).to.deep.equal([]);
     await patch({ schema: {} });
@@ -115,7 +115,7 @@ describe('relations over HTTP', function () {
     expect(await foreignKeys()).to.deep.equal([]);
   });
 
-  it('on_delete, on_update and the name of the constraint are changed one by one', async () => {
+  it('on_delete, on_update and the constraint name are changed one by one', async () => {
     await post({ collection: 'many', field: 'ref', related_collection: 'one' });
     await api.sql('INSERT INTO one VALUES (1)');
     await api.sql('INSERT INTO many VALUES (1, 1)');
@@ -131,7 +131,7 @@ describe('relations over HTTP', function () {
     }
   });
 
-  it('is pointed elsewhere, in metadata and database; what does not fit there is said', async () => {
+  it('retargeting changes metadata and database, and reports what does not fit', async () => {
     await post({ collection: 'many', field: 'ref', related_collection: 'one', meta: { one_field: 'list' } });
     await api.sql('INSERT INTO one VALUES (1)');
     await api.sql('INSERT INTO many VALUES (1, 1)');
@@ -150,7 +150,7 @@ describe('relations over HTTP', function () {
     await api.refused({ ...INVALID, at: 'meta.one_field' }, 'PATCH', AT, { meta: { one_field: 'list' } });
   });
 
-  it('pointed elsewhere takes along the alias that showed it, in one batch, with what named that', async () => {
+  it('retargeting removes the former alias and its references in one batch', async () => {
     await api.ok('POST', '/fields/one', { ...plain('inside', 'string'), meta: { group: 'list' } });
     await post({ collection: 'many', field: 'ref', related_collection: 'one', meta: { one_field: 'list' } });
     // Without an alias there, nothing happens here.
@@ -181,7 +181,7 @@ describe('relations over HTTP', function () {
     );
   });
 
-  it('becomes many-to-any and back', async () => {
+  it('a relation becomes many-to-any and back', async () => {
     await post({ collection: 'many', field: 'ref', related_collection: 'one' });
     const any = { one_collection: null, one_allowed_collections: ['one', 'other'], one_collection_field: 'kind' };
     const shown = await patch(any);
@@ -192,13 +192,13 @@ describe('relations over HTTP', function () {
     expect(await foreignKeys()).to.have.length(1);
   });
 
-  it('points at itself', async () => {
+  it('a relation may reference its own collection', async () => {
     await post({ collection: 'many', field: 'ref', related_collection: 'many', meta: { one_field: 'x' } });
     await api.sql('INSERT INTO many VALUES (1, 1)');
     await api.appends(['relation.deleted many.ref', 'field.deleted many.x'], 'DELETE', AT);
   });
 
-  it('points at the users of the service, by their key', async () => {
+  it("a relation may reference the service's users by their key", async () => {
     await api.ok('POST', '/fields/many', plain('owner', 'uuid'));
     await post({ collection: 'many', field: 'owner', related_collection: 'service_users' });
     expect(await foreignKeys()).to.deep.equal([
@@ -208,7 +208,7 @@ describe('relations over HTTP', function () {
     expect(data.schema).to.include({ foreign_key_table: 'service_users', foreign_key_column: 'id' });
   });
 
-  it('of system collections can not be changed', async () => {
+  it('relations of system collections cannot be changed', async () => {
     const forbidden = { status: 403, code: 'FORBIDDEN' };
     const body = { collection: 'service_tokens', field: 'user_id', related_collection: 'one' };
     await api.refused(forbidden, 'POST', '/relations', body);
@@ -221,7 +221,7 @@ describe('relations over HTTP', function () {
     });
   });
 
-  it('are refused where they can not be, with the place', async () => {
+  it('invalid relations are rejected with the location', async () => {
     await create('texts', [key('code', 'string')]);
     await api.ok('POST', '/collections', { collection: 'folder', schema: null });
     const base = { many_collection: 'many', many_field: 'ref', one_collection: 'one' };
@@ -267,7 +267,7 @@ describe('relations over HTTP', function () {
     }
   });
 
-  it('have a field of its own for each thing they hold', async () => {
+  it('each purpose needs its own field', async () => {
     for (const field of [plain('item', 'string'), plain('doc', 'json')]) await api.ok('POST', '/fields/many', field);
     const base = { many_collection: 'many', many_field: 'ref', one_collection: 'one' };
     const any = {
@@ -312,7 +312,7 @@ describe('relations over HTTP', function () {
     await api.ok('POST', '/schema/diff', await api.ok('GET', '/schema/snapshot'));
   });
 
-  it('name the place in the body as it was sent, in either shape', async () => {
+  it('errors use locations of the sent body, in either format', async () => {
     const nested = { collection: 'many', field: 'ref', related_collection: 'one' };
     const refusals: [body: object, at: string][] = [
       [{ ...nested, collection: 'nope' }, 'collection'],
@@ -354,7 +354,7 @@ describe('relations over HTTP', function () {
     await api.refused({ ...INVALID, at }, 'POST', '/schema/diff', { ...snapshot, relations });
   });
 
-  it('fit when PostgreSQL can compare the two types', async () => {
+  it('two types fit if PostgreSQL can compare them', async () => {
     await create('big', [key('id', 'bigInteger')]);
     await create('texts', [key('code', 'string', { max_length: 10 })]);
     await api.ok('POST', '/fields/many', plain('code', 'text'));
@@ -363,7 +363,7 @@ describe('relations over HTTP', function () {
     expect(await foreignKeys()).to.have.length(2);
   });
 
-  it('keep their column when they are deleted, and their foreign key through a change of type', async () => {
+  it('a deleted relation leaves its column, and a type change keeps its foreign key', async () => {
     await post({ collection: 'many', field: 'ref', related_collection: 'one' });
     await api.ok('PATCH', '/fields/many/ref', { type: 'bigInteger', schema: { is_indexed: true } });
     expect(await foreignKeys()).to.have.length(1);

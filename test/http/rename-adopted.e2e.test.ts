@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { until } from '../support/until.js';
 
-describe('renaming what was adopted', function () {
+describe('renaming adopted objects', function () {
   this.timeout(60_000);
   const { api } = withService({ each: true, consistent: true });
 
   const rename = (path: string, to: string) => api.ok('POST', `${path}/rename`, { to });
 
-  it('rewrites the SQL of checks, indexes, keys and foreign keys, here and elsewhere', async () => {
+  it('rewrites the SQL of checks, indexes, keys and foreign keys, also on other instances', async () => {
     await api.sql(`CREATE TABLE k (x int, y int, PRIMARY KEY (x, y), CHECK (x > 0 AND k.y < 10));
       CREATE TABLE r (id serial PRIMARY KEY, x int, y int, CONSTRAINT two FOREIGN KEY (x, y) REFERENCES k (x, y),
         g int GENERATED ALWAYS AS (x * 2) STORED);
@@ -27,7 +27,7 @@ describe('renaming what was adopted', function () {
     await api.ok('POST', '/schema/apply', diff);
   });
 
-  it('renames a column of a partitioned table in its partitions, and only there', async () => {
+  it('renames a column of a partitioned table and of its partitions together', async () => {
     await api.sql(`CREATE TABLE m (id int, at date, v int, PRIMARY KEY (id, at), CHECK (v > 0)) PARTITION BY RANGE (at);
       CREATE TABLE m_1 PARTITION OF m FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
       INSERT INTO m VALUES (1, '2024-02-01', 3)`);
@@ -41,7 +41,7 @@ describe('renaming what was adopted', function () {
     expect(await api.sql('SELECT id, amount FROM "m 2024"')).to.deep.equal([{ id: 1, amount: 3 }]);
   });
 
-  it('builds an index that is yet to be built under the new names', async () => {
+  it('builds a pending index under its new names', async () => {
     const field = { field: 'term', type: 'string', interface: 'input', schema: { is_indexed: true } };
     await api.ok('POST', '/collections?concurrentIndexCreation', { collection: 'a', schema: {}, fields: [field] });
     await rename('/collections/a', 'b');

@@ -17,7 +17,7 @@ describe('a rename', function () {
 
   const createA = () => api.ok('POST', '/collections', { collection: 'a', schema: {}, fields: [term()] });
 
-  it('happens once under an Idempotency-Key, and is answered the same', async () => {
+  it('happens once per Idempotency-Key with the same response', async () => {
     await createA();
     const once = (to: string) =>
       client('/collections/a/rename', {
@@ -31,7 +31,7 @@ describe('a rename', function () {
     expect((await once('c')).status).to.equal(409);
   });
 
-  it('comes in an uploaded file, as YAML', async () => {
+  it('can be uploaded as a YAML file', async () => {
     await createA();
     const text = (await client('/schema/snapshot?export=yaml')).text.replaceAll(/\ba$/gm, 'b');
     const form = new FormData();
@@ -44,7 +44,7 @@ describe('a rename', function () {
     ]);
   });
 
-  it('waits for an index that is being built, and says so; then both are done', async () => {
+  it('waits for a running index build and reports it, and then both complete', async () => {
     await createA();
     const application = new pg.Client({ connectionString: service.databaseUrl, application_name: 'shop' });
     await application.connect();

@@ -52,7 +52,7 @@ describe('renames by snapshot', function () {
     return snapshot;
   }
 
-  it('say what was renamed, and the same file can be sent again', async () => {
+  it('record renames, and the same file can be sent again', async () => {
     const snapshot = await renamedSnapshot();
     const answer = await diffTo(snapshot);
     expect(answer.diff).to.deep.equal({
@@ -81,7 +81,7 @@ describe('renames by snapshot', function () {
     expect(JSON.stringify(await take())).not.to.contain('renamed_from');
   });
 
-  it('make a new environment too, with a note', async () => {
+  it('also create a new environment, with a note', async () => {
     const snapshot = await renamedSnapshot();
     for (const collection of ['articles', 'authors']) await api.ok('DELETE', `/collections/${collection}`);
     const answer = await diffTo(snapshot);
@@ -91,7 +91,7 @@ describe('renames by snapshot', function () {
     await api.ok('POST', '/schema/apply', answer);
   });
 
-  it('are refused where both are there, and where they say it twice', async () => {
+  it('are rejected if both objects exist, or if a rename is repeated', async () => {
     const snapshot = await renamedSnapshot();
     await api.ok('POST', '/collections', { collection: 'posts', schema: {} });
     const both = { status: 400, code: 'INVALID_PAYLOAD', at: 'collections[0].renamed_from' };
@@ -118,7 +118,7 @@ describe('renames by snapshot', function () {
     );
   });
 
-  it('of another product, as YAML, say it too', async () => {
+  it('are accepted from another product as YAML', async () => {
     const snapshot = await renamedSnapshot();
     const { collections, fields, relations } = snapshot;
     const yaml = JSON.stringify({ version: 1, directus: '11.0.0', vendor: 'postgres', collections, fields, relations });
@@ -135,7 +135,7 @@ describe('renames by snapshot', function () {
     expect(answer.diff.fields).to.have.length(1);
   });
 
-  it('that do not say it lose data, and are told which line to add', async () => {
+  it('that omit a rename lose data, and the warning names the missing line', async () => {
     const snapshot = await renamedSnapshot();
     for (const each of [...snapshot.collections, ...snapshot.fields] as Doc[]) delete each['renamed_from'];
     for (const each of snapshot.fields) if (each.field === 'headline') each.field = 'title';
@@ -151,7 +151,7 @@ describe('renames by snapshot', function () {
     expect(told?.[0]?.message).to.contain('add this line to "headline"').and.contain('"renamed_from": "title"');
   });
 
-  it('and changed beside that are told as well, while most of their fields are the same', async () => {
+  it('detect renamed collections if most of their fields are the same', async () => {
     const snapshot = await renamedSnapshot();
     for (const each of [...snapshot.collections, ...snapshot.fields] as Doc[]) delete each['renamed_from'];
     snapshot.fields = JSON.parse(JSON.stringify(snapshot.fields).replaceAll('"headline"', '"title"')) as never;
@@ -163,7 +163,7 @@ describe('renames by snapshot', function () {
     ]);
   });
 
-  it('come with other changes in one diff', async () => {
+  it('combine with other changes in one diff', async () => {
     const snapshot = await renamedSnapshot();
     for (const each of snapshot.collections) if (each.collection === 'posts') (each['meta'] as Doc)['note'] = 'new';
     snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'name');
@@ -184,7 +184,7 @@ describe('renames by snapshot', function () {
     expect(await api.sql('SELECT headline, lead FROM posts')).to.deep.equal([{ headline: 'One', lead: null }]);
   });
 
-  it('going back renames back, over a swap and a circle, with every row', async () => {
+  it('are undone by a revert, including swaps and cycles, with every row', async () => {
     const before = await api.head();
     const rename = (path: string, to: string) => api.ok('POST', `${path}/rename`, { to });
     await rename('/collections/articles', 'x');
@@ -209,7 +209,7 @@ describe('renames by snapshot', function () {
     expect(back.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
   });
 
-  it('the history of a collection answers for every name, and tells the lives of one', async () => {
+  it('keep the history of a collection available under every name', async () => {
     await api.ok('POST', '/collections/articles/rename', { to: 'posts' });
     await api.ok('PATCH', '/collections/posts', { meta: { note: 'n' } });
     await api.ok('POST', '/collections', { collection: 'articles', schema: {} });

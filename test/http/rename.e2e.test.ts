@@ -128,7 +128,7 @@ describe('renaming', function () {
     ]);
   };
 
-  it('a collection keeps its rows, and every mention follows', async () => {
+  it('keeps the rows of a collection and updates every reference', async () => {
     const { data, warnings } = await api.appends<Answer<CollectionAnswer>>(
       ['collection.renamed articles'],
       'POST',
@@ -163,7 +163,7 @@ describe('renaming', function () {
     await api.sql("INSERT INTO posts (title, rank, author) VALUES ('Three', 3, 1)");
   });
 
-  it('a field keeps its values, and every mention follows', async () => {
+  it('keeps the values of a field and updates every reference', async () => {
     const { data, warnings } = await api.appends<Answer<{ field: string; meta: object }>>(
       ['field.renamed articles.title'],
       'POST',
@@ -200,7 +200,7 @@ describe('renaming', function () {
     ]);
   });
 
-  it('the many side, the one side and the sort of a relation', async () => {
+  it('updates both sides and the sort field of a relation', async () => {
     await api.ok('POST', '/fields/articles/author/rename', { to: 'writer' });
     await api.ok('POST', '/fields/authors/texts/rename', { to: 'works' });
     await api.ok('POST', '/fields/articles/rank/rename', { to: 'place' });
@@ -217,14 +217,14 @@ describe('renaming', function () {
     expect(meta['item_duplication_fields']).to.deep.equal(['title', 'writer.full name']);
   });
 
-  it('a name that somebody gave stays', async () => {
+  it('keeps custom constraint names', async () => {
     await api.ok('PATCH', '/relations/articles/author', { schema: { constraint_name: 'by_hand' } });
     await api.ok('POST', '/collections/articles/rename', { to: 'posts' });
     expect(await relations()).to.deep.include(['posts.author', 'authors', 'texts', 'by_hand']);
     expect(await names('posts')).to.include('by_hand');
   });
 
-  it('folders, groups and fields without a column', async () => {
+  it('works for folders, groups and fields without a column', async () => {
     await api.ok('POST', '/collections', { collection: 'box', schema: null });
     await api.ok('PATCH', '/collections/notes', { meta: { group: 'box' } });
     await api.ok('POST', '/fields/notes', alias('group a', 'group'));
@@ -237,12 +237,12 @@ describe('renaming', function () {
     expect(kind.data.meta).to.include({ group: 'group b' });
   });
 
-  it('to the name it has changes nothing', async () => {
+  it('changes nothing if the name is the same', async () => {
     await api.appends([], 'POST', '/collections/articles/rename', { to: 'articles' });
     await api.appends([], 'POST', '/fields/articles/title/rename', { to: 'title' });
   });
 
-  it('says which functions mention the old name', async () => {
+  it('lists functions that mention the old name', async () => {
     await api.sql(`CREATE FUNCTION count_them() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM articles $$`);
     const answer = await api.ok<Answer<object>>('POST', '/collections/articles/rename', { to: 'posts' });
     expect(answer.warnings?.map(({ code, message }) => [code, message])).to.deep.equal([
@@ -253,7 +253,7 @@ describe('renaming', function () {
     ]);
   });
 
-  it('says so in a diff, in its dry run and in the way back as well', async () => {
+  it('lists them in a diff, its dry run and a revert as well', async () => {
     await api.sql(`CREATE FUNCTION count_old() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM Articles $$`);
     const text = JSON.stringify(await api.ok<object>('GET', '/schema/snapshot')).replaceAll('"articles"', '"posts"');
     const renamed = JSON.parse(text) as { collections: { collection: string }[] };
@@ -276,14 +276,14 @@ describe('renaming', function () {
     ]);
   });
 
-  it('what views and triggers made by hand say follows by itself', async () => {
+  it('leaves views and triggers to PostgreSQL, which updates them', async () => {
     await api.sql('CREATE VIEW titles AS SELECT title FROM articles');
     await api.ok('POST', '/collections/articles/rename', { to: 'posts' });
     await api.ok('POST', '/fields/posts/title/rename', { to: 'headline' });
     expect(await api.sql('SELECT count(*)::int AS n FROM titles')).to.deep.equal([{ n: 2 }]);
   });
 
-  describe('is refused', () => {
+  describe('is rejected', () => {
     const refusals: [string, string, object, { status: number; code: string; at?: string }][] = [
       [
         'a name that is taken',
@@ -339,7 +339,7 @@ describe('renaming', function () {
       });
     }
 
-    it('the name of a table that is not managed, and of an index', async () => {
+    it('for the name of an unmanaged table or an index', async () => {
       await api.sql('CREATE TABLE public.mine (a integer)');
       const table = await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/collections/articles/rename', {
         to: 'mine',
@@ -351,7 +351,7 @@ describe('renaming', function () {
       await api.sql('DROP TABLE public.mine');
     });
 
-    it('a PATCH with another name, and names the way', async () => {
+    it('for a PATCH with another name, which names the right request', async () => {
       const expected = { status: 400, code: 'INVALID_PAYLOAD' };
       const collection = await api.refused({ ...expected, at: 'collection' }, 'PATCH', '/collections/articles', {
         collection: 'posts',

@@ -4,7 +4,7 @@ import { createOverloadLog, createRequestLog } from '../../src/http/request-log.
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-describe('the line of a request in the log', () => {
+describe('the log line of a request', () => {
   const lines: [Level, string, Record<string, unknown> | undefined][] = [];
   const write = (level: Level) => (message: string, fields?: Record<string, unknown>) =>
     void lines.push([level, message, fields]);
@@ -21,7 +21,7 @@ describe('the line of a request in the log', () => {
     caller: null,
   });
 
-  it('says what was asked, by whom, how it went and how long it took', () => {
+  it('contains route, caller, result and duration', () => {
     const log = createRequestLog(logger, false);
     log({
       ...handled('PATCH'),
@@ -42,7 +42,7 @@ describe('the line of a request in the log', () => {
     expect(second).to.deep.equal({ ...asked, method: 'POST', status: 400, milliseconds: second?.['milliseconds'] });
   });
 
-  it('tells of overload once in a while, with the load, however many requests meet it', () => {
+  it('reports overload at intervals with the load, however many requests are affected', () => {
     let clock = 0;
     const now = mock.method(performance, 'now', () => clock);
     try {
@@ -57,7 +57,7 @@ describe('the line of a request in the log', () => {
     expect(lines).to.deep.equal([line, line]);
   });
 
-  it('is there for reads that went well where it was asked for, and at another level', () => {
+  it('includes successful reads if enabled, at another level', () => {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
       createRequestLog(logger, false)(handled(method, 399));
       expect(lines.splice(0), method).to.deep.equal([]);

@@ -42,7 +42,7 @@ describe('collections and schema over HTTP', () => {
       return { names: data.map(({ collection }) => collection), ...rest };
     };
 
-    it('are ordered by name, system collections among them', async () => {
+    it('are ordered by name and include system collections', async () => {
       const { names: all } = await names('');
       expect(all).deep.equal([...all].sort());
       expect(all.slice(0, 3)).deep.equal(['Authors', 'a,b', 'books']);
@@ -51,7 +51,7 @@ describe('collections and schema over HTTP', () => {
         .lengthOf(system + 3);
     });
 
-    it('are cut by offset and limit, and counted whole', async () => {
+    it('are cut by offset and limit, with the total count', async () => {
       expect(await names('?offset=1&limit=1')).deep.equal({ names: ['a,b'] });
       expect(await names('?limit=0&meta=total_count')).deep.equal({ names: [], meta: { total_count: system + 3 } });
       expect(await names('?offset=1000&meta=*')).deep.equal({
@@ -60,7 +60,7 @@ describe('collections and schema over HTTP', () => {
       });
     });
 
-    it('refuse what they do not know', async () => {
+    it('reject unknown parameters', async () => {
       for (const query of ['?offset=-1', '?limit=x', '?meta=all', '?sort=x', '?limit=1&limit=2', '?filter=a']) {
         const { status, codes } = await send(`/collections${query}`);
         expect([status, ...codes], query).deep.equal([400, 'INVALID_QUERY']);
@@ -68,13 +68,13 @@ describe('collections and schema over HTTP', () => {
     });
   });
 
-  it('one collection may repeat its name in the query', async () => {
+  it('allow a collection to repeat its name in the query', async () => {
     expect((await send('/collections/books?id=books&meta=total_count')).status).equal(200);
     expect((await send('/collections/books?id=other')).codes).deep.equal(['INVALID_QUERY']);
   });
 
   describe('snapshots', () => {
-    it('are whole, or of some collections', async () => {
+    it('contain all or some collections', async () => {
       expect((await snapshotOf()).collections).lengthOf(3);
       expect((await snapshotOf('?includeCollections=books,%22a,b%22')).fields).lengthOf(4);
       expect((await snapshotOf('?excludeCollections=books')).collections).lengthOf(2);
@@ -107,7 +107,7 @@ describe('collections and schema over HTTP', () => {
   });
 
   describe('diffs', () => {
-    it('are empty when there is nothing to do, and carry the hash', async () => {
+    it('are empty without changes, and have the hash', async () => {
       const { headers } = await send('/schema/snapshot');
       expect(await diffOf(await snapshotOf())).deep.equal({
         hash: headers.get('etag')?.slice(1, -1),
@@ -115,7 +115,7 @@ describe('collections and schema over HTTP', () => {
       });
     });
 
-    it('say what they would cost, and only when asked remove nothing', async () => {
+    it('show their costs, and remove nothing unless requested', async () => {
       const snapshot = await snapshotOf('?excludeCollections=books');
       const mirror = await diffOf(snapshot);
       expect(mirror.diff.collections).lengthOf(1);
@@ -125,7 +125,7 @@ describe('collections and schema over HTTP', () => {
       expect((await send('/schema/diff?force=maybe', json(snapshot))).codes).deep.equal(['INVALID_QUERY']);
     });
 
-    it('of another release are refused, but with force', async () => {
+    it('of another release are rejected without force', async () => {
       const imported = { ...(await snapshotOf()), service: '0.0.0-other' };
       expect((await send('/schema/diff', json(imported))).codes).deep.equal(['INVALID_PAYLOAD']);
       expect((await send('/schema/diff?force', json(imported))).status).equal(200);
@@ -134,7 +134,7 @@ describe('collections and schema over HTTP', () => {
   });
 
   describe('apply', () => {
-    it('plans without a trace, then does it once', async () => {
+    it('plans without side effects, then applies once', async () => {
       const snapshot = await snapshotOf();
       snapshot.collections.push({ collection: 'planned', meta: { note: 'new' }, schema: {} });
       const diff = await diffOf(snapshot);
@@ -159,7 +159,7 @@ describe('collections and schema over HTTP', () => {
       expect([again.status, again.codes[0]]).deep.equal([409, 'SCHEMA_CHANGED']);
     });
 
-    it('is explained without a lock: the plan, whom it locks and how large that is', async () => {
+    it('is explained without locks: plan, locked tables and their sizes', async () => {
       const holder = new pg.Client({ connectionString: service.databaseUrl });
       await holder.connect();
       await holder.query('begin; lock table books in access exclusive mode');
@@ -182,7 +182,7 @@ describe('collections and schema over HTTP', () => {
       }
     });
 
-    it('of a stale hash is refused, in a dry run too', async () => {
+    it('rejects a stale hash, also in a dry run', async () => {
       const stale = { hash: 'x', diff: { collections: [], fields: [], relations: [] } };
       for (const query of ['', '?dry_run']) {
         const { status, codes } = await send(`/schema/apply${query}`, json(stale));
@@ -190,7 +190,7 @@ describe('collections and schema over HTTP', () => {
       }
     });
 
-    it('says in a dry run what PostgreSQL would refuse', async () => {
+    it('reports in a dry run what PostgreSQL would reject', async () => {
       const client = new pg.Client({ connectionString: service.databaseUrl });
       await client.connect();
       await client.query('insert into books default values');

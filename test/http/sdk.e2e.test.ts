@@ -109,7 +109,7 @@ describe('the Directus SDK', () => {
     expect(await refusal(directus.request(readCollection('gone')))).include({ code: 'NOT_FOUND' });
   });
 
-  it('refuses another database schema than the managed one, with its place', async () => {
+  it('reports another database schema with its location', async () => {
     const elsewhere = {
       collection: 'elsewhere',
       schema: { name: 'elsewhere', schema: 'other', comment: null },
@@ -121,7 +121,7 @@ describe('the Directus SDK', () => {
     });
   });
 
-  it('creates, reads, updates and deletes fields, with what the peer answers of one', async () => {
+  it('creates, reads, updates and deletes fields, with the members of Directus', async () => {
     const answered = {
       collection: 'posts',
       field: 'title',
@@ -219,7 +219,7 @@ describe('the Directus SDK', () => {
     expect(await refusal(directus.request(readRelation('posts', 'author')))).include({ code: 'NOT_FOUND' });
   });
 
-  it('points a relation at the users by the name that the peer has for them', async () => {
+  it('creates a relation to directus_users', async () => {
     await directus.request(createField('posts', { field: 'owner', type: 'uuid', meta: {}, schema: {} }));
     const owner = { collection: 'posts', field: 'owner', related_collection: 'directus_users' };
     const created = await directus.request(createRelation(owner as Parameters<typeof createRelation>[0]));
@@ -229,7 +229,7 @@ describe('the Directus SDK', () => {
     expect(await directus.request(updateRelation('posts', 'owner', again as never))).deep.equal(created);
   });
 
-  it('carries the schema: snapshot, diff, apply', async () => {
+  it('transfers the schema: snapshot, diff, apply', async () => {
     const snapshot = await directus.request(schemaSnapshot());
     expect(snapshot.relations.map((relation) => Object.keys(relation))).deep.equal([
       [
@@ -272,7 +272,7 @@ describe('the Directus SDK', () => {
     expect(await directus.request(forced)).property('hash');
   });
 
-  it('tells of the service and of its users', async () => {
+  it('reads server information and users', async () => {
     expect(await directus.request(serverPing())).equal('pong');
     expect(await directus.request(serverHealth())).include({ status: 'ok' });
     expect(await directus.request(serverInfo())).property('hash');

@@ -48,7 +48,7 @@ describe('a second session over HTTP', () => {
     (await client('/schema/diff', json(wanted))).json as object;
   const dataOf = <T>({ json: body }: { json: unknown }): T => (body as { data: T }).data;
 
-  it('tells of several at once', async () => {
+  it('changes several objects at once', async () => {
     await ask('/collections?fields=collection', {
       body: [
         { collection: 'a', schema: {}, fields: [field('title', 'string'), field('size', 'integer')] },
@@ -103,7 +103,7 @@ describe('a second session over HTTP', () => {
     await ask('/schema/adopt', { body: {} });
   });
 
-  it('tells of change requests', async () => {
+  it('handles change requests', async () => {
     const diff = await diffTo(await without('size'));
     const called = (what: string) => ({ called: what });
     await ask('/changes', { body: {} });
@@ -153,7 +153,7 @@ describe('a second session over HTTP', () => {
     expect(plan).to.have.length(64);
   });
 
-  it('tells of change requests that are carried out', async () => {
+  it('applies change requests', async () => {
     const wanted = await without('size');
     await ask('/changes', { body: { title: 'Again', snapshot: wanted }, called: '(the snapshot without size)' });
     const { headers } = await client('/changes', json({ title: 'Online', snapshot: wanted, online: true }));
@@ -187,7 +187,7 @@ describe('a second session over HTTP', () => {
     await ask('/schema/merge', { body: { theirs, base, resolve }, called: '(notes that clash, resolved)' });
   });
 
-  it('tells of the policy', async () => {
+  it('handles the policy', async () => {
     await ask('/policy/test', { body: [] });
     await ask('/policy/test', { body: { more: 1 } });
     await ask('/policy/test', { body: {} });
@@ -227,7 +227,7 @@ describe('a second session over HTTP', () => {
     await ask('/policy?at=99999');
   });
 
-  it('tells of the trash', async () => {
+  it('handles the trash', async () => {
     await ask('/trash?meta=total_count&limit=1');
     await ask('/trash/none');
     await ask('/trash/1');
@@ -249,7 +249,7 @@ describe('a second session over HTTP', () => {
     await ask('/fields/a/headline?purge', { method: 'DELETE' });
   });
 
-  it('tells of the past', async () => {
+  it('reads the past', async () => {
     for (const query of [
       'field=size&order=desc',
       'type=field.deleted',
@@ -291,7 +291,7 @@ describe('a second session over HTTP', () => {
     await ask('/schema/types?at=3&lang=json-schema');
   });
 
-  it('tells of accounts', async () => {
+  it('manages accounts', async () => {
     const one = { email: 'one@example.com', role: 'author', name: 'One', password: 'a password that is long' };
     const { id } = dataOf<{ id: string }>(await ask('/users?fields=id,email', { body: one, called: '(one)' }));
     await ask('/users', { body: one, called: '(one, again)' });
@@ -339,5 +339,5 @@ describe('a second session over HTTP', () => {
     await ask(`/users/${id}`, { method: 'DELETE' });
   });
 
-  it('has said what it always says', () => session.expectAsBefore(MASKS));
+  it('matches the recorded transcript', () => session.expectAsBefore(MASKS));
 });

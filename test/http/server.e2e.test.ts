@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { listen } from '../../src/http/server.js';
 
 describe('a server that is starting', () => {
-  it('is alive, and not ready', async () => {
+  it('is alive but not ready', async () => {
     const server = await listen('127.0.0.1', 0);
     try {
       server.say('The service waits for its primary.');

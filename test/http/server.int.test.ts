@@ -26,7 +26,7 @@ describe('the HTTP server', () => {
     for (const server of open.splice(0)) await server.close(0);
   });
 
-  it('says what is wrong with an address that can not be had, and what would be right', async () => {
+  it('reports an unavailable address with advice', async () => {
     const port = Number(new URL((await started()).url).port);
     expect(await refusalOf('127.0.0.1', port)).to.equal(
       `PORT ${port} is taken on 127.0.0.1: stop what listens there, or name another PORT (0: any that is free).`,
@@ -37,12 +37,12 @@ describe('the HTTP server', () => {
     expect(await refusalOf('there-is.invalid', 0)).to.contain('HOST there-is.invalid is no address of this machine');
   });
 
-  it('names an address that can be asked', async () => {
+  it('returns a usable address', async () => {
     expect((await started('0.0.0.0')).url).to.match(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
     expect((await started('localhost')).url).to.match(/^http:\/\/localhost:[1-9]\d*$/);
   });
 
-  it('answers that it is starting until it is ready', async () => {
+  it('responds that it is starting until it is ready', async () => {
     const server = await started();
     const early = await fetch(server.url);
     expect([early.status, early.headers.get('retry-after'), early.headers.get('content-type')]).to.deep.equal([
@@ -58,7 +58,7 @@ describe('the HTTP server', () => {
     expect(await (await fetch(server.url)).text()).to.equal('ready');
   });
 
-  it('ends by itself what is idle, and lets a request that runs finish', async () => {
+  it('closes idle connections, and completes a running request', async () => {
     const server = await started();
     server.serve((_request, response) => void response.end());
     const idle = connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -77,7 +77,7 @@ describe('the HTTP server', () => {
     await closed;
   });
 
-  it('ends what still runs when its time is over', async () => {
+  it('aborts running requests after the grace period', async () => {
     const server = await started();
     const begun = new Promise<void>((resolve) => server.serve(() => resolve()));
     const answer = fetch(server.url).then(

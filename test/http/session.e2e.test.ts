@@ -8,7 +8,7 @@ describe('a session over HTTP', () => {
   const session = createSession('http-session.txt', client);
   const { ask } = session;
 
-  it('tells who asks', async () => {
+  it('authenticates', async () => {
     await ask('/server/ping', { token: null });
     await ask('/server/info');
     await ask('/collections', { token: null });
@@ -27,7 +27,7 @@ describe('a session over HTTP', () => {
     await ask('/collections', { text: 'a', headers: { 'content-type': 'application/json', 'content-encoding': 'x' } });
   });
 
-  it('tells of collections and fields', async () => {
+  it('manages collections and fields', async () => {
     const field = (name: string, type: string, more: object = {}) => ({
       field: name,
       type,
@@ -72,7 +72,7 @@ describe('a session over HTTP', () => {
     await ask('/fields/articles');
   });
 
-  it('tells of the schema', async () => {
+  it('manages the schema', async () => {
     await ask('/schema/snapshot');
     await ask('/schema/snapshot?export=yaml&include=authors');
     await ask('/schema/snapshot?export=xml&include=folder');
@@ -97,7 +97,7 @@ describe('a session over HTTP', () => {
     await ask('/schema/types?lang=cobol');
   });
 
-  it('tells of the history', async () => {
+  it('reads the history', async () => {
     await ask('/history/events?limit=2');
     await ask('/history/events?after=2&limit=1&type=collection.created');
     await ask('/history/events?limit=0');
@@ -134,5 +134,5 @@ describe('a session over HTTP', () => {
     await ask('/users?limit=1&offset=1');
   });
 
-  it('has said what it always says', () => session.expectAsBefore());
+  it('matches the recorded transcript', () => session.expectAsBefore());
 });

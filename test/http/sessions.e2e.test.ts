@@ -24,7 +24,7 @@ describe('sessions over HTTP', () => {
   const setBy = (reply: Reply) => reply.headers.get('set-cookie') ?? '';
   const cookieOf = (reply: Reply) => setBy(reply).split(';')[0]!;
 
-  it('are not ended by a client that knows their id, which every access token shows', async () => {
+  it('cannot be ended with only their id, which every access token contains', async () => {
     const grant = grantOf(await login());
     const payload = JSON.parse(Buffer.from(grant.access_token.split('.')[1]!, 'base64url').toString()) as {
       sid: string;
@@ -48,7 +48,7 @@ describe('sessions over HTTP', () => {
     expect((await post('/auth/refresh', { refresh_token: third.refresh_token })).status).to.equal(401);
   });
 
-  it('can be kept in a cookie that scripts and other sites do not get', async () => {
+  it('can be stored in a cookie hidden from scripts and other sites', async () => {
     const begun = await login(service.adminPassword, {}, { mode: 'cookie' });
     expect(setBy(begun)).to.match(
       /^dps_refresh_token=[\w.-]+; Max-Age=604800; Path=\/auth; HttpOnly; SameSite=Strict$/,
@@ -64,12 +64,12 @@ describe('sessions over HTTP', () => {
     expect(await isAlive(grantOf(next).access_token)).to.equal(false);
   });
 
-  it('mark the cookie for https where the client has it', async () => {
+  it('set a Secure cookie if the client uses https', async () => {
     const secure = await login(service.adminPassword, { 'x-forwarded-proto': 'https' }, { mode: 'cookie' });
     expect(setBy(secure)).to.match(/; Secure/);
   });
 
-  it('take the token from one place, and the cookie from pages of ours alone', async () => {
+  it('accept the token from one source, and the cookie from own pages only', async () => {
     const cookie = cookieOf(await login(service.adminPassword, {}, { mode: 'cookie' }));
     const { refresh_token } = grantOf(await login());
     for (const path of ['/auth/refresh', '/auth/logout']) {
@@ -88,7 +88,7 @@ describe('sessions over HTTP', () => {
     expect((await post('/auth/refresh', {}, { cookie, origin: service.url })).status).to.equal(200);
   });
 
-  it('are open to pages of CORS_ORIGINS, and say nothing to others', async () => {
+  it('allow pages of CORS_ORIGINS only', async () => {
     const preflight = (origin: string) =>
       send('/collections', {
         method: 'OPTIONS',
@@ -106,7 +106,7 @@ describe('sessions over HTTP', () => {
     expect(asked.headers.get('vary')).to.contain('Origin');
   });
 
-  it('keep the owner in while another client tries, and the right password elsewhere as well', async () => {
+  it('admit the owner while another client tries, and the right password from elsewhere', async () => {
     const at = (address: string) => ({ 'x-forwarded-for': address });
     expect((await login(service.adminPassword, at('198.51.100.1'))).status).to.equal(200);
     const tries: number[] = [];
@@ -123,7 +123,7 @@ describe('sessions over HTTP', () => {
     expect((await login(service.adminPassword, at('203.0.113.9'))).status).to.equal(200);
   });
 
-  it('believe only the proxies they are told of', async () => {
+  it('trust only the configured proxies', async () => {
     const direct = await startService({ DATABASE_URL: service.databaseUrl });
     try {
       const attempt = (count: number) =>
@@ -146,7 +146,7 @@ describe('sessions over HTTP', () => {
     expect((body as { data: { ip: string }[] }).data[0]!.ip).to.equal('198.51.100.23');
   });
 
-  it('are listed for admins with whose, since when and from where, and ended one by one or all of a user', async () => {
+  it('are listed for admins with user, times and network, and ended one by one or all', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.9', 'user-agent': 'a browser' };
     const [one, other] = [grantOf(await login(undefined, headers)), grantOf(await login(undefined, headers))];
     interface Listed {

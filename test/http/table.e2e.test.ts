@@ -27,7 +27,7 @@ describe('GET /collections/{id}/table', () => {
     return { ...reply, data: (reply.json as { data: Record<string, unknown> }).data };
   };
 
-  it('says how large it is, and what belongs to it', async () => {
+  it('returns the sizes and objects of a table', async () => {
     await made('it\'s "large"');
     await api.sql(`insert into "it's ""large""" (title) select g::text from generate_series(1, 5000) g`);
     await api.sql(`analyze "it's ""large"""`);
@@ -45,7 +45,7 @@ describe('GET /collections/{id}/table', () => {
     expect(kinds).to.include.members(['primary key', 'unique']);
   });
 
-  it('names views, functions, triggers and foreign keys of others, and none of the managed tables', async () => {
+  it('lists views, functions, triggers and foreign keys of others, without managed tables', async () => {
     await made('articles');
     await made('comments');
     const relation = { collection: 'comments', field: 'title', related_collection: 'articles' };
@@ -71,7 +71,7 @@ describe('GET /collections/{id}/table', () => {
     ]);
   });
 
-  it('counts the partitions of an adopted table', async () => {
+  it('includes the partitions of an adopted table', async () => {
     await api.sql(
       `create table parted (id integer primary key) partition by range (id); create table parted_1 partition of parted for values from (0) to (1000); insert into parted select g from generate_series(0, 899) g; analyze parted`,
     );
@@ -82,7 +82,7 @@ describe('GET /collections/{id}/table', () => {
     expect(data['dependents']).to.deep.include({ kind: 'partition', name: 'public.parted_1', by: 'catalog' });
   });
 
-  it('answers soon while somebody has the table, or one of its partitions, for itself', async () => {
+  it('responds quickly while a session has locked the table or a partition', async () => {
     await made('busy');
     await api.sql(`insert into busy (title) select g::text from generate_series(1, 5000) g`);
     await api.sql('analyze busy');
@@ -121,7 +121,7 @@ describe('GET /collections/{id}/table', () => {
     }
   });
 
-  it('is refused where there is no table, and to readers', async () => {
+  it('is rejected without a table, and for readers', async () => {
     expect((await table('nobody')).status).to.equal(404);
     expect((await client('/collections', json({ collection: 'folder', schema: null }))).status).to.equal(200);
     const folder = await table('folder');

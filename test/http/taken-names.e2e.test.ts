@@ -7,7 +7,7 @@ import { key, plain } from './routes/columns.js';
 
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 
-describe('a name that is taken in the database', function () {
+describe('a name in use in the database', function () {
   this.timeout(60_000);
 
   const { api } = withService({ each: true, consistent: true });
@@ -23,7 +23,7 @@ describe('a name that is taken in the database', function () {
     ['an index', 'CREATE TABLE y (a int); CREATE INDEX x ON y (a)'],
   ];
   for (const [kind, text] of others) {
-    it(`of ${kind} is refused to a table, and free for a folder`, async () => {
+    it(`of ${kind} is rejected for a table and available for a folder`, async () => {
       await api.sql(text);
       const { message, extensions } = await api.refused(TAKEN, 'POST', '/collections', { collection: 'x', schema: {} });
       expect(message).to.equal(`"x" is the name of ${kind} in the database already: choose another name.`);
@@ -37,7 +37,7 @@ describe('a name that is taken in the database', function () {
     });
   }
 
-  it('is found in an apply, and in its dry run', async () => {
+  it('is found by an apply and its dry run', async () => {
     await api.ok('POST', '/collections', { collection: 'x', schema: {} });
     const snapshot = await api.ok<object>('GET', '/schema/snapshot');
     await api.ok('DELETE', '/collections/x');
@@ -49,7 +49,7 @@ describe('a name that is taken in the database', function () {
     await api.refused(TAKEN, 'POST', '/schema/apply', diff);
   });
 
-  it('does not name a folder that is called like a view', async () => {
+  it('does not block a folder with the name of a view', async () => {
     await api.sql('CREATE VIEW folder AS SELECT 1 AS a; CREATE TABLE t_pkey (a int)');
     const { message } = await api.refused(TAKEN, 'POST', '/collections', [
       { collection: 'folder', schema: null },
@@ -58,7 +58,7 @@ describe('a name that is taken in the database', function () {
     expect(message).to.include('"t_pkey" is the name of a table').and.not.to.include('folder');
   });
 
-  it('of an index, a constraint, a foreign key or a column is refused to a field or relation', async () => {
+  it('of an index, a constraint, a foreign key or a column is rejected for a field or relation', async () => {
     const fields = [key('id'), plain('a', 'integer'), plain('b', 'integer', { is_unique: true })];
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields });
     await api.sql(`CREATE TABLE t_a_index (a int); CREATE VIEW t_a_unique AS SELECT 1 AS a`);
@@ -86,7 +86,7 @@ describe('a name that is taken in the database', function () {
     await api.sql('ALTER TABLE t DROP CONSTRAINT "by hand", DROP COLUMN there');
   });
 
-  it('is answered the same again with an Idempotency-Key', async () => {
+  it('is rejected the same way again with an Idempotency-Key', async () => {
     await api.sql('CREATE TABLE t_pkey (a int)');
     const send = { method: 'POST', body: JSON.stringify({ collection: 't', schema: {} }) };
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'taken' };
@@ -97,7 +97,7 @@ describe('a name that is taken in the database', function () {
     await api.ok('POST', '/collections', { collection: 't', schema: {} });
   });
 
-  it('of another relation’s foreign key: one problem, of the relation that is sent', async () => {
+  it('of another foreign key yields one problem, for the sent relation', async () => {
     const fields = [key('id'), plain('a', 'integer'), plain('b', 'integer')];
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields });
     const relation = (field: string, constraint_name: string) => ({

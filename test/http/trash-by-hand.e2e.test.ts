@@ -9,10 +9,10 @@ interface Plan {
 
 const plain = (field: string, schema: object = {}) => ({ field, type: 'string', schema, meta: { interface: 'input' } });
 
-describe('the trash beside changes by hand', () => {
+describe('the trash after manual changes', () => {
   const { api } = withService();
 
-  it('says that nothing is kept of a table that is not there, where its collection is deleted', async () => {
+  it('reports that it keeps nothing of a missing table when its collection is deleted', async () => {
     await api.ok('POST', '/collections', { collection: 'away', schema: {} });
     const snapshot = await api.ok<{ collections: { collection: string }[]; fields: { collection: string }[] }>(
       'GET',
@@ -40,7 +40,7 @@ describe('the trash beside changes by hand', () => {
     ]);
   });
 
-  it('refuses a field with its place where its table, or the key of that, was taken away by hand', async () => {
+  it('rejects restoring a field whose table or primary key was dropped by hand, with its location', async () => {
     for (const [name, byHand] of [
       ['gone', 'ALTER TABLE gone RENAME TO hidden'],
       ['keyless', 'ALTER TABLE keyless DROP COLUMN id'],

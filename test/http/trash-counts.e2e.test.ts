@@ -8,7 +8,7 @@ interface Plan {
 
 const plain = (field: string, schema: object = {}) => ({ field, type: 'string', interface: 'input', schema });
 
-describe('rows that the trash tells of', function () {
+describe('row counts of the trash', function () {
   this.timeout(60_000);
   const { api } = withService({ each: true, consistent: true });
 
@@ -21,7 +21,7 @@ describe('rows that the trash tells of', function () {
     return warnings.filter(({ code }) => code === 'DATA_RESTORED').map(({ message }) => message);
   };
 
-  it('are one, or several, and not counted to the end where they are many', async () => {
+  it('distinguish one row from several, and stop at a limit', async () => {
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields: [plain('a'), plain('b')] });
     await api.sql(`INSERT INTO t (a) VALUES ('x'), ('y'), ('z')`);
     const position = await gone('/fields/t/a');
@@ -48,7 +48,7 @@ describe('rows that the trash tells of', function () {
     }
   });
 
-  it('are in the way of NOT NULL, one or several, and not counted to the end where they are many', async () => {
+  it('that violate NOT NULL distinguish one from several, and stop at a limit', async () => {
     const fields = [plain('a', { is_nullable: false }), plain('b')];
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields });
     await api.sql(`INSERT INTO t (a) VALUES ('x'), ('y')`);

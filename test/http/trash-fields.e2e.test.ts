@@ -47,7 +47,7 @@ describe('the trash of fields', function () {
     api.ok<Plan>('POST', `/trash/${position}/restore?dry_run`, body);
   const said = ({ warnings = [] }: { warnings?: { code: string; message: string }[] }, code: string) =>
     warnings.filter((each) => each.code === code).map(({ message }) => message);
-  it('keeps the values of a dropped column, and gives them back by primary key', async () => {
+  it('keeps the values of a dropped column, and restores them by primary key', async () => {
     await table('articles', [plain('title'), plain('body')]);
     await api.sql(`INSERT INTO articles (title) VALUES ('one'), (NULL), ('three')`);
     const position = await gone('/fields/articles/title');
@@ -73,7 +73,7 @@ describe('the trash of fields', function () {
     expect([again.status, again.text.includes('restored at')]).to.deep.equal([404, true]);
   });
 
-  it('says of what it can not keep why, and drops it', async () => {
+  it('reports why it cannot keep a field, and drops it', async () => {
     await table('large', [plain('a'), plain('twice', 'integer', { generation_expression: 'id * 2' })]);
     await api.sql('INSERT INTO large SELECT FROM generate_series(1, 6)');
     await api.sql(`CREATE TABLE keyless (a text, b text)`);
@@ -97,7 +97,7 @@ describe('the trash of fields', function () {
     expect(await trashed()).to.deep.equal([]);
   });
 
-  it('brings back keys, index, checks, comment, privileges, and its place in the collection', async () => {
+  it('restores keys, indexes, checks, comment, privileges and the position', async () => {
     await api.sql(`CREATE TABLE things (id int PRIMARY KEY, a int NOT NULL DEFAULT 7, b int,
       CONSTRAINT "a is small" CHECK (a < b + 100), CONSTRAINT things_a_key UNIQUE (a));
       CREATE INDEX "by both" ON things (b, a DESC); COMMENT ON COLUMN things.a IS 'the a';
@@ -118,7 +118,7 @@ describe('the trash of fields', function () {
     expect(acl?.acl).to.match(/^\{=r\//);
   });
 
-  it('brings back a column that counts, which goes on where it was', async () => {
+  it('restores a column with its sequence at its value', async () => {
     await table('counted', [plain('n', 'integer', { has_auto_increment: true, is_nullable: false })]);
     await api.sql(`CREATE TABLE old (id int PRIMARY KEY, n serial); INSERT INTO old VALUES (1), (2);
       INSERT INTO counted SELECT FROM generate_series(1, 3)`);
@@ -131,7 +131,7 @@ describe('the trash of fields', function () {
     expect(await api.sql('SELECT array_agg(n ORDER BY id) AS n FROM old')).to.deep.equal([{ n: [1, 2, 3] }]);
   });
 
-  it('brings back the relation that it held and the alias that showed it, where the other side is there', async () => {
+  it('restores its relation and the alias that showed it, if the other side exists', async () => {
     await table('authors', [plain('name')]);
     await table('articles', [plain('author', 'integer')]);
     await api.ok('POST', '/fields/authors', {
@@ -177,7 +177,7 @@ describe('the trash of fields', function () {
     ]);
   });
 
-  it('follows its collection, its key and other columns through renames, and may get another name', async () => {
+  it('follows renames of its collection, key and columns, and restores under another name', async () => {
     await api.sql(`CREATE TABLE t (k text, l int, v text, w int, PRIMARY KEY (k, l), CONSTRAINT c CHECK (length(v) < w));
       INSERT INTO t VALUES ('x', 1, 'vx', 10), ('y', 2, 'vy', 20)`);
     await api.ok('POST', '/schema/adopt', { tables: ['t'] });
@@ -206,7 +206,7 @@ describe('the trash of fields', function () {
     expect(check?.text).to.equal('CHECK ((length("was v") < most))');
   });
 
-  it('does not come back to rows that it can not find, nor to a table that is not there', async () => {
+  it('rejects rows without the key, and missing tables', async () => {
     await api.sql(
       `CREATE TABLE t (id int PRIMARY KEY, other int NOT NULL UNIQUE, v text NOT NULL, w text); INSERT INTO t VALUES (1, 10, 'v', 'w')`,
     );
@@ -236,7 +236,7 @@ describe('the trash of fields', function () {
     expect(purged?.data).to.deep.equal({ position });
   });
 
-  it('is refused as NOT NULL with the rows that have none, and comes back without that', async () => {
+  it('rejects NOT NULL with the rows that lack a value, and restores without it', async () => {
     await table('t', [plain('a', 'string', { is_nullable: false }), plain('b')]);
     await api.sql(`INSERT INTO t (a) VALUES ('x'), ('y')`);
     const position = await gone('/fields/t/a');
@@ -267,7 +267,7 @@ describe('the trash of fields', function () {
     expect(await api.sql('SELECT count(a)::int AS n FROM t')).to.deep.equal([{ n: 2 }]);
   });
 
-  it('comes back when going back, over renames, with what it held; a change of its type is no deletion', async () => {
+  it('restores by revert across renames, and treats a type change as no deletion', async () => {
     await table('t', [plain('a'), plain('b', 'integer')]);
     await api.sql(`INSERT INTO t (a, b) VALUES ('x', 1), ('y', 2)`);
     const then = await api.head();
@@ -292,7 +292,7 @@ describe('the trash of fields', function () {
     expect(await trashed()).to.deep.equal([]);
   });
 
-  it('goes into the trash beside renames in the same batch, and with a table that comes back only to lose it', async () => {
+  it('keeps fields beside renames in one batch, and of a restored table', async () => {
     await table('t', [plain('a'), plain('b')]);
     await table('s', [plain('c')]);
     const [early] = [
@@ -319,7 +319,7 @@ describe('the trash of fields', function () {
     expect(await api.sql('SELECT a, b, latest FROM t')).to.deep.equal([{ a: 'x', b: 'y', latest: 'kept' }]);
   });
 
-  it('takes nothing from the trash for a diff that says of other things that they are those in it', async () => {
+  it('restores nothing for a diff that assigns its identities to other objects', async () => {
     await table('t', [plain('a')]);
     await table('s', [plain('c')]);
     await api.sql(`INSERT INTO t (a) VALUES ('x')`);
@@ -363,7 +363,7 @@ describe('the trash of fields', function () {
     expect(await api.sql('SELECT a FROM t')).to.deep.equal([{ a: 'x' }]);
   });
 
-  it('is made empty when going back to it after a purge; a diff from before the purge is refused', async () => {
+  it('restores empty after a purge, and rejects a diff from before it', async () => {
     await table('t', [plain('a')]);
     await api.sql(`INSERT INTO t (a) VALUES ('x')`);
     const then = await api.head();
@@ -378,7 +378,7 @@ describe('the trash of fields', function () {
     expect(await api.sql('SELECT a FROM t')).to.deep.equal([{ a: null }]);
   });
 
-  it('deletes columns of a primary key, and says that their values are not kept', async () => {
+  it('deletes primary key columns, and reports that their values are not kept', async () => {
     interface Snapshot {
       fields: { collection: string; field: string; schema: Record<string, unknown> }[];
     }
@@ -422,7 +422,7 @@ describe('the trash of fields', function () {
     ]);
   });
 
-  it('warns of deletions that leave nothing in the trash, unless that was asked for', async () => {
+  it('warns about deletions that leave nothing in the trash, unless requested', async () => {
     await table('large', [plain('a'), plain('b'), plain('c'), { field: 'd', type: 'alias', interface: 'x' }]);
     await api.sql('INSERT INTO large (a) SELECT n::text FROM generate_series(1, 6) n');
     const warnings = async (path: string) => {

@@ -44,7 +44,7 @@ const alias = (field: string) => ({
   meta: { special: ['o2m'] },
 });
 
-describe('any sequence with the trash and relations', function () {
+describe('random sequences with the trash and relations', function () {
   this.timeout(300_000);
   const { api, client, service } = withService({ consistent: true });
   const other = withService();
@@ -272,7 +272,7 @@ describe('any sequence with the trash and relations', function () {
     kept = new Map();
   };
 
-  it('keeps rows, relations, identities and snapshots', async () => {
+  it('keep rows, relations, identities and snapshots', async () => {
     const place = { connectionString: service.databaseUrl, schema: 'public', serviceSchema: 'service' };
     pool = createPool({ ...place, max: 1, logger: silent });
     try {

@@ -27,7 +27,7 @@ interface Answer {
 const column = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 const alias = { field: 'articles', type: 'alias', interface: 'list', schema: null, meta: { special: ['o2m'] } };
 
-describe('a database that was made from a log', function () {
+describe('a database created from a log', function () {
   this.timeout(120_000);
   const { api, client, service } = withService();
   let directory: string;
@@ -129,7 +129,7 @@ describe('a database that was made from a log', function () {
     ['replayed', () => replayed()],
     ['restored from an export', exported],
   ] as const) {
-    it(`${how}: restores what it was, empty, and says so`, async () => {
+    it(`${how}: restores former objects empty, and reports it`, async () => {
       const other = await make();
       expect((await other.ok<{ data: unknown[] }>('GET', '/trash')).data).to.deep.equal([]);
       await other.sql('INSERT INTO articles DEFAULT VALUES');
@@ -171,7 +171,7 @@ describe('a database that was made from a log', function () {
       await isRight(third);
     });
 
-    it(`${how}: goes back to the same things, empty, and the plan says which`, async () => {
+    it(`${how}: reverts to the same objects, empty, and lists them in the plan`, async () => {
       const other = await make();
       const diff = await other.ok<Answer & { diff: { collections: object[]; fields: object[] } }>(
         'GET',

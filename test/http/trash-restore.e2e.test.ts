@@ -51,7 +51,7 @@ describe('restoring tables', function () {
     return { ...rest, relations: relations.map((each) => ({ ...each, id: 0 })) };
   };
 
-  it('brings back relations in both directions, alias fields, memberships and groups that went in the same batch', async () => {
+  it('restores relations, alias fields, memberships and groups of the same batch', async () => {
     await make('authors', [alias('books')]);
     await make('books', [
       plain('author', 'integer'),
@@ -87,7 +87,7 @@ describe('restoring tables', function () {
     expect((await relation('anything', 'item')).one_allowed_collections).to.deep.equal(['authors', 'books', 'shelves']);
   });
 
-  it('lists what can not come back', async () => {
+  it('lists what cannot be restored', async () => {
     await make('teams', [alias('players')]);
     await make('games', [alias('lineups')]);
     await make('players', [plain('team', 'integer'), plain('game', 'integer'), alias('goals')], { group: 'teams' });
@@ -136,7 +136,7 @@ describe('restoring tables', function () {
     expect(status).to.equal(404);
   });
 
-  it('takes another name, and names that others got meanwhile', async () => {
+  it('accepts another name, and handles names now in use', async () => {
     await make('countries', [alias('cities')]);
     await make('cities', [
       plain('country', 'integer', { is_indexed: true, is_unique: true }),
@@ -176,7 +176,7 @@ describe('restoring tables', function () {
     ]);
   });
 
-  it('refuses as a whole what no longer holds, with the rows in the way, or comes without that key', async () => {
+  it('rejects keys that no longer hold, with the violating rows, or restores without them', async () => {
     await make('vendors');
     await make('offers', [plain('vendor', 'integer')]);
     await make('votes', [plain('offer', 'integer')]);
@@ -211,7 +211,7 @@ describe('restoring tables', function () {
     expect((await relation('offers', 'vendor')).schema).to.equal(null);
   });
 
-  it('refuses a relation to a key of another type, and comes without it', async () => {
+  it('rejects a relation to a key of another type, or restores without it', async () => {
     const fields = [plain('id', 'integer', { is_primary_key: true })];
     await api.ok('POST', '/collections', { collection: 'owners', schema: {}, fields });
     await make('pets', [plain('owner', 'integer')]);
@@ -223,7 +223,7 @@ describe('restoring tables', function () {
     expect(await restore(position, { without: ['pets_owner_foreign'] })).to.have.length(1);
   });
 
-  it('shows the plan, and keeps nothing of it', async () => {
+  it('shows the plan without changes', async () => {
     await make('plans', [plain('title', 'string')]);
     const position = await remove('plans');
     const head = await api.head();
@@ -240,7 +240,7 @@ describe('restoring tables', function () {
     expect(await restore(position)).to.deep.equal([]);
   });
 
-  it('is done once: two at a time, a purge between, and again under the same key', async () => {
+  it('happens once: concurrently, with a purge in between, and with a repeated key', async () => {
     await make('races');
     const position = await remove('races');
     const call = (method: string, path: string) => client(path, { method });
@@ -254,7 +254,7 @@ describe('restoring tables', function () {
     for (const { status, text } of replies) if (status === 404) expect(text).to.match(/it was (purged|restored) at 20/);
   });
 
-  it('the history says of a batch that it restored, and not that it created', async () => {
+  it('is shown in the history as a restore instead of a creation', async () => {
     const latest = async () => {
       const { data } = await api.ok<{ data: { summary: string; types: object }[] }>('GET', '/history/batches?limit=1');
       return data[0];
@@ -278,7 +278,7 @@ describe('restoring tables', function () {
       .and.to.contain('restored field things.title');
   });
 
-  it('goes on with its life, under whichever name', async () => {
+  it('continues its history under any name', async () => {
     await make('lives', [plain('title', 'string')]);
     const position = await remove('lives');
     await make('lives');

@@ -67,7 +67,7 @@ interface InTrash {
   field: string | null;
 }
 
-describe('any sequence with the trash', function () {
+describe('random sequences with the trash', function () {
   this.timeout(300_000);
 
   const { api, client, service } = withService({ consistent: true });
@@ -264,7 +264,7 @@ describe('any sequence with the trash', function () {
     for (const { position } of await trash()) await api.ok('DELETE', `/trash/${position}`);
   };
 
-  it('keeps rows, identities and snapshots', async () => {
+  it('keep rows, identities and snapshots', async () => {
     pool = createPool({
       connectionString: service.databaseUrl,
       schema: 'public',

@@ -18,7 +18,7 @@ interface Entry {
 const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 const KEY = { is_primary_key: true, has_auto_increment: true };
 
-describe('tables on their way into the trash', function () {
+describe('moving tables to the trash', function () {
   this.timeout(60_000);
   const { api } = withService({ consistent: true });
 
@@ -81,7 +81,7 @@ describe('tables on their way into the trash', function () {
     ],
   ];
   for (const [what, sql, undo] of IN_THE_WAY) {
-    it(`${what} stops it as it stops a drop`, async () => {
+    it(`is rejected by ${what} like a drop`, async () => {
       await make('wanted');
       await api.sql(sql);
       const kept = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/wanted');
@@ -92,7 +92,7 @@ describe('tables on their way into the trash', function () {
     });
   }
 
-  it('leaves publications and foreign keys made by hand behind, and the plan and the answers say so', async () => {
+  it('drops publications and manual foreign keys, and the plan and response report it', async () => {
     await make('targets');
     await make('published', [plain('target', 'integer')]);
     await api.sql('CREATE PUBLICATION news FOR TABLE published');
@@ -121,7 +121,7 @@ describe('tables on their way into the trash', function () {
     await api.sql('DROP PUBLICATION news');
   });
 
-  it('lets nobody else in, whatever default privileges say', async () => {
+  it('grants access to nobody else, whatever default privileges are', async () => {
     try {
       await api.sql(`ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO pg_monitor, PUBLIC`);
       await make('private');
@@ -136,7 +136,7 @@ describe('tables on their way into the trash', function () {
     }
   });
 
-  it('tables that go together come back one by one, in any order', async () => {
+  it('allows tables deleted together to be restored one by one in any order', async () => {
     await make('first', [plain('second', 'integer')]);
     await make('second', [plain('first', 'integer')]);
     await api.ok('POST', '/relations', { many_collection: 'first', many_field: 'second', one_collection: 'second' });
@@ -155,7 +155,7 @@ describe('tables on their way into the trash', function () {
     expect(await api.sql('SELECT second FROM first')).to.deep.equal([{ second: 1 }]);
   });
 
-  it('an apply drops at once where it is asked to', async () => {
+  it('drops at once in an apply that asks for it', async () => {
     await make('unwanted');
     const before = (await trash()).length;
     await api.ok('POST', '/schema/apply?purge', await dropping('unwanted'));
@@ -164,7 +164,7 @@ describe('tables on their way into the trash', function () {
     await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'POST', '/collections?purge', {});
   });
 
-  it('partitions leave their table, and come back into it, the table first', async () => {
+  it('detaches partitions, and attaches them again after the table is restored', async () => {
     await api.sql(`CREATE TABLE measures (id int NOT NULL, at date NOT NULL, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
       CREATE TABLE measures_25 PARTITION OF measures FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
       CREATE TABLE measures_26 PARTITION OF measures FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
@@ -183,7 +183,7 @@ describe('tables on their way into the trash', function () {
     expect(await api.sql('SELECT id FROM measures ORDER BY id')).to.deep.equal([{ id: 1 }, { id: 2 }]);
   });
 
-  it('a table that counts by the sequence of another one stands in no way of that', async () => {
+  it('does not block deleting the owner of a sequence that the table uses', async () => {
     await api.sql(`CREATE TABLE counting (id serial PRIMARY KEY);
       CREATE TABLE counted (id int PRIMARY KEY DEFAULT nextval('counting_id_seq'), code text DEFAULT 'x' || nextval('counting_id_seq'));
       INSERT INTO counted DEFAULT VALUES`);
@@ -197,7 +197,7 @@ describe('tables on their way into the trash', function () {
     expect(await api.sql('SELECT id FROM counted ORDER BY id')).to.deep.equal([{ id: 1 }, { id: 3 }]);
   });
 
-  it('what was dropped by hand is deleted, and kept is nothing', async () => {
+  it('deletes a collection dropped by hand, and keeps nothing', async () => {
     await make('lost');
     await api.sql('DROP TABLE lost');
     const before = (await trash()).length;
@@ -211,7 +211,7 @@ describe('tables on their way into the trash', function () {
     await api.ok('DELETE', `/trash/${position}`);
   });
 
-  it('keeps and restores whatever it is called', async () => {
+  it('keeps and restores tables with any name', async () => {
     for (const name of ['a b', "it's", '"', 'Ü\\', 'select', '__proto__', 'constructor', '%s%I$1', 'x'.repeat(63)]) {
       await make(name, [
         plain('__proto__', 'string'),
@@ -225,7 +225,7 @@ describe('tables on their way into the trash', function () {
     }
   });
 
-  it('is read by auditors, and changed by admins alone', async () => {
+  it('is visible to auditors and changed by admins', async () => {
     const user = await api.ok<{ data: { id: string } }>('POST', '/users', { email: 'a@example.com', role: 'auditor' });
     const made = await api.ok<{ data: { token: string } }>('POST', `/users/${user.data.id}/tokens`, { name: 'test' });
     const { token } = made.data;

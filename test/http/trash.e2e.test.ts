@@ -36,7 +36,7 @@ describe('the trash of tables', function () {
       [`public.${table}`],
     );
 
-  it('keeps a deleted table with its rows, and says until when', async () => {
+  it('keeps a deleted table with its rows, and reports until when', async () => {
     await articles();
     await api.sql(`INSERT INTO articles (title) VALUES ('a'), ('b')`);
     await api.ok('DELETE', '/collections/articles');
@@ -65,7 +65,7 @@ describe('the trash of tables', function () {
       await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'GET', `/trash?${query}`);
   });
 
-  it('drops at once where it is asked to, and purges what it kept', async () => {
+  it('drops at once on request, and purges kept tables', async () => {
     await articles();
     await api.ok('DELETE', '/collections/articles?purge');
     expect(await trashed()).to.deep.equal([]);
@@ -79,7 +79,7 @@ describe('the trash of tables', function () {
     expect(again.message).to.match(/purged at 20/);
   });
 
-  it('refuses what a drop would refuse, in the same words', async () => {
+  it('rejects what a drop would reject, in the same words', async () => {
     await articles();
     await api.sql('CREATE VIEW titles AS SELECT title FROM articles');
     const kept = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/articles');
@@ -88,7 +88,7 @@ describe('the trash of tables', function () {
     expect(kept.message).to.contain('view titles depends on table articles');
   });
 
-  it('restores a table with its rows, keys, triggers, policies, comments and privileges, under the same identity', async () => {
+  it('restores a table with rows, keys, triggers, policies, comments and privileges under its identity', async () => {
     await articles([plain('title', 'string', { is_unique: true, is_indexed: true }), plain('body', 'text')]);
     await api.sql(`INSERT INTO articles (title) VALUES ('a'), ('b')`);
     await api.sql(`CREATE FUNCTION touched() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'`);

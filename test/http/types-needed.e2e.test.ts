@@ -40,7 +40,7 @@ describe('types of columns', function () {
   const needed = ({ warnings = [] }: Diff) =>
     warnings.filter(({ code }) => code === 'TYPE_NEEDED').map(({ field, message }) => `${field}: ${message}`);
 
-  it('that are missing are findings of the diff, and named by the apply', async () => {
+  it('are findings of the diff and errors of the apply if they are missing', async () => {
     const diff = await withTable([
       column('ut', 'c', 'comp'),
       column('ut', 'r', 'ranged[]'),
@@ -61,7 +61,7 @@ describe('types of columns', function () {
     await api.ok('POST', '/schema/apply', { hash: carried.hash, diff: carried.diff });
   });
 
-  it('that the change creates itself are no findings', async () => {
+  it('are no findings if the change creates them', async () => {
     const needs = [
       { kind: 'extension', name: 'citext' },
       { kind: 'enum', name: 'mood', labels: ['sad', 'happy'] },

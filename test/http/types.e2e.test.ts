@@ -27,7 +27,7 @@ export const wrong = () => client.request(readItems('books', { fields: ['titel']
 export const author: Schema['books'][number]['pages'] = null;
 `;
 
-describe('types for programs', () => {
+describe('type definitions', () => {
   const { service, client } = withService();
   // Inside the project, so that packages are found.
   let directory: string;
@@ -75,7 +75,7 @@ describe('types for programs', () => {
     return answer.text;
   };
 
-  it('TypeScript compiles, strictly, and types the requests of the SDK', async function () {
+  it("in TypeScript compile strictly and type the SDK's requests", async function () {
     this.timeout(120_000);
     await writeFile(join(directory, 'schema.ts'), await typesIn('ts'));
     await writeFile(join(directory, 'use.ts'), USE);
@@ -96,7 +96,7 @@ describe('types for programs', () => {
     expect(code, output).to.equal(0);
   });
 
-  it('zod is evaluated, takes items and refuses others', async () => {
+  it('in zod accept valid items and reject others', async () => {
     await writeFile(join(directory, 'zod.ts'), await typesIn('zod'));
     const outfile = join(directory, 'zod.mjs');
     await build({
@@ -116,7 +116,7 @@ describe('types for programs', () => {
     expect(books.safeParse({ ...book, pages: '7' }).success).to.equal(false);
   });
 
-  it('JSON Schema is valid, and judges the same', async () => {
+  it('in JSON Schema are valid and agree with zod', async () => {
     const text = await typesIn('json-schema');
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
     ajv.addSchema({ $id: 'schema', ...(JSON.parse(text) as object) });
@@ -136,7 +136,7 @@ describe('types for programs', () => {
     ).to.equal(true);
   });
 
-  it('are the same for the same schema, with its hash first; of a moment; and held to in CI', async () => {
+  it('are equal for the same schema, start with its hash, and are checked in CI', async () => {
     const hash = (await client('/schema/snapshot')).headers.get('etag')?.replaceAll('"', '') ?? '';
     for (const lang of ['ts', 'zod', 'json-schema']) {
       const [first = ''] = (await typesIn(lang)).split('\n');

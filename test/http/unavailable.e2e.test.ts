@@ -7,7 +7,7 @@ import { type TestService, startService } from '../support/service.js';
 import { expectConsistent } from '../support/consistent.js';
 import { type Client, clientOf, json } from '../support/client.js';
 
-describe('a database that is away', function () {
+describe('an unavailable database', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let proxy: Proxy;
@@ -26,7 +26,7 @@ describe('a database that is away', function () {
     await database.drop();
   });
 
-  it('is 503 with Retry-After to every request, and nothing is lost or made when it is back', async () => {
+  it('returns 503 with Retry-After to every request, and nothing is lost or created', async () => {
     const create = (collection: string) => client('/collections', json({ collection, schema: {} }));
     expect((await create('before')).status).to.equal(200);
     proxy.answer('refused');
@@ -56,7 +56,7 @@ describe('a database that is away', function () {
     expect([...state.collections.keys()].sort()).to.deep.equal(['after', 'before']);
   });
 
-  it('keeps no request waiting whose token is looked up over a connection that has gone silent', async () => {
+  it('keeps no request waiting for a token lookup on a silent connection', async () => {
     const unknown = { token: 'dps_unknown-token-0123456789' };
     expect((await client('/collections', unknown)).status).to.equal(401);
     proxy.muffle();
@@ -68,7 +68,7 @@ describe('a database that is away', function () {
     expect(performance.now() - started).to.be.below(30_000);
   });
 
-  it('leaves the metrics answering users that were known before, and says that it is away', async () => {
+  it('keeps the metrics available to known users, and reports the outage', async () => {
     const measures = (token?: string | null) => client('/metrics', token === undefined ? {} : { token });
     const before = await measures();
     expect(before.text)

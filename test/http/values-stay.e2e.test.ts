@@ -11,7 +11,7 @@ import { withService } from '../support/with-service.js';
 
 const VALUE_OF_ROWS = 'zq-marker-value';
 
-describe('values of rows', function () {
+describe('row values', function () {
   this.timeout(180_000);
   const { service, api, client } = withService();
   const online = onlineOf(api);
@@ -40,7 +40,7 @@ describe('values of rows', function () {
     );
   });
 
-  it('are in no answer to a change that PostgreSQL rejects because of them', async () => {
+  it('are in no response to a change that PostgreSQL rejects because of them', async () => {
     await patch('name', { type: 'integer' });
     await patch('name', { type: 'uuid' });
     await patch('name', { type: 'json' });
@@ -67,7 +67,7 @@ describe('values of rows', function () {
     seen.push(refused.text);
   });
 
-  it('are in no change request that fails, online or scheduled', async () => {
+  it('are in no failed change request, online or scheduled', async () => {
     const unique = await online.open('PATCH', '/fields/secrets/name', { schema: { is_unique: true } });
     seen.push(JSON.stringify(await online.ended(unique.id, 'failed')));
     const key = await online.open('POST', '/relations', {
@@ -90,7 +90,7 @@ describe('values of rows', function () {
     });
   });
 
-  it('are in no repair of drift', async () => {
+  it('are in no drift repair', async () => {
     await api.ok('POST', '/collections', {
       collection: 'counted',
       schema: {},
@@ -103,7 +103,7 @@ describe('values of rows', function () {
     seen.push(ran.out, ran.err);
   });
 
-  it('are in nothing that dps prints', async () => {
+  it('are in no dps output', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'dps-values-'));
     try {
       const diff = await online.diff(({ fields }) => {

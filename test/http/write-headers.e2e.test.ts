@@ -16,10 +16,10 @@ const INSTEAD: Readonly<Record<string, string>> = {
 /** They answer a question: nothing is written. */
 const READS = new Set(['post /schema/diff', 'post /schema/merge', 'post /policy/test']);
 
-describe('headers of writes', () => {
+describe('write headers', () => {
   const { client } = withService();
 
-  it('are refused by name where they are not carried out, and nothing is written', async () => {
+  it('are rejected by name if unsupported, and nothing is written', async () => {
     const { paths } = (await client('/server/openapi.json')).json as OpenApi;
     const writes = Object.entries(paths)
       .flatMap(([path, operations]) => Object.entries(operations).map(([method, doc]) => ({ method, path, ...doc })))
@@ -46,7 +46,7 @@ describe('headers of writes', () => {
     expect(refusing).to.not.include('put /policy Idempotency-Key').and.not.include('post /collections X-Reason');
   });
 
-  it('are carried out for the policy: a key, a condition, a reason', async () => {
+  it('are supported for the policy: key, condition, reason', async () => {
     const set = (body: object, headers: Record<string, string>) =>
       client('/policy', { ...json(body, 'PUT'), headers: { 'content-type': 'application/json', ...headers } });
     const head = async () => Number((await client('/collections')).headers.get('x-log-position'));
@@ -65,7 +65,7 @@ describe('the tag of the policy', () => {
   const { client } = withService();
   const set = (body: object) => client('/policy', json(body, 'PUT'));
 
-  it('spares what is at hand, and is of all that is shown', async () => {
+  it('covers the whole response and saves transfers', async () => {
     const tagged = async (headers: Record<string, string> = {}) => {
       const reply = await client('/policy', { headers });
       return { status: reply.status, tag: reply.headers.get('etag') ?? '', text: reply.text };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createAttachment } from '../../src/kernel/attachment.js';
 
 describe('an attachment', () => {
-  it('is found by the object that it belongs to, and by no copy of it', () => {
+  it('is found by its object and not by a copy', () => {
     const known = createAttachment<object, string>();
     const object = { a: 1 };
     expect(known.get(object)).to.equal(undefined);
@@ -14,7 +14,7 @@ describe('an attachment', () => {
     expect(known.get(structuredClone(object))).to.equal(undefined);
   });
 
-  it('is seen by nobody', () => {
+  it('is invisible', () => {
     const known = createAttachment<object, string>();
     const object = { a: 1 };
     known.set(object, 'known');
@@ -23,7 +23,7 @@ describe('an attachment', () => {
     expect(object).to.deep.equal({ a: 1 });
   });
 
-  it('of one purpose is not that of another', () => {
+  it('is separate for each purpose', () => {
     const [one, other] = [createAttachment<object, string>(), createAttachment<object, string>()];
     const list = [1, 2];
     one.set(list, 'one');

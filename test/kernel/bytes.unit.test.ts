@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { bytes, emptyTexts, inChunks, withCommas } from '../../src/kernel/bytes.js';
 import { type Resumable, runToEnd } from '../../src/kernel/resumable.js';
 
-describe('chunks of text', () => {
+describe('text chunks', () => {
   function* counted(texts: Iterable<string>): Resumable<number> {
     let size = 0;
     for (const text of texts) {
@@ -12,12 +12,12 @@ describe('chunks of text', () => {
     return size;
   }
 
-  it('have commas between those that are not empty', () => {
+  it('are separated by commas unless empty', () => {
     expect([...withCommas(['', 'a', '', 'b', 'c', ''])].join('|')).to.equal('|a||,b|,c|');
     expect([...withCommas([])]).to.deep.equal([]);
   });
 
-  it('are empty while the work on their way lasts', () => {
+  it('may be empty while work continues', () => {
     const texts = emptyTexts(counted(['a', 'bc']));
     expect([texts.next(), texts.next(), texts.next()]).to.deep.equal([
       { done: false, value: '' },
@@ -26,7 +26,7 @@ describe('chunks of text', () => {
     ]);
   });
 
-  it('are joined until they are worth it, with a pause for each chunk and every 16 texts', () => {
+  it('are joined to useful sizes, with a pause per chunk and every 16 texts', () => {
     const chunks: number[] = [];
     const pausesOf = (texts: string[]): number => [...inChunks(texts, (chunk) => chunks.push(chunk.length))].length;
     expect(pausesOf(Array<string>(40).fill('a'))).to.equal(2);
@@ -37,7 +37,7 @@ describe('chunks of text', () => {
     expect(chunks).to.deep.equal([0]);
   });
 
-  it('are put together as UTF-8', () => {
+  it('are encoded as UTF-8', () => {
     const texts = Array.from({ length: 5_000 }, (_, index) => `${index} é😀,`);
     expect(runToEnd(bytes(texts)).toString()).to.equal(texts.join(''));
   });

@@ -7,7 +7,7 @@ import { canonicalJson } from '../../src/kernel/canonical.js';
 import { explored } from '../support/runs.js';
 
 describe('the canonical writer', () => {
-  it('writes what canonicalJson writes, whatever it has written before', () => {
+  it('writes the same as canonicalJson, whatever it wrote before', () => {
     const write = createCanonicalWriter();
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {

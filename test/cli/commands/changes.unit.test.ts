@@ -35,8 +35,8 @@ const step = (summary: string, more: Partial<ShownChange['steps'][number]> = {})
 });
 const said = (name: string, text: string | null) => ({ by: { name }, at: '2026-01-02T03:04:05.678Z', text });
 
-describe('a change request as dps shows it', () => {
-  it('has one line where there is no more to say', () => {
+describe('a change request in dps output', () => {
+  it('has one line if there is no more to show', () => {
     expect(shown({})).to.deep.equal([HEAD]);
     expect(shown({ state: 'open', title: 'Two\nlines', reason: 'why\tnot' })).to.deep.equal([
       String.raw`5d3f  open       2026-01-02 03:04:05  ann\u001b  Two\nlines (a, b)`,
@@ -44,7 +44,7 @@ describe('a change request as dps shows it', () => {
     ]);
   });
 
-  it('has its steps, how far they have come, and what happens now while it is prepared', () => {
+  it('lists its steps, their progress and the current activity during preparation', () => {
     const steps = [
       step('copy', { state: 'done', done: 1 }),
       step('fill\u0007', { state: 'running', done: 0.479, phase: 'rows' }),
@@ -59,7 +59,7 @@ describe('a change request as dps shows it', () => {
     expect(shown({ state: 'queued' })[1]).to.equal('now: waits for its turn');
   });
 
-  it('has what is known of it, why it failed, and what it came to', () => {
+  it('lists its findings, errors and result', () => {
     expect(
       shown({
         warnings: [{ code: 'A', collection: 'a', message: 'm' }],
@@ -69,7 +69,7 @@ describe('a change request as dps shows it', () => {
     ).to.deep.equal(['! A a: m', String.raw`failed: one\n`, 'failed: two', 'applied: position 7, batch b7']);
   });
 
-  it('has what people said of a proposal, and what it would do now', () => {
+  it('lists comments, approvals and the current plan of a proposal', () => {
     const proposal = {
       approvals_needed: 2,
       approvals_counted: 1,

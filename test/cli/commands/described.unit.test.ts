@@ -42,7 +42,7 @@ describe('dps status', () => {
     updated_at: null,
   };
 
-  it('tells of an empty log', () => {
+  it('describes an empty log', () => {
     expect(lines(describeStatus(STATUS))).to.deep.equal([
       'service   release 0.1.0, PostgreSQL 18.4, database "app", schema "public"',
       'log       position 0, no change yet',
@@ -52,7 +52,7 @@ describe('dps status', () => {
     ]);
   });
 
-  it('tells of the last change, of a standby, and of what a projection stopped at', () => {
+  it('shows the last change, the standby lag and the failure of a projection', () => {
     const { last_error: error } = FAILED;
     const told = describeStatus({
       ...STATUS,
@@ -134,7 +134,7 @@ describe('dps drift', () => {
     unmanaged: ['legacy', 'a\u001bb'],
   };
 
-  it('says where the two differ, and what would end it', () => {
+  it('shows each difference and its repair', () => {
     expect(lines(describeDrift(DRIFT as Parameters<typeof describeDrift>[0]))).to.deep.equal([
       String.raw`gone: missing, probably renamed to new\n`,
       'posts: different',
@@ -149,7 +149,7 @@ describe('dps drift', () => {
     expect(describeDrift({ ok: true, tables: [], unmanaged: [] })).to.equal('The database is as the log says.');
   });
 
-  it('says what was repaired, what was left and why, and what is there still', () => {
+  it('shows what was repaired, what was not and why, and the remaining drift', () => {
     const done = { sql: 'CREATE TABLE a ()', summary: '', drops: false };
     const told = describeRepair({
       made: [done],
@@ -165,7 +165,7 @@ describe('dps drift', () => {
     ]);
   });
 
-  it('says what was taken as it is, and what stays different', () => {
+  it('shows what was accepted and what still differs', () => {
     const report = {
       changed: ['a'],
       deleted: ['b'],
@@ -193,7 +193,7 @@ describe('dps drift', () => {
 });
 
 describe('dps adopt', () => {
-  it('says what came in, what did not, and what is part of no snapshot, each once', () => {
+  it('lists adopted tables, rejected ones and unsupported objects, each once', () => {
     const note = { table: 'a', kind: 'trigger', name: 't', code: 'TRIGGER', message: 'has a trigger' };
     const report = {
       adopted: ['a', 'b'],
@@ -233,7 +233,7 @@ describe('dps adopt', () => {
 describe('dps apply', () => {
   const statement = (summary: string) => ({ summary, loses_data: false, collection: 'a', field: null });
 
-  it('shows the plan and whether PostgreSQL takes it', () => {
+  it('shows the plan and whether PostgreSQL accepts it', () => {
     const plan = { events: [1, 2], statements: [statement('create table a')] };
     expect(lines(describePlan(plan))).to.deep.equal([
       'create table a',
@@ -257,7 +257,7 @@ describe('dps apply', () => {
     ]);
   });
 
-  it('says what was done', () => {
+  it('shows the result', () => {
     const applied = { batch: 'b7', position: 9, events: 1, statements: 0 };
     expect(describeApplied(applied)).to.equal('Applied: 1 event, 0 statements; position 9, batch b7.');
     expect(describeApplied({ ...applied, batch: null })).to.equal(
@@ -265,7 +265,7 @@ describe('dps apply', () => {
     );
   });
 
-  it('says how a loss is allowed, as a shell takes it', () => {
+  it('names the option that allows data loss, quoted for a shell', () => {
     expect(lossRefused(['posts.title', 'a b', "it's"])).to.equal(
       "Nothing was changed: the data of posts.title, a b, it's would be lost. To allow it: --allow-drop posts.title " +
         String.raw`--allow-drop 'a b' --allow-drop 'it'\''s'`,
@@ -274,7 +274,7 @@ describe('dps apply', () => {
 });
 
 describe('dps doctor', () => {
-  it('lists the checks, and under each what it found and how that is mended', () => {
+  it('lists the checks, their findings and the fixes', () => {
     const found = finding('SERVICE_MISSING', 'one\ntwo');
     expect(
       lines(
@@ -296,7 +296,7 @@ describe('dps doctor', () => {
 });
 
 describe('dps lint', () => {
-  it('says the same of the same once', () => {
+  it('prints repeated findings once', () => {
     const one = { code: 'A', collection: 'a', field: 'f', message: 'm' };
     const others = [
       { ...one, code: 'B' },
@@ -310,7 +310,7 @@ describe('dps lint', () => {
 });
 
 describe('dps policy', () => {
-  it('shows what is set, or that nothing is', () => {
+  it('shows the policy, or that none is set', () => {
     const none = { findings: {}, collections: [], online_above_rows: null, approvals: 1, author_may_approve: false };
     expect(lines(describePolicy(none))).to.deep.equal([
       'Every finding is shown by its level, and nothing is refused.',
@@ -331,7 +331,7 @@ describe('dps policy', () => {
     ]);
   });
 
-  it('says what becomes of a change', () => {
+  it('shows the outcome for a change', () => {
     const said = (outcome: Parameters<typeof describeTest>[0]['outcome'], approvals: number | null = 2) =>
       describeTest({ outcome, approvals, findings: [] });
     expect(said('allowed')).to.equal('The policy lets it through.');
@@ -345,7 +345,7 @@ describe('dps policy', () => {
 });
 
 describe('dps rebuild', () => {
-  it('says how far it came and what it did', () => {
+  it('shows the position and what was done', () => {
     const rebuilt = {
       name: 'metadata',
       position: 7,
@@ -374,7 +374,7 @@ describe('dps rebuild', () => {
 });
 
 describe('dps trash', () => {
-  it('has a row for each table and field, and says what is not known', () => {
+  it('shows a row for each table and field, and marks unknown values', () => {
     const entry = {
       position: 3,
       collection: 'a',

@@ -14,7 +14,7 @@ describe('dps verify', () => {
   const seen = { position: 9, hash: HASH };
   const found = { position: 7, hash: null };
 
-  it('says whether the chain holds, and whether all say the same', () => {
+  it('reports whether the chain is intact and all projections agree', () => {
     expect(
       lines(describeVerified({ ok: true, chain, projections: { ok: true, position: 7, differences: [] } })),
     ).to.deep.equal([
@@ -48,7 +48,7 @@ describe('dps verify', () => {
     expect(lines(describeVerified({ ok: false, chain, projections: { ok: false, error: 'no' } }))[1]).to.equal('no');
   });
 
-  it('says when a divergence was acknowledged, and no fork that is the end', () => {
+  it('reports when a divergence was acknowledged, and an unacknowledged fork', () => {
     expect(describeDivergence({ seen, found, fork: 7, noticed_at: 'then', acknowledged: 12 })).to.equal(
       'then: position 9 (abababababab…) was seen and is gone; the log ended at position 7; acknowledged by event 12',
     );
@@ -61,7 +61,7 @@ describe('dps verify', () => {
     );
   });
 
-  it('says the same of a file', () => {
+  it('reports the same for a file', () => {
     expect(describeChain({ ok: true, head: HEAD }, 'The file')).to.equal(
       `The hash chain holds: 7 events, head ${HASH}.`,
     );
@@ -74,7 +74,7 @@ describe('dps verify', () => {
     );
   });
 
-  it('says whether a service has the same log', () => {
+  it('reports whether a service has the same log', () => {
     expect(describeAgainst({ url: 'u', ok: true, head: 9 })).to.equal(
       'The service at u says the same, event by event; its log ends at position 9.',
     );
@@ -83,7 +83,7 @@ describe('dps verify', () => {
     );
   });
 
-  it('says which checkpoints hold, and that no signature was looked at', () => {
+  it('reports which checkpoints match, and that no signature was verified', () => {
     const held = { file: 'c', ok: true, position: 7, time: 'then', signed_by: 'k' };
     const all = [held, { ...held, ok: false, reason: 'another hash' }] as unknown as Parameters<typeof describeHeld>[0];
     expect(describeHeld(all)).to.deep.equal([

@@ -6,7 +6,7 @@ import type { Invocation } from '../../../src/cli/command.js';
 import { type ServiceRequest, ask, askFully, unanswered } from '../../../src/cli/connections/service.js';
 import { OperatorError } from '../../../src/kernel/operator-error.js';
 
-describe('what commands ask a service', () => {
+describe('requests of commands to a service', () => {
   let asked: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string };
   let answer: (response: ServerResponse) => void;
   let url: string;
@@ -35,7 +35,7 @@ describe('what commands ask a service', () => {
     return (error as Error).message;
   };
 
-  it('goes to its address with the token, the query and the body', async () => {
+  it('have the address, the token, the query and the body', async () => {
     expect(
       await ask(invocation({}, { DPS_URL: url, DPS_TOKEN: 'one' }), '/a/b', { query: { x: 'é', y: undefined } }),
     ).to.equal('fine');
@@ -59,7 +59,7 @@ describe('what commands ask a service', () => {
     expect(asked.headers).not.to.have.any.keys('authorization', 'content-type');
   });
 
-  it('sends flags that are set, and speaks TLS where the address says so', async () => {
+  it('include flags that are set, and use TLS for https addresses', async () => {
     await ask(invocation(), '/a', { query: { force: true, dry_run: false, mode: undefined } });
     expect(asked.url).to.equal('/a?force=true');
     const secured = createSocketServer((socket) => {
@@ -80,13 +80,13 @@ describe('what commands ask a service', () => {
     }
   });
 
-  it('is answered with the text and the headers of any success', async () => {
+  it('return the text and headers of any success', async () => {
     answer = (response) => void response.writeHead(299, { 'x-there': '1' }).end('text');
     const { text, headers } = await askFully(invocation(), '/x');
     expect([text, headers['x-there']]).to.deep.equal(['text', '1']);
   });
 
-  it('is refused in the own sentences of the service, or by a stranger', async () => {
+  it("report the service's own errors, and responses of other servers", async () => {
     const errors = [
       { message: 'no', extensions: { path: 'a.b' } },
       { message: 'never', extensions: {} },
@@ -100,7 +100,7 @@ describe('what commands ask a service', () => {
     expect(await refusalOf(invocation())).to.equal('The answer was 302, and not from this service.');
   });
 
-  it('may break off, before an answer and within it', async () => {
+  it('report a connection lost before and during the response', async () => {
     answer = (response) => void response.destroy();
     expect(await refusalOf(invocation())).to.match(
       /^http:\/\/127\.0\.0\.1:\d+ gave no answer \(.+\)\. If it was a change, "dps history" says whether it was made\.$/,
@@ -110,7 +110,7 @@ describe('what commands ask a service', () => {
     expect(await refusalOf(invocation())).to.match(/^The answer of the service broke off \(.+\)\.$/);
   });
 
-  it('meets nobody', async () => {
+  it('report that nothing listens at the address', async () => {
     for (const nowhere of ['http://127.0.0.1:9', 'http://there-is.invalid']) {
       expect(await refusalOf(invocation({ url: nowhere }))).to.equal(
         `No service answers at ${nowhere}: start it, or name another address with --url.`,
@@ -118,7 +118,7 @@ describe('what commands ask a service', () => {
     }
   });
 
-  it('is told from a change that may have been made', () => {
+  it('report that a change may have been made when the response is lost', () => {
     const said = (code: string): string =>
       unanswered(new URL('http://there/x'), Object.assign(new Error('no'), { code })).message;
     for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']) {
@@ -131,7 +131,7 @@ describe('what commands ask a service', () => {
     );
   });
 
-  it('is not sent to what is no address, nor with what is no token, and repeats neither', async () => {
+  it('reject invalid addresses and tokens without repeating them', async () => {
     for (const given of ['secret', 'ftp://secret', 'http://']) {
       expect(await refusalOf(invocation({ url: given }))).to.equal(
         'The address of the service is none: write it like http://127.0.0.1:8055.',

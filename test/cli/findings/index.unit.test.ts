@@ -70,7 +70,7 @@ note   UNHEARD_OF
     expect(JSON.parse(printed('json'))).to.deep.equal({ findings: FINDINGS });
   });
 
-  it('as Markdown, in which nothing of them is markup', () => {
+  it('as Markdown with all markup escaped', () => {
     expect(printed('markdown')).to.equal(String.raw`**3 findings: 1 danger, 1 warn, 1 note.**
 
 | level | finding | place | what | safer |
@@ -82,7 +82,7 @@ note   UNHEARD_OF
     expect(printed('markdown', NONE, [])).to.equal('No findings.\n');
   });
 
-  it('as annotations of GitHub, each at its line', () => {
+  it('as GitHub annotations, each on its line', () => {
     const text = 'It is *rewritten*,%0A  100 %25: [all](x) | of it.';
     const acknowledged = `the policy wants it acknowledged (--acknowledge 'REWRITES_TABLE:a|b')`;
     const lines = (at: (line: number) => string) => [
@@ -101,7 +101,7 @@ note   UNHEARD_OF
     );
   });
 
-  it('as SARIF, with the rules that they are of', () => {
+  it('as SARIF, with their rules', () => {
     interface Log {
       version: string;
       runs: { tool: { driver: { name: string; rules: object[] } }; columnKind: string; results: object[] }[];

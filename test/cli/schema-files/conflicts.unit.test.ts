@@ -26,8 +26,8 @@ const conflict = (place: ConflictAnswer['extensions']['place'], more: object = {
 const END =
   'between the files and what others changed since. Where the files say what the service has, it is none any more; --take ours and --take theirs (the files) decide all of them.';
 
-describe('conflicts of a merge', () => {
-  it('are told where the files have them, with the values that differ', () => {
+describe('conflicts of a merge in files', () => {
+  it('show their location and the differing values', () => {
     const told = describeConflicts(
       [
         conflict({ part: 'collections', collection: 'posts' }),
@@ -55,7 +55,7 @@ describe('conflicts of a merge', () => {
     ]);
   });
 
-  it('show no more of a value than its beginning', () => {
+  it('truncate long values', () => {
     const values = { kind: 'changed', base: 'x'.repeat(118), ours: 'x'.repeat(119), theirs: 0 };
     const told = describeConflicts([conflict({ part: 'collections', collection: 'gone' }, values)], FILES);
     expect(told.split('\n')).to.deep.equal([

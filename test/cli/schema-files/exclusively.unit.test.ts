@@ -8,7 +8,7 @@ import { WRITING, exclusively } from '../../../src/cli/schema-files/exclusively.
 /** Of a process that nobody has: larger than any system gives. */
 const NOBODY = '999999999\n';
 
-describe('a folder that one process writes into', () => {
+describe('a folder with an exclusive writer', () => {
   let directory: string;
 
   beforeEach(async () => {
@@ -24,14 +24,14 @@ describe('a folder that one process writes into', () => {
   const written = (): Promise<string> => exclusively(directory, () => readFile(join(directory, WRITING), 'utf8'));
   const refusal = () => written().catch(({ message }: Error) => message);
 
-  it('has its id as long as it works, and is free afterwards, however that ends', async () => {
+  it("contains the writer's id during the work, and is free afterwards", async () => {
     expect(await written()).to.equal(`${process.pid}\n`);
     const failing = exclusively(directory, () => Promise.reject(new Error('no')));
     expect(await failing.catch(({ message }: Error) => message)).to.equal('no');
     expect(await written()).to.equal(`${process.pid}\n`);
   });
 
-  it('is taken over from who is gone, began long ago, or was this one', async () => {
+  it('is taken over from dead writers, old writers and this process', async () => {
     const parent = `${process.ppid}\n`;
     for (const [text, seconds] of [
       [NOBODY, 0],
@@ -45,7 +45,7 @@ describe('a folder that one process writes into', () => {
     }
   });
 
-  it('is refused while another one is at work, which is named', async () => {
+  it('is refused while another process writes, which is named', async () => {
     const parent = String(process.ppid);
     for (const [text, seconds, name] of [
       [`${parent}\n`, 590, parent],
@@ -61,7 +61,7 @@ describe('a folder that one process writes into', () => {
     }
   });
 
-  it('is not there: it says so', async () => {
+  it('is rejected if it does not exist', async () => {
     await rm(directory, { recursive: true });
     expect(await refusal()).to.match(/^The files can't be written \(ENOENT: /);
     await writeFile(directory, '');

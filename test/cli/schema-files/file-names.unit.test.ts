@@ -27,8 +27,8 @@ const name = fc.oneof(
   ),
 );
 
-describe('names of files', () => {
-  it('lead back to the collection, and are names on every file system', () => {
+describe('file names of collections', () => {
+  it('map back to the collection and are valid on every file system', () => {
     fc.assert(
       fc.property(name, (collection) => {
         const file = fileNameOf(collection);
@@ -39,7 +39,7 @@ describe('names of files', () => {
     );
   });
 
-  it('never meet, also where case makes no difference', () => {
+  it('never collide, even without case sensitivity', () => {
     fc.assert(
       fc.property(name, name, (one, other) => {
         if (one !== other) expect(fileNameOf(one).toLowerCase()).not.to.equal(fileNameOf(other).toLowerCase());
@@ -49,11 +49,11 @@ describe('names of files', () => {
     expect(fileNameOf('con')).to.equal('%63on.yaml');
   });
 
-  it('are short enough for the longest name', () => {
+  it('fit the longest name', () => {
     expect(fileNameOf('É'.repeat(31)).length).to.be.at.most(255);
   });
 
-  it('are no others', () => {
+  it('are the only accepted file names', () => {
     for (const file of [
       'Posts.yaml',
       'posts.yml',

@@ -49,7 +49,7 @@ describe('the schema as files', () => {
     return Object.fromEntries(names.map((name, index) => [name, texts[index] as string]));
   }
 
-  it('are one a collection, the same for the same schema, and others are left alone', async () => {
+  it('writes one file per collection, the same for the same schema, and ignores other files', async () => {
     expect(Object.keys(await contents(directory))).to.deep.equal(['%50osts.yaml', 'a%2fb.yaml', 'posts.yaml']);
     expect(await readFile(join(directory, 'dps.lock'), 'utf8')).to.match(
       /^hash: [0-9a-f]{64}\nposition: \d+-[0-9a-f]{64}\nrelease: \S+\n$/m,
@@ -69,7 +69,7 @@ describe('the schema as files', () => {
     expect((await run(['pull', directory, '--check'])).code).to.equal(0);
   });
 
-  it('say what they would change: exit code 0 for nothing, 1 for changes; push does it, and keeps them up to date', async () => {
+  it('plans with exit code 0 or 1, and push applies the changes and updates the files', async () => {
     expect(await run(['plan', directory])).to.deep.include({ code: 0, out: 'No differences.' });
     await edit('posts.yaml', 'max_length: 100', 'max_length: 200');
     await call('/fields/posts', 'POST', { field: 'slug', type: 'string', interface: 'input' });
@@ -96,7 +96,7 @@ describe('the schema as files', () => {
     });
   });
 
-  it('--yes never accepts a loss: --allow-drop names it', async () => {
+  it('never confirms data loss with --yes, only with --allow-drop', async () => {
     await rm(file('posts.yaml'));
     const refused = await run(['push', directory, '--yes']);
     expect([refused.code, refused.err]).to.satisfy(
@@ -106,7 +106,7 @@ describe('the schema as files', () => {
     expect((await client('/collections/posts')).status).to.equal(404);
   });
 
-  it('rename: the file takes the new name and says the old one', async () => {
+  it('renames a file with its collection and records the old name', async () => {
     const text = (await readFile(file('posts.yaml'), 'utf8')).replace(
       'collection: posts',
       'collection: articles\nrenamed_from: posts',
@@ -118,7 +118,7 @@ describe('the schema as files', () => {
     expect(await readFile(file('articles.yaml'), 'utf8')).not.to.contain('renamed_from');
   });
 
-  it('conflicts name file, line and the three values; --take decides', async () => {
+  it('reports conflicts with file, line and three values, and --take resolves them', async () => {
     await edit('posts.yaml', 'note: null', 'note: files');
     await call('/collections/posts', 'PATCH', { meta: { note: 'others' } });
     const { code, err } = await run(['push', directory]);
@@ -131,7 +131,7 @@ describe('the schema as files', () => {
     expect((await client('/collections/posts')).text).to.contain('"note":"files"');
   });
 
-  it('what is wrong is said with file and line, and nothing is done', async () => {
+  it('reports errors with file and line, and changes nothing', async () => {
     const original = await readFile(file('posts.yaml'), 'utf8');
     const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${Array.from('bcdefgh')
       .map((name, index) => `${name}: &${name} [${`*${'abcdefg'[index]},`.repeat(9)}]`)
@@ -165,7 +165,7 @@ describe('the schema as files', () => {
     );
   });
 
-  it('no link leads out of the folder, nothing is half written, and no secret is said', async () => {
+  it('follows no link out of the folder, writes whole files, and prints no secret', async () => {
     const secret = join(await mkdtemp(join(tmpdir(), 'dps-secret-')), 'secret.yaml');
     await writeFile(secret, 'password: hunter2\n');
     await rm(file('posts.yaml'));
@@ -195,7 +195,7 @@ describe('the schema as files', () => {
     expect((await readdir(join(directory, 'collections'))).filter((name) => name.startsWith('.'))).to.deep.equal([]);
   });
 
-  it('of one service lead to another one only by a base that is named', async () => {
+  it('pushes files of one service to another only with a named base', async () => {
     const second = await startService();
     const before = await mkdtemp(join(tmpdir(), 'dps-before-'));
     try {

@@ -20,7 +20,7 @@ const COLLECTIONS = 150;
 /** Text files by their path in the folder. */
 type Folder = Record<string, string>;
 
-describe('a pull that is interrupted', function () {
+describe('an interrupted pull', function () {
   this.timeout(120_000);
   const { service, client } = withService();
   let work: string;
@@ -139,7 +139,7 @@ describe('a pull that is interrupted', function () {
     ['when what goes is gone', () => !namesIn().includes('collections/things_000.yaml')],
   ];
   for (const [when, isThere] of moments) {
-    it(`is killed ${when}`, async () => {
+    it(`leaves whole files when it is killed ${when}`, async () => {
       const { child, ended } = start();
       const isOver = () => child.exitCode !== null || child.signalCode !== null;
       while (!isOver() && !isThere()) await setImmediate();
@@ -149,7 +149,7 @@ describe('a pull that is interrupted', function () {
     });
   }
 
-  it('finds no room: nothing is changed, and it says so', async () => {
+  it('changes nothing on a full disk, and reports it', async () => {
     // No file may be larger than a block; the signal for that is left out, so that writing fails.
     const { ended } = start('trap "" XFSZ; ulimit -f 1;');
     const { status, error } = await ended;
@@ -158,7 +158,7 @@ describe('a pull that is interrupted', function () {
     expect(namesIn().filter((name) => !isOwn(name))).to.deep.equal([]);
   });
 
-  it('meets what it may not write: it says so before it writes anything', async () => {
+  it('reports files without write permission before it writes anything', async () => {
     await rm(join(directory, 'collections/things_075.yaml'));
     await mkdir(join(directory, 'collections/things_075.yaml'));
     const refused = await run('pull');
@@ -170,7 +170,7 @@ describe('a pull that is interrupted', function () {
     await expectNeverSilentlyWrong();
   });
 
-  it('meets another one: one of them writes, and the other is refused or finds it done', async () => {
+  it('lets one of two concurrent pulls write, and the other fails or finds nothing to do', async () => {
     const ends = await Promise.all([start(), start(), start()].map(({ ended }) => ended));
     for (const { status, error } of ends)
       if (status !== 0)
@@ -182,7 +182,7 @@ describe('a pull that is interrupted', function () {
     expect(contents()).to.deep.equal(second);
   });
 
-  it('waits for nobody who is gone, and for who is at work no longer than that can last', async () => {
+  it('ignores dead writers, and waits for live ones only for a limited time', async () => {
     const file = join(directory, '.dps-writing');
     await writeFile(file, `${process.ppid}\n`);
     const refused = await run('pull');

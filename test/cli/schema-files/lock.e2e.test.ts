@@ -25,7 +25,7 @@ describe('dps.lock', () => {
   });
   after(() => rm(directory, { recursive: true, force: true }));
 
-  it('that names no moment of this log is refused, and nothing is done', async () => {
+  it('is rejected if its position is not in this log', async () => {
     const wrong: [string | RegExp, string, RegExp][] = [
       [/^position: .*$/m, `position: 1-${'0'.repeat(64)}`, /^dps\.lock is of another service/],
       [/^position: .*$/m, 'position: 999999', /base/],
@@ -44,7 +44,7 @@ describe('dps.lock', () => {
     }
   });
 
-  it('of the beginning of the log makes nothing of what is alike; --check looks at the files, and that there is a lock', async () => {
+  it('may refer to the beginning of the log, and --check compares files and requires a lock', async () => {
     await lockIs(written.replace(/^position: .*$/m, 'position: 0'));
     expect((await run('plan')).out).to.equal('No differences.');
     await lockIs(written.replace(/^hash: .*$/m, `hash: ${'f'.repeat(64)}`));
@@ -56,7 +56,7 @@ describe('dps.lock', () => {
     expect(await readFile(join(directory, 'dps.lock'), 'utf8')).to.equal(written);
   });
 
-  it('of another release is taken with --force', async () => {
+  it('of another release is accepted with --force', async () => {
     await lockIs(written.replace(/^release: .*$/m, 'release: 9.9.9'));
     expect((await run('plan')).code).to.equal(2);
     expect((await run('plan', '--force')).code).to.equal(0);

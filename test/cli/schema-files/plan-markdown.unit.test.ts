@@ -4,7 +4,7 @@ import { planMarkdown } from '../../../src/cli/schema-files/plan-markdown.js';
 const NO_DIFF = { collections: [], fields: [], relations: [] };
 
 describe('a plan as Markdown', () => {
-  it('has a row for each change, and what is to be known; nothing of it is markup', () => {
+  it('has a row for each change and finding, with all markup escaped', () => {
     const plan = planMarkdown({
       hash: '',
       diff: {
@@ -43,7 +43,7 @@ describe('a plan as Markdown', () => {
     ]);
   });
 
-  it('says that there is nothing to do, and no more than a comment holds', () => {
+  it('reports an empty plan, and is cut to the maximum length of a comment', () => {
     expect(planMarkdown({ hash: '', diff: NO_DIFF })).to.equal(
       '### Schema plan\n\nNothing to do: the schema is so already.',
     );

@@ -45,7 +45,7 @@ describe('a folder of schema files', () => {
     return said.replace('OperatorError: collections/', '');
   };
 
-  it('is the parts of a snapshot, each with its place', async () => {
+  it('contains the parts of a snapshot, each with its location', async () => {
     await put('collections/posts.yaml', POSTS);
     await put('collections/%41.yaml', 'collection: A\nfields: []\nrelations: []\n');
     await put('collections/README.md', 'left alone');
@@ -72,7 +72,7 @@ describe('a folder of schema files', () => {
     for (const [path, place] of places) expect(placeOf(path), path.join('.')).to.equal(place);
   });
 
-  it('has nothing where it is not there, and no lock where there is none', async () => {
+  it('is empty if it does not exist, and has no lock if there is none', async () => {
     await rm(join(folder, 'collections'), { recursive: true });
     expect(await namesIn(folder)).to.deep.equal([]);
     expect(await readLockIn(folder)).to.equal(null);
@@ -80,7 +80,7 @@ describe('a folder of schema files', () => {
     expect([parts, lock]).to.deep.equal([{ collections: [], fields: [], relations: [] }, null]);
   });
 
-  it('is refused with file and line where one says something else', async () => {
+  it('is rejected with file and line for contradictory content', async () => {
     for (const [text, said] of [
       ['[]', 'posts.yaml:1: a collection with its fields and relations is expected.'],
       ['text', 'posts.yaml:1: a collection with its fields and relations is expected.'],
@@ -132,7 +132,7 @@ describe('a folder of schema files', () => {
     expect(await refused(same)).to.equal('it was read');
   });
 
-  it('is refused where a file is none, no text, too large, or leads out of it', async () => {
+  it('is rejected for files that are no regular text, too large, or outside the folder', async () => {
     await mkdir(join(folder, 'collections', 'posts.yaml'));
     expect(await refusal()).to.equal(
       'OperatorError: collections/posts.yaml is no file: it is left alone, and nothing is read.',
@@ -165,7 +165,7 @@ describe('a folder of schema files', () => {
 });
 
 describe('the documents of schema files', () => {
-  it('leave out what follows from the others, and stand by the names of their collections', () => {
+  it('leave out derived members, and are keyed by collection', () => {
     const meta = { collection: 'b', note: 'n' };
     const documents = documentsOf({
       collections: [
@@ -204,7 +204,7 @@ describe('the documents of schema files', () => {
     ]);
   });
 
-  it('are found by the places that a refusal names', () => {
+  it('are found through the locations in errors', () => {
     for (const [path, steps] of [
       ['theirs.fields[2]["a b"]', ['theirs', 'fields', 2, 'a b']],
       ['a-1.$b', ['a-1', '$b']],

@@ -23,7 +23,7 @@ const workflow = (): { jobs: { schema: { steps: Step[] } } } => {
   return parseYaml(block?.content ?? '') as ReturnType<typeof workflow>;
 };
 
-describe('the workflow for GitHub', () => {
+describe('the GitHub workflow', () => {
   const { service, client } = withService({ consistent: true });
   let work: string;
 
@@ -96,7 +96,7 @@ describe('the workflow for GitHub', () => {
     return git('rev-parse', 'HEAD');
   }
 
-  it('plans a pull request, pushes main, and keeps what others did', async function () {
+  it('plans a pull request, pushes main, and keeps the changes of others', async function () {
     this.timeout(120_000);
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: { max_length: 100 } }];
     const [install] = workflow().jobs.schema.steps.filter(({ name }) => name === 'install dps');
@@ -134,7 +134,7 @@ describe('the workflow for GitHub', () => {
     expect((await client('/history/batches')).text).to.contain(`commit ${second.slice(0, 7)}`);
   });
 
-  it('a loss stops the push, and a file that is wrong stops the plan', async function () {
+  it('stops the push on data loss, and the plan on an invalid file', async function () {
     this.timeout(120_000);
     const failure = async (event: 'pull_request' | 'push'): Promise<string> =>
       runWorkflow(event, before).then(

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { changeOf } from '../../../src/cli/schema-files/write-folder.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 
-describe('what a folder has beside the files that it should have', () => {
-  it('goes where it is of a collection, stays where it is not, and is nothing where it has just gone', async () => {
+describe('unexpected files in a folder', () => {
+  it('are removed if they belong to a collection, and kept otherwise', async () => {
     const directory = await temporaryDirectory();
     try {
       await mkdir(join(directory, 'collections'));
@@ -23,7 +23,7 @@ describe('what a folder has beside the files that it should have', () => {
     }
   });
 
-  it('takes a checkout with CRLF for the same file', async () => {
+  it('do not include a checkout with CRLF line ends', async () => {
     const directory = await temporaryDirectory();
     try {
       await mkdir(join(directory, 'collections'));

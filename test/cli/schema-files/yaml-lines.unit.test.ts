@@ -18,8 +18,8 @@ fields:
 relations: []
 `;
 
-describe('the line of a place in YAML', () => {
-  it('is the one of the member, or of what would hold it', () => {
+describe('the line of a location in YAML', () => {
+  it('is that of the member, or of its parent if it is missing', () => {
     const lines: [(string | number)[], number][] = [
       [['collection'], 2],
       [['meta', 'note'], 4],
@@ -34,14 +34,14 @@ describe('the line of a place in YAML', () => {
     for (const [path, line] of lines) expect(lineOf(TEXT, path), path.join('.')).to.equal(line);
   });
 
-  it('is told of the first alias', () => {
+  it('is reported for the first alias', () => {
     expect(aliasLine('a: "*"\nb: *c\n')).to.equal(2);
     expect(aliasLine('a: "*b"\n')).to.equal(null);
   });
 });
 
-describe('the path of a refusal', () => {
-  it('is read back', () => {
+describe('the location in an error', () => {
+  it('is parsed into its steps', () => {
     for (const path of [['theirs', 'fields', 2, 'a b', 'type'], ['base'], ['a"b', '__proto__', 0]])
       expect(parsePlace(renderPath(path))).to.deep.equal(path);
   });

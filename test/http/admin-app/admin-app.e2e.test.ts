@@ -33,13 +33,13 @@ describe('the admin app', () => {
   const get = (path: string, headers: Record<string, string> = {}) => ask(service.url + path, { headers });
   const page = async () => (await get('/app')).text();
 
-  it('is where a browser is led to, and nobody else', async () => {
+  it('redirects browsers only', async () => {
     const browser = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
     expect([browser.status, browser.headers.get('location')]).to.deep.equal([302, '/app']);
     expect((await get('/', { accept: '*/*' })).status).to.equal(404);
   });
 
-  it('answers every path below it with its page, which is never kept', async () => {
+  it('serves its page, uncached, for every path below it', async () => {
     for (const path of ['/app', '/app/', '/app/collections/x.y', '/app?c=%3Cimg%3E']) {
       const answer = await get(path);
       expect(answer.status, path).to.equal(200);
@@ -49,7 +49,7 @@ describe('the admin app', () => {
     }
   });
 
-  it('lets nothing in that is not its own, and a nonce of each answer be the only way for styles', async () => {
+  it('allows only its own resources, and styles only with the nonce of the response', async () => {
     const [one, other] = [await get('/app'), await get('/app')];
     const policy = one.headers.get('content-security-policy') ?? '';
     const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? '';
@@ -66,7 +66,7 @@ describe('the admin app', () => {
     expect(one.headers.get('strict-transport-security')).to.equal(null);
   });
 
-  it('has files that are kept for ever, in the coding that is asked for', async () => {
+  it('caches files forever in the requested coding', async () => {
     const [, script = ''] = /src="([^"]+\.js)"/.exec(await page()) ?? [];
     for (const [coding, ending] of [
       ['br', '.br'],
@@ -86,7 +86,7 @@ describe('the admin app', () => {
     expect((await ask(service.url + script, { method: 'POST' })).status).to.equal(404);
   });
 
-  it('is for reading alone', async () => {
+  it('accepts only GET and HEAD', async () => {
     for (const path of ['/', '/app', '/app/collections/a', '/app/no-such-page'])
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
         const answer = await ask(service.url + path, { method, headers: { accept: 'text/html' } });
@@ -96,7 +96,7 @@ describe('the admin app', () => {
       }
   });
 
-  it('gives nothing away that it was not built with', async () => {
+  it('serves no file that is not part of its build', async () => {
     for (const path of [
       '/app/assets/../index.html',
       '/app/assets/%2e%2e/icons.json',
@@ -109,7 +109,7 @@ describe('the admin app', () => {
     expect((await get('/app/assets/x.js')).status).to.equal(404);
   });
 
-  it('answers icons one by one, by names of today and of before, and nothing for one that nobody has', async () => {
+  it('serves single icons by current and former names, and nothing for unknown ones', async () => {
     for (const name of ['home', 'import_export', 'insert_link', 'warning_amber']) {
       const icon = await get(`/app/icons/x/${name}.svg`);
       expect(icon.headers.get('content-type'), name).to.equal('image/svg+xml');
@@ -121,7 +121,7 @@ describe('the admin app', () => {
     expect(nobodys.headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
   });
 
-  it('is at most 300 KB until something can be seen', () => {
+  it('needs at most 300 KB for its first view', () => {
     const chunks = JSON.parse(readFileSync(join(BUILT, 'manifest.json'), 'utf8')) as Record<string, Chunk>;
     const entry = Object.entries(chunks).find(([, { isEntry }]) => isEntry)?.[0] ?? '';
     const files = new Set<string>();
@@ -143,7 +143,7 @@ describe('the admin app', () => {
     expect(bytes.reduce((sum, each) => sum + each, 0)).to.be.within(50_000, FIRST_LOAD);
   });
 
-  it('names the licence of everything that it is built of', () => {
+  it('lists the licence of every dependency', () => {
     const text = readFileSync(join(BUILT, 'licences.txt'), 'utf8');
     for (const name of ['react ', '@mantine/core ', 'elkjs ', '@iconify-json/material-symbols '])
       expect(text).to.contain(name);
@@ -155,7 +155,7 @@ describe('the admin app', () => {
     for (const { name, license } of packages) expect(allowed, name).to.include(license);
   });
 
-  it('can be left out', async () => {
+  it('can be disabled', async () => {
     const without = await startService({ APP: 'off' });
     try {
       for (const path of ['/app', '/app/assets/x.js', '/']) {

@@ -14,11 +14,11 @@ describe('the files of the admin app', () => {
 
   const put = (name: string, text = name): Promise<void> => writeFile(join(directory, name), text);
 
-  it('are none before the app is built', () => {
+  it('do not exist before the app is built', () => {
     expect(createBuiltApp(directory)()).to.equal(null);
   });
 
-  it('have their types, and their bytes in the codings that the build has made', async () => {
+  it('have their media types, and their bytes in the built codings', async () => {
     const TYPES = {
       css: 'text/css; charset=utf-8',
       js: 'text/javascript; charset=utf-8',
@@ -48,14 +48,14 @@ describe('the files of the admin app', () => {
     expect(app.page).to.equal('<p>');
   });
 
-  it('have icons by their names, and none by a name that every object has', async () => {
+  it('include icons by name, and none for names of Object.prototype', async () => {
     await put('icons.json', '{"home":"<path/>"}');
     const app = createBuiltApp(directory)() ?? expect.fail('it is built');
     expect(app.icon('home')).to.equal('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path/></svg>');
     for (const none of ['house', 'toString', '']) expect(app.icon(none), none).to.equal(undefined);
   });
 
-  it('are those of the newest build', async () => {
+  it('come from the newest build', async () => {
     const built = createBuiltApp(directory);
     const first = built();
     expect(built()).to.equal(first);

@@ -10,8 +10,8 @@ const asking = (coding?: string) =>
 
 const LARGE = { text: 'x'.repeat(1_400) };
 
-describe('an answer of one request', () => {
-  it('has the headers of JSON, and is kept nowhere', async () => {
+describe('a response for one request', () => {
+  it('has JSON headers and is not cached', async () => {
     const headers = ['Content-Type', 'application/json; charset=utf-8'];
     const end = ['Content-Length', '8', 'Cache-Control', 'no-store'];
     expect(jsonAnswer(201, { ü: 1 }, ['Location', '/a'])).to.deep.equal({
@@ -26,7 +26,7 @@ describe('an answer of one request', () => {
     expect(noContent(7)).to.deep.equal({ ...noContent(), position: 7 });
   });
 
-  it('is encoded where that is asked for and worth it, its other headers as they are', async () => {
+  it('is encoded if requested and large enough, and keeps its other headers', async () => {
     const plain = { ...jsonAnswer(404, LARGE, ['Location', '/a']), position: 7 };
     for (const [coding, decode] of [
       ['gzip', gunzipSync],
@@ -43,7 +43,7 @@ describe('an answer of one request', () => {
     }
   });
 
-  it('is left as it is where it is small, empty, not asked for, or encoded as a representation', async () => {
+  it('is not encoded if it is small, empty, unrequested, or already encoded', async () => {
     const large = jsonAnswer(200, LARGE);
     const tagged = { ...large, headers: [...large.headers, 'ETag', '"x"'] };
     const cases: [coding: string | undefined, answer: typeof large][] = [

@@ -33,7 +33,7 @@ const response = (highWaterMark = 1024) =>
   new PassThrough({ highWaterMark }) as unknown as ServerResponse & PassThrough;
 
 describe('the event stream', () => {
-  it('beats while nothing happens', async () => {
+  it('sends heartbeats while nothing happens', async () => {
     const res = response();
     const asked = { pages: 0 };
     const allowed = () => Promise.resolve(true);
@@ -47,7 +47,7 @@ describe('the event stream', () => {
     await done.catch(() => undefined);
   });
 
-  it('says when to come back, then what is shown; where the last of a page is not, where to go on from', async () => {
+  it('sends the retry time, then visible events, and the last position if its event is hidden', async () => {
     const res = response(100_000);
     const pages = [1, 4].map((from) =>
       [0, 1, 2].map((each) => ({ position: from + each, hash: `h${from + each}`, text: `{"x":${from + each}}` })),
@@ -73,7 +73,7 @@ describe('the event stream', () => {
     expect([told, timers()], 'it listens and beats no more').to.deep.equal([[], before]);
   });
 
-  it('reads no further than the client, and gives up one that takes nothing', async () => {
+  it('reads no faster than the client, and closes a stalled connection', async () => {
     const res = response();
     const asked = { pages: 0 };
     const pages = Array.from({ length: 100 }, (_, index) => page(index * 10 + 1, 1_000));
@@ -92,7 +92,7 @@ describe('the event stream', () => {
     expect(held, 'what is behind beats not').to.contain('id: 1-ab').and.not.contain('heartbeat');
   });
 
-  it('ends when the client may not listen any more', async () => {
+  it('ends when the client loses permission', async () => {
     const res = response();
     let may = true;
     const options = { tail: tailOf([], { pages: 0 }), after: 0, allowed: () => Promise.resolve(may), heartbeat: 10 };
@@ -103,7 +103,7 @@ describe('the event stream', () => {
     await done;
   });
 
-  it('sends no event to a client that may not listen any more, or of which that is not known', async () => {
+  it('sends no event to a client without permission, or if permission cannot be checked', async () => {
     const refusals = [() => Promise.resolve(false), () => Promise.reject(new Error('the database is away'))];
     for (const allowed of refusals) {
       const res = response();
@@ -112,7 +112,7 @@ describe('the event stream', () => {
     }
   });
 
-  it('goes on when whether it may can not be found out', async () => {
+  it('continues for the next check if permission cannot be determined', async () => {
     const res = response();
     const allowed = () => Promise.reject(new Error('the database is away'));
     const done = writeEventStream(res, { tail: tailOf([], { pages: 0 }), after: 0, allowed, heartbeat: 10 });

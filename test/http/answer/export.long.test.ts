@@ -16,7 +16,7 @@ const anySnapshot = fc.record({
   relations: fc.constant([]),
 });
 
-it('an export in JSON and YAML is, in chunks, what is written of the whole, whatever that is', () => {
+it('an export in JSON and YAML yields the same text in chunks as at once, for any value', () => {
   fc.assert(
     fc.property(anySnapshot, (value) => {
       const document = value as unknown as Snapshot;

@@ -18,7 +18,7 @@ const snapshot = {
 const written = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');
 
 describe('exports', () => {
-  it('in YAML are, in chunks, what is written of the whole', () => {
+  it('in YAML yield the same text in chunks as at once', () => {
     const lines = [
       '\n',
       ' a\n b',
@@ -40,7 +40,7 @@ describe('exports', () => {
     expect(parseYaml(written('yaml', snapshot))).deep.equal(snapshot);
   });
 
-  it('in CSV have one row per collection, field and relation, nested values as JSON', () => {
+  it('in CSV have one row per collection, field and relation, with nested values as JSON', () => {
     expect(written('csv', snapshot)).equal(
       [
         '"kind","collection","field","type","meta","schema","id","many_collection","many_field","one_collection",' +
@@ -54,7 +54,7 @@ describe('exports', () => {
     );
   });
 
-  it('in csv_utf8, which spreadsheets open, start with a byte-order mark and hold no formula', () => {
+  it('in csv_utf8 start with a byte-order mark and contain no formula', () => {
     const exact = written('csv', snapshot);
     expect(written('csv_utf8', snapshot)).equal(`\ufeff${exact.replaceAll(',"=1+1"', `,"'=1+1"`)}`);
     for (const start of ['=', '+', '-', '@', '\t', '\r']) {
@@ -68,7 +68,7 @@ describe('exports', () => {
     expect(written('xml', snapshot)).match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<snapshot type="object">\n/);
   });
 
-  it('are named after the time, so that names sort by it', () => {
+  it('are named so that they sort by time', () => {
     const time = new Date('2026-01-02T03:04:05.678Z');
     expect(EXPORTS.map((format) => attachment(format, time))).deep.equal([
       'attachment; filename="snapshot-20260102-030405.csv"',

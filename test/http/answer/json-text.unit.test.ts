@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { jsonBytes } from '../../../src/http/answer/json-text.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
-describe('JSON that is written in steps', () => {
-  it('is what JSON.stringify writes', () => {
+describe('writing JSON in steps', () => {
+  it('yields the output of JSON.stringify', () => {
     const values = fc.oneof(fc.jsonValue({ maxDepth: 5 }), fc.constant({ a: undefined, b: [undefined, 1] }));
     fc.assert(
       fc.property(values, (value) => {
@@ -14,7 +14,7 @@ describe('JSON that is written in steps', () => {
     );
   });
 
-  it('pauses on the way', () => {
+  it('yields to the event loop', () => {
     const steps = jsonBytes({
       diff: { fields: Array.from({ length: 20_000 }, (_, index) => ({ index, ü: 'ß' })) },
     });

@@ -23,7 +23,7 @@ const answerTo = async (headers: Record<string, string>, found = large) => {
 };
 
 describe('representationAnswer', () => {
-  it('sends the bytes with their tag, to be kept and asked for again', () => {
+  it('sends the bytes with an ETag and cache headers', () => {
     expect(representationAnswer(small, { headers: {} })).deep.equal({
       status: 200,
       headers: ['Content-Type', 'application/json', 'Content-Length', '8', 'ETag', '"abc"', ...CACHING],
@@ -32,7 +32,7 @@ describe('representationAnswer', () => {
     });
   });
 
-  it('sends nothing to a client that has them already', async () => {
+  it('sends 304 to a client that has the bytes', async () => {
     for (const header of ['"abc"', 'W/"abc"', '"x", "abc"', '*', ' * ', '"x",W/"abc" ']) {
       const { status, body, headers } = await answerTo({ 'if-none-match': header }, small);
       expect({ status, body, tag: headers['ETag'] }, header).deep.equal({ status: 304, body: null, tag: '"abc"' });
@@ -45,7 +45,7 @@ describe('representationAnswer', () => {
     }
   });
 
-  it('encodes them as asked for, each coding with a tag of its own', async () => {
+  it('encodes the bytes as requested, with one tag per coding', async () => {
     const plain = await answerTo({});
     const gzip = await answerTo({ 'accept-encoding': 'gzip, deflate' });
     const br = await answerTo({ 'accept-encoding': 'gzip, deflate, br, zstd' });
@@ -64,14 +64,14 @@ describe('representationAnswer', () => {
     expect(brotliDecompressSync(br.body as Buffer).toString()).equal(text);
   });
 
-  it('encodes them once, for concurrent and later requests', async () => {
+  it('encodes the bytes once for concurrent and later requests', async () => {
     const bodies = await Promise.all(
       ['gzip', 'x-gzip', 'gzip;q=0.2'].map((coding) => answerTo({ 'accept-encoding': coding })),
     );
     expect(new Set(bodies.map(({ body }) => body)).size).equal(1);
   });
 
-  it('takes the tag of any coding for the bytes, and gives it back', async () => {
+  it('accepts the tag of any coding, and returns it', async () => {
     for (const tag of ['"abc"', '"abc-gzip"', '"abc-br"']) {
       for (const coding of ['', 'br', 'gzip']) {
         const { status, headers } = await answerTo({ 'accept-encoding': coding, 'if-none-match': `"x", ${tag}` });
@@ -82,7 +82,7 @@ describe('representationAnswer', () => {
     expect(headers['ETag']).equal('"abc-br"');
   });
 
-  it('leaves small ones as they are, unless that is refused', async () => {
+  it('does not encode small bodies, unless the client rejects that', async () => {
     expect([codingFor('br', 1_399), codingFor('br', 1_400), codingFor(undefined, 9_999)]).deep.equal([
       null,
       'br',
@@ -108,7 +108,7 @@ describe('representationAnswer', () => {
     }
   });
 
-  it('reads weights', () => {
+  it('parses quality weights', () => {
     const CASES = [
       ['', true, null],
       ['identity', true, null],

@@ -14,7 +14,7 @@ interface Received {
   complete: boolean;
 }
 
-describe('an answer, written', () => {
+describe('a written response', () => {
   let server: Server;
   let answer: Answer;
   let vary: string | undefined;
@@ -50,7 +50,7 @@ describe('an answer, written', () => {
 
   const COMMON = { 'x-request-id': 'r1', 'x-content-type-options': 'nosniff' };
 
-  it('has its headers, its id, and the position that it reflects', async () => {
+  it('has its headers, its request id and its schema position', async () => {
     answer = { status: 201, headers: ['Location', '/a', 'Content-Length', '2'], body: 'hi', position: 7 };
     expect(await receive()).to.deep.equal({
       status: 201,
@@ -67,7 +67,7 @@ describe('an answer, written', () => {
     });
   });
 
-  it('differs by all that was said before and that it says itself', async () => {
+  it('combines all Vary headers', async () => {
     vary = 'Origin';
     answer = { status: 200, headers: ['X-Vary', 'vary', 'Vary', 'Accept-Encoding', 'Content-Length', '0'], body: '' };
     expect((await receive()).headers['vary']).to.equal('Accept-Encoding, Origin');
@@ -78,7 +78,7 @@ describe('an answer, written', () => {
     expect((await receive()).headers['vary']).to.equal('Accept-Encoding');
   });
 
-  it('is cut off where its client does not take it, so that it is not held for ever', async () => {
+  it('is cut off if its client does not read it', async () => {
     const large = Buffer.alloc(64 * 1024 ** 2);
     answer = { status: 200, headers: ['Content-Length', String(large.length)], body: large };
     taking = { freeMs: 100, bytesPerSecond: Infinity };
@@ -93,7 +93,7 @@ describe('an answer, written', () => {
     expect(error.code).to.equal('ECONNRESET');
   });
 
-  it('has its head there before anything of its body', async () => {
+  it('sends its head before its body', async () => {
     let end = (): void => undefined;
     answer = { status: 200, headers: [], body: null, stream: () => new Promise((resolve) => (end = resolve)) };
     const { port } = server.address() as AddressInfo;
@@ -103,7 +103,7 @@ describe('an answer, written', () => {
     });
   });
 
-  it('is written as it comes, to its end; what can not be finished is cut off', async () => {
+  it('is streamed to its end, or cut off if it fails', async () => {
     const headers = ['Content-Type', 'text/plain'];
     answer = {
       status: 200,

@@ -5,7 +5,7 @@ import { json } from '../../support/client.js';
 
 const KIB = 1024;
 
-describe('an answer that could not be sent back', function () {
+describe('a response that is too large to be sent back', function () {
   this.timeout(60_000);
   const LIMIT = 96 * KIB;
 
@@ -26,7 +26,7 @@ describe('an answer that could not be sent back', function () {
   };
   const diff = (count: number, start = 0) => api.client('/schema/diff?force&mode=merge', json(trimmed(count, start)));
 
-  it('is refused by diff with the reason and what to do; in parts it is made and applied', async () => {
+  it('is rejected by diff with the reason and advice, and works in parts', async () => {
     const large = await diff(60);
     expect([large.status, large.codes], large.text.slice(0, 500)).to.deep.equal([413, ['CONTENT_TOO_LARGE']]);
     expect(large.text).to.include('mode=merge');
@@ -38,7 +38,7 @@ describe('an answer that could not be sent back', function () {
     }
   });
 
-  it('is refused by snapshot, which answers some of the collections; files that are not sent back have no limit', async () => {
+  it('is rejected by snapshot unless limited to some collections, and other file formats have no limit', async () => {
     for (const path of ['/schema/snapshot', '/schema/snapshot?export=json', '/schema/snapshot?export=yaml']) {
       const reply = await api.client(path);
       expect([reply.status, reply.codes], path).to.deep.equal([413, ['CONTENT_TOO_LARGE']]);
@@ -52,7 +52,7 @@ describe('an answer that could not be sent back', function () {
     expect((await api.client('/schema/diff?mode=merge', json(some.json))).status).to.equal(200);
   });
 
-  it('is refused by the difference to an earlier moment', async () => {
+  it('is rejected for a diff from an earlier point in time', async () => {
     const middle = Math.floor((await api.head()) / 3);
     const far = await api.client('/history/diff?from=0');
     expect([far.status, far.codes]).to.deep.equal([413, ['CONTENT_TOO_LARGE']]);

@@ -16,8 +16,8 @@ const failureOf = (writing: Promise<void>): Promise<unknown> =>
     (error: Error) => `${error.name}: ${error.message}`,
   );
 
-describe('an answer that is written as it comes', () => {
-  it('goes on at once while there is room, and else when the client has taken what there is', async () => {
+describe('a streamed response', () => {
+  it('continues at once while the buffer has room, and otherwise when the client has read', async () => {
     const [res, gone] = [response(), new AbortController()];
     await write(res, 'abc', { signal: gone.signal, stall: 0 });
     const writing = write(res, 'de', { signal: gone.signal, stall: 10_000 });
@@ -31,7 +31,7 @@ describe('an answer that is written as it comes', () => {
     expect(res.listenerCount('drain')).to.equal(0);
   });
 
-  it('ends when the client takes nothing for too long, or goes, and waits for nobody then', async () => {
+  it('ends when the client stalls or disconnects', async () => {
     const [res, gone] = [response(), new AbortController()];
     expect(await failureOf(write(res, 'abcd', { signal: gone.signal, stall: 5 }))).to.equal(
       'StreamEnded: the client takes nothing',
@@ -42,7 +42,7 @@ describe('an answer that is written as it comes', () => {
     expect(res.listenerCount('drain')).to.equal(0);
   });
 
-  it('is not begun for a client that has gone', async () => {
+  it('does not begin for a disconnected client', async () => {
     const [res, gone] = [response(), AbortSignal.abort()];
     expect(await failureOf(write(res, 'a', { signal: gone }))).to.equal('StreamEnded: the client has gone');
     res.destroy();
@@ -51,7 +51,7 @@ describe('an answer that is written as it comes', () => {
     expect(res.writableLength).to.equal(0);
   });
 
-  it('is told when the connection closes, or has been closed', async () => {
+  it('reports a closed connection, now or before', async () => {
     const res = response();
     const signal = goneSignal(res);
     expect(signal.aborted).to.equal(false);

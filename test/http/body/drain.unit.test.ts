@@ -11,7 +11,7 @@ function request(complete = false): PassThrough & IncomingMessage {
   return Object.assign(new PassThrough(), { complete }) as unknown as PassThrough & IncomingMessage;
 }
 
-describe('what still comes after an early answer', () => {
+describe('the body after an early response', () => {
   const sent = async (req: PassThrough, bytes: number): Promise<void> => {
     const chunk = Buffer.alloc(MEBIBYTE);
     for (let left = bytes; left > 0; left -= MEBIBYTE) {
@@ -22,7 +22,7 @@ describe('what still comes after an early answer', () => {
     await new Promise(setImmediate);
   };
 
-  it('is read and thrown away up to 64 MiB; with the next byte the connection is closed', async () => {
+  it('is discarded up to 64 MiB, and one more byte closes the connection', async () => {
     const req = request();
     drain(req);
     await sent(req, 64 * MEBIBYTE);
@@ -31,7 +31,7 @@ describe('what still comes after an early answer', () => {
     expect(req.destroyed).to.equal(true);
   });
 
-  it('is waited for 10 seconds', () => {
+  it('is discarded for up to 10 seconds', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       const req = request();
@@ -45,7 +45,7 @@ describe('what still comes after an early answer', () => {
     }
   });
 
-  it('is no error when the client breaks off, and nothing is done where all has come', async () => {
+  it('causes no error if the client disconnects, and is ignored if complete', async () => {
     const broken = request();
     drain(broken);
     broken.destroy(new Error('ECONNRESET'));

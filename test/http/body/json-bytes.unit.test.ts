@@ -4,18 +4,18 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const LIMIT = 1_000;
 
-describe('the bytes of JSON', () => {
+describe('JSON scanning', () => {
   describe('of strings', () => {
     const endOf = (text: string, from = 0, limit = LIMIT): number => endOfString(Buffer.from(text), from, limit);
 
-    it('end behind their closing quote', () => {
+    it('ends after the closing quote', () => {
       for (const text of ['""', '"a"', '"é😀"', '"\\""', '"\\\\"', '"\\/\\b\\f\\n\\r\\t"', '"\\u00e9\\uD83d\\uDE00"']) {
         expect(endOf(text), text).to.equal(Buffer.byteLength(text));
         expect(endOf(`[${text},"x"]`, 1), text).to.equal(Buffer.byteLength(text) + 1);
       }
     });
 
-    it('have their fault where it is', () => {
+    it('reports the position of a fault', () => {
       const FAULTS: [text: string, at: number][] = [
         ['"', 1],
         ['"abc', 4],
@@ -31,14 +31,14 @@ describe('the bytes of JSON', () => {
       expect(endOf('"\u007f "')).to.equal(4);
     });
 
-    it('are looked at no further than they may be', () => {
+    it('reads no further than its limit', () => {
       expect(endOf('"abcd"', 0, 5)).to.equal(6);
       expect(endOf('"abcd"', 0, 4)).to.equal(-4);
       expect(endOf('x"abcd"', 1, 5)).to.equal(7);
     });
   });
 
-  it('of numbers and literals end where they end, or have their fault where it is', () => {
+  it('ends numbers and literals at their end, or reports the fault', () => {
     const ENDS: [text: string, end: number][] = [
       ['true', 4],
       ['false,', 5],
@@ -77,7 +77,7 @@ describe('the bytes of JSON', () => {
     for (const text of ['', '.5', 'e5', 'E']) expect(Math.abs(endOfLiteral(Buffer.from(text), 0)), text).to.equal(0);
   });
 
-  it('of white space are stepped over, up to 4 MiB', () => {
+  it('skips up to 4 MiB of white space', () => {
     expect(skipSpace(Buffer.from(' \t\n\r x'), 0)).to.equal(5);
     expect(skipSpace(Buffer.from('x '), 0)).to.equal(0);
     expect(skipSpace(Buffer.from('x  '), 1)).to.equal(3);
@@ -87,7 +87,7 @@ describe('the bytes of JSON', () => {
     expect(skipSpace(Buffer.alloc(most + 10, ' '), 5)).to.equal(most + 5);
   });
 
-  it('have a line and a column, in characters', () => {
+  it('reports line and column in characters', () => {
     const placeIn = (text: string, at: number) => runToEnd(lineAndColumn(Buffer.from(text), at));
     expect(placeIn('', 0)).to.deep.equal({ line: 1, column: 1 });
     expect(placeIn('ab', 2)).to.deep.equal({ line: 1, column: 3 });

@@ -46,8 +46,8 @@ async function refusalOf(text: string, limits = JSON_LIMITS) {
   throw new Error('accepted');
 }
 
-describe('JSON that is parsed in steps', () => {
-  it('is what JSON.parse makes of it', () => {
+describe('parsing JSON in steps', () => {
+  it('yields the result of JSON.parse', () => {
     const documents = fc.json({ maxDepth: 6, depthSize: 'large' });
     fc.assert(
       fc.property(documents, fc.integer({ min: 0, max: 3 }), (text, indent) =>
@@ -57,7 +57,7 @@ describe('JSON that is parsed in steps', () => {
     );
   });
 
-  it('is refused as by JSON.parse where a character is missing, doubled or another one', () => {
+  it('rejects texts with a missing, repeated or changed character like JSON.parse', () => {
     const documents = fc.json({ maxDepth: 4 });
     const change = fc.tuple(
       fc.nat(),
@@ -109,7 +109,7 @@ describe('JSON that is parsed in steps', () => {
     it(`parses or refuses ${JSON.stringify(text)}`, () => expectSame(text));
   }
 
-  it('is cut where there is enough of it, and what is cut has chunks of its own', () => {
+  it('cuts large texts, and gives cut containers their own chunks', () => {
     const text = '{"x":0,"a":[10,20,30],"b":{"c":1}}';
     const cutsOf = (group: number) =>
       runToEnd(scanJson(Buffer.from(text), { ...options, group })).cuts.map(({ kind, from, to, isArray, name }) => [
@@ -135,7 +135,7 @@ describe('JSON that is parsed in steps', () => {
     expect(cutsOf(100)).deep.equal([]);
   });
 
-  it('gives an object members that are like all others, whatever they are called', () => {
+  it('adds members with any name as ordinary members', () => {
     const bytes = Buffer.from('{"__proto__":[1],"a":[2]}');
     const value = runToEnd(buildJson(bytes, runToEnd(scanJson(bytes, options)))) as object;
     const like = { enumerable: true, writable: true, configurable: true };
@@ -147,7 +147,7 @@ describe('JSON that is parsed in steps', () => {
     );
   });
 
-  it('pauses on the way', () => {
+  it('yields to the event loop', () => {
     const bytes = Buffer.from(
       JSON.stringify({ fields: Array.from({ length: 5_000 }, (_, index) => ({ index, text: 'x'.repeat(100) })) }),
     );
@@ -157,7 +157,7 @@ describe('JSON that is parsed in steps', () => {
     expect(count).above(300);
   });
 
-  it('names the place of a character that has none', async () => {
+  it('reports the location of an invalid character', async () => {
     expect(await refusalOf('{"a":\n [1,\n "ü" x]}')).deep.include({
       code: 'INVALID_PAYLOAD',
       message: 'The body is not valid JSON: "x" is not expected here (line 3, column 6).',
@@ -182,7 +182,7 @@ describe('JSON that is parsed in steps', () => {
     }
   });
 
-  it('holds no member twice', async () => {
+  it('rejects duplicate members', async () => {
     expect(await refusalOf('{"fields":[{},{"a":{"type":1,"b":2,"type":1}}]}')).include({
       code: 'INVALID_PAYLOAD',
       message: 'The body is not taken: the member "type" stands twice in one object.',
@@ -195,7 +195,7 @@ describe('JSON that is parsed in steps', () => {
     expect(await parseJson(Buffer.from(`{${long}}`))).property('member 8999', 8_999);
   });
 
-  it('holds no more than it may, which is found before anything is built', async () => {
+  it('rejects texts beyond its limits before building anything', async () => {
     const limits = { values: 10, depth: 3, members: 3, elements: 5, scalar: 8 };
     const refused = async (text: string) => {
       const { code, message, path, details } = (await refusalOf(text, limits)) ?? {};
@@ -233,7 +233,7 @@ describe('JSON that is parsed in steps', () => {
     }
   });
 
-  it('is admitted by the number of its values, before it is built', async () => {
+  it('is admitted by its number of values before building', async () => {
     const asked: number[] = [];
     const admit = async (values: number) => void asked.push(values);
     await parseJson(Buffer.from('{"a":[1,{"b":null}],"c":"d"}'), JSON_LIMITS, admit);

@@ -50,8 +50,8 @@ const tooLarge = (limit: number) => ({
   headers: [],
 });
 
-describe('the bytes of a body', () => {
-  it('are there as the headers say', () => {
+describe('reading a body', () => {
+  it('expects one if the headers announce it', () => {
     for (const [headers, there] of [
       [{}, false],
       [{ 'content-length': '0' }, false],
@@ -63,7 +63,7 @@ describe('the bytes of a body', () => {
     }
   });
 
-  it('are read to the last that is taken, in one piece or several', async () => {
+  it('accepts its last allowed byte, in one piece or several', async () => {
     const [one, two] = [Buffer.from('12345'), Buffer.from('67890')];
     expect(await readRaw(sent({}, one), 5)).to.equal(one);
     expect((await readRaw(sent({ 'content-length': '10' }, one, two), 10)).toString()).to.equal('1234567890');
@@ -72,7 +72,7 @@ describe('the bytes of a body', () => {
     expect(await refusalOf(readRaw(request({ 'content-length': '10' }), 9))).to.deep.equal(tooLarge(9));
   });
 
-  it('are decoded, and counted as what they come to as well as sent', async () => {
+  it('decodes it, and limits both its sent and decoded size', async () => {
     const text = Buffer.from('x'.repeat(1_000));
     for (const [coding, bytes] of [
       ['gzip', gzipSync(text)],
@@ -92,7 +92,7 @@ describe('the bytes of a body', () => {
     expect(await refusalOf(readRaw(sent({ 'content-encoding': 'gzip' }, random), 20))).to.deep.equal(tooLarge(20));
   });
 
-  it('in another coding are refused with those that are taken, and what is none by its words', async () => {
+  it("rejects unknown codings with the known ones, and invalid data with the decoder's message", async () => {
     for (const coding of ['zstd', 'gzip, br']) {
       expect(await refusalOf(readRaw(sent({ 'content-encoding': coding }), 10))).to.deep.equal({
         problems: [
@@ -122,12 +122,12 @@ describe('the bytes of a body', () => {
     headers: ['Connection', 'close'],
   });
 
-  it('time out when nothing comes for a while', async () => {
+  it('times out when nothing arrives for a while', async () => {
     const read = readRaw(request({}), 10, { pace: { ...pace, stallMs: 1_000 } });
     expect(await refusalOf(read)).to.deep.equal(closing('Nothing came of the body for 1 seconds.'));
   });
 
-  it('time out when they come too slowly, however often a byte comes', async () => {
+  it('times out when it arrives too slowly, however often a byte arrives', async () => {
     const slow = request({}, true);
     const read = refusalOf(readRaw(slow, 10_000, { pace: { ...pace, freeMs: 100, bytesPerSecond: 100_000 } }));
     let isOver = false;
@@ -140,7 +140,7 @@ describe('the bytes of a body', () => {
     expect(await read).to.deep.equal(closing(message));
   });
 
-  it('stop coming while there is no room for them, and that time does not count', async () => {
+  it('pauses while there is no room, and that time does not count', async () => {
     const taken: number[] = [];
     const free = createGate();
     const share = { ...SHARE, take: (count: number) => taken.push(count) > 1, untilFree: () => free.opened };
@@ -157,7 +157,7 @@ describe('the bytes of a body', () => {
     expect(taken).to.deep.equal([5, 6]);
   });
 
-  it('are given up when the client hangs up', async () => {
+  it('ends when the client disconnects', async () => {
     for (const headers of [{}, { 'content-encoding': 'gzip' }]) {
       for (const error of [undefined, new Error('ECONNRESET')]) {
         const hungUp = request(headers);
@@ -170,7 +170,7 @@ describe('the bytes of a body', () => {
     }
   });
 
-  it('that are refused in a coding are read away to their end', async () => {
+  it('discards the rest of a rejected encoded body', async () => {
     const large = request({ 'content-encoding': 'gzip' });
     const read = refusalOf(readRaw(large, 100));
     large.write(gzipSync('x'.repeat(100_000)));
@@ -183,7 +183,7 @@ describe('the bytes of a body', () => {
     await ended;
   });
 
-  it('leave nothing behind that waits for more, or that a connection that breaks later would end', async () => {
+  it('leaves no listener or timer, and handles later connection errors', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
     // The test's own limit counts from here on.
     await Promise.resolve();

@@ -13,13 +13,13 @@ function refusalOf(act: () => unknown): unknown {
 }
 
 describe('media types', () => {
-  it('are read with their charset, in any case', () => {
+  it('are parsed with their charset, in any case', () => {
     expect(mediaType('Application/JSON; Charset="UTF-8"')).deep.equal({ type: 'application/json', charset: 'utf-8' });
     expect(mediaType('text/yaml;x=1;charset=latin1')).deep.equal({ type: 'text/yaml', charset: 'latin1' });
     expect(mediaType(undefined)).deep.equal({ type: '', charset: null });
   });
 
-  it('of a file come from its part, else its name, else its first character', () => {
+  it('of a file come from its part, its name, or its first character', () => {
     expect(notationOfFile('application/json', 'a.yaml', Buffer.from('x'))).equal('json');
     expect(notationOfFile('application/octet-stream', 'a.YML', Buffer.from('{}'))).equal('yaml');
     expect(notationOfFile('application/octet-stream', 'a.yaml', Buffer.from('{}'))).equal('yaml');
@@ -37,7 +37,7 @@ describe('media types', () => {
     });
   });
 
-  it('of a body are those of JSON and YAML', () => {
+  it('of bodies are those of JSON and YAML', () => {
     expect(notationOf('application/json')).equal('json');
     for (const type of ['application/yaml', 'text/yaml', 'application/x-yaml', 'text/x-yaml']) {
       expect(notationOf(type), type).equal('yaml');
@@ -46,7 +46,7 @@ describe('media types', () => {
     expect(unsupported('', 'send JSON').message).equal('A body without a Content-Type is not supported: send JSON.');
   });
 
-  it('are in UTF-8', () => {
+  it('must use UTF-8', () => {
     for (const charset of [null, 'utf-8', 'utf8', 'us-ascii', 'ascii']) checkCharset(charset);
     for (const charset of ['utf-16', 'iso-8859-1']) {
       expect(refusalOf(() => checkCharset(charset))).deep.equal({

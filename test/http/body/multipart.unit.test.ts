@@ -37,7 +37,7 @@ async function refusalOf(raw: Buffer, type = TYPE): Promise<string> {
 }
 
 describe('multipart bodies', () => {
-  it('give their one file', async () => {
+  it('return their one file', async () => {
     const upload = await readUpload(form(file('größe.yaml', 'a: ü', 'text/YAML')), TYPE);
     expect({ ...upload, content: upload.content.toString() }).deep.equal({
       name: 'größe.yaml',
@@ -46,19 +46,19 @@ describe('multipart bodies', () => {
     });
   });
 
-  it('give it whole, however large it is', async () => {
+  it('return a large file completely', async () => {
     const content = 'x'.repeat(200_000);
     expect(String((await readUpload(form(file('a.json', content)), TYPE)).content)).equal(content);
   });
 
-  it('with no file, several, or other parts are refused', async () => {
+  it('are rejected without a file, with several, or with other parts', async () => {
     expect(await refusalOf(form())).match(/^The form holds no file/);
     expect(await refusalOf(form(file('a.json'), file('b.json')))).match(/more than one file/);
     const field = { disposition: 'name="mode"', content: 'merge' };
     expect(await refusalOf(form(field, file('a.json')))).match(/^The form holds "mode" beside a file/);
   });
 
-  it('are read no further than it takes to refuse them', async () => {
+  it('are parsed no further than a rejection needs', async () => {
     const fields = form({ disposition: 'name="mode"', content: 'x' }, file('a.json'), file('b.json'));
     const many = Buffer.concat([
       fields.subarray(0, -5),
@@ -68,7 +68,7 @@ describe('multipart bodies', () => {
     expect(await refusalOf(many)).match(/^The form holds "mode" beside a file/);
   });
 
-  it('that are cut off, or have no boundary, are refused', async () => {
+  it('are rejected if truncated or without a boundary', async () => {
     const whole = form(file('a.json'));
     expect(await refusalOf(whole.subarray(0, whole.length - 10))).match(/not valid multipart/);
     expect(await refusalOf(Buffer.from('nonsense'))).match(/not valid multipart/);

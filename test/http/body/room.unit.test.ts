@@ -15,7 +15,7 @@ function noted(waiting: Record<string, Promise<void>>): string[] {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the room for bodies', () => {
-  it('is taken by bytes that have come, not by those that are announced', () => {
+  it('is used by received bytes, not by declared lengths', () => {
     const room = createRoom(LIMITS);
     const slow = Array.from({ length: 20 }, (_, index) => room.open(`${index}`));
     for (const share of slow) expect(share.take(1)).to.equal(true);
@@ -30,7 +30,7 @@ describe('the room for bodies', () => {
     expect(room.open('b').take(10)).to.equal(true);
   });
 
-  it('lets one body of a caller that is over its part go on, and the next when that is over', async () => {
+  it('admits one body of a caller beyond its share, and the next one afterwards', async () => {
     const room = createRoom(LIMITS);
     const [first, second] = [room.open('a'), room.open('a')];
     first.take(40);
@@ -46,7 +46,7 @@ describe('the room for bodies', () => {
     expect(room.taken()).to.equal(0);
   });
 
-  it('lets one of several that wait for each other go on to its end', async () => {
+  it('lets one of several waiting bodies complete', async () => {
     const room = createRoom(LIMITS);
     const shares = ['a', 'b', 'c'].map((caller) => {
       const share = room.open(caller);
@@ -64,7 +64,7 @@ describe('the room for bodies', () => {
     expect(over).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('is waited for so long, and only by those who are there', async () => {
+  it('is awaited for a limited time, and only by connected clients', async () => {
     const room = createRoom({ ...LIMITS, patienceMs: 10 });
     room.open('a').take(100);
     const first = room.open('b');
@@ -79,7 +79,7 @@ describe('the room for bodies', () => {
     expect(await late.untilFree(gone).catch((error: unknown) => error)).to.be.instanceOf(OverloadedError);
   });
 
-  it('is not given to a body that ended while it waited', async () => {
+  it('is not given to a body that ended while waiting', async () => {
     const room = createRoom(LIMITS);
     const [first, ended, next] = [room.open('a'), room.open('b'), room.open('c')];
     for (const share of [first, ended, next]) share.take(40);
@@ -93,7 +93,7 @@ describe('the room for bodies', () => {
     expect(room.open('d').take(60)).to.equal(false);
   });
 
-  it('of small bodies is left by one that turns out to be large', () => {
+  it('for small bodies is released by a body that becomes large', () => {
     const [small, large] = [createRoom(LIMITS), createRoom({ ...LIMITS, bytes: 1_000, bytesPerCaller: 1_000 })];
     const share = growingShare('a', { small, large, longest: 10 });
     share.take(10);

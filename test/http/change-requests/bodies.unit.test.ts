@@ -27,8 +27,8 @@ function told(shape: Shape, body: unknown): string[] {
 
 const PLAN = '0123456789abcdef'.repeat(4);
 
-describe('bodies about change requests', () => {
-  it('are taken with all that they may hold', () => {
+describe('bodies of change requests', () => {
+  it('are accepted with all their members', () => {
     const how = { online: true, purge: false, acknowledge: [{ code: 'LOSES_DATA', place: 'a.b' }] };
     const asked = { diff: {}, snapshot: [], base: 42, mode: 'merge', force: true };
     const taken: [shape: Shape, body: object][] = [
@@ -52,7 +52,7 @@ describe('bodies about change requests', () => {
     for (const [shape, body] of taken) expect(told(shape, body), JSON.stringify(body)).to.deep.equal([]);
   });
 
-  it('are refused at each place that is something else', () => {
+  it('are rejected at each invalid location', () => {
     const refused: [shape: Shape, body: unknown, places: string[]][] = [
       [newChange, {}, ['title: is required.']],
       [newChange, [], [': must be an object.']],
@@ -96,7 +96,7 @@ describe('bodies about change requests', () => {
     for (const [shape, body, places] of refused) expect(told(shape, body), JSON.stringify(body)).to.deep.equal(places);
   });
 
-  it('hold texts that people can read, of a length that they can read', () => {
+  it('contain readable texts of limited length', () => {
     const texts: [member: string, shape: Shape, most: number, rest: object][] = [
       ['title', newChange, 200, {}],
       ['reason', changeUpdate, 1_000, {}],

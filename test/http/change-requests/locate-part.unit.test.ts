@@ -12,8 +12,8 @@ async function pathOf(work: Promise<unknown>): Promise<string | undefined> {
   return (error as Refused).problems[0]?.path;
 }
 
-describe('a problem of a part of a body', () => {
-  it('of a change is told at the diff, or at the snapshot that it came of', () => {
+describe('the location of a problem in a part of a body', () => {
+  it('is translated to the diff, or to the snapshot that produced it', () => {
     const [diff, snapshot] = [locatedIn({}), locatedIn({ snapshot: {} })];
     expect(diff({ path: 'collections[0].type' }).path).to.equal('diff.collections[0].type');
     expect(snapshot({ path: 'collections[0]' }).path).to.equal('snapshot');
@@ -23,7 +23,7 @@ describe('a problem of a part of a body', () => {
     }
   });
 
-  it('of a member is told below it, but what is a member of the body itself', async () => {
+  it('is prefixed with its member, except for members of the body itself', async () => {
     for (const [path, whole] of [
       ['', 'snapshot'],
       ['[1]', 'snapshot[1]'],
@@ -39,7 +39,7 @@ describe('a problem of a part of a body', () => {
     expect(await below('snapshot', Promise.resolve(1))).to.equal(1);
   });
 
-  it('keeps its headers, and what is no refusal is left as it is', async () => {
+  it('changes nothing else of a rejection or another error', async () => {
     const moved = (await relocated(refusal('a', ['Retry-After', '1']), (problem) => ({ ...problem, path: 'b' })).catch(
       (thrown: unknown) => thrown,
     )) as Refused;

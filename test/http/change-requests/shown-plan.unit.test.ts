@@ -9,8 +9,8 @@ const EVENTS = [
   { type: 'field.updated', collection: 'new', field: 'other' },
 ] as unknown as NewEvent[];
 
-describe('what a change request would lose', () => {
-  it('is what it deletes, kept in the trash unless it is purged or nothing is kept there', () => {
+describe('the losses of a change request', () => {
+  it('are its deletions, kept in the trash unless purged or without retention', () => {
     for (const [purge, keepDeleted, kept] of [
       [false, 1, true],
       [false, 0, false],

@@ -20,13 +20,13 @@ function refusalOf(work: () => unknown): [path: string | undefined, message: str
   throw new Error('it was taken');
 }
 
-describe('what is acknowledged with a change', () => {
+describe('acknowledgements of a change', () => {
   const findings = [
     { code: 'LOSES_DATA', place: 'a.b' },
     { code: 'REWRITES_TABLE', place: 'a' },
   ];
 
-  it('is taken out of the body, and told at its places there', () => {
+  it('are removed from the body and reported at their locations', () => {
     const given = call({ hash: 'x', acknowledge: findings });
     const { req, body } = takeAcknowledged(given);
     expect(body).to.deep.equal({ hash: 'x' });
@@ -35,7 +35,7 @@ describe('what is acknowledged with a change', () => {
     expect(known?.at?.(1)).to.deep.equal(['acknowledge', 1]);
   });
 
-  it('is told in the header of what has no room for it', () => {
+  it('are read from the header if the body cannot contain them', () => {
     for (const body of [undefined, null, [], 'acknowledge', { hash: 'x' }]) {
       const given = call(body, 'LOSES_DATA:a.b');
       expect(takeAcknowledged(given)).to.equal(given);
@@ -49,7 +49,7 @@ describe('what is acknowledged with a change', () => {
     ]);
   });
 
-  it('is refused at every place where it is something else', () => {
+  it('are rejected at every invalid location', () => {
     const refused = (acknowledge: unknown) => refusalOf(() => takeAcknowledged(call({ acknowledge })));
     const whole = [['acknowledge', 'must be an array of at most 1000 objects with code and place']];
     for (const wrong of [null, {}, 'LOSES_DATA:a', Array.from({ length: 1_001 }, () => findings[0])]) {

@@ -40,8 +40,8 @@ function* history(): Generator<State> {
   for (const step of steps) yield (state = step());
 }
 
-describe('texts that are kept', () => {
-  it('of the snapshot are what JSON.stringify makes of it, after every change', () => {
+describe('cached texts', () => {
+  it('of the snapshot equal the output of JSON.stringify after every change', () => {
     const textOf = textOfSnapshots();
     for (const state of history()) {
       expect(textOf(state, everything)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
@@ -50,7 +50,7 @@ describe('texts that are kept', () => {
     }
   });
 
-  it('of any snapshot are what JSON.stringify makes of it', () => {
+  it('of any snapshot equal the output of JSON.stringify', () => {
     const textOf = textOfSnapshots();
     fc.assert(
       fc.property(schemaState, (state) => {
@@ -60,7 +60,7 @@ describe('texts that are kept', () => {
     );
   });
 
-  it('of collections are what JSON.stringify makes of each, by name, after every change', () => {
+  it('of collections equal the output of JSON.stringify after every change, by name', () => {
     const texts = createCollectionTexts({ schema: 'public', serviceSchema: 'service' }, [system]);
     for (const state of history()) {
       const documents = runToEnd(collectionsInOrder(state)).map((node) =>
@@ -78,7 +78,7 @@ describe('texts that are kept', () => {
     }
   });
 
-  it('show the primary key that a foreign key points at, when it becomes another', () => {
+  it('show the new primary key of a referenced table', () => {
     const texts = createCollectionTexts({ schema: 'public', serviceSchema: 'service' }, []);
     const before = withRelations();
     expect(texts.one(before, 'articles')).include('REFERENCES \\"public\\".\\"authors\\" (\\"id\\")');

@@ -55,7 +55,7 @@ function nameOf({ name, attributes }: Element): string {
 const written = (root: string, value: unknown): string => [...xmlTexts(root, value)].join('');
 
 describe('XML', () => {
-  it('writes members as elements, array elements as items, and says what is no string', () => {
+  it('writes members as elements and array elements as items, and marks values that are not strings', () => {
     expect(written('snapshot', { version: 1, note: null, hidden: false, empty: [], list: ['a', { b: 'c' }] })).equal(
       [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -76,7 +76,7 @@ describe('XML', () => {
     );
   });
 
-  it('holds any text and any name, well-formed', () => {
+  it('represents any text and any name in well-formed XML', () => {
     const texts = ['<a>&amp;"\'', ']]>', '\r\n\t', ' a ', '\u0000', '\u0007', '\ufffe', '\u0085', 'ü😀', ''];
     const names = [
       'a b',
@@ -98,7 +98,7 @@ describe('XML', () => {
     expect(valueOf(parse(written('snapshot', value)))).deep.equal(value);
   });
 
-  it('reads back any JSON value', () => {
+  it('reads back as the same JSON value', () => {
     const value = fc
       .jsonValue({ maxDepth: 5, stringUnit: character })
       .map((found) => JSON.parse(JSON.stringify(found)) as unknown);

@@ -15,7 +15,7 @@ const refusalOf = (text: string, limits?: YamlLimits): string => {
 };
 
 describe('YAML', () => {
-  it('reads back as the same value, whatever a string looks like', () => {
+  it('reads back as the same string', () => {
     const texts = ['y', 'no', 'On', '~', 'null', '', '2020-01-01', '2020-01-01T00:00:00Z', '12:30:45', '0x1f', '0o17'];
     const more = [
       '017',
@@ -43,7 +43,7 @@ describe('YAML', () => {
     expect(parseYaml(writeYaml(object))).deep.equal(object);
   });
 
-  it('reads back any JSON value', () => {
+  it('reads back as the same JSON value', () => {
     const value = fc
       .jsonValue({ maxDepth: 5, stringUnit: character })
       .map((found) => JSON.parse(JSON.stringify(found)) as unknown);
@@ -55,7 +55,7 @@ describe('YAML', () => {
     );
   });
 
-  it('keeps what other readers take for dates and booleans as strings', () => {
+  it('quotes strings that other parsers take for dates and booleans', () => {
     expect(parseYaml('a: 2020-01-01\nb: y\nc: no\nd: 1_000\ne: 0b1')).deep.equal({
       a: '2020-01-01',
       b: 'y',
@@ -65,14 +65,14 @@ describe('YAML', () => {
     });
   });
 
-  it('gives a member called __proto__ as a member', () => {
+  it('reads a member called __proto__ as a member', () => {
     const value = parseYaml('__proto__: {polluted: true}\nconstructor: 1') as object;
     expect(Object.keys(value)).deep.equal(['__proto__', 'constructor']);
     expect(Object.getPrototypeOf(value)).equal(Object.prototype);
     expect(({} as Record<string, unknown>)['polluted']).equal(undefined);
   });
 
-  it('folds no long text', () => {
+  it('does not fold long text', () => {
     const text = 'a word and '.repeat(50).trim();
     expect(writeYaml({ text })).equal(`text: ${text}\n`);
   });
@@ -81,7 +81,7 @@ describe('YAML', () => {
     expect(parseYaml('a: &x {b: 1}\nc: *x\nd: [*x]')).deep.equal({ a: { b: 1 }, c: { b: 1 }, d: [{ b: 1 }] });
   });
 
-  it('refuses aliases that stand for too much, or for what holds them', () => {
+  it('rejects aliases that expand too much or contain themselves', () => {
     const levels = Array.from({ length: 9 }, (_, level) => {
       const item = level === 0 ? 'x' : `*a${level - 1}`;
       return `a${level}: &a${level} [${Array.from({ length: 9 }, () => item).join(', ')}]`;
@@ -91,7 +91,7 @@ describe('YAML', () => {
     expect(refusalOf('a: *b')).match(/^unidentified alias "b"/);
   });
 
-  it('counts values and characters, those behind an alias each time', () => {
+  it('limits values and characters, counting aliases each time', () => {
     for (const [text, values, characters] of [
       ['a: &x abc\nb: *x', 5, 8],
       ['- &x [1, [2, &y {a: b}]]\n- *x\n- *y', 18, 10],
@@ -109,7 +109,7 @@ describe('YAML', () => {
     }
   });
 
-  it('refuses duplicate keys, tags, several documents, none, and what is too deep, saying where', () => {
+  it('rejects duplicate keys, tags, several documents, none, and deep nesting, with the location', () => {
     expect(refusalOf('a: 1\nb: 2\na: 3')).equal('duplicated mapping key (line 3, column 1)');
     expect(refusalOf('a: !!js/function x')).match(/unknown .*tag/);
     expect(refusalOf('a: !mine x')).match(/unknown .*tag/);

@@ -5,8 +5,8 @@ import type { HttpDeps } from '../../../src/http/deps.js';
 const MESSAGES = (shape: typeof subject | typeof order | typeof type, text: string) =>
   shape.safeParse(text).error?.issues.map(({ message }) => message);
 
-describe('which part of the log is asked for', () => {
-  it('goes on where a page ended, within what was asked for', () => {
+describe('the filter of the log', () => {
+  it('continues where a page ended, within the original filter', () => {
     expect(beyond({ collection: 'a', after: 5 }, 'asc', 9)).to.deep.equal({ collection: 'a', after: 9 });
     expect(beyond({ after: 9, before: 20 }, 'asc', 5)).to.deep.equal({ after: 9, before: 20 });
     expect(beyond({}, 'asc', undefined)).to.deep.equal({ after: 0 });
@@ -16,7 +16,7 @@ describe('which part of the log is asked for', () => {
     expect(beyond({}, 'desc', 5)).to.deep.equal({ before: 5 });
   });
 
-  it('names a subject by its kind, or by its kind and its id', () => {
+  it('selects a subject by kind, or by kind and id', () => {
     for (const text of ['log', 'log:', 'log:4', 'x:a:b']) expect(MESSAGES(subject, text)).to.equal(undefined);
     for (const text of ['', ':4']) {
       expect(MESSAGES(subject, text)).to.deep.equal(['must be a kind of subject (log), or one with its id (log:42).']);
@@ -27,14 +27,14 @@ describe('which part of the log is asked for', () => {
     expect(subjectFilter('log:')).to.deep.equal({ subjectKind: 'log', subjectId: '' });
   });
 
-  it('has an order and a type of events that there are', () => {
+  it('accepts only known orders and event types', () => {
     for (const text of ['asc', 'desc']) expect(MESSAGES(order, text)).to.equal(undefined);
     expect(MESSAGES(order, 'up')).to.deep.equal(['must be asc or desc.']);
     expect(MESSAGES(type, 'field.created')).to.equal(undefined);
     expect(MESSAGES(type, 'field.seen')?.[0]).to.match(/^must be one of .*\bfield\.created, .*[^,]\.$/);
   });
 
-  it('begins and ends at positions, both of them included, as are the events at a time', async () => {
+  it('includes events at both bounds, positions and times', async () => {
     const asked: string[] = [];
     const history = {
       positionBefore: async (time: Date) => {

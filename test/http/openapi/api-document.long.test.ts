@@ -37,8 +37,8 @@ const operation = (id: string) => operations.find(({ operationId }) => operation
 const typeOf = (id: string, parameter: string) =>
   operation(id).parameters.find(({ name, in: place }) => name === parameter && place !== 'path');
 
-describe('the OpenAPI document, read', () => {
-  it('passes the recommended rules of a linter without a remark', async () => {
+describe('the OpenAPI document', () => {
+  it('passes the recommended rules of a linter', async () => {
     const config = await createConfig({ extends: ['recommended'] });
     const remarks = (of: object) =>
       lintDocument({
@@ -66,7 +66,7 @@ describe('the OpenAPI document, read', () => {
     ]);
   });
 
-  it('says something of every route, and of nothing else', () => {
+  it('describes every route and nothing else', () => {
     const shown = operations.map(
       ({ path, method }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
     );
@@ -76,7 +76,7 @@ describe('the OpenAPI document, read', () => {
     expect(document['servers']).deep.include({ url: '/', description: 'This service' });
   });
 
-  it('gives parameters the types that clients think in', () => {
+  it('uses client types for parameters', () => {
     expect(typeOf('listCollections', 'limit')?.schema).deep.equal({ type: 'integer', minimum: 0 });
     expect(typeOf('listEvents', 'limit')?.schema).deep.equal({ type: 'integer', minimum: 1, maximum: 1000 });
     expect(typeOf('listUsers', 'limit')?.schema).deep.equal({ type: 'integer', minimum: 0, maximum: 1000 });
@@ -86,7 +86,7 @@ describe('the OpenAPI document, read', () => {
     expect(typeOf('getPastSnapshot', 'at')?.schema).deep.equal({ type: 'string' });
   });
 
-  it('knows the other answers: nothing, files, streams', () => {
+  it('describes other responses: none, files, streams', () => {
     const media = (id: string, status = '200') => Object.keys(operation(id).responses[status]?.content ?? {});
     expect(Object.keys(operation('applyDiff').responses)).include.members(['200', '204', '409', '412', '422']);
     expect(media('exportLog')).deep.equal(['application/x-ndjson']);
@@ -97,7 +97,7 @@ describe('the OpenAPI document, read', () => {
     expect(media('getHealth', '503')).deep.equal(['application/json']);
   });
 
-  it('names every code of a refusal, with its status', () => {
+  it('lists every error code with its status', () => {
     const { schemas, responses } = document.components;
     const text = JSON.stringify(schemas?.['Errors']);
     const told = Object.values(responses ?? {}).flatMap(({ description }) => String(description).split(', '));
@@ -108,7 +108,7 @@ describe('the OpenAPI document, read', () => {
     expect(operation('listUsers').responses).property('403');
   });
 
-  it('types events one by one, and asks of a PATCH nothing that it needs not', () => {
+  it('describes event types individually, and requires nothing optional of a PATCH', () => {
     const { schemas = {} } = document.components;
     expect(JSON.stringify(schemas['Event'])).include('CollectionCreatedEvent').include('LogAcknowledgedEvent');
     expect(schemas['FieldCreatedEvent']?.['required']).include('data');
@@ -118,18 +118,18 @@ describe('the OpenAPI document, read', () => {
     expect(JSON.stringify(document)).not.include('__schema');
   });
 
-  it('has examples of bodies and of shapes, which the linter holds to what they are examples of', () => {
+  it('has valid examples for bodies and shapes', () => {
     const bodies = operations.flatMap(({ requestBody }) => requestBody?.content['application/json'] ?? []);
     expect(bodies.filter(({ example }) => example !== undefined).length).greaterThan(10);
     const shapes = Object.values(document.components['schemas'] ?? {}).filter((schema) => 'examples' in schema);
     expect(shapes.length).greaterThan(3);
   });
 
-  it('is what docs/api.md says (npm run docs:api)', () => {
+  it('matches docs/api.md (npm run docs:api)', () => {
     expect(saidIn(readPage('docs/api.md'))).deep.equal(saidIn(apiReference(document)));
   });
 
-  it('is a page whose links lead somewhere, and that loads nothing', () => {
+  it('renders a page with working links that loads nothing', () => {
     const page = pageOf(document);
     const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
     const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
@@ -140,7 +140,7 @@ describe('the OpenAPI document, read', () => {
   });
 });
 
-describe('what holds the tests to the document', () => {
+describe('the response checks of the tests', () => {
   const answered = { method: 'GET', path: '/users/me', sent: undefined, status: 200, contentType: 'application/json' };
   const me = {
     id: '00000000-0000-4000-8000-000000000000',
@@ -154,12 +154,12 @@ describe('what holds the tests to the document', () => {
     expect(() => holdToContract({ ...answered, received: { data: me }, ...observed })).throw(/document|media type/);
   };
 
-  it('lets through what is right', () => {
+  it('accept valid responses', () => {
     holdToContract({ ...answered, received: { data: me } });
     holdToContract({ ...answered, path: '/users/me?fields=id', received: { data: { id: me.id } } });
   });
 
-  it('notices members too many, too few and wrong, other statuses, media and bodies', () => {
+  it('report extra, missing and invalid members, and other statuses, types and bodies', () => {
     fails({ received: { data: { ...me, more: 1 } } });
     fails({ received: { data: { ...me, role: undefined } } });
     fails({ received: { data: { ...me, created_at: 'yesterday' } } });

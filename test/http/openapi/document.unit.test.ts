@@ -12,7 +12,7 @@ const of = (path: string, body?: 'json') =>
   openRoute({ method: 'get', path, query: z.strictObject({}), ...(body && { body }), handle: () => noContent() });
 
 describe('the OpenAPI document', () => {
-  it('says what it always says', async () => {
+  it('matches the recorded document', async () => {
     const { info, ...document } = documentOfRoutes();
     const transcript = createTranscript('openapi.yaml');
     // JSON leaves out what is undefined, as an answer does. A line is a parameter, an answer, or a member of a shape.
@@ -21,13 +21,13 @@ describe('the OpenAPI document', () => {
     await transcript.expectAsBefore();
   });
 
-  it('is not made while anything of a route is untold', () => {
+  it('requires a description of every route', () => {
     expect(openApiDocument([of('/server/ping')], '1.2.3')['info']).deep.include({ version: '1.2.3' });
     expect(() => openApiDocument([of('/somewhere')], '1.2.3')).throw('nothing is said of get /somewhere');
     expect(() => openApiDocument([of('/server/ping', 'json')], '1.2.3')).throw('nothing is said of a body');
   });
 
-  it('has one shape of a name', () => {
+  it('requires unique shape names', () => {
     const components = createComponents();
     const named = (shape: z.ZodType) => components.schemaOf(shape.meta({ id: 'Name' }), 'output');
     const reference = { $ref: '#/components/schemas/Name' };

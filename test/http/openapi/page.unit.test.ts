@@ -59,13 +59,13 @@ const DOCUMENT = {
 };
 
 describe('the page of the OpenAPI document', () => {
-  it('shows all of it, with letters of HTML as what they stand for', async () => {
+  it('shows the whole document with HTML escaped', async () => {
     const transcript = createTranscript('api-page.html');
     transcript.add(pageOf(DOCUMENT).trimEnd());
     await transcript.expectAsBefore();
   });
 
-  it('may use its own style, and nothing else', () => {
+  it('may use its own style and nothing else', () => {
     const [, style = ''] = pageOf(DOCUMENT).match(/<style>(.*)<\/style>/s) ?? [];
     const hash = createHash('sha256').update(style).digest('base64');
     expect(PAGE_POLICY).equal(

@@ -16,12 +16,12 @@ function told(body: unknown, member?: string): string[] {
 const DEFAULT = { findings: {}, collections: [], online_above_rows: null, approvals: 1, author_may_approve: true };
 
 describe('the body of a policy', () => {
-  it('is as by default where it says nothing', () => {
+  it('gets defaults for missing members', () => {
     expect(readPolicyBody({})).to.deep.equal(DEFAULT);
     expect(readPolicyBody({ approvals: 2 }, 'policy')).to.deep.equal({ ...DEFAULT, approvals: 2 });
   });
 
-  it('is taken as it is, to its limits', () => {
+  it('is accepted up to its limits', () => {
     for (const body of [
       {
         findings: { LOSES_DATA: 'refuse' },
@@ -36,7 +36,7 @@ describe('the body of a policy', () => {
     }
   });
 
-  it('is refused at each place that is none, in the words of what stands there', () => {
+  it('is rejected at each invalid location, naming the actual value', () => {
     const [rule, unknown] = [
       { pattern: 'a', findings: {} },
       'is not the code of a finding; docs/findings.md has all of them',
@@ -68,7 +68,7 @@ describe('the body of a policy', () => {
     }
   });
 
-  it('stops nothing that is only shown', () => {
+  it('cannot block findings that are informational only', () => {
     const shownOnly = (action: string) => told({ findings: { ROWS_IN_THE_WAY: action } });
     for (const action of ['off', 'note', 'warn']) expect(shownOnly(action), action).to.deep.equal([]);
     for (const action of ['acknowledge', 'approve', 'refuse']) {
@@ -78,7 +78,7 @@ describe('the body of a policy', () => {
     }
   });
 
-  it('has no finding called __proto__, which JSON can say', () => {
+  it('rejects a finding called __proto__', () => {
     const hidden = JSON.parse('{"findings":{"__proto__":"off"}}') as object;
     const problem = 'is not the code of a finding';
     expect(told(hidden)).to.deep.equal([`findings.__proto__: ${problem}`]);

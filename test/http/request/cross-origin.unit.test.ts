@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { expect } from 'chai';
 import { crossOrigin } from '../../../src/http/request/cross-origin.js';
 
-describe('what browsers are told about pages of other origins', () => {
+describe('CORS headers', () => {
   let server: Server;
 
   before((done) => {
@@ -26,7 +26,7 @@ describe('what browsers are told about pages of other origins', () => {
   const VARY = { vary: 'Origin' };
   const EXPOSED = 'ETag,Location,Retry-After,X-Batch-Id,X-Log-Lag,X-Log-Position,X-Request-Id,X-Warnings';
 
-  it('is who may ask, how, and what they see', async () => {
+  it('list allowed origins, methods and visible headers', async () => {
     for (const origin of ['https://one.example', 'https://two.example']) {
       const own = {
         ...VARY,
@@ -45,7 +45,7 @@ describe('what browsers are told about pages of other origins', () => {
     }
   });
 
-  it('is nothing that would let any other page see the answer', async () => {
+  it('never expose a response to other origins', async () => {
     for (const origin of ['https://three.example', 'http://one.example', 'null', undefined]) {
       expect(await told('GET', origin)).to.not.have.property('access-control-allow-origin');
     }

@@ -5,8 +5,8 @@ import { moment, pageSize, requireInLog } from '../../../src/http/request/histor
 const told = (shape: typeof moment | typeof pageSize, text: string) =>
   shape.safeParse(text).error?.issues.map(({ message }) => message);
 
-describe('parameters of the history', () => {
-  it('name a moment: a position, a time with its zone, a day, or now', () => {
+describe('history parameters', () => {
+  it('accept a position, a time with its zone, a day, or now', () => {
     const time = (text: string) => ({ kind: 'time', time: new Date(text) });
     for (const [text, expected] of [
       ['now', { kind: 'now' }],
@@ -44,7 +44,7 @@ describe('parameters of the history', () => {
     }
   });
 
-  it('name how many items a page has, from 1 to 1000', () => {
+  it('accept a page size from 1 to 1000', () => {
     expect(pageSize.parse(undefined)).equal(100);
     for (const size of [1, 1_000]) expect(pageSize.parse(String(size))).equal(size);
     for (const text of ['0', '1001', '', '-1', '1e3', '10000']) {
@@ -52,7 +52,7 @@ describe('parameters of the history', () => {
     }
   });
 
-  it('name a place of the log that they were read from: another log is told to be one', async () => {
+  it('accept a cursor with a hash, and report another log', async () => {
     const asked: unknown[] = [];
     const history = (answer: boolean) => ({
       holds: async (place: { position: number; hash: string }) => {

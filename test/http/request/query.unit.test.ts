@@ -44,7 +44,7 @@ describe('readQuery', () => {
     for (const query of ['', '?', '?force=false', '?force=0']) expect(read(query).force, query).equal(false);
   });
 
-  it('refuses any other boolean, naming the parameter', () => {
+  it('rejects any other boolean and names the parameter', () => {
     for (const query of ['?force=yes', '?force=TRUE', '?force=2']) {
       expect(problemsOf(query)).deep.equal([
         { code: 'INVALID_QUERY', message: '"force" must be true or false (empty or 1, or 0).', path: 'force' },
@@ -52,7 +52,7 @@ describe('readQuery', () => {
     }
   });
 
-  it('reads non-negative integers and refuses everything else', () => {
+  it('reads non-negative integers and rejects everything else', () => {
     expect(read('?offset=0').offset).equal(0);
     expect(read('?offset=12').offset).equal(12);
     for (const value of ['', '-1', '1.5', 'abc', '1e3', '99999999999999999', '%20']) {
@@ -63,18 +63,18 @@ describe('readQuery', () => {
     expect(read('?offset=999999999999999').offset).equal(999_999_999_999_999);
   });
 
-  it('reads how many items a page has, up to 1000', () => {
+  it('reads a page size up to 1000', () => {
     expect(read('').limit).equal(100);
     for (const limit of [0, 1_000]) expect(read(`?limit=${limit}`).limit).equal(limit);
     expect(problemsOf('?limit=1001')).deep.equal(refusal('limit', '"limit" must be an integer from 0 to 1000.'));
   });
 
-  it('takes white space and a plus sign as forms send them, and nothing for a name alone', () => {
+  it('decodes white space and plus signs like forms, and treats a bare name as empty', () => {
     expect(read('?names=a+b,c%2Bd&force')).deep.include({ names: ['a b', 'c+d'], force: true });
     expect(read('?&names=a=b&').names).deep.equal(['a=b']);
   });
 
-  it('joins what is given several times where it is a list', () => {
+  it('joins repeated list parameters', () => {
     expect(read('?fields=a&fields=b,c').fields).equal('a,b,c');
   });
 
@@ -90,7 +90,7 @@ describe('readQuery', () => {
     }
   });
 
-  it('splits names at commas, with double quotes around those that hold one', () => {
+  it('splits names at commas and respects double quotes', () => {
     expect(read('?names=a,b+c,d%2Fe').names).deep.equal(['a', 'b c', 'd/e']);
     expect(read('?names=%22a,b%22,c').names).deep.equal(['a,b', 'c']);
     expect(read('?names=%22a%22%22b%22').names).deep.equal(['a"b']);
@@ -105,14 +105,14 @@ describe('readQuery', () => {
     }
   });
 
-  it('refuses unknown parameters, each by its name, whatever it is called', () => {
+  it('rejects unknown parameters by name, whatever it is', () => {
     expect(problemsOf('?=1')).deep.equal(refusal('', 'There is no query parameter "" here.'));
     expect(problemsOf('?x=1&__proto__=2&constructor')).deep.equal(
       ['x', '__proto__', 'constructor'].flatMap((name) => refusal(name, `There is no query parameter "${name}" here.`)),
     );
   });
 
-  it('refuses a parameter that is given twice, and malformed percent-encoding', () => {
+  it('rejects repeated parameters and malformed percent-encoding', () => {
     expect(problemsOf('?force&force=0')).deep.equal(refusal('force', '"force" is given more than once.'));
     const malformed = 'The query holds a malformed percent-encoding.';
     expect(problemsOf('?offset=%zz')).deep.equal(refusal('%zz', malformed));
@@ -120,7 +120,7 @@ describe('readQuery', () => {
     expect(problemsOf('?=%zz')).deep.equal(refusal('%zz', malformed));
   });
 
-  it('refuses text that PostgreSQL has no place for, in queries and in paths', () => {
+  it('rejects text that PostgreSQL cannot store, in queries and paths', () => {
     const fault = (name: string) =>
       refusal(name, `${JSON.stringify(name)} must not hold the character NUL, which PostgreSQL cannot store.`);
     expect(problemsOf('?names=a%00')).deep.equal(fault('names'));

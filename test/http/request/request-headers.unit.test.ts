@@ -35,7 +35,7 @@ function refusalOf(header: string, act: () => unknown): string | undefined {
 }
 
 describe('request headers', () => {
-  it('X-Request-Id is taken when it is sane, and made up otherwise', () => {
+  it('X-Request-Id is used if it is safe, and generated otherwise', () => {
     for (const id of ['a-B_1.2', 'x'.repeat(128)]) expect(requestIdOf(request({ 'x-request-id': id }))).equal(id);
     for (const id of ['', 'a b', 'a\tb', 'ä', 'x'.repeat(129)]) {
       expect(requestIdOf(request({ 'x-request-id': id })), id).match(/^[0-9a-f-]{36}$/);
@@ -43,7 +43,7 @@ describe('request headers', () => {
     expect(requestIdOf(request({}))).match(/^[0-9a-f-]{36}$/);
   });
 
-  it('traceparent is kept where it is valid, and ignored where it is not', () => {
+  it('traceparent is stored if it is valid, and ignored otherwise', () => {
     const trace = `${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const kept = (traceparent: string) => traceparentOf(request({ traceparent }));
     expect(kept(`00-${trace}`)).equal(`00-${trace}`);
@@ -63,7 +63,7 @@ describe('request headers', () => {
     for (const each of wrong) expect(kept(each), each).equal(undefined);
   });
 
-  it('Authorization is a bearer token, or something that is refused', () => {
+  it('Authorization must be a bearer token', () => {
     expect(bearerToken(request({}))).equal(null);
     for (const header of ['Bearer abc', 'bearer abc', 'BEARER  abc']) {
       expect(bearerToken(request({ authorization: header }))).equal('abc');
@@ -97,7 +97,7 @@ describe('request headers', () => {
     }
   });
 
-  it('If-Match is one tag, or * for none in particular; a weak one matches nothing', () => {
+  it('If-Match is one tag or *, and a weak tag matches nothing', () => {
     expect(ifMatchOf(request({}))).equal(undefined);
     expect(ifMatchOf(request({ 'if-match': '*' }))).equal(undefined);
     expect(ifMatchOf(request({ 'if-match': ' * ' }))).equal(undefined);
@@ -112,7 +112,7 @@ describe('request headers', () => {
     }
   });
 
-  it('X-Log-Position-At-Least is a position, or one with the hash of its event', () => {
+  it('X-Log-Position-At-Least is a position, optionally with a hash', () => {
     const atLeast = (text: string) => atLeastOf(request({ 'x-log-position-at-least': text }));
     expect(atLeastOf(request({}))).equal(undefined);
     expect(atLeast('0')).deep.equal({ position: 0 });
@@ -146,7 +146,7 @@ describe('request headers', () => {
     }
   });
 
-  it('User-Agent and the address are kept short and plain', () => {
+  it('User-Agent and address are truncated and sanitized', () => {
     expect(userAgentOf(request({}))).equal(null);
     expect(userAgentOf(request({ 'user-agent': '' }))).equal(null);
     expect(userAgentOf(request({ 'user-agent': 'x'.repeat(600) }))).equal('x'.repeat(512));

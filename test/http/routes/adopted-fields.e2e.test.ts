@@ -17,14 +17,14 @@ describe('a column of an adopted table', function () {
   });
   afterEach(() => expectConsistent(service.databaseUrl));
 
-  it('changes its type where constraints, indexes and generated columns name it', async () => {
+  it('changes its type while constraints, indexes and generated columns name it', async () => {
     await api.ok('PATCH', '/fields/old/v', { type: 'text' });
     await api.ok('PATCH', '/fields/old/n', { type: 'bigInteger' });
     expect(await catalogColumn(api, 'old', 'v')).to.include({ type: 'text' });
     expect(await api.sql('SELECT n::int, g FROM old')).to.deep.equal([{ n: 1, g: 2 }]);
   });
 
-  it('is found to differ when a constraint really changes', async () => {
+  it('is reported as drift when a constraint really changes', async () => {
     await api.sql(`ALTER TABLE old DROP CONSTRAINT old_v_check, ADD CONSTRAINT old_v_check CHECK (v <> 'y')`);
     const { data } = await api.ok<{ data: { ok: boolean; differences: { member: string }[] } }>(
       'GET',
@@ -34,7 +34,7 @@ describe('a column of an adopted table', function () {
     await api.sql(`ALTER TABLE old DROP CONSTRAINT old_v_check, ADD CONSTRAINT old_v_check CHECK (v <> 'x')`);
   });
 
-  it('changes a default that was SQL, and a serial into nothing and back into counting', async () => {
+  it('changes an SQL default, and a serial to none and back', async () => {
     await api.ok('PATCH', '/fields/old/d', { schema: { default_value: 'CURRENT_DATE' } });
     await api.ok('PATCH', '/fields/old/s', { schema: { has_auto_increment: false } });
     expect(await catalogColumn(api, 'old', 's')).to.include({ default: null, identity: '' });
@@ -42,7 +42,7 @@ describe('a column of an adopted table', function () {
     expect(await catalogColumn(api, 'old', 's')).to.include({ identity: 'd' });
   });
 
-  it('of a type without a name keeps its type: meta, comment and index change, a change of the type is refused with the reason', async () => {
+  it('of an unnamed type keeps its type, and rejects a type change with the reason', async () => {
     await api.ok('PATCH', '/fields/old/arr', { meta: { note: 'x' }, schema: { comment: 'y' } });
     expect(await catalogColumn(api, 'old', 'arr')).to.include({ type: 'integer[]', comment: 'y' });
     const refused = { status: 400, code: 'INVALID_PAYLOAD' };

@@ -9,7 +9,7 @@ import { key, plain } from './columns.js';
 const TAKEN = { status: 409, code: 'ALREADY_EXISTS' };
 const LATER = '?concurrentIndexCreation';
 
-describe('the name of an index that is built after the commit', function () {
+describe('the name of a deferred index', function () {
   this.timeout(60_000);
   const { service, api } = withService({
     each: true,
@@ -43,7 +43,7 @@ describe('the name of an index that is built after the commit', function () {
     return rows.map(({ index }) => index);
   };
 
-  it('is not that of an adopted index, which stays', async () => {
+  it('avoids an adopted index, which stays', async () => {
     await api.sql(
       'CREATE TABLE adop (id int PRIMARY KEY, z int, w int); CREATE UNIQUE INDEX eg_x_index ON adop (z, w)',
     );
@@ -64,7 +64,7 @@ describe('the name of an index that is built after the commit', function () {
     expect(await indexes()).to.deep.equal(['eg_x_index on adop']);
   });
 
-  it('is not that of another collection', async () => {
+  it('cannot be that of another collection', async () => {
     await create('ey', plain('x', 'integer', { is_indexed: true }));
     await create('ex', plain('x', 'integer'));
     for (const query of ['', LATER]) {
@@ -79,7 +79,7 @@ describe('the name of an index that is built after the commit', function () {
     expect(await indexes()).to.deep.equal(['ex_renamed on ex', 'ey_x_index on ey']);
   });
 
-  it('is kept from the acceptance on, not only from the building', async () => {
+  it('is reserved from acceptance on', async () => {
     const fields = [key('id'), plain('x', 'integer', { is_indexed: true })];
     const both = await api.refused({ ...TAKEN, also: ['[1].collection'] }, 'POST', `/collections${LATER}`, [
       { collection: 'ts', schema: {}, fields },
@@ -99,7 +99,7 @@ describe('the name of an index that is built after the commit', function () {
     expect(await indexes()).to.deep.equal(['ts_x_index on other']);
   });
 
-  it('is not that of the primary key', async () => {
+  it('cannot be that of the primary key', async () => {
     await create('pk1', plain('x', 'integer'));
     const { message } = await api.refused(
       { ...TAKEN, at: 'schema.is_indexed' },
@@ -110,7 +110,7 @@ describe('the name of an index that is built after the commit', function () {
     expect(message).to.include('"pk1_pkey" is the name of another constraint of "pk1"');
   });
 
-  it('is not that of a table, a view or a sequence', async () => {
+  it('cannot be that of a table, a view or a sequence', async () => {
     await create('tq', plain('x', 'integer'));
     for (const [text, drop, kind] of [
       ['CREATE TABLE tq_x_index (a int)', 'DROP TABLE tq_x_index', 'table'],
@@ -129,7 +129,7 @@ describe('the name of an index that is built after the commit', function () {
     expect(await indexes()).to.deep.equal(['tq_x_index on tq']);
   });
 
-  it('may be had again and again by the same field', async () => {
+  it('can be reused by the same field repeatedly', async () => {
     await create('t', plain('x', 'integer'));
     for (let round = 0; round < 5; round += 1) {
       await api.ok('PATCH', `/fields/t/x${LATER}`, indexed(true));
@@ -140,7 +140,7 @@ describe('the name of an index that is built after the commit', function () {
     expect(await indexes()).to.deep.equal(['t_x_index on t']);
   });
 
-  it('may be that of what a failed build left', async () => {
+  it('may be that of an invalid index of a failed build', async () => {
     await create('t', plain('x', 'integer'));
     await api.sql('CREATE INDEX t_x_index ON t (x)');
     await api.refused(TAKEN, 'PATCH', `/fields/t/x${LATER}`, indexed(true));
@@ -156,7 +156,7 @@ describe('the name of an index that is built after the commit', function () {
     expect(row?.valid).to.equal(true);
   });
 
-  it('no longer stands for what was made of it by hand', async () => {
+  it('no longer identifies an index that was replaced by hand', async () => {
     await api.sql('CREATE TABLE hand (z int)');
     await create('dx', plain('x', 'integer', { is_indexed: true }), plain('y', 'integer', { is_indexed: true }));
     await api.sql(`DROP INDEX dx_x_index, dx_y_index;
@@ -168,14 +168,14 @@ describe('the name of an index that is built after the commit', function () {
     expect(await indexes()).to.deep.equal(['dx_x_index on hand', 'dx_y_index on hand']);
   });
 
-  it('follows one that was renamed by hand', async () => {
+  it('follows a manual rename', async () => {
     await create('t', plain('x', 'integer', { is_indexed: true }));
     await api.sql('ALTER INDEX t_x_index RENAME TO other');
     await api.ok('PATCH', '/fields/t/x', { schema: { extras: { index_name: 'other' } } });
     expect(await indexes()).to.deep.equal(['other on t']);
   });
 
-  it('of a table of indexes that fields do not say is looked at before it is dropped, too', async () => {
+  it('is checked before a drop for adopted indexes too', async () => {
     await api.sql(
       'CREATE TABLE a (id int PRIMARY KEY, x int, y int); CREATE INDEX a_xy ON a (x, y); CREATE TABLE b (z int)',
     );

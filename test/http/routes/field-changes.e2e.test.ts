@@ -302,7 +302,7 @@ const CASES: Case[] = [
   },
 ];
 
-describe('a column is changed in place', function () {
+describe('a column changes in place', function () {
   this.timeout(60_000);
 
   const { api } = withService({ consistent: true });

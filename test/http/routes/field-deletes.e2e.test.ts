@@ -18,7 +18,7 @@ describe('deleting a field', function () {
     api.ok('POST', '/collections', { collection, schema: {}, fields, meta });
   const shown = async (path: string) => (await api.ok<{ data: Shown }>('GET', path)).data;
 
-  it('drops its column, its index and its values, and nothing else', async () => {
+  it('drops its column, its index and its values only', async () => {
     await create('t', [key('id'), plain('a', 'string', { is_indexed: true, is_unique: true }), plain('b', 'string')]);
     await api.sql(`INSERT INTO t VALUES (1, 'x', 'kept')`);
     await api.appends(['field.deleted t.a'], 'DELETE', '/fields/t/a');
@@ -27,7 +27,7 @@ describe('deleting a field', function () {
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'DELETE', '/fields/t/a');
   });
 
-  it('names the batch, whose events are the whole chain', async () => {
+  it('returns the batch with all events', async () => {
     await create('t', [key('id'), plain('status', 'string')], { archive_field: 'status' });
     const { headers } = await api.client('/fields/t/status', { method: 'DELETE' });
     const events = await api.sql('SELECT type FROM service.service_events WHERE batch = $1 ORDER BY position', [
@@ -42,7 +42,7 @@ describe('deleting a field', function () {
     expect([unchanged.status, unchanged.headers.get('x-batch-id')]).to.deep.equal([200, null]);
   });
 
-  it('primary key: refused, naming what points at it', async () => {
+  it('rejects a primary key and names its references', async () => {
     await create('one', [key('id')]);
     await create('many', [key('id'), plain('ref', 'integer')]);
     const alone = await api.refused(IN_USE, 'DELETE', '/fields/one/id');
@@ -53,7 +53,7 @@ describe('deleting a field', function () {
     expect(message).to.include('many.ref');
   });
 
-  it('many-to-one: its relation and the alias on the other side go with it', async () => {
+  it('deletes a many-to-one relation and the alias on its other side', async () => {
     await create('one', [key('id'), alias('list')]);
     await create('many', [key('id'), plain('ref', 'integer')]);
     await api.ok('POST', '/relations', {
@@ -71,7 +71,7 @@ describe('deleting a field', function () {
     expect((await shown('/collections/one'))['collection']).to.equal('one');
   });
 
-  it('the alias of the one side: the relation stays without it', async () => {
+  it('keeps the relation when its alias is deleted', async () => {
     await create('one', [key('id'), alias('list')]);
     await create('many', [key('id'), plain('ref', 'integer')]);
     const relation = { many_collection: 'many', many_field: 'ref', one_collection: 'one', one_field: 'list' };
@@ -80,7 +80,7 @@ describe('deleting a field', function () {
     expect(await shown('/relations/many/ref')).to.include({ one_field: null, one_collection: 'one' });
   });
 
-  it('sort_field of a relation, sort_field and archive_field of the collection: emptied', async () => {
+  it('clears sort_field and archive_field that name it', async () => {
     await create('one', [key('id')]);
     await create('many', [key('id'), plain('ref', 'integer'), plain('sort', 'integer')], {
       sort_field: 'sort',
@@ -101,7 +101,7 @@ describe('deleting a field', function () {
     expect(await shown('/relations/many/ref')).to.include({ sort_field: null });
   });
 
-  it('a foreign key of a junction: the far alias goes, the other half stays without a partner', async () => {
+  it('deletes the far alias of a junction, and the other half keeps no partner', async () => {
     await create('a', [key('id'), alias('bs')]);
     await create('b', [key('id'), alias('as')]);
     await create('a_b', [key('id'), plain('a', 'integer'), plain('b', 'integer')]);
@@ -122,7 +122,7 @@ describe('deleting a field', function () {
     expect(await shown('/relations/a_b/b')).to.include({ junction_field: null, one_field: 'as' });
   });
 
-  it('a group: the fields in it move to its own group', async () => {
+  it('moves the members of a group to its parent group', async () => {
     await create('t', [key('id'), alias('outer'), alias('inner', { group: 'outer' })]);
     await api.ok('POST', '/fields/t', { ...plain('a', 'string'), meta: { group: 'inner' } });
     await api.appends(['field.updated t.a', 'field.deleted t.inner'], 'DELETE', '/fields/t/inner');
@@ -131,7 +131,7 @@ describe('deleting a field', function () {
     expect((await shown('/fields/t/a'))['meta']).to.include({ group: null });
   });
 
-  it("a many-to-any's collection field: refused, naming the relation", async () => {
+  it('rejects the collection field of a many-to-any relation and names the relation', async () => {
     await create('one', [key('id')]);
     await create('any', [key('id'), plain('item', 'integer'), plain('kind', 'string')]);
     await api.ok('POST', '/relations', {
@@ -147,7 +147,7 @@ describe('deleting a field', function () {
     await api.ok('DELETE', '/fields/any/kind');
   });
 
-  it('a column that a generated one is computed from: refused, naming it', async () => {
+  it('rejects the input of a generated column and names that column', async () => {
     await create('t', [
       key('id'),
       plain('net', 'integer'),
@@ -173,7 +173,7 @@ describe('deleting a field', function () {
     await api.ok('DELETE', '/fields/t/net');
   });
 
-  it('a column of an adopted table that a view, a trigger or another default needs: refused, naming that', async () => {
+  it('rejects an adopted column with dependent views, triggers or defaults and names them', async () => {
     await api.sql(`CREATE TABLE held (id int PRIMARY KEY, v int, t int, n serial, m int);
       ALTER TABLE held ALTER m SET DEFAULT nextval('held_n_seq'); CREATE VIEW shows AS SELECT v FROM held;
       CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
@@ -189,7 +189,7 @@ describe('deleting a field', function () {
     }
   });
 
-  it('a column of an adopted table: the constraints and indexes that name it go with it, the others stay', async () => {
+  it('drops the constraints and indexes of an adopted column only', async () => {
     await api.sql(
       'CREATE TABLE old (id int PRIMARY KEY, a int, b int, c int, t text, n serial, CHECK (a < b), UNIQUE (b, c))',
     );
@@ -207,7 +207,7 @@ describe('deleting a field', function () {
     await api.appends(['collection.updated old', 'field.deleted old.n'], 'DELETE', '/fields/old/n');
   });
 
-  it('a system field, and fields that are not there', async () => {
+  it('rejects system fields and missing fields', async () => {
     await api.refused({ status: 403, code: 'FORBIDDEN' }, 'DELETE', '/fields/service_users/email');
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'DELETE', '/fields/nope/x');
   });

@@ -14,7 +14,7 @@ interface Offending {
 const REFUSED = { status: 422, code: 'DATABASE_REFUSED' };
 const INVALID = { status: 400, code: 'INVALID_PAYLOAD' };
 
-describe('a change that the rows do not allow', function () {
+describe('a change that existing rows violate', function () {
   this.timeout(60_000);
   let tables = 0;
 
@@ -37,7 +37,7 @@ describe('a change that the rows do not allow', function () {
     return { message, sqlstate: extensions['sqlstate'], offending: extensions['offending'] as Offending | undefined };
   };
 
-  it('NOT NULL over nulls: how many', async () => {
+  it('reports how many nulls violate NOT NULL', async () => {
     const table = await tableWith('string', {}, `VALUES (NULL), ('a'), (NULL)`);
     const { message, sqlstate, offending } = await refusedChange(table, { schema: { is_nullable: false } });
     expect(sqlstate).to.equal('23502');
@@ -45,14 +45,14 @@ describe('a change that the rows do not allow', function () {
     expect(offending).to.deep.equal({ kind: 'null', count: 2, more: false });
   });
 
-  it('NOT NULL over very many nulls: counting ends', async () => {
+  it('stops counting very many nulls', async () => {
     const table = await tableWith('string', {}, `SELECT NULL FROM generate_series(1, 1200)`);
     const { message, offending } = await refusedChange(table, { schema: { is_nullable: false } });
     expect(message).to.match(/\(at least 1,000 rows are null\)$/);
     expect(offending).to.deep.equal({ kind: 'null', count: 1000, more: true });
   });
 
-  it('unique over repetitions: how many values, nulls aside', async () => {
+  it('reports how many values are not unique, ignoring nulls', async () => {
     const table = await tableWith('string', {}, `VALUES ('a'), ('a'), ('a'), ('b'), ('b'), ('c'), (NULL), (NULL)`);
     const { message, sqlstate, offending } = await refusedChange(table, { schema: { is_unique: true } });
     expect(sqlstate).to.equal('23505');
@@ -60,14 +60,14 @@ describe('a change that the rows do not allow', function () {
     expect(offending).to.deep.equal({ kind: 'repeated', count: 2, more: false });
   });
 
-  it('a shorter length: how many are too long', async () => {
+  it('reports how many values exceed a shorter length', async () => {
     const table = await tableWith('string', {}, `VALUES ('abc'), ('abcd'), ('ab   '), ('éàüö')`);
     const { message, sqlstate } = await refusedChange(table, { schema: { max_length: 3 } });
     expect(sqlstate).to.equal('22001');
     expect(message).to.match(/\(2 values are longer than 3\)$/);
   });
 
-  it('another type: how many values can not be it', async () => {
+  it('reports how many values do not convert to another type', async () => {
     const table = await tableWith('string', {}, `VALUES ('1'), ('one'), ('99999999999')`);
     const number = await refusedChange(table, { type: 'integer' });
     expect(number.sqlstate).to.be.oneOf(['22P02', '22003']);
@@ -78,7 +78,7 @@ describe('a change that the rows do not allow', function () {
     expect(date.message).to.match(/\(3 values can't be date\)$/);
   });
 
-  it('a smaller number: how many are out of range', async () => {
+  it('reports how many values exceed a smaller number type', async () => {
     const table = await tableWith('bigInteger', {}, `VALUES (1), (2147483648), (-2147483649)`);
     expect((await refusedChange(table, { type: 'integer' })).message).to.match(/\(2 values can't be integer\)$/);
     const decimals = await tableWith('decimal', {}, `VALUES (1.5), (999.99), (99999)`);
@@ -87,7 +87,7 @@ describe('a change that the rows do not allow', function () {
     expect(message).to.match(/\(2 values can't be numeric\(3,1\)\)$/);
   });
 
-  it('a smaller floating-point number: how many become infinite or nothing, and none that are so already', async () => {
+  it('reports how many values become infinite or zero as a smaller floating-point type', async () => {
     const doubles = `VALUES (1), (1e39), (-3.5e38), (3.4e38), (1e-50), (0), ('NaN'), ('Infinity')`;
     const table = await tableWith(
       'float',
@@ -99,7 +99,7 @@ describe('a change that the rows do not allow', function () {
     );
   });
 
-  it('a decimal of fewer digits: NaN is one', async () => {
+  it('reports NaN for a decimal with fewer digits', async () => {
     const table = await tableWith('float', {}, `VALUES (123456), (1), ('NaN'::float8)`);
     const { message } = await refusedChange(table, {
       type: 'decimal',
@@ -108,14 +108,14 @@ describe('a change that the rows do not allow', function () {
     expect(message).to.match(/\(1 value can't be numeric\(5,2\)\)$/);
   });
 
-  it('a unique field with one default for all: every row', async () => {
+  it('reports every row for a unique field with a constant default', async () => {
     const table = await tableWith('string', {}, `VALUES ('a'), ('b')`);
     const body = plain('same', 'integer', { is_unique: true, default_value: 1 });
     const { message } = await api.refused(REFUSED, 'POST', `/fields/${table}`, body);
     expect(message).to.match(/\(2 rows would have the same value\)$/);
   });
 
-  it('a required field on a table with rows: every row lacks it', async () => {
+  it('reports every row for a required field without default', async () => {
     const table = await tableWith('string', {}, `VALUES ('a'), ('b'), ('c')`);
     const { message } = await api.refused(
       REFUSED,
@@ -127,7 +127,7 @@ describe('a change that the rows do not allow', function () {
     await api.ok('POST', `/fields/${table}`, plain('needed', 'string', { is_nullable: false, default_value: 'x' }));
   });
 
-  it('a foreign key over orphans: how many rows point at nothing', async () => {
+  it('reports how many rows violate a foreign key', async () => {
     const one = await tableWith('string', {}, `VALUES ('a')`);
     const table = await tableWith('integer', {}, `VALUES (1), (2), (3), (NULL)`);
     const body = { collection: table, field: 'c', related_collection: one };
@@ -137,7 +137,7 @@ describe('a change that the rows do not allow', function () {
     await api.ok('POST', '/relations', { ...body, schema: null });
   });
 
-  it('is counted with an Idempotency-Key too, and answered the same again', async () => {
+  it('repeats the count with an Idempotency-Key', async () => {
     const table = await tableWith('string', {}, `VALUES (NULL), ('a')`);
     const send = json({ schema: { is_nullable: false } }, 'PATCH');
     const headers = { ...send.headers, 'idempotency-key': 'not-null' };
@@ -148,7 +148,7 @@ describe('a change that the rows do not allow', function () {
     await api.ok('PATCH', `/fields/${table}/c`, { schema: { is_nullable: false } });
   });
 
-  it('is counted in a dry run', async () => {
+  it('reports the count in a dry run', async () => {
     const table = await tableWith('string', {}, `VALUES (NULL), ('a')`);
     type Document = { fields: { collection: string; field: string; schema: object }[] };
     const document = await api.ok<Document>('GET', '/schema/snapshot');
@@ -161,7 +161,7 @@ describe('a change that the rows do not allow', function () {
   });
 });
 
-describe('a change that can not be made in place', function () {
+describe('a change that is not possible in place', function () {
   this.timeout(60_000);
 
   const { api } = withService();
@@ -238,7 +238,7 @@ describe('a change that can not be made in place', function () {
     ],
   ];
   for (const [what, field, patch, at, reason] of refusals) {
-    it(`${what} is refused with the reason`, async () => {
+    it(`${what} is rejected with the reason`, async () => {
       const inUse = what === 'the key without another';
       const expected = inUse ? { status: 409, code: 'IN_USE', at } : { ...INVALID, at };
       const { message } = await api.refused(expected, 'PATCH', `/fields/t/${field}`, patch);
@@ -246,7 +246,7 @@ describe('a change that can not be made in place', function () {
     });
   }
 
-  it('a second primary key is refused where it is asked for', async () => {
+  it('rejects a second primary key at its location', async () => {
     const at = 'schema.is_primary_key';
     await api.refused({ ...INVALID, at }, 'PATCH', '/fields/t/a', { schema: { is_primary_key: true } });
     // What points at the table is no part of the body.
@@ -263,7 +263,7 @@ describe('a change that can not be made in place', function () {
     await api.refused({ ...INVALID, at: `fields[${index}].${at}`, also }, 'POST', '/schema/diff', snapshot);
   });
 
-  it('what is so already can be said again, the whole field as it was read', async () => {
+  it('accepts current values, including a whole field as it was read', async () => {
     for (const field of ['id', 'counter', 'parent', 'u', 'n', 'g', 'links']) {
       const { data } = await api.ok<{ data: object }>('GET', `/fields/t/${field}`);
       await api.appends([], 'PATCH', `/fields/t/${field}`, data);
@@ -272,7 +272,7 @@ describe('a change that can not be made in place', function () {
     await api.appends([], 'PATCH', '/fields/t', data);
   });
 
-  it('a new field can not ask for them either', async () => {
+  it('is rejected for a new field too', async () => {
     const refused: [object, string][] = [
       [{ is_primary_key: true, is_nullable: true }, 'is_nullable'],
       [{ is_primary_key: true, is_unique: false }, 'is_unique'],
@@ -285,14 +285,14 @@ describe('a change that can not be made in place', function () {
     }
   });
 
-  it('what a part that was left out would have to say is told at that part', async () => {
+  it('reports a missing member at its location', async () => {
     await api.ok('POST', '/collections', { collection: 'told', schema: {} });
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'schema' }, 'PATCH', '/fields/told/id', {
       type: 'boolean',
     });
   });
 
-  it('a body that is no change is refused', async () => {
+  it('rejects a body without changes', async () => {
     for (const body of [null, [], 'x', 1]) await api.refused(INVALID, 'PATCH', '/fields/t/a', body);
     for (const body of [null, {}, 'x', [1], [null], [{}], [{ field: 1 }]]) {
       await api.refused(INVALID, 'PATCH', '/fields/t', body);
@@ -304,14 +304,14 @@ describe('a change that can not be made in place', function () {
     ]);
   });
 
-  it('a field of several that is not there is named with its place', async () => {
+  it('rejects a missing field among several with its location', async () => {
     const body = [{ field: 'a', meta: { note: 'x' } }, { field: 'nope' }];
     await api.refused({ status: 404, code: 'NOT_FOUND', at: '[1].field' }, 'PATCH', '/fields/t', body);
     const { extensions } = await api.refused({ status: 404, code: 'NOT_FOUND' }, 'PATCH', '/fields/t/nope', {});
     expect(extensions).not.to.have.property('path');
   });
 
-  it('digits beyond the scale stay in a default, and are rounded in the rows', async () => {
+  it('keeps digits beyond the scale in a default and rounds them in rows', async () => {
     const fields = [key('id'), plain('d', 'decimal', { default_value: 1.234567 })];
     await api.ok('POST', '/collections', { collection: 'rounded', schema: {}, fields });
     const { data } = await api.ok<{ data: { schema: object } }>('GET', '/fields/rounded/d');
@@ -320,7 +320,7 @@ describe('a change that can not be made in place', function () {
     expect(await api.sql('SELECT d::text FROM rounded')).to.deep.equal([{ d: '1.23457' }]);
   });
 
-  it('a field that can not be made is refused', async () => {
+  it('rejects a field that cannot be created', async () => {
     const bodies: [object, string][] = [
       [{ type: 'string' }, 'field'],
       [{ field: 'x' }, 'type'],
@@ -345,7 +345,7 @@ describe('a change that can not be made in place', function () {
     await api.refused({ status: 403, code: 'FORBIDDEN' }, 'POST', '/fields/service_users', plain('x', 'string'));
   });
 
-  it('an expression that PostgreSQL does not take is answered with its reason', async () => {
+  it("rejects an expression with PostgreSQL's reason", async () => {
     const bad = ['nope + 1', 'now()', `a || 1`, 'g + 1', 'lower(n, n)'];
     for (const generation_expression of bad) {
       await api.refused(REFUSED, 'POST', '/fields/t', plain('x', 'timestamp', { generation_expression }));

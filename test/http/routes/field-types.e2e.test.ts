@@ -230,7 +230,7 @@ describe('field types', function () {
     });
   }
 
-  it('auto increment and generated columns', async () => {
+  it('support auto increment and generated columns', async () => {
     await api.ok('POST', '/collections', {
       collection: 'counting',
       schema: {},
@@ -251,7 +251,7 @@ describe('field types', function () {
     expect(await catalogColumn(api, 'counting', 'shown')).to.equal(undefined);
   });
 
-  it('are the same on another instance, after one apply', async () => {
+  it('are equal on another instance after one apply', async () => {
     const document = await api.ok<object>('GET', '/schema/snapshot');
     const other = await startService();
     const target = createApi(other);
@@ -273,7 +273,7 @@ describe('field types', function () {
     }
   });
 
-  it('refuse defaults that do not fit, naming the place', async () => {
+  it('reject defaults that do not fit, with the location', async () => {
     await api.ok('POST', '/collections', { collection: 'unfit', schema: {} });
     const expected = { status: 400, code: 'INVALID_PAYLOAD', at: 'schema.default_value' };
     for (const [type, value, schema = {}] of UNFIT) {
@@ -281,14 +281,14 @@ describe('field types', function () {
     }
   });
 
-  it('refuse columns that they can not be, naming the place', async () => {
+  it('reject invalid column settings, with the location', async () => {
     for (const [type, schema, at] of UNFIT_COLUMNS) {
       const expected = { status: 400, code: 'INVALID_PAYLOAD', at: `schema.${at}` };
       await api.refused(expected, 'POST', '/fields/unfit', plain('x', type, schema));
     }
   });
 
-  it('geometry without PostGIS is refused with what there is to do', async () => {
+  it('reject geometry without PostGIS, with advice', async () => {
     const [installed] = await api.sql(`SELECT FROM pg_type WHERE typname = 'geometry'`);
     if (installed !== undefined) return;
     const expected = { status: 422, code: 'DATABASE_REFUSED' };
@@ -306,7 +306,7 @@ describe('field types', function () {
     expect(changed.message).to.include('PostGIS');
   });
 
-  it('citext without its extension is refused alike; with it, it is a text', async () => {
+  it('reject citext without its extension, and treat it as text with it', async () => {
     const citext = plain('name', 'text', { data_type: 'citext' });
     const { message } = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/fields/unfit', citext);
     expect(message).to.include('extension citext').and.include('CREATE EXTENSION citext');

@@ -52,7 +52,7 @@ describe('fields and relations as resources', function () {
     body === undefined ? { method, token } : { ...json(body, method), token };
 
   for (const role of ['reader', 'auditor']) {
-    it(`are read by a ${role}, and changed by admins alone`, async () => {
+    it(`are readable for a ${role}, and writable for admins only`, async () => {
       const token = await tokenOf(role);
       for (const path of READS) expect((await api.client(path, { token })).status, path).to.equal(200);
       const before = await api.head();
@@ -64,14 +64,14 @@ describe('fields and relations as resources', function () {
     });
   }
 
-  it('are nothing to callers without a token', async () => {
+  it('are hidden from callers without a token', async () => {
     for (const path of READS) expect((await api.client(path, { token: null })).status, path).to.equal(401);
     for (const [method, path, body] of WRITES) {
       expect((await api.client(path, sending(method, body, null))).status, `${method} ${path}`).to.equal(401);
     }
   });
 
-  it('are changed by an admin, each request one batch', async () => {
+  it('are changed by an admin in one batch per request', async () => {
     for (const [method, path, body] of WRITES) {
       const { status, headers, text } = await api.client(path, sending(method, body, service.adminToken));
       expect(status, `${method} ${path}: ${text}`).to.equal(method === 'DELETE' ? 204 : 200);
@@ -85,7 +85,7 @@ describe('fields and relations as resources', function () {
     }
   });
 
-  it('are listed in the order of the snapshot, with counts, in pages, and tagged', async () => {
+  it('are listed in snapshot order with counts, pages and tags', async () => {
     const list = await api.ok<Listed>('GET', '/fields?meta=*');
     expect(list.data.map(({ collection, field }) => `${collection}.${field}`)).to.deep.equal([
       'many.id',
@@ -107,7 +107,7 @@ describe('fields and relations as resources', function () {
     expect((await api.client('/fields/many', { headers: { 'if-none-match': tag } })).status).to.equal(200);
   });
 
-  it('are 404 where there is none, and refuse what they do not know', async () => {
+  it('return 404 if missing, and reject unknown parameters', async () => {
     const missing = { status: 404, code: 'NOT_FOUND' };
     for (const path of [
       '/fields/nope',
@@ -129,12 +129,12 @@ describe('fields and relations as resources', function () {
     await api.refused({ status: 405, code: 'METHOD_NOT_ALLOWED' }, 'DELETE', '/relations/many');
   });
 
-  it('a field says which column its foreign key points at', async () => {
+  it('a field shows the column that its foreign key references', async () => {
     const { data } = await api.ok<{ data: { schema: object } }>('GET', '/fields/many/ref');
     expect(data.schema).to.include({ foreign_key_table: 'one', foreign_key_column: 'id', table: 'many', name: 'ref' });
   });
 
-  it('a folder has no fields; that is no fault of a place in the body', async () => {
+  it('a folder has no fields, and the error has no body location', async () => {
     await api.ok('POST', '/collections', { collection: 'only_folder', schema: null });
     const invalid = { status: 400, code: 'INVALID_PAYLOAD' };
     const body = { field: 'a', type: 'string' };
@@ -144,7 +144,7 @@ describe('fields and relations as resources', function () {
     await api.ok('DELETE', '/collections/only_folder');
   });
 
-  it('a new field comes last, and takes everything at once', async () => {
+  it('a new field is placed last and accepts all members at once', async () => {
     const body = plain('code', 'string', {
       is_unique: true,
       is_indexed: true,
@@ -169,7 +169,7 @@ describe('fields and relations as resources', function () {
     expect(list.data.at(-1)?.field).to.equal('code');
   });
 
-  it('a new field after the last number has the last number too', async () => {
+  it('a new field after the largest sort number shares that number', async () => {
     await api.ok('PATCH', '/fields/many/extra', { meta: { sort: 2_147_483_647 } });
     const { data } = await api.ok<{ data: { meta: object } }>('POST', '/fields/many', plain('code', 'string'));
     expect(data.meta).to.include({ sort: 2_147_483_647 });
@@ -177,7 +177,7 @@ describe('fields and relations as resources', function () {
     await api.ok('POST', '/schema/diff', snapshot);
   });
 
-  it('fields are put in another order in one batch', async () => {
+  it('fields are reordered in one batch', async () => {
     const order = ['extra', 'ref', 'id'];
     const body = order.map((field, index) => ({ field, meta: { sort: index + 1 } }));
     const { data } = await api.ok<Listed>('PATCH', '/fields/many', body);
@@ -187,7 +187,7 @@ describe('fields and relations as resources', function () {
     await api.appends([], 'PATCH', '/fields/many', body);
   });
 
-  it('several fields are changed in one batch, columns too', async () => {
+  it('several fields are changed in one batch, including columns', async () => {
     await api.appends(['field.updated many.extra', 'field.updated many.ref'], 'PATCH', '/fields/many', [
       { field: 'extra', type: 'string', schema: { default_value: 'x' } },
       { field: 'ref', schema: { is_indexed: true } },
@@ -196,7 +196,7 @@ describe('fields and relations as resources', function () {
     expect(await catalogColumn(api, 'many', 'ref')).to.include({ indexes: 1 });
   });
 
-  it('build their indexes after the commit when asked to', async () => {
+  it('indexes are built after the commit on request', async () => {
     await api.ok('POST', '/fields/many?concurrentIndexCreation', plain('a', 'string', { is_indexed: true }));
     await api.ok('PATCH', '/fields/many/extra?concurrentIndexCreation=true', { schema: { is_indexed: true } });
     await api.ok('PATCH', '/fields/many?concurrentIndexCreation=1', [{ field: 'ref', schema: { is_indexed: true } }]);
@@ -209,7 +209,7 @@ describe('fields and relations as resources', function () {
     }
   });
 
-  it('honour If-Match, Idempotency-Key and X-Reason', async () => {
+  it('If-Match, Idempotency-Key and X-Reason are supported', async () => {
     const { headers } = await api.client('/fields/many/ref', {
       ...json({ meta: { note: 'x' } }, 'PATCH'),
       headers: { 'content-type': 'application/json', 'x-reason': 'because', 'idempotency-key': 'k' },
@@ -228,7 +228,7 @@ describe('fields and relations as resources', function () {
     expect([stale.status, ...stale.codes]).to.deep.equal([412, 'PRECONDITION_FAILED']);
   });
 
-  it('work with names that need care', async () => {
+  it('names that need quoting work', async () => {
     for (const name of ["it's", 'a/b', 'ü "x"', '__proto__', 'select', 'é'.repeat(31)]) {
       const at = encodeURIComponent(name);
       await api.ok('POST', '/collections', { collection: name, schema: {}, fields: [key('id')] });

@@ -65,7 +65,7 @@ describe('geometry with PostGIS', function () {
     await other.stop();
   });
 
-  it('is a column geometry, whatever the shape, made with the table or later', async () => {
+  it('creates a geometry column for every shape, with the table or later', async () => {
     const fields = TYPES.map((type, index) => plain(`f${index}`, type));
     await api.ok('POST', '/collections', { collection: 'places', schema: {}, fields: [key('id'), ...fields] });
     for (const [index, type] of TYPES.entries()) {
@@ -78,7 +78,7 @@ describe('geometry with PostGIS', function () {
     await api.sql(`INSERT INTO places (id, f1) VALUES (1, 'POINT(1 2)')`);
   });
 
-  it('changes from text and back with its data, and is refused where the data is no geometry', async () => {
+  it('converts from text and back with its data, and rejects invalid data', async () => {
     await api.ok('POST', '/fields/places', plain('text', 'text'));
     await api.sql(`UPDATE places SET text = 'POINT(3 4)'`);
     await api.ok('PATCH', '/fields/places/text', { type: 'geometry.Point' });
@@ -90,7 +90,7 @@ describe('geometry with PostGIS', function () {
     await api.refused(expected, 'PATCH', '/fields/places/text', { type: 'geometry.Point' });
   });
 
-  it('is the same on another instance', async () => {
+  it('is equal on another instance', async () => {
     const document = await api.ok<object>('GET', '/schema/snapshot');
     await target.ok('POST', '/schema/apply', await target.ok('POST', '/schema/diff', document));
     const again = await target.ok<{ diff: object }>('POST', '/schema/diff', document);
@@ -98,7 +98,7 @@ describe('geometry with PostGIS', function () {
     expect(await target.sql(SHAPE)).to.deep.equal(await api.sql(SHAPE));
   });
 
-  it('is adopted as it is, with its dimensions and its reference system', async () => {
+  it('is adopted with its dimensions and reference system', async () => {
     await api.sql(EXISTING);
     const before = await api.sql(SHAPE);
     const { adopted, refused, not_represented: listed } = await api.ok<Adopted>('POST', '/schema/adopt', { all: true });
@@ -119,7 +119,7 @@ describe('geometry with PostGIS', function () {
     ]);
   });
 
-  it('goes elsewhere when it was adopted, with its index and its check; where PostGIS is not there it says so', async () => {
+  it('is created elsewhere with index and check, and reports a missing PostGIS', async () => {
     const document = await api.ok<object>('GET', '/schema/snapshot');
     const bare = await startService();
     const without = createApi(bare);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createDatabase } from '../../support/postgres.js';
 import { withService } from '../../support/with-service.js';
 
-describe('the sequence of an identity column that counts in another type', () => {
+describe('the sequence of an identity column with another type', () => {
   const { api } = withService();
 
   for (const [column, type, more] of [
@@ -11,7 +11,7 @@ describe('the sequence of an identity column that counts in another type', () =>
     ['integer', 'bigint', { start: '3000000000', name: 'its own' }],
     ['bigInteger', 'smallint', { increment: '-1' }],
   ] as const) {
-    it(`${type} for a column of type ${column}, ${JSON.stringify(more)}: is made, added, and made elsewhere by the export`, async () => {
+    it(`${type} for a column of type ${column}, ${JSON.stringify(more)}: is created, added, and exported`, async () => {
       const sequence = { type, ...more };
       const id = {
         field: 'id',

@@ -8,7 +8,7 @@ describe('a virtual generated column', function () {
   const { api } = withService({ consistent: true });
 
   for (const query of ['', '?concurrentIndexCreation']) {
-    it(`is neither unique nor indexed${query && ', nor later'}`, async () => {
+    it(`cannot be unique or indexed${query && ', nor later'}`, async () => {
       const table = `t${query.length}`;
       const virtual = { generation_expression: 'id * 2', extras: { virtual: true } };
       const invalid = (member: string) => ({ status: 400, code: 'INVALID_PAYLOAD', at: `schema.${member}` });
