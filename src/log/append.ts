@@ -1,4 +1,4 @@
-/** Writing to the log. Only a transaction that holds the log's lock may do it. */
+/** Appends events to the log. Only a transaction that holds the log lock may append. */
 import { randomUUID } from 'node:crypto';
 import type { Cause, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { Parameterised } from '../postgres/exchange.js';
@@ -13,21 +13,21 @@ export interface Append {
   head: LogHead;
   events: readonly LogEvent[];
   cause: Cause;
-  /** uuid of the batch; a new one when absent. */
+  /** The uuid of the batch. Defaults to a new one. */
   batch?: string;
-  /** Now, when absent. Never earlier than the head, whatever the clock says. */
+  /** Defaults to the current time. Never earlier than the head, whatever the clock says. */
   now?: Date;
 }
 
 export interface Prepared {
   events: StoredEvent[];
-  /** The end of the log once they are in it. */
+  /** The end of the log after the append. */
   head: LogHead;
-  /** What puts them there: one INSERT, or a few where they are very large. */
+  /** The INSERT statements. There are several if the events are very large. */
   statements: Parameterised[];
 }
 
-/** Of JSON in one INSERT: far below what one jsonb value can hold (256 MB), and a bounded copy in memory. */
+/** Characters of JSON per INSERT: far below the limit of one jsonb value (256 MB), and a bounded copy in memory. */
 const CHARACTERS_PER_INSERT = 8_000_000;
 
 const INSERT = `
@@ -39,8 +39,8 @@ const INSERT = `
                                       field text, data jsonb, subject jsonb, previous_hash text, hash text)`;
 
 /**
- * Gives events their places, ids and hashes. No I/O; it begins in a later turn of the event loop, when what the caller
- * has just written to a socket is on its way, and yields to the event loop where there is much to do.
+ * Assigns positions, ids and hashes to events. No I/O. It begins in a later turn of the event loop, so that bytes the
+ * caller has just written to a socket are sent first. It yields to the event loop during long work.
  */
 export async function prepareEvents(append: Append): Promise<Prepared> {
   const { head, events, cause, batch = randomUUID(), now = new Date() } = append;
@@ -58,7 +58,7 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
     if (slice.isOver()) await slice.yield();
     position += 1;
     const placed = { ...common, ...event, position, id: randomUUID(), previous_hash: hash };
-    // One event may be a collection of thousands of fields.
+    // One event may contain a collection with thousands of fields.
     const data = await runYielding(canonicalPieces(event.data, write), slice);
     hash = await runYielding(hashOf(placed, data), slice);
     stored.push({ ...placed, hash });
@@ -103,7 +103,10 @@ function chunks(rows: readonly string[]): string[] {
   return found;
 }
 
-/** Headers can hold what PostgreSQL can't: it is replaced before it is hashed, so that the hash fits what is stored. */
+/**
+ * Headers can contain text that PostgreSQL cannot store. It is replaced before hashing, so that the hash matches the
+ * stored text.
+ */
 function storable(cause: Cause): Cause {
   return {
     actor: { id: text(cause.actor.id), name: text(cause.actor.name) },
@@ -120,7 +123,7 @@ function optionalText(value: string | null): string | null {
   return value === null ? null : text(value);
 }
 
-/** NUL and halves of surrogate pairs become U+FFFD. */
+/** Replaces NUL and unpaired surrogates with U+FFFD. */
 function text(value: string): string {
   return value.replaceAll(/\0|\p{Surrogate}/gu, '\uFFFD');
 }

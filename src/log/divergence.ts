@@ -1,6 +1,6 @@
 /**
- * A log that isn't the one that was seen: its tail is gone (a failover, a restored backup), or it was rewritten.
- * The process that notices records it in service_divergences, where every head check of every process finds it.
+ * Detects a log that is not the one seen before: a failover or a restored backup lost its tail, or it was rewritten.
+ * The process that notices it writes to service_divergences, where every head check of every process finds it.
  */
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
@@ -9,21 +9,21 @@ import { TIMELINE } from '../postgres/hosts/timeline.js';
 import { own } from '../postgres/own-tables.js';
 import { GENESIS_HASH } from './head.js';
 
-/** What a look at the end of the log tells: all of one moment. */
+/** The result of a head check, all read in one statement. */
 export interface HeadCheck {
   /** The end of the log; 64 zeros in an empty one. */
   head: { position: number; hash: string };
-  /** The newest checkpoint of a projection that isn't in the log; null: all are. */
+  /** The newest checkpoint of a projection that is not in the log. Null if all are. */
   forgotten: LogPlace | null;
-  /** Written down and not acknowledged; null: none. */
+  /** Recorded divergences that are not acknowledged. Null if there are none. */
   pending: NotedDivergence[] | null;
-  /** The newest divergence that was acknowledged: its id, 0 for none. */
+  /** Id of the newest acknowledged divergence. 0 if there is none. */
   acknowledged: number;
-  /** Of the server that was asked; null: it is a standby. */
+  /** Timeline of the server. Null on a standby. */
   timeline: number | null;
 }
 
-/** A place whose event is known. */
+/** A position with the hash of its event. */
 export interface Place {
   position: number;
   hash: string;
@@ -39,15 +39,15 @@ const NOTED = `'id', d.id, 'seen', pg_catalog.json_build_object('position', d.se
   'noticed_at', pg_catalog.to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Whether the log acknowledges the row `d`. Only the event counts, whatever the row says. A scalar subquery, because
- * the planner turns EXISTS into a join: it expects hundreds of rows in the empty table of divergences and then scans the
- * whole log for them.
+ * True if the log acknowledges the row `d`. Only the event counts, whatever the row says. This is a scalar subquery
+ * because the planner turns EXISTS into a join. It expects hundreds of rows in the empty table of divergences and then
+ * scans the whole log.
  */
 const ACKNOWLEDGED = `(SELECT a.type = 'log.acknowledged' FROM ${own.events} a WHERE a.position = d.acknowledged) IS TRUE`;
 
 /**
- * Columns of a head check, for a query whose FROM holds the last event as `h`. Every read and every change runs it, so
- * the log is only looked up by position: see `ACKNOWLEDGED`.
+ * Columns of a head check, for a query whose FROM clause names the last event `h`. Every read and every change runs it,
+ * so it looks up events by position only (see `ACKNOWLEDGED`).
  */
 export const CHECK_COLUMNS = `
   (SELECT pg_catalog.json_build_object('position', p.position, 'hash', p.hash) FROM ${own.projections} p
@@ -59,32 +59,33 @@ export const CHECK_COLUMNS = `
   (SELECT coalesce(pg_catalog.max(d.id), 0) FROM ${own.divergences} d WHERE ${ACKNOWLEDGED}) AS acknowledged,
   ${TIMELINE} AS timeline`;
 
-/** One row: a head check, and the last event's time. The members of an empty log's head are null. */
+/**
+ * Returns one row with a head check and the time of the last event. The members of the head are null for an empty log.
+ */
 export const CHECK_QUERY = `
 SELECT h.position, h.hash, h.occurred_at, ${CHECK_COLUMNS}
   FROM (SELECT) one LEFT JOIN LATERAL (
     SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true`;
 
-/** The row of `CHECK_QUERY`. */
 export type CheckRow = Omit<HeadCheck, 'head'> & {
   position: number | null;
   hash: string | null;
   occurred_at: Date | null;
 };
 
-/** An empty log's head is position 0 with the hash that the first event follows. */
+/** The head of an empty log is position 0 with the hash that precedes the first event. */
 export function toHeadCheck(row: CheckRow): HeadCheck {
   const { position, hash, forgotten, pending, acknowledged, timeline } = row;
   return { head: { position: position ?? 0, hash: hash ?? GENESIS_HASH }, forgotten, pending, acknowledged, timeline };
 }
 
-/** In one round trip. It only looks: what is found is told and written down by the watch. */
+/** Takes one round trip and writes nothing. The watch reports and records divergences. */
 export async function checkHead(db: Queryable): Promise<HeadCheck> {
   const { rows } = await db.query<CheckRow>(CHECK_QUERY);
   return toHeadCheck(rows[0] as CheckRow);
 }
 
-/** Whether a place is one of this log. @param hash whole, or its first digits */
+/** True if this log contains the position with the hash. @param hash complete, or its first digits */
 export async function isInLog(db: Queryable, { position, hash }: { position: number; hash: string }): Promise<boolean> {
   if (position === 0) return GENESIS_HASH.startsWith(hash);
   const { rowCount } = await db.query(
@@ -94,9 +95,9 @@ export async function isInLog(db: Queryable, { position, hash }: { position: num
   return rowCount === 1;
 }
 
-/** Whether a process that has folded the log up to `seen` finds another log than that one. */
+/** True if the log no longer continues the events that a process has folded up to `seen`. */
 export function isReplaced({ head }: Pick<HeadCheck, 'head'>, seen: { position: number; hash: string }): boolean {
-  // What comes after it has to continue it, and is held against it when it is read.
+  // Later events must continue `seen`. The fold checks that when it reads them.
   return head.position < seen.position || (head.position === seen.position && head.hash !== seen.hash);
 }
 
@@ -114,11 +115,11 @@ const PENDING = `
 SELECT pg_catalog.json_build_object(${NOTED}) AS noted FROM ${own.divergences} d WHERE NOT ${ACKNOWLEDGED} ORDER BY d.id`;
 
 /**
- * Writes down that `seen` isn't in the log. A process that slept through a divergence and its acknowledgement saw a part
- * of what was acknowledged then: that is not written down again.
+ * Records that `seen` is not in the log. A process that slept through a divergence and its acknowledgement saw a part
+ * of what was acknowledged then, which is not recorded again.
  * @param since the newest acknowledged divergence that was known when `seen` was still in the log
- * @param path places of the log that `seen` was the end of: where the two part
- * @returns the row that says so
+ * @param path earlier ends of the log before `seen`, to find where the two logs part
+ * @returns the recorded row
  */
 export async function noteDivergence(
   db: Queryable,
@@ -132,7 +133,7 @@ export async function noteDivergence(
   return pending.find((each) => each.seen.position === seen.position && each.seen.hash === seen.hash);
 }
 
-/** What was acknowledged after `since`, and covers the loss of `seen`. Only reads. */
+/** Returns the divergence acknowledged after `since` that covers the loss of `seen`. Only reads. */
 export async function acknowledgedSince(
   db: Queryable,
   { seen, since }: { seen: LogPlace; since: number },
@@ -141,13 +142,13 @@ export async function acknowledgedSince(
   return rows[0]?.noted;
 }
 
-/** What is written down and not acknowledged, in the order it was noticed. */
+/** Returns the divergences that are not acknowledged, in the order of their detection. */
 export async function pendingDivergences(db: Queryable): Promise<NotedDivergence[]> {
   const { rows } = await db.query<{ noted: NotedDivergence }>(PENDING);
   return rows.map(({ noted }) => noted);
 }
 
-/** Which of the rows are there no more: only an event may remove one. */
+/** Returns the ids whose rows no longer exist. Only an event may remove a row. */
 export async function missingDivergences(db: Queryable, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
     `SELECT id FROM pg_catalog.unnest($1::bigint[]) id WHERE NOT EXISTS (SELECT FROM ${own.divergences} d WHERE d.id = id.id)`,
@@ -156,12 +157,12 @@ export async function missingDivergences(db: Queryable, ids: readonly number[]):
   return rows.map(({ id }) => id);
 }
 
-/** As the event that acknowledges it names it. */
+/** Converts a row to the form that the acknowledging event records. */
 export function toDivergence({ seen, found, fork = null, noticed_at }: Divergence): Divergence {
   return { seen, found, fork, noticed_at };
 }
 
-/** Nothing is changed before it is acknowledged. */
+/** Every change is rejected until the divergence is acknowledged. */
 export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>): Problem {
   const what =
     found.position < seen.position
@@ -176,13 +177,12 @@ export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>)
   };
 }
 
-/** An event that acknowledges divergences. */
 export interface AcknowledgedLog {
   position: number;
   divergences: Divergence[];
 }
 
-/** Of the log itself: what is written down elsewhere may be gone. */
+/** Reads the events of the log itself, because rows elsewhere may be lost. */
 export async function readAcknowledgements(db: Queryable): Promise<AcknowledgedLog[]> {
   const { rows } = await db.query<{ position: number; data: unknown }>(
     `SELECT position, data FROM ${own.events}
@@ -191,7 +191,10 @@ export async function readAcknowledgements(db: Queryable): Promise<AcknowledgedL
   return rows.map(({ position, data }) => ({ position, divergences: divergencesIn(data) }));
 }
 
-/** What an event names that acknowledges. Whoever can rewrite a log can write anything there: of another shape it is none. */
+/**
+ * Returns the divergences that an acknowledging event names. An attacker who rewrites the log can store any data there,
+ * so malformed data counts as none.
+ */
 export function divergencesIn(data: unknown): Divergence[] {
   const { divergences } = (data ?? {}) as { divergences?: unknown };
   if (!Array.isArray(divergences)) return [];

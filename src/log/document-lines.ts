@@ -1,15 +1,15 @@
-/** Documents as lines of an exported log, and whether they are what their hashes say. */
+/** Documents as lines of an exported log, checked against their hashes. */
 import { z } from 'zod';
 import type { Sha256 } from '../kernel/sha256.js';
 
 export interface Document {
   /** sha256 of the content, hex. */
   hash: string;
-  /** Canonical JSON; null: it was erased. */
+  /** Canonical JSON. Null if it was erased. */
   content: string | null;
 }
 
-/** Why the documents that an event names aren't what it says, or null. */
+/** Returns why the documents that an event names do not match it, or null. */
 export function documentFault(
   found: Document | undefined,
   { hash, sha256 }: { hash: string; sha256: Sha256 },
@@ -19,15 +19,15 @@ export function documentFault(
   return changed(hash);
 }
 
-/** Why, so that a sentence can go on with it. */
+/** A reason that continues a sentence. */
 export const missing = (hash: string): string => `its document ${hash} is missing`;
-/** Why, so that a sentence can go on with it. */
+/** A reason that continues a sentence. */
 export const changed = (hash: string): string => `its document ${hash} is not what its hash says: it was changed`;
 
-/** A document as a line of an exported log: behind the event that names it. */
+/** Writes a document as a line of an exported log. The line follows the event that names the document. */
 export const documentLine = ({ hash, content }: Document): string => JSON.stringify({ document: hash, content });
 
-/** What a line of an exported log holds, if it is a document. */
+/** Parses a line of an exported log. Null if the line is not a document. */
 export function readDocumentLine(line: string): Document | null {
   if (!line.startsWith('{"document":')) return null;
   try {

@@ -1,4 +1,7 @@
-/** Documents beside the log: kept once by the hash that events carry, so that what they say can be erased and the log not. */
+/**
+ * Documents are stored outside the log by the hash that events contain. Their content can be erased without changing
+ * the log.
+ */
 import { type Hash, createHash } from 'node:crypto';
 import { DOCUMENT_MEMBERS, documentsOf } from '../schema/change-requests/documents-of.js';
 import type { StoredEvent } from '../schema/model/events.js';
@@ -11,8 +14,8 @@ import type { Queryable } from '../postgres/pool.js';
 import { type Document, changed, documentLine, missing } from './document-lines.js';
 
 /**
- * With the hash of its canonical JSON. It is not kept yet: `keepDocuments` does that. Large values let others run
- * meanwhile.
+ * Adds the hash of the canonical JSON. Stores nothing: `keepDocuments` does. Yields to the event loop during large
+ * values.
  */
 export async function toDocument(value: object): Promise<Document & { content: string }> {
   const pieces = await runYielding(canonicalPieces(value, createCanonicalWriter()));
@@ -33,11 +36,14 @@ const KEEP = `
   ON CONFLICT (hash) DO UPDATE SET content = excluded.content, erased_at = NULL
     WHERE d.content IS NULL AND excluded.content IS NOT NULL`;
 
-/** Keeps documents, to be sent in the transaction of the events that carry their hashes. What was erased and is said again is kept again. */
+/**
+ * Stores documents in the transaction of the events that contain their hashes. Storing an erased document again
+ * restores its content.
+ */
 export const keepDocuments = (documents: readonly Document[]): Parameterised[] =>
   documents.map(({ hash, content }) => ({ text: KEEP, values: [hash, content] }));
 
-/** Those of the hashes that are there; of the erased ones the content is null. */
+/** Returns the documents that exist. The content of erased ones is null. */
 export async function readDocuments(db: Queryable, hashes: readonly string[]): Promise<Map<string, Document>> {
   if (hashes.length === 0) return new Map();
   const { rows } = await db.query<Document>(
@@ -47,7 +53,7 @@ export async function readDocuments(db: Queryable, hashes: readonly string[]): P
   return new Map(rows.map((row) => [row.hash, row]));
 }
 
-/** The documents that events name, in order of position; those that were erased are what they should be. */
+/** Documents that events name, by position. An erased document is not damaged. */
 const DAMAGED = `
   SELECT e.position, n.hash, d.hash IS NULL AS missing
     FROM ${own.events} e
@@ -57,7 +63,7 @@ const DAMAGED = `
      AND (d.hash IS NULL OR pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(d.content, 'UTF8')), 'hex') <> d.hash)
    ORDER BY e.position LIMIT 1`;
 
-/** The first event whose document isn't what its hash says. */
+/** Returns the first event whose document does not match its hash. */
 export async function findDamagedDocument(
   db: Queryable,
   upTo: number,
@@ -68,7 +74,7 @@ export async function findDamagedDocument(
   return { position: first.position, reason: first.missing ? missing(first.hash) : changed(first.hash) };
 }
 
-/** The lines of an exported log: events, and the documents that they name. One that is missing is left out. */
+/** Returns the lines of an exported log: events, and the documents that they name. Missing documents are omitted. */
 export async function exportedLines(db: Queryable, events: readonly { text: string }[]): Promise<string[]> {
   const named = events.map(({ text }) => (MAY_NAME.test(text) ? documentsOf(JSON.parse(text) as StoredEvent) : []));
   const documents = await readDocuments(db, named.flat());
@@ -78,10 +84,10 @@ export async function exportedLines(db: Queryable, events: readonly { text: stri
   });
 }
 
-/** Of an event's text: most events can't, and needn't be parsed. */
+/** A quick test of an event's text. Most events name no document and need not be parsed. */
 const MAY_NAME = /"type":"change\./;
 
-/** Documents as they are read, until somebody takes them. */
+/** Collects documents until `take` returns them. */
 export function gatherDocuments(): { add(document: Document): void; take(): Document[] } {
   let gathered: Document[] = [];
   return {

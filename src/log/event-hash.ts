@@ -1,18 +1,24 @@
-/** What the hash of an event covers, and how events hang together: pure, so that a browser checks a log by the same code. */
+/**
+ * Defines the input of an event's hash and the links between events. Pure, so that a browser verifies a log with the
+ * same code.
+ */
 import { createCanonicalWriter } from '../kernel/canonical-writer.js';
 import type { Sha256 } from '../kernel/sha256.js';
 import { type LogHead, emptyHead } from './head.js';
 import type { EventRecord } from './read.js';
 
-/** What the hash covers: the whole event but the hash itself. */
+/** The hash covers the whole event except the hash itself. */
 export type Hashed = Omit<EventRecord, 'hash'>;
 
-/** An event in canonical JSON, without its hashes, around its data. @param write gives canonical JSON */
+/**
+ * Returns the canonical JSON of an event before and after its data, without its hashes. @param write returns canonical
+ * JSON
+ */
 export function aroundData(
   event: Omit<Hashed, 'data'>,
   write: (value: unknown) => string,
 ): { before: string; after: string } {
-  // The members in the order of canonical JSON.
+  // The members are in the order of canonical JSON.
   return {
     before:
       `{"actor":${write(event.actor)},"batch":"${event.batch}","collection":${JSON.stringify(event.collection)},` +
@@ -26,20 +32,20 @@ export function aroundData(
   };
 }
 
-/** A member that is hashed when it is there, and only then: the hashes of events without it are what they always were. */
+/** An optional member is hashed only if it exists, so the hashes of older events stay valid. */
 function optional(name: string, value: unknown, write: (value: unknown) => string): string {
   return value == null ? '' : `"${name}":${write(value)},`;
 }
 
-/** Events checked one after another, wherever they come from. */
+/** Verifies events one after another, from any source. */
 export interface Chain {
-  /** Checks the next event. @returns why it does not follow, or null; after a fault nothing more can be added */
+  /** Verifies the next event. @returns why it does not follow, or null. After a fault nothing more can be added. */
   add(event: EventRecord): string | null;
-  /** The last event that was found in order. */
+  /** The last event that was verified. */
   head(): LogHead;
 }
 
-/** Begins before the first event: events come from position 1 on, without a gap. */
+/** Begins before the first event. Events must follow from position 1 on without a gap. */
 export function chainWith(sha256: Sha256): Chain {
   let head = emptyHead();
   const write = createCanonicalWriter();

@@ -1,4 +1,4 @@
-/** Events as the JSON text that answers show. */
+/** Events as the JSON text of API responses. */
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 import { JSON_AS_TEXT, type Queryable } from '../postgres/pool.js';
 import { type EventRow, parsedRow, type UnparsedRow } from './read.js';
@@ -7,18 +7,18 @@ import { own } from '../postgres/own-tables.js';
 export interface EventText {
   position: number;
   hash: string;
-  /** What it is about beside a collection; absent: nothing. */
+  /** The subject other than a collection. Absent if there is none. */
   subject?: { kind: string; id: string };
-  /** What is stored, not upcast, so that its hash can be checked: one line, as JSON.stringify writes it. */
+  /** The stored event on one line, as JSON.stringify writes it. It is not upcast, so that its hash can be verified. */
   text: string;
 }
 
-/** In the order they are shown in. */
+/** In the order of the response. */
 const COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
   'context, subject, occurred_at, hash, previous_hash';
 
-/** Fragments of SQL with places for values: `text` numbers them from $1. */
+/** SQL fragments with placeholders. `text` numbers them from $1. */
 export interface Selection {
   where: string;
   values: readonly unknown[];
@@ -26,7 +26,7 @@ export interface Selection {
   limit: number;
 }
 
-/** In the order asked for; empty where none fits. */
+/** Returns the events in the requested order. */
 export async function selectEventTexts(db: Queryable, selection: Selection): Promise<EventText[]> {
   const { where, values, order, limit } = selection;
   const { rows } = await db.query<UnparsedRow>({
@@ -42,14 +42,14 @@ function toText(row: EventRow): EventText {
   return { position, hash, ...(subject && { subject }), text: textOf(row) };
 }
 
-/** What most events don't have is no member of those. */
+/** Omits members that are null for most events. */
 function textOf(row: EventRow): string {
   row.context ??= undefined;
   row.subject ??= undefined;
   return JSON.stringify(row);
 }
 
-/** Events after `after`, up to and with `upTo`, in order. */
+/** Returns the events after `after` up to and including `upTo`, in order. */
 export function readEventTexts(db: Queryable, range: { after: number; upTo: number; limit: number }) {
   const { after, upTo, limit } = range;
   return selectEventTexts(db, {

@@ -1,4 +1,4 @@
-/** An exported log, checked line by line without a database, and without Node.js: a browser does it by this code. */
+/** Verifies an exported log line by line without a database or Node.js. A browser runs the same code. */
 import type { Sha256 } from '../kernel/sha256.js';
 import { documentsOf } from '../schema/change-requests/documents-of.js';
 import { chainWith } from './event-hash.js';
@@ -9,15 +9,15 @@ import type { EventRecord } from './read.js';
 
 export interface ExportedLog {
   ok: boolean;
-  /** The last event that was found in order. */
+  /** The last event that was verified. */
   head: LogHead;
-  /** The first event that isn't. */
+  /** The first event that failed verification. */
   broken?: Fault;
 }
 
 /**
- * Lines in the order of the file. What comes after the first fault is looked through only to name the fault.
- * @param onEvent told of each event that was found in order
+ * Lines must be in the order of the file. After the first fault, later lines are read only to name the fault.
+ * @param onEvent called with each verified event
  */
 export async function checkExportedLog(
   lines: AsyncIterable<string>,
@@ -45,7 +45,7 @@ export async function checkExportedLog(
     const expected = chain.head().position + 1;
     if (fault === undefined) {
       fault = faultOf(text, { line, expected, add });
-      // A gap: whether the event comes later is to be seen.
+      // After a gap, a later line may still contain the event.
       if (fault !== undefined && fault.reason !== MISSING) break;
     } else if (positionOf(text) === expected) {
       fault = { position: expected, reason: `it stands in the wrong place: in line ${line}, after later events` };
@@ -58,7 +58,7 @@ export async function checkExportedLog(
   return { ok: false, head, broken: fault };
 }
 
-/** Documents that events name, each in a line behind its event. The first that isn't is a fault. */
+/** Documents that events name. Each must follow its event in a line of its own. */
 function awaitedDocuments(sha256: Sha256) {
   const awaited = new Map<string, number>();
   let damaged: Fault | undefined;
@@ -91,7 +91,7 @@ interface Fault {
 interface Place {
   /** From 1. */
   line: number;
-  /** The position that must come here. */
+  /** The position that is expected here. */
   expected: number;
   add: (event: EventRecord) => string | null;
 }
@@ -109,7 +109,7 @@ function faultOf(text: string, { line, expected, add }: Place): Fault | undefine
   return reason === null ? undefined : { position, reason };
 }
 
-/** The service writes events in one way: a line that says the same in other bytes was changed too. */
+/** The service writes events in exactly one form. A line with the same meaning but other bytes was changed too. */
 function readLine(text: string): EventRecord | null {
   try {
     const value = JSON.parse(text) as unknown;
@@ -119,7 +119,7 @@ function readLine(text: string): EventRecord | null {
   }
 }
 
-/** Of a line, where it can be told. */
+/** Returns the position in a line, if it can be parsed. */
 export function positionOf(text: string): number | undefined {
   const found = /^\{"position":(\d{1,15}),/.exec(text)?.[1];
   return found === undefined ? undefined : Number(found);

@@ -1,10 +1,9 @@
-/** The shape of an event in a file. */
+/** The schema of an event in an exported log. */
 import { z } from 'zod';
 
 const text = z.string();
 const optional = z.string().nullable();
 
-/** An event as a line of an export holds it. */
 export const RECORD = z.strictObject({
   position: z.int().positive(),
   id: z.uuid(),

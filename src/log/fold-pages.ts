@@ -1,4 +1,4 @@
-/** The log as a fold needs it: without who and why, so that a long one is read several times faster. */
+/** Reads the log for folds, without actors and reasons. That makes reading a long log several times faster. */
 import pg from 'pg';
 import type { Queryable } from '../postgres/pool.js';
 import type { PlacedEvent } from '../schema/fold/evolve.js';
@@ -7,13 +7,13 @@ import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 import { own } from '../postgres/own-tables.js';
 import type { Range } from './read.js';
 
-/** An event with its links in the chain. */
+/** An event with its hashes in the chain. */
 export type LinkedEvent = PlacedEvent & { previous_hash: string; hash: string };
 
 export interface FoldPage {
-  /** In order, upcast to the newest version; at least one. */
+  /** In order, upcast to the newest version. At least one event. */
   events: LinkedEvent[];
-  /** Of the last one, ISO 8601. */
+  /** Time of the last event, ISO 8601. */
   occurred_at: string;
 }
 
@@ -31,7 +31,7 @@ const QUERY = {
 
 const asText = (text: string): string => text;
 
-/** Only the last time of a page is looked at: times stay text. */
+/** Only the last time of a page is needed, so times are not parsed. */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.INT8, Number],
   [pg.types.builtins.INT4, Number],
@@ -39,8 +39,8 @@ const PARSERS = new Map<number, (text: string) => unknown>([
 ]);
 
 /**
- * Pages of events in order. The next one is asked for while this one is used.
- * @throws UnreadableEventError naming the position of an event this release doesn't know
+ * Returns pages of events in order. It requests the next page while the caller uses the current one.
+ * @throws UnreadableEventError with the position of an event that this release does not know
  */
 export async function* readFoldPages(db: Queryable, range: Range): AsyncGenerator<FoldPage, void, undefined> {
   const slice = createTimeSlice();
@@ -52,7 +52,7 @@ export async function* readFoldPages(db: Queryable, range: Range): AsyncGenerato
     const more = rows.length === PAGE;
     if (more) {
       next = readRows(db, { ...range, after: last[0] });
-      // Awaited in the next iteration, or never when the reader stops here; then its failure is of no concern.
+      // The next iteration awaits this promise. If the reader stops here, a failure does not matter.
       next.catch(() => undefined);
     }
     yield { events: await mapYielding(rows, toEvent, slice), occurred_at: toIso(last[8]) };
@@ -69,7 +69,7 @@ function toEvent([position, type, version, collection, field, data, previous_has
   return readEvent({ position, type, version, collection, field, data, previous_hash, hash });
 }
 
-/** `2026-11-21 08:05:03.12+00`, as DateStyle ISO in UTC writes it. */
+/** Converts `2026-11-21 08:05:03.12+00`, the format of DateStyle ISO in UTC. */
 function toIso(text: string): string {
   return new Date(`${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, 'Z')}`).toISOString();
 }

@@ -1,4 +1,4 @@
-/** From events to a state with its place in the log. */
+/** Folds events to a state with its position in the log. */
 import { type LinkedEvent, readFoldPages } from './fold-pages.js';
 import { type LogHead, emptyHead } from './head.js';
 import { createTimeSlice, runYielding } from '../kernel/event-loop.js';
@@ -9,21 +9,22 @@ import { startFolding } from '../schema/fold/evolve.js';
 import { type State, initialState } from '../schema/model/state.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
 
-/** A state with the place in the log it belongs to. */
+/** A state with the position that it belongs to. */
 export interface Point {
   readonly state: State;
   readonly head: LogHead;
 }
 
-/** Before the first event. */
 export function startPoint(): Point {
   return { state: initialState(), head: emptyHead() };
 }
 
-/** The log doesn't continue what was folded so far: the database was restored to an earlier state, for one. */
+/**
+ * The log does not continue the events folded so far, for example after the database was restored to an earlier state.
+ */
 export class LogDivergedError extends Error {
   override readonly name = 'LogDivergedError';
-  /** Of the event that should continue it. */
+  /** Position of the event that should continue it. */
   readonly position: number;
 
   constructor(position: number, why: string) {
@@ -32,7 +33,7 @@ export class LogDivergedError extends Error {
   }
 }
 
-/** Within a log, or from its beginning, what doesn't continue is an event that can't be read. */
+/** Within one log, an event that does not continue the chain counts as unreadable. */
 export function broken(error: unknown): unknown {
   return error instanceof LogDivergedError ? new UnreadableEventError(error.position, NOT_NEXT) : error;
 }
@@ -41,7 +42,7 @@ const NOT_NEXT = 'it does not follow the event before it: one is missing, or the
 
 /**
  * Folds events that continue `from`, in steps.
- * @throws LogDivergedError when they don't
+ * @throws LogDivergedError if they do not continue it
  */
 export function* foldPage(from: Point, events: readonly StoredEvent[]): Resumable<Point> {
   const last = events.at(-1);
@@ -54,7 +55,7 @@ export function* foldPage(from: Point, events: readonly StoredEvent[]): Resumabl
   };
 }
 
-/** `foldPage` over pages as they come. */
+/** Runs `foldPage` for each page as it arrives. */
 export async function foldPages(from: Point, pages: AsyncIterable<StoredEvent[]>): Promise<Point> {
   let point = from;
   for await (const page of pages) point = await runYielding(foldPage(point, page));
@@ -62,17 +63,17 @@ export async function foldPages(from: Point, pages: AsyncIterable<StoredEvent[]>
 }
 
 export interface FoldLogOptions {
-  /** The last position to fold; to the end of the log when absent. */
+  /** The last position to fold. Defaults to the end of the log. */
   upTo?: number;
-  /** Points on the way that are to be told, as the position after which the next one is. */
+  /** Intermediate points to report. `next` returns the position after which the next one is due. */
   stops?: { next: (from: Point) => number; reached: (point: Point) => void };
 }
 
 const NO_STOPS = { next: () => Infinity, reached: () => undefined };
 
 /**
- * Folds the log from `from` on, page by page and in time slices.
- * @throws LogDivergedError when the log doesn't continue `from`
+ * Folds the log after `from`, page by page and in time slices.
+ * @throws LogDivergedError if the log does not continue `from`
  */
 export async function foldLog(db: Queryable, from: Point, options: FoldLogOptions = {}): Promise<Point> {
   const { upTo, stops = NO_STOPS } = options;
@@ -97,7 +98,7 @@ export async function foldLog(db: Queryable, from: Point, options: FoldLogOption
 }
 
 /**
- * @param within whether `from` has just been read from the log itself
+ * @param within true if `from` was just read from the log itself
  * @returns the last event
  */
 function* link<E extends LinkedEvent>(
@@ -109,7 +110,7 @@ function* link<E extends LinkedEvent>(
   let last: Pick<LinkedEvent, 'position' | 'hash'> = from;
   for (const event of events) {
     if (event.previous_hash !== last.hash || event.position !== last.position + 1) {
-      // What is missing is named, not what comes after it.
+      // Reports the missing event rather than its successor.
       const position = Math.min(event.position, last.position + 1);
       const error = new LogDivergedError(position, `does not follow position ${last.position}`);
       throw within || last !== from || from.position === 0 ? broken(error) : error;

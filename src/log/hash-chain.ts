@@ -1,4 +1,4 @@
-/** The chain of hashes that makes a change of an accepted event visible. */
+/** The hash chain makes changes of accepted events detectable. */
 import { createHash } from 'node:crypto';
 import { sha256 } from '../kernel/sha256.js';
 import type { Queryable } from '../postgres/pool.js';
@@ -9,9 +9,9 @@ import { createTimeSlice } from '../kernel/event-loop.js';
 import { readRecordPages } from './read.js';
 
 /**
- * sha256, hex, over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`. It can be
- * recomputed from what the table holds: jsonb keeps no order of members, and canonical JSON needs none. The data is at hand
- * in canonical JSON: a piece in each step.
+ * Returns the sha256 (hex) over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`.
+ * It can be recomputed from the table, because canonical JSON does not depend on the member order that jsonb loses.
+ * Each step hashes one piece of the data.
  */
 export function createSteppedHasher(write: (value: unknown) => string) {
   return function* (event: Omit<Hashed, 'data'>, data: readonly string[]): Resumable<string> {
@@ -27,27 +27,26 @@ export function createSteppedHasher(write: (value: unknown) => string) {
   };
 }
 
-/** Of events from wherever they come. */
 export const createChain = (): Chain => chainWith(sha256);
 
 export interface Verification {
   ok: boolean;
-  /** Events that were found in order, the broken one not counted. */
+  /** Verified events, without the broken one. */
   checked: number;
-  /** The last event that was found in order. */
+  /** The last verified event. */
   head: LogHead;
-  /** The first link that doesn't hold. */
+  /** The first event that breaks the chain. */
   broken?: { position: number; reason: string };
 }
 
 export interface VerifyOptions {
-  /** Told the number of events checked, after each page of the log. */
+  /** Called with the number of verified events after each page. */
   onProgress?: (checked: number) => void;
 }
 
 /**
- * Recomputes the chain from its first event, in constant memory. The events are read as they are stored, not upcast.
- * A log cut off at its end is a valid chain: compare `head` with what the projections or a backup have seen.
+ * Recomputes the chain from the first event in constant memory. Events are read as stored, not upcast. A truncated log
+ * is still a valid chain, so compare `head` with the positions of projections or backups.
  */
 export async function verifyChain(db: Queryable, options: VerifyOptions = {}): Promise<Verification> {
   const chain = createChain();
@@ -58,7 +57,7 @@ export async function verifyChain(db: Queryable, options: VerifyOptions = {}): P
       const reason = chain.add(event);
       if (reason === null) continue;
       const head = chain.head();
-      // What is missing is named, not what comes after it.
+      // Reports the missing event rather than its successor.
       const position = Math.min(event.position, head.position + 1);
       return { ok: false, checked: head.position, head, broken: { position, reason } };
     }

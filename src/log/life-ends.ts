@@ -1,4 +1,4 @@
-/** Where lives of collections and fields ended, by identity: whatever they were called then. */
+/** Finds the events that ended collections and fields, by identity, whatever their names were. */
 import type { Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
 import type { Identity } from '../schema/model/state.js';
@@ -8,11 +8,11 @@ interface Row {
   type: string;
   collection: string;
   field: string | null;
-  /** Of a rename. */
+  /** The new name of a rename. */
   to: string | null;
-  /** Names of the fields that a collection came with. */
+  /** Names of the fields that a collection was created with. */
   fields: string[] | null;
-  /** What an event brought back from the trash. */
+  /** The objects that an event restored from the trash. */
   restored: { identity: Identity; fields?: Identity[] } | null;
 }
 
@@ -25,10 +25,10 @@ const EVENTS = `SELECT ${COLUMNS} FROM ${own.events}
        OR type IN ('collection.created', 'field.created') AND data ? 'restored'::text)
  ORDER BY position`;
 
-/** The events that made things, by the identities that they gave. */
+/** Positions of the events that created objects, from the identities that they assigned. */
 const bornAt = (identity: Identity): number => Number(identity.split('.')[0]);
 
-/** A collection by the name that it has, with those of its fields that are asked for, by theirs. */
+/** A collection by its current name, with the requested fields by their current names. */
 interface Living {
   identity: Identity;
   fields: Map<string, Identity>;
@@ -36,11 +36,11 @@ interface Living {
 
 export interface End {
   position: number;
-  /** The event deleted this itself; else the collection that it was a field of. */
+  /** True if the event deleted the object itself, false if it deleted the collection of the field. */
   isOwn: boolean;
 }
 
-/** The event that ended each, and that last; what lives still has none. */
+/** Returns the event that last deleted each object. Existing objects have none. */
 export async function endsOf(db: Queryable, identities: Iterable<Identity>): Promise<ReadonlyMap<Identity, End>> {
   const asked = new Set(identities);
   const births = [...new Set([...asked].map(bornAt))].sort((a, b) => a - b);
@@ -120,7 +120,7 @@ function begin(
   living.set(collection, node);
 }
 
-/** A collection that isn't asked for, of which a field is. */
+/** A collection that was not requested, but contains a requested field. */
 function at(living: Map<string, Living>, collection: string): Living {
   const node = living.get(collection) ?? { identity: '', fields: new Map<string, Identity>() };
   living.set(collection, node);

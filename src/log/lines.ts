@@ -1,9 +1,9 @@
-/** A stream as lines. */
+/** Splits a stream into lines. */
 import type { Readable } from 'node:stream';
 
 /**
- * Lines without their line feeds, which alone end one: node:readline also breaks at U+2028, which JSON text may hold.
- * What is behind the last line feed is a line if it isn't empty. Bytes that are no UTF-8 become U+FFFD.
+ * Yields lines without their line feeds. Only line feeds end a line: node:readline also breaks at U+2028, which JSON
+ * text may contain. Text after the last line feed is a line if it is not empty. Invalid UTF-8 becomes U+FFFD.
  */
 export async function* readLines(
   stream: Readable | AsyncIterable<Uint8Array>,

@@ -17,23 +17,23 @@ import type { Logger } from '../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
 
 export interface Listener {
-  /** Begins to connect, and goes on until it is closed. */
+  /** Begins to connect and keeps trying until it is closed. */
   start(): void;
-  /** Whether notifications reach us now. */
+  /** True while notifications arrive. */
   connected(): boolean;
-  /** Ends the connection, or the attempts at one. */
+  /** Ends the connection, or the attempts to connect. */
   close(): Promise<void>;
 }
 
 export interface ListenerOptions extends ConnectionOptions {
   logger: Logger;
-  /** A new head was committed, by this process or another. Hints can be late, repeated, or missing. */
+  /** Called after this or another process committed a new head. Notifications can be late, repeated or missing. */
   onHead: (position: number) => void;
-  /** After every connect: what was announced in between was missed, so the log must be read. */
+  /** Called after every connect. Notifications sent in between were lost, so the log must be read. */
   onConnect: () => void;
-  /** Milliseconds between heartbeats, and how long one may take. */
+  /** Milliseconds between heartbeats, and the maximum milliseconds for one. */
   heartbeat?: { every: number; timeout: number };
-  /** Milliseconds before attempt n (from 1) to connect again. */
+  /** Milliseconds before connection attempt n (from 1). */
   backoff?: (attempt: number) => number;
 }
 
@@ -41,10 +41,10 @@ const HEARTBEAT = { every: 10_000, timeout: 5_000 };
 
 const PAUSE = { retry: 100, maximum: 10_000 };
 
-/** Milliseconds a server has to end the connection in good order. */
+/** Milliseconds for an orderly end of the connection. */
 const FAREWELL = 500;
 
-/** Connects to nothing before `start`. It never gives up: what fails is logged and tried again. */
+/** Connects only after `start`. It never gives up: failures are logged and retried. */
 export function createListener(options: ListenerOptions): Listener {
   const closing = new AbortController();
   const backoff = options.backoff ?? ((attempt) => growingPause(attempt, PAUSE));
@@ -79,7 +79,7 @@ export function createListener(options: ListenerOptions): Listener {
 }
 
 /**
- * One connection from its beginning to its end.
+ * Runs one connection from its start to its end.
  * @returns why it ended
  */
 async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConnect: () => void): Promise<string> {
@@ -89,13 +89,13 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
   const sockets = new Set<net.Socket>();
   const lifetime = new AbortController();
   const events = logChannel(options.schema);
-  // Our own: what is said there comes back to us over the same way that news would take.
+  // A channel of this listener. Its notifications return over the same route as those of new events.
   const pulse = `service_pulse_${randomUUID().replaceAll('-', '')}`;
   const subscriber: Subscriber = pgListen.default(trackedConfig({ ...options, connectionString: address }, sockets), {
-    // Anybody who can reach the database may send anything.
+    // Anyone who can reach the database may send any payload.
     parse: (payload) => payload,
     paranoidChecking: false,
-    // No attempt of its own to connect again: the loss comes here as an `error`.
+    // pg-listen must not reconnect itself. It reports a lost connection as an `error`.
     retryLimit: 1,
   });
   const ended = endOf(subscriber, { closing, lifetime: lifetime.signal });
@@ -109,7 +109,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     return whyNot(error as Error);
   } finally {
     lifetime.abort();
-    // A dead peer answers no goodbye.
+    // A dead server does not answer the end of a connection.
     const farewell = new AbortController();
     const patience = sleep(closing.aborted ? FAREWELL : 0, undefined, { signal: farewell.signal });
     await Promise.race([subscriber.close(), patience]).catch(() => undefined);
@@ -131,11 +131,11 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
   }
 }
 
-/** A standby that was a primary is met before it is known to be one. */
+/** After a failover, the process may connect to a former primary before it knows that it is a standby. */
 const whyNot = (error: Error & { code?: unknown }): string =>
   error.code === SQLSTATE.read_only_sql_transaction ? 'the server takes no writes, and announces none' : error.message;
 
-/** Settles when the connection is lost, or when the listener is closed. */
+/** Settles when the connection is lost or the listener is closed. */
 function endOf(
   subscriber: Subscriber,
   { closing, lifetime }: { closing: AbortSignal; lifetime: AbortSignal },
@@ -147,7 +147,7 @@ function endOf(
   });
 }
 
-/** Says something to itself, and waits to hear it. */
+/** Notifies itself and waits for the notification. */
 async function beat(subscriber: Subscriber, pulse: string, timeout: number): Promise<void> {
   const waiting = new AbortController();
   const heard = new Promise<void>((resolve) => subscriber.notifications.once(pulse, () => resolve()));
@@ -162,7 +162,7 @@ async function beat(subscriber: Subscriber, pulse: string, timeout: number): Pro
   }
 }
 
-/** Of several hosts the one that is chosen: pg-listen makes clients of the driver's own kind. */
+/** Selects one of several hosts, because pg-listen creates its clients from the plain options of the driver. */
 async function chosenAddress({ connectionString }: ConnectionOptions): Promise<string | Error> {
   const hosts = hostsOf(connectionString);
   if (hosts === null) return connectionString;
@@ -172,7 +172,7 @@ async function chosenAddress({ connectionString }: ConnectionOptions): Promise<s
   );
 }
 
-/** The sockets of a subscriber are at hand nowhere else, and only without its socket is a dead connection gone. */
+/** pg-listen does not expose its sockets. A dead connection ends only if its socket is destroyed. */
 function trackedConfig(options: ListenerOptions, sockets: Set<net.Socket>): ReturnType<typeof connectionConfig> {
   return {
     ...connectionConfig({ applicationName: 'data-platform-service listener', ...options }),

@@ -1,4 +1,4 @@
-/** A log as a file: one event a line, as GET /history/export writes it. */
+/** Reads a log from a file with one event per line, as GET /history/export writes it. */
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { OperatorError } from '../kernel/operator-error.js';
@@ -11,9 +11,9 @@ import type { EventRecord } from './read.js';
 const PAGE = 1_000;
 
 /**
- * Events of an export in pages, in the order of the lines; the chain is not checked here.
- * @param onDocument told of the documents that events name, each before the page that ends behind it is given
- * @throws OperatorError naming the line that is none
+ * Yields pages of events in the order of the lines. It does not verify the chain.
+ * @param onDocument called with the documents that events name, before the page that ends behind them
+ * @throws OperatorError with the number of an invalid line
  */
 export async function* readNdjsonPages(
   stream: Readable,
@@ -55,6 +55,6 @@ function readLine(line: string, number: number): EventRecord {
     const { path, message } = parsed.error.issues[0] as z.core.$ZodIssue;
     throw new OperatorError(`Line ${number} is not an event: ${path.join('.')} ${message}.`);
   }
-  // What was read, not what zod copied: a copy would lose a member named __proto__.
+  // Returns the parsed value, not the copy of zod, which would lose a member named __proto__.
   return value as EventRecord;
 }

@@ -1,15 +1,15 @@
-/** Whether PostgreSQL still refuses changes of accepted events: the triggers that db/0001_service_tables.sql makes. */
+/** Checks that the triggers of db/0001_service_tables.sql still reject changes of accepted events. */
 import { own } from '../postgres/own-tables.js';
 import type { Queryable } from '../postgres/pool.js';
 
-/** The body of service_refuse_change(), white space aside. */
+/** The body of service_refuse_change(), without white space. */
 const BODY =
   "BEGIN RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP " +
   "USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.'; END";
 
 /**
- * By operation, what stands in its way. tgtype: 1 FOR EACH ROW, 2 BEFORE, 8 DELETE, 16 UPDATE, 32 TRUNCATE; tgenabled A:
- * in a session that replays replication too.
+ * Per operation, what prevents protection. Bits of tgtype: 1 FOR EACH ROW, 2 BEFORE, 8 DELETE, 16 UPDATE, 32 TRUNCATE.
+ * tgenabled A also fires in sessions that apply replication.
  */
 const TRIGGERS = `
 SELECT o.operation,
@@ -30,7 +30,7 @@ interface Row {
   refuses: boolean;
 }
 
-/** A sentence for each operation that PostgreSQL would not refuse; none: the log is append-only. */
+/** Returns a sentence for each operation that PostgreSQL would not reject. Empty if the log is append-only. */
 export async function findUnprotected(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<Row>(TRIGGERS, [BODY]);
   return rows

@@ -7,7 +7,7 @@ import { USER } from '../schema/model/account-events.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from './read.js';
 
-/** Events of one answer. */
+/** Events per query. */
 const PAGE = 1_000;
 
 const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
@@ -28,7 +28,7 @@ export async function readAccounts(db: Queryable): Promise<Accounts> {
   return accounts;
 }
 
-/** Whether any account change is recorded. */
+/** True if any account change is recorded. */
 export async function recordsAccounts(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(
     `SELECT EXISTS (SELECT FROM ${own.events} WHERE subject ->> 'kind'::text = '${USER}') AS found`,

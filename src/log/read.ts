@@ -1,11 +1,11 @@
-/** Reading the log in order, in pages. */
+/** Reads the log in order, in pages. */
 import type { Cause, Context, StoredEvent, EventSubject } from '../schema/model/events.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import { JSON_AS_TEXT, type Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 
-/** An event as it is stored: of the version it was written with, not parsed. */
+/** An event as stored: in the version it was written with, not parsed. */
 export interface EventRecord {
   position: number;
   id: string;
@@ -22,7 +22,7 @@ export interface EventRecord {
   ip: string | null;
   user_agent: string | null;
   context?: Context | undefined;
-  /** What it is about other than a collection. */
+  /** The subject other than a collection. */
   subject?: EventSubject | undefined;
   occurred_at: string;
   previous_hash: string;
@@ -30,25 +30,23 @@ export interface EventRecord {
 }
 
 export interface Range {
-  /** Events after this position. */
+  /** Exclusive. */
   after: number;
-  /** Events up to and with this position; to the end when absent. */
+  /** Inclusive. Defaults to the end of the log. */
   upTo?: number;
-  /** At most so many events. */
+  /** Maximum number of events. */
   limit?: number;
 }
 
-/** Rows of one query: enough to make the round trips cheap, few enough for a log of large events. */
+/** Rows per query: enough to make round trips cheap, few enough for a log of large events. */
 const PAGE = 1_000;
 
-/** Columns as `toEventRecord` needs them. */
 export const EVENT_COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
   'context, subject, occurred_at, previous_hash, hash';
 
 export type EventRow = Omit<EventRecord, 'occurred_at'> & { occurred_at: Date };
 
-/** A row of service_events as an event. */
 export function toEventRecord(row: EventRow): EventRecord {
   const { context, subject, ...always } = row;
   const occurred_at = row.occurred_at.toISOString();
@@ -56,17 +54,15 @@ export function toEventRecord(row: EventRow): EventRecord {
 }
 
 /**
- * Events in order, upcast to the newest version, page by page: no turn of the event loop for each event. The next page
- * is asked for while this one is used; each sees what is committed at its moment, so the iteration ends at the head of
- * then.
- * @throws Error naming the position of an event this release doesn't know
+ * Yields events in order, upcast to the newest version, in pages. It requests the next page while the caller uses the
+ * current one. Each page sees what is committed at its time, so the iteration ends at the head of that time.
+ * @throws Error with the position of an event that this release does not know
  */
 export async function* readEventPages(db: Queryable, range: Range): AsyncGenerator<StoredEvent[], void, undefined> {
   const slice = createTimeSlice();
   for await (const page of readRecordPages(db, range)) yield await mapYielding(page, readEvent, slice);
 }
 
-/** Pages of events in order, as they are stored. */
 export async function* readRecordPages(db: Queryable, range: Range): AsyncGenerator<EventRecord[], void, undefined> {
   let left = range.limit ?? Infinity;
   let next = readPage(db, { ...range, limit: Math.min(left, PAGE) });
@@ -77,7 +73,7 @@ export async function* readRecordPages(db: Queryable, range: Range): AsyncGenera
     const more = page.length === PAGE && left > 0 && after !== undefined;
     if (more) {
       next = readPage(db, { ...range, after, limit: Math.min(left, PAGE) });
-      // Awaited in the next iteration, or never when the reader stops here; then its failure is of no concern.
+      // The next iteration awaits this promise. If the reader stops here, a failure does not matter.
       next.catch(() => undefined);
     }
     if (page.length > 0) yield page;
@@ -85,7 +81,6 @@ export async function* readRecordPages(db: Queryable, range: Range): AsyncGenera
   }
 }
 
-/** One page, in order. */
 export async function readPage(db: Queryable, range: Range & { limit: number }): Promise<EventRecord[]> {
   const { rows } = await db.query<UnparsedRow>({
     name: 'log-page',
@@ -96,12 +91,11 @@ export async function readPage(db: Queryable, range: Range & { limit: number }):
   return mapYielding(rows, (row) => toEventRecord(parsedRow(row)), createTimeSlice());
 }
 
-/** A row whose JSON is text. */
+/** A row with JSON columns as text. */
 export type UnparsedRow = Omit<EventRow, Documents> & Record<Documents, string | null>;
 
 type Documents = 'data' | 'actor' | 'context' | 'subject';
 
-/** The same row, parsed. */
 export function parsedRow(row: UnparsedRow): EventRow {
   const parsed = row as Record<Documents, unknown>;
   for (const name of ['data', 'actor', 'context', 'subject'] as const) {
@@ -111,10 +105,9 @@ export function parsedRow(row: UnparsedRow): EventRow {
   return row as unknown as EventRow;
 }
 
-/** The end of the log. */
 export const HEAD_QUERY = `SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1`;
 
-/** The position of the newest event; 0 without any. */
+/** Returns 0 for an empty log. */
 export async function headPosition(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ position: number }>(HEAD_QUERY);
   return rows[0]?.position ?? 0;

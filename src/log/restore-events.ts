@@ -1,4 +1,4 @@
-/** Events put into an empty log exactly as they were in another: positions, ids, times and hashes. */
+/** Copies events into an empty log with their original positions, ids, times and hashes. */
 import type pg from 'pg';
 import { own } from '../postgres/own-tables.js';
 import type { EventRecord } from './read.js';
@@ -12,7 +12,7 @@ const INSERT = `
          collection text, field text, data jsonb, actor jsonb, command text, reason text, request_id text, ip text,
          user_agent text, context jsonb, subject jsonb, occurred_at timestamptz, previous_hash text, hash text)`;
 
-/** The caller has checked the chain, and holds the log's lock. */
+/** The caller has verified the chain and holds the log lock. */
 export async function restoreEvents(client: pg.ClientBase, events: readonly EventRecord[]): Promise<void> {
   if (events.length > 0) await client.query(INSERT, [JSON.stringify(events)]);
 }

@@ -1,4 +1,4 @@
-/** Whether the log is what it was: its chain recomputed, and its end held against what has seen it. */
+/** Verifies the log: recomputes its chain and compares its end with known positions. */
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 import { checkHead, isInLog, readAcknowledgements, toDivergence } from './divergence.js';
@@ -7,24 +7,23 @@ import { findUnprotected } from './protection.js';
 import { type Verification, type VerifyOptions, verifyChain } from './hash-chain.js';
 
 export interface LogVerification extends Verification {
-  /** What PostgreSQL would let happen to accepted events: a sentence each. `ok` is false where there is one. */
+  /** Operations on accepted events that PostgreSQL would allow, one sentence each. `ok` is false if there is any. */
   unprotected: string[];
-  /** Every time the log was found to be another one than was seen, in order: it says so for good. */
+  /** All recorded divergences, in order. They stay in the log forever. */
   divergences: AcknowledgedDivergence[];
 }
 
 export interface AcknowledgedDivergence extends Divergence {
-  /** Position of the event that acknowledged it; null: not yet. */
+  /** Position of the event that acknowledged it. Null if not acknowledged. */
   acknowledged: number | null;
 }
 
 /**
- * Recomputes the chain. A log that was cut off at its end, or rewritten as a whole, is a valid chain; the checkpoints
- * of the projections know how far it went, what was noticed is written down, and `seen` is an end of it that this process
- * remembers.
+ * Recomputes the chain. A truncated or completely rewritten log is still a valid chain. It is therefore compared with
+ * the checkpoints of projections, recorded divergences and `seen`, an end that this process remembers.
  */
 export async function verifyLog(db: Queryable, seen: LogPlace, options: VerifyOptions = {}): Promise<LogVerification> {
-  // Before the chain: what is appended meanwhile is no concern of theirs.
+  // This runs before the chain is read, so that events appended meanwhile do not matter.
   const { forgotten, pending } = await checkHead(db);
   const chain = await verifyChain(db, options);
   const noted = (pending ?? []).map((each) => ({ ...toDivergence(each), acknowledged: null }));

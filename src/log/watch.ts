@@ -1,4 +1,4 @@
-/** What this process knows of the log being another one than was seen: noticed by itself, or written down by others. */
+/** Tracks divergences of the log that this process noticed or that others recorded. */
 import { createTimelineGuard } from '../postgres/hosts/timeline.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
@@ -18,52 +18,52 @@ import type { LogHead } from './head.js';
 
 export interface LogWatch {
   /**
-   * Before anything that a server said of the log is believed.
-   * @throws LostConnectionError from a primary that was deposed: its log isn't another one, it is an old one
+   * Call this before using anything that a server reports about the log.
+   * @throws LostConnectionError for a deposed primary, whose log is outdated, not diverged
    */
   admit(check: Pick<HeadCheck, 'timeline'>): void;
   /**
-   * Looks at a head check: what was written down is told, and what shows itself is written down.
-   * @param seen the end of what this process had folded before it asked
-   * @returns whether `seen` isn't in the log, so that everything has to be folded again
+   * Evaluates a head check: reports recorded divergences and records new ones.
+   * @param seen the end of what this process had folded before the check
+   * @returns true if `seen` is not in the log, so that everything must be folded again
    */
   examine(check: HeadCheck, seen: LogHead): Promise<boolean>;
-  /** What is in the log doesn't go on from `seen`, which this process has folded. */
+  /** The log does not continue `seen`, which this process has folded. */
   replaced(seen: LogHead): Promise<void>;
-  /** A place that this process has folded up to; the newest are remembered, to tell from where on a log is another one. */
+  /** Remembers a position that this process has folded. The newest ones show where a diverged log begins to differ. */
   remember(place: Place): void;
-  /** What blocks every change now; undefined: nothing. */
+  /** Returns the divergence that blocks every change, or undefined. */
   pending(): NotedDivergence | undefined;
-  /** Divergences that this process has been told of or has noticed, since it started. */
+  /** Divergences that this process noticed or was told of since its start. */
   count(): number;
-  /** Told of each divergence once, before anything is folded again. Returns what ends it. */
+  /** Calls `listener` once per divergence, before anything is folded again. Returns the function that unsubscribes. */
   subscribe(listener: (divergence: NotedDivergence) => void): () => void;
 }
 
 export interface LogWatchOptions {
   pool: Queryable;
   logger: Logger;
-  /** The database takes no rows now: what is noticed is kept here until it does. */
+  /** True while the database is read-only. Divergences are kept in memory until it accepts rows. */
   readOnly?: () => boolean;
 }
 
-/** Places of a log that are remembered. */
+/** Remembered positions of a log. */
 const REMEMBERED = 2_000;
 
-/** Nothing that was acknowledged speaks for a checkpoint: it is written with every event. */
+/** An acknowledgement never excuses a lost checkpoint, because the checkpoint is written with every event. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** The database took no row, a standby for one: it is a divergence of this process alone. */
+/** The id of a divergence that only this process knows, because the database is read-only. */
 const UNWRITTEN = 0;
 
-/** Asks nothing by itself: whoever reads the head of the log hands it to `examine`. */
+/** Runs no queries itself. Readers of the log's head pass it to `examine`. */
 export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatchOptions): LogWatch {
   const known = new Set<number>();
-  /** Written down, and not seen acknowledged yet: a row that is deleted is written again. */
+  /** Recorded divergences that are not acknowledged yet. If a row is deleted, it is written again. */
   const open = new Map<number, NotedDivergence>();
   const listeners = new Set<(divergence: NotedDivergence) => void>();
   const timelines = createTimelineGuard();
-  /** The newest acknowledged divergence when this process's fold was last seen to end where the log does. */
+  /** The newest acknowledged divergence when this process's fold last ended where the log did. */
   let confirmed = 0;
   let path: Place[] = [];
   let pending: NotedDivergence | undefined;
@@ -85,7 +85,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     for (const listener of listeners) listener(divergence);
   };
 
-  /** It counts although it isn't written down, which the next look tries. */
+  /** Keeps a divergence that could not be recorded. The next check tries again. */
   const keep = (lost: { seen: LogPlace; since: number }, found: LogPlace): void => {
     if (unwritten?.seen.hash !== lost.seen.hash) known.delete(UNWRITTEN);
     unwritten = lost;
@@ -112,7 +112,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
 
   const noteAgain = async (check: HeadCheck): Promise<void> => {
     if (unwritten === undefined) return;
-    // A standby that was only behind has caught up with what was seen.
+    // The standby was only behind and has caught up.
     const { position, hash } = unwritten.seen;
     if (await isInLog(pool, { position, hash: hash ?? '' })) unwritten = undefined;
     else await note(check, unwritten);
@@ -151,7 +151,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     remember: ({ position, hash }) => {
       const last = path.at(-1);
       if (last?.hash === hash) return;
-      // Of another log than before: the places that both have are few, and told by their hashes.
+      // After a change to another log, only positions with equal hashes belong to both.
       if (last !== undefined && last.position >= position) path = path.filter((place) => place.position < position);
       path.push({ position, hash });
       if (path.length > 2 * REMEMBERED) path = path.slice(-REMEMBERED);

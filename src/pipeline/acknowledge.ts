@@ -1,4 +1,4 @@
-/** Going on with a log that is not the one that was seen: one event names everything that was noticed. */
+/** Acknowledges a log that is not the one seen before. One event records all divergences. */
 import { pendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
 import { keepBeginning, originBefore } from '../log/signed-checkpoints/origin.js';
@@ -12,10 +12,10 @@ import { checkpoints } from './transaction/checkpoints.js';
 import { own } from '../postgres/own-tables.js';
 import type { Acknowledged, PipelineOptions } from './types.js';
 
-/** The name of the command, in the log. */
+/** The name of the command in the log. */
 export const ACKNOWLEDGE = 'acknowledge-log';
 
-/** Of what ON_LOG_DIVERGENCE=continue does. */
+/** The cause of acknowledgements by ON_LOG_DIVERGENCE=continue. */
 export const BY_ITSELF: Cause = {
   actor: { id: 'service', name: 'Data Platform Service' },
   command: ACKNOWLEDGE,
@@ -25,19 +25,19 @@ export const BY_ITSELF: Cause = {
   user_agent: null,
 };
 
-/** What was kept of another log: nothing of it is ever shown or built upon. */
+/** Data of the other log, which must never be shown or used. */
 const DROPPED = [
   `DELETE FROM ${own.idempotency} i
     WHERE i.position > 0 AND NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = i.position AND e.hash = i.event_hash)`,
   `DELETE FROM ${own.folds} f
     WHERE NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = f.position AND e.hash = f.event_hash)`,
-  // What follows the log from a checkpoint of its own starts over; it is idempotent.
+  // Projections with a checkpoint of their own start over. They are idempotent.
   `UPDATE ${own.projections} p SET position = 0, hash = NULL, updated_at = now()
     WHERE kind = 'after-commit' AND p.position > 0
       AND NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))`,
 ];
 
-/** In one transaction, under the log's lock. */
+/** Runs in one transaction under the log lock. */
 export async function acknowledge(at: Try, options: PipelineOptions, cause: Cause): Promise<Acknowledged> {
   const { client } = at;
   const { point } = await begin(client, options, { ...at, evenDiverged: true });

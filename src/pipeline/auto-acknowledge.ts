@@ -1,4 +1,4 @@
-/** ON_LOG_DIVERGENCE=continue. */
+/** Implements ON_LOG_DIVERGENCE=continue. */
 import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
 import { BY_ITSELF } from './acknowledge.js';
@@ -12,7 +12,7 @@ interface AutoAcknowledge {
   readOnly: () => boolean;
 }
 
-/** Where it was asked for, what is noticed is acknowledged without an operator. */
+/** Acknowledges divergences without an operator, if configured. */
 export function autoAcknowledge({ onLogDivergence, logger, watch, pipeline, readOnly }: AutoAcknowledge): void {
   if (onLogDivergence !== 'continue') return;
   watch.subscribe(() => {

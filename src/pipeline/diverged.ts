@@ -1,11 +1,14 @@
-/** What a command does when the log is not the one that was seen. */
+/** Handles commands while the log is not the one seen before. */
 import { type NotedDivergence, checkHead, isInLog } from '../log/divergence.js';
 import type { Point } from '../log/fold.js';
 import { type Problem, ProblemError } from '../kernel/problem.js';
 import type { UnreadableEventError } from '../schema/fold/upcasting.js';
 import type { PipelineOptions } from './types.js';
 
-/** Found under the log's lock: what this process or a checkpoint has seen is gone, or another process recorded that. */
+/**
+ * Found under the log lock: events that this process or a checkpoint has seen are gone, or another process recorded
+ * that.
+ */
 export class DivergedError extends Error {
   override readonly name = 'DivergedError';
   readonly from: Point;
@@ -17,9 +20,9 @@ export class DivergedError extends Error {
 }
 
 /**
- * Writes down what shows itself, and folds the log again where what this process has folded is gone. Without the log's
- * lock: the look is repeated under it.
- * @returns what has to be acknowledged first; undefined: the command can be tried again
+ * Records divergences and folds the log again if folded events are gone. It runs without the log lock and is repeated
+ * under it.
+ * @returns the divergence to acknowledge first. Undefined if the command can be retried.
  */
 export async function lookAtLog(
   { from }: DivergedError,
@@ -35,7 +38,7 @@ export async function lookAtLog(
   return watch.pending();
 }
 
-/** What needs the whole log is refused as long as one event of it can't be read. */
+/** Commands that need the whole log are rejected while an event cannot be read. */
 export function logUnreadable({ position, message }: UnreadableEventError): Problem {
   return {
     code: 'LOG_UNREADABLE',
@@ -46,7 +49,7 @@ export function logUnreadable({ position, message }: UnreadableEventError): Prob
   };
 }
 
-/** @throws ProblemError LOG_UNREADABLE before the log's lock is taken for nothing */
+/** @throws ProblemError LOG_UNREADABLE before the log lock is taken in vain */
 export async function requireReadable({ store }: Pick<PipelineOptions, 'store'>): Promise<void> {
   const unreadable = store.unreadable();
   if (unreadable === undefined) return;

@@ -1,4 +1,4 @@
-/** The write path: from a command to its events, tables, rows and answer, in one transaction. */
+/** The write path: it turns a command into events, tables, rows and an answer in one transaction. */
 import { logDiverged } from '../log/divergence.js';
 import { createLogWatch } from '../log/watch.js';
 import { environmentProblem, unavailable } from '../postgres/errors.js';
@@ -29,14 +29,14 @@ import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, Request
 export type * from './types.js';
 
 /**
- * Commands of this process take turns; plans that lock nothing do so apart, a few at once. Other processes are waited
- * for by the log's lock.
+ * Commands of this process run one at a time. Plans take no locks and run separately, a few at once. The log lock
+ * serialises other processes.
  */
 export function createPipeline(given: PipelineOptions): Pipeline {
   const options = { ...given, watch: given.watch ?? createLogWatch(given) };
   const commitsInDoubt = createCommitsInDoubt(options);
   const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, isUrgent: true };
-  // A plan takes no lock, and long where it is large: no change waits for one.
+  // A large plan takes long and needs no lock, so no change waits for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
   const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> =>
     answer(job.request.plansOnly === true ? planner : writer, job, work);
@@ -69,13 +69,13 @@ export function createPipeline(given: PipelineOptions): Pipeline {
   };
 }
 
-/** Made at a time: each has a connection for as long as it takes. */
+/** Concurrent plans. Each uses a connection while it runs. */
 const PLANS = 2;
 
-/** When a caller that comes now has waited for long enough. */
+/** The time at which a caller that arrives now gives up waiting. */
 const deadlineFrom = ({ lockTimeout }: PipelineOptions): number => performance.now() + lockTimeout;
 
-/** The registry pairs each name with its command; within it, TypeScript can't follow a name that isn't known yet. */
+/** The registry pairs each name with its command, but TypeScript cannot follow a name that is not known statically. */
 function toJob(name: keyof typeof operations, command: unknown, request: RequestContext): Job {
   const { decide, deletes } = operations[name] as Pick<
     Operation<string, never, unknown, LogEvent>,
@@ -103,14 +103,14 @@ interface Writer {
   options: Options;
   semaphore: Semaphore;
   commitsInDoubt: CommitsInDoubt;
-  /** Whether every other change waits meanwhile. */
+  /** True if all other changes wait meanwhile. */
   isUrgent: boolean;
 }
 
-/** Options with what they leave out. */
+/** Options with defaults filled in. */
 type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 
-/** Answers what ends an attempt as a refusal. */
+/** Converts errors that end an attempt to rejections. */
 async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> {
   const { options, semaphore, commitsInDoubt } = writer;
   const { abandoned, onBlocked, waited = 0 } = job.request;
@@ -130,17 +130,17 @@ async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => P
 }
 
 interface How {
-  /** When the caller's time to wait is over (`performance.now`). */
+  /** When the caller gives up waiting (`performance.now`). */
   deadline: number;
-  /** Also while the log is not the one that was seen. */
+  /** Runs also while the log is diverged. */
   evenDiverged: boolean;
 }
 
-/** Looks at a log that is not the one that was seen, and then tries again. */
+/** Checks of a diverged log, each followed by another attempt. */
 const LOOKS = 3;
 
 /**
- * Runs `attempt`, again where the log turned out to be another one and nothing has to be acknowledged first.
+ * Runs `attempt`, and again if the log was replaced and no acknowledgement is required.
  * @throws ProblemError LOG_DIVERGED, LOG_UNREADABLE
  */
 async function retryAfterLogCheck<T>(writer: Writer, how: How, attempt: () => Promise<T>): Promise<T> {
@@ -166,7 +166,7 @@ interface Waiting {
   deadline: number;
 }
 
-/** Finds out what became of a COMMIT that was never answered. */
+/** Determines the outcome of a COMMIT without an answer. */
 async function resolveCommitInDoubt(
   doubt: CommitInDoubt,
   { options, commitsInDoubt }: Writer,
@@ -188,7 +188,7 @@ async function resolveCommitInDoubt(
   return done;
 }
 
-/** For what isn't a command: a problem is thrown. */
+/** For work that is not a command. Problems are thrown. */
 async function inTransaction<T>(writer: Writer, how: How, work: (at: Try) => Promise<T>): Promise<T> {
   const { deadline } = how;
   try {
@@ -209,7 +209,7 @@ function refusalOf(error: unknown, options: Options): Refusal {
   return refusal(problem);
 }
 
-/** What ended a transaction, if it was the moment and not a bug. */
+/** Returns the problem for a temporary condition. Undefined for a bug. */
 function problemOf(error: unknown, { primaryUrl }: Options): Problem | undefined {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof DivergedError)

@@ -1,37 +1,37 @@
 /**
- * Looking after a transaction from its begin to its end. The server is told that this process is alive, because it ends
- * an unattended transaction; and the watch over the connection is told what to ask about, and until when.
+ * Supervises a transaction from begin to end. PostgreSQL ends unattended transactions, so this process sends signs of
+ * life. It also tells the connection watch what to check and until when.
  */
 import type pg from 'pg';
 import type { Backend } from '../postgres/backend.js';
 import { tellWatch } from '../postgres/silent-connections.js';
 
-/** Milliseconds between two signs of life, while there is nothing else to say. */
+/** Milliseconds between two signs of life while no other statement is sent. */
 const SIGN_OF_LIFE = 1_500;
 
 export interface Attendance {
-  /** The transaction has begun, and this is what runs it. */
+  /** The transaction has begun in this server process. */
   began(backend: Backend): void;
   end(): void;
 }
 
-/** One transaction: what it runs on, and how long it may wait. */
+/** One transaction: its connection and its time limits. */
 export interface Try {
   client: pg.PoolClient;
   attendance: Attendance;
-  /** Milliseconds to wait for the log's lock. */
+  /** Milliseconds to wait for the log lock. */
   lockWait: number;
-  /** Milliseconds to wait for each lock on a table. */
+  /** Milliseconds to wait for each table lock. */
   tableWait: number;
-  /** Milliseconds to wait for an automatic VACUUM to cancel itself; undefined: none is in the way. */
+  /** Milliseconds to wait for an automatic VACUUM to cancel itself. Undefined if none is in the way. */
   vacuumWait?: number;
 }
 
 type Connected = pg.PoolClient & { readyForQuery: boolean };
 
 /**
- * To be ended with the transaction.
- * @param deadline when its caller's time to wait is over (`performance.now`)
+ * Must be ended with the transaction.
+ * @param deadline when the caller gives up waiting (`performance.now`)
  */
 export function keepAlive(client: pg.ClientBase, deadline: number): Attendance {
   const connected = client as Connected;
@@ -39,7 +39,7 @@ export function keepAlive(client: pg.ClientBase, deadline: number): Attendance {
   tellWatch(client, { deadline });
 
   const signOfLife = setInterval(() => {
-    // pg's own word for having nothing under way. An empty query is answered in a failed transaction as well.
+    // pg sets this flag while no query is running. A failed transaction answers an empty query too.
     if (begun && connected.readyForQuery) connected.query('').catch(() => undefined);
   }, SIGN_OF_LIFE);
 

@@ -1,4 +1,4 @@
-/** What blocked a transaction, read when it has released its own locks, and the refusal that names it. */
+/** Reads what blocked a transaction, after it released its own locks, and creates the rejection that names it. */
 import type pg from 'pg';
 import { inTime } from '../kernel/in-time.js';
 import { advisoryKey } from '../postgres/advisory.js';
@@ -17,24 +17,24 @@ import type { LockedTable } from '../projector/ddl/statement.js';
 import type { Problem } from '../kernel/problem.js';
 import type { PipelineOptions } from './types.js';
 
-/** The log's lock didn't come in time. */
+/** The log lock was not granted in time. */
 export class LogBusyError extends Error {
   override readonly name = 'LogBusyError';
 }
 
-/** The locks a transaction waited for, and their holders. */
+/** The locks that a transaction waited for, and their holders. */
 export interface LockConflict {
-  /** The table locks that it needs; empty where they aren't known, or where it was the log's lock. */
+  /** The table locks that it needs. Empty if unknown, or if it waited for the log lock. */
   locks: readonly LockedTable[];
   holders: readonly Holder[];
-  /** It was the lock of the log. */
+  /** True if it waited for the log lock. */
   log: boolean;
 }
 
-/** So many tables are asked about, at most. */
+/** Maximum number of tables to query. */
 const MOST = 1_000;
 
-/** Rolls back and reads the holders of the locks. A holder of the log's lock that makes no progress is terminated. */
+/** Rolls back and reads the holders of the locks. It terminates a holder of the log lock that makes no progress. */
 export async function rollbackAndFindHolders(
   client: pg.ClientBase,
   options: PipelineOptions,
@@ -60,7 +60,7 @@ export async function rollbackAndFindHolders(
   return { locks, holders: readHolders(results[1]?.rows ?? []), log: false };
 }
 
-/** Whether one of the holders still is. Takes no lock, and blocks no other session. @param within milliseconds */
+/** True if one of the holders still holds its lock. Takes no lock and blocks no session. @param within milliseconds */
 export async function isStillHeld(
   options: PipelineOptions,
   { locks, holders }: LockConflict,
@@ -72,13 +72,12 @@ export async function isStillHeld(
   return holders.some((holder) => present.has(holderKey(holder)));
 }
 
-/** How long a process may wait for its client, or be waited for by it, before others end it. */
+/** Milliseconds that a process may wait for its client, or the client for it, before others end it. */
 const STUCK = IDLE + 500;
 
 /**
- * Who holds the log's lock. Where it is a process of the service that waits for its client only, and has for a
- * while, that one is stopped or cut off: PostgreSQL ends it while its transaction is idle, but not in the middle of
- * reading or sending a long message.
+ * Finds the holder of the log lock. A service process that has only waited for its client for a while is cancelled or
+ * terminated. PostgreSQL ends it while its transaction is idle, but not while it receives or sends a long message.
  */
 const LOG_HOLDER = `
   SELECT pid, transaction, application, age, maintenance, "table", CASE WHEN stuck THEN pg_catalog.pg_terminate_backend(pid) END AS ended
@@ -93,7 +92,7 @@ const LOG_HOLDER = `
          AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
          AND (l.classid::bigint << 32 | l.objid::bigint) = $1::bigint) AS h`;
 
-/** The refusal, when there is no time left. Names applications and processes, never what they run. */
+/** The rejection after the time limit. It names applications and processes, but never their statements. */
 export function lockConflictProblem({ holders, log }: LockConflict): Problem {
   const [first] = holders;
   if (first === undefined) return lockTimeout(log ? 'Another change is under way' : undefined);
@@ -106,7 +105,7 @@ export function lockConflictProblem({ holders, log }: LockConflict): Problem {
   };
 }
 
-/** A holder in words: `by "shop" (process 41 of the database server)`. */
+/** Describes a holder: `by "shop" (process 41 of the database server)`. */
 export function described({ pid, application, age }: Holder): string {
   if (pid === null) return 'by a prepared transaction';
   const name = application === '' ? 'an application without a name' : JSON.stringify(application);
@@ -114,7 +113,7 @@ export function described({ pid, application, age }: Holder): string {
   return `by ${name} (process ${pid} of the database server${since})`;
 }
 
-/** A holder as a problem shows it. */
+/** A holder in the details of a problem. */
 export function holderDetails({ pid, application, age, table }: Holder, log = false): Record<string, unknown> {
   return {
     pid,

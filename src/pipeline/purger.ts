@@ -1,6 +1,6 @@
 /**
- * Purges what has been in the trash for long enough, by the database's clock. Every process does this; the log's lock and
- * the list of the trash see to it that each entry is purged once.
+ * Purges expired trash entries by the database's clock. Every process does this. The log lock and the list of the trash
+ * ensure that each entry is purged once.
  */
 import type pg from 'pg';
 import { MAY_CREATE_SCHEMAS } from '../projector/trash/facts.js';
@@ -11,7 +11,7 @@ import { purgingExpired } from './prepare/purge.js';
 import type { Pipeline, PipelineOptions } from './types.js';
 
 export interface Purger {
-  /** Waits for the end of a purge under way. */
+  /** Waits for the end of a running purge. */
   stop(): Promise<void>;
 }
 
@@ -19,9 +19,9 @@ export interface PurgerOptions extends Pick<PipelineOptions, 'keep'> {
   pool: pg.Pool;
   pipeline: Pick<Pipeline, 'execute'>;
   logger: Logger;
-  /** The database takes no changes now. */
+  /** True while the database is read-only. */
   readOnly: () => boolean;
-  /** What tells that something may have come to the trash, or that the database takes changes again. */
+  /** Sources of events after which the trash may have new entries, or the database accepts changes again. */
   news: readonly { subscribe(listener: () => void): unknown }[];
 }
 
@@ -34,19 +34,19 @@ const BY_ITSELF: Cause = {
   user_agent: null,
 };
 
-/** Milliseconds: between a wake and the look; the longest without one, for clocks that are set; after a failure. */
+/** Milliseconds: between a wake and the check, the longest pause because clocks may be set, and after a failure. */
 const PAUSES = { gather: 1_000, longest: 60_000, failure: 30_000 };
 
-/** Milliseconds that what could not be purged is left alone. */
+/** Milliseconds before a failed purge is retried. */
 const LEFT_ALONE = 3_600_000;
 
 /**
- * Begins at once, and runs until it is stopped. What can't be purged is logged, and left alone for an hour where
- * something needs it.
+ * Starts at once and runs until stopped. Failed purges are logged, and retried after an hour if another object needs
+ * the entry.
  */
 export function createPurger(options: PurgerOptions): Purger {
   const { pool, logger, readOnly } = options;
-  /** Until when (`performance.now`), by position. */
+  /** Time of the next attempt (`performance.now`), by position. */
   const failed = new Map<number, number>();
   let timer: NodeJS.Timeout | undefined;
   /** When the timer fires (`performance.now`). */
@@ -76,7 +76,7 @@ export function createPurger(options: PurgerOptions): Purger {
     try {
       if (!warned) await warnWhereNothingIsKept(options);
       warned = true;
-      // Looked for before the pipeline is asked: most of the time there is nothing, and no reason to take the log's lock.
+      // Checks the trash before taking the log lock, because most of the time nothing is due.
       let wait = await untilNext();
       while (!stopped && wait <= 0 && (await purgeOne())) wait = await untilNext();
       later(Math.min(PAUSES.longest, Math.max(PAUSES.gather, wait)));
@@ -92,14 +92,14 @@ export function createPurger(options: PurgerOptions): Purger {
     return (await untilNextExpiry(pool, [...failed.keys()])) ?? Infinity;
   };
 
-  /** @returns whether there may be more */
+  /** @returns true if there may be more */
   const purgeOne = async (): Promise<boolean> => {
     let position: number | undefined;
     const look = purgingExpired([...failed.keys()], (found) => (position = found));
     const outcome = await options.pipeline.execute('purge-trash', look, { cause: BY_ITSELF });
     if (outcome.kind === 'done') return outcome.events.length > 0;
     const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
-    // The moment was wrong, or what is in the trash is needed by something that was made of it by hand.
+    // Either a temporary condition prevents the purge, or a manually created object depends on the trash entry.
     if (position === undefined || problem?.code !== 'IN_USE') throw new Error(problem?.message ?? outcome.kind);
     failed.set(position, performance.now() + LEFT_ALONE);
     logger.warn('what is in the trash can not be purged', { position, reason: problem.message });

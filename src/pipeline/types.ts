@@ -1,4 +1,4 @@
-/** What the pipeline takes and answers. */
+/** Input and output types of the pipeline. */
 import type pg from 'pg';
 import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
@@ -18,22 +18,22 @@ import type { Resumable } from '../kernel/resumable.js';
 import type { Json } from '../kernel/json.js';
 import type { Warning } from '../kernel/warning.js';
 
-/** The one way the schema changes. */
+/** Every schema change passes through the pipeline. */
 export interface Pipeline {
-  /** Decides, appends, projects and commits, or does none of it. Throws only for our own bugs. */
+  /** Decides, appends, projects and commits, or changes nothing. Throws only for bugs. */
   execute<N extends OperationName>(name: N, command: Command<CommandOf<N>>, request: RequestContext): Promise<Outcome>;
-  /** The same up to the commit, then takes everything back. */
+  /** Runs the command up to the commit and rolls it back. */
   dryRun<N extends OperationName>(name: N, command: Command<CommandOf<N>>, request: RequestContext): Promise<DryRun>;
-  /** Appends events that change no schema: those that `revise` makes of an empty batch. */
+  /** Appends the events that `revise` creates from an empty batch. They change no schema. */
   record(revise: Revise, request: Omit<RequestContext, 'revise'>): Promise<Outcome>;
   /**
-   * Runs `work` in a transaction that holds the log's lock, with the state at the head: for what must see the log and
-   * the projections stand still. Committed when `work` returns.
+   * Runs `work` with the state at the head in a transaction that holds the log lock, so that log and projections cannot
+   * change. Commits when `work` returns.
    * @throws ProblemError LOCK_TIMEOUT, UNAVAILABLE, LOG_UNREADABLE, or LOG_DIVERGED
    */
   underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>, how?: UnderLock): Promise<T>;
   /**
-   * Goes on with a log that is not the one that was seen: one event names all that was noticed.
+   * Accepts a log that is not the one seen before. One event records all divergences.
    * @throws ProblemError LOCK_TIMEOUT, UNAVAILABLE or LOG_UNREADABLE
    */
   acknowledge(cause: Cause): Promise<Acknowledged>;
@@ -42,126 +42,131 @@ export interface Pipeline {
 export interface Acknowledged {
   /** The end of the log. */
   position: number;
-  /** What was acknowledged; none where nothing was noticed, or another process was quicker. */
+  /** The acknowledged divergences. Empty if there were none, or another process acknowledged them first. */
   divergences: Divergence[];
 }
 
 export interface UnderLock {
-  /** For work that writes nothing: also while the log is not the one that was seen. */
+  /** For work that writes nothing. It also runs on a diverged log. */
   readOnly?: boolean;
 }
 
 export interface PipelineOptions {
   pool: pg.Pool;
-  /** The name of the database and of the schema that is managed. */
+  /** Names of the database and of the managed schema. */
   place: { database: string; schema: string };
   release: string;
   store: Store;
-  /** Told of a log that is not the one that was seen; one of its own when absent. */
+  /** Receives divergences of the log. Defaults to a new watch. */
   watch?: LogWatch;
-  /** What to do then: refuse every change until it is acknowledged (the default), or acknowledge it at once. */
+  /**
+   * `refuse` (the default) rejects every change until the divergence is acknowledged. `continue` acknowledges it at
+   * once.
+   */
   onLogDivergence?: 'refuse' | 'continue';
-  /** Where changes can be made while the database of this process takes none. */
+  /** Where clients can make changes while this database is read-only. */
   primaryUrl?: string | null;
   logger: Logger;
-  /** Milliseconds that a caller waits for the turn of its command and for its locks, all together. */
+  /** Milliseconds that a caller waits for its turn and its locks in total. */
   lockTimeout: number;
-  /** Milliseconds that a try waits for each lock on a table; others queue behind it so long. */
+  /** Milliseconds that one attempt waits for each table lock, while others queue behind it. */
   lockWait: number;
-  /** Milliseconds that one statement may take; 0: no limit. */
+  /** Milliseconds per statement. 0 sets no limit. */
   statementTimeout: number;
-  /** What is deleted: milliseconds that it stays in the trash, and rows at most of which a field's values are copied. */
+  /**
+   * Milliseconds that deleted objects stay in the trash, and the maximum rows of a table whose field values are copied.
+   */
   keep: Keep;
   clock?: () => Date;
 }
 
 export interface Keep {
-  /** 0: it is dropped at once. */
+  /** 0 drops deleted objects at once. */
   deleted: number;
   copyRows: number;
 }
 
 export interface RequestContext {
   cause: Cause;
-  /** What is deleted is dropped at once, and not kept. */
+  /** Drops deleted objects at once. */
   purge?: boolean;
   /** The snapshot hash that the caller believes to be current. */
   ifMatch?: string;
   idempotency?: Idempotency;
-  /** Milliseconds that the caller has waited for the database already; they count for the time it waits for locks. */
+  /** Milliseconds that the caller has already waited for the database. They count towards the lock timeout. */
   waited?: number;
-  /** Whether the caller has gone: a command that waits for a lock is given up then. */
+  /** True if the caller has gone. A command that waits for a lock then gives up. */
   abandoned?: () => boolean;
-  /** What whoever makes the change says to know of it. */
+  /** Findings that the caller acknowledges. */
   acknowledges?: Acknowledgements;
-  /** Told whose locks are in the way, each time before they are waited for. */
+  /** Called with the holders of locks before each wait. */
   onBlocked?: OnBlocked;
-  /** What a change request makes of the batch. */
+  /** Turns the batch into that of a change request. */
   revise?: Revise;
-  /** Of a change request that prepares nothing: what is deleted is kept as without one. */
+  /** For change requests without preparation. Deleted objects are kept as without a request. */
   unprepared?: boolean;
-  /** Of a dry run: what would be prepared first. Then nothing is run. */
+  /** For dry runs: returns what would be prepared first. Nothing is run then. */
   foresee?: Foresee;
-  /** Of a dry run: the plan alone. No table is locked or read, and nothing is run. */
+  /** For dry runs: only the plan. It locks and reads no table and runs nothing. */
   plansOnly?: boolean;
 }
 
 export interface Acknowledgements {
   findings: readonly Acknowledgement[];
-  /** The place of one in the request: what isn't found is refused there. Absent: it was said when a change request was opened. */
+  /** Location of an acknowledgement in the request, for problems. Absent if it came from an earlier request. */
   at?: (index: number) => Path;
 }
 
-/** @param problem as the refusal would be, were there no time left */
+/** @param problem the rejection that would be returned without time left */
 export type OnBlocked = (problem: Problem) => Promise<void>;
 
 export type Foresee = (client: pg.ClientBase, batch: PlannedBatch) => Promise<Preparation>;
 
-/** A batch that was decided and planned, before anything of it is done. */
+/** A batch that was decided and planned, but not executed. */
 export interface PlannedBatch {
   before: Point;
   after: State;
-  /** May be none. */
+  /** May be empty. */
   events: LogEvent[];
   statements: Statement[];
-  /** The schema that is managed. */
+  /** The managed schema. */
   schema: string;
-  /** Whose tables nothing but their change request may change, oldest first. */
+  /** Tables that only their change request may change, oldest first. */
   held: readonly Held[];
-  /** At the log's head. */
+  /** At the head of the log. */
   policy: Policy;
 }
 
-/** What is done in place of a planned batch. */
+/** A batch that replaces a planned one. */
 export interface RevisedBatch {
   kind: 'revised';
-  /** Those that change the schema are all of the planned batch's, in their order, or none. */
+  /** The schema events are all of the planned batch's in their order, or none. */
   events: LogEvent[];
   statements: Statement[];
-  /** The state that the events lead to; its position doesn't matter. */
+  /** The resulting state. Its position does not matter. */
   after: State;
-  /** What else is written in the transaction. */
+  /** Further statements of the transaction. */
   also: readonly Parameterised[];
-  /** The change request that may change the tables which it holds. */
+  /** The change request that may change the tables it holds. */
   change?: string;
-  /** What gains by being prepared was prepared, or is. */
+  /** True if everything that needs preparation was prepared, or will be. */
   online?: boolean;
-  /** The approvals of exactly this change that the policy counts; absent: none. */
+  /** Approvals of exactly this change that the policy counts. Absent if there are none. */
   approvals?: readonly Approval[];
 }
 
-/** In the command's transaction, under the log's lock. Called again when the transaction is repeated. */
+/** Runs in the command's transaction under the log lock, and again when the transaction is repeated. */
 export type Revise = (client: pg.ClientBase, batch: PlannedBatch) => Promise<RevisedBatch | Refusal>;
 
 export interface Idempotency {
   key: string;
-  /** Of everything that makes the request what it is. */
+  /** Hash of everything that identifies the request. */
   requestHash: string;
-  /** The answer to keep. Without I/O; a long one lets the event loop run. */
+  /** Renders the answer to store. No I/O. Long answers yield to the event loop. */
   render(outcome: Done | Refusal): StoredAnswer | Promise<StoredAnswer>;
 }
 
-/** An answer as it is stored for the same request again; headers and body are returned as they were. */
+/** The stored answer for a repeated request. Headers and body are returned unchanged. */
 export interface StoredAnswer {
   status: number;
   headers: Json;
@@ -172,11 +177,11 @@ export interface Done {
   kind: 'done';
   before: State;
   state: State;
-  /** Empty when the command changes nothing. */
+  /** Empty if the command changes nothing. */
   events: StoredEvent[];
-  /** Of the state. */
+  /** Position of the state. */
   position: number;
-  /** The change requests that the events are about, after them. */
+  /** The change requests that the events are about, after the events. */
   changes?: ReadonlyMap<string, ChangeRequest>;
 }
 
@@ -194,34 +199,37 @@ export type Outcome = Done | Refusal | Replay;
 
 export interface Plan {
   kind: 'planned';
-  /** What is prepared first; absent: nothing is, or it wasn't asked for. Then PostgreSQL hasn't run anything. */
+  /**
+   * What is prepared first. Absent if nothing is, or if it was not requested. If present, PostgreSQL has run nothing.
+   */
   preparation?: Extract<Preparation, { kind: 'steps' }>;
   events: LogEvent[];
   statements: Statement[];
-  /** Whether PostgreSQL ran all statements; null: it wasn't asked. */
+  /** True if PostgreSQL ran all statements. Null if none were run. */
   accepted: boolean | null;
-  /** Why it didn't. */
+  /** Why it rejected them. */
   refusal?: Problem;
-  /** The state that the plan starts from. */
+  /** The state before the plan. */
   before: State;
-  /** The one that it leads to. */
+  /** The state after the plan. */
   after: State;
-  /** What there is to say of it beside what its statements cost. */
+  /** Warnings other than the costs of its statements. */
   warnings: Warning[];
 }
 
 export type DryRun = Plan | Refusal;
 
 /**
- * A command, or what makes one of what the database says: asked in the command's transaction, under the log's lock, so
- * that nothing moves between the look and the change. Asked again when the transaction is repeated. Throws `CommandRefused`.
+ * A command, or a function that creates one from data in the database. The function runs in the command's transaction
+ * under the log lock, so that nothing changes in between. It runs again when the transaction is repeated. Throws
+ * `CommandRefused`.
  */
 export type Command<C> = C | Prepare<C>;
 export type Prepare<C> = (client: pg.ClientBase, state: State) => Promise<C>;
-/** One that needs no transaction: it can also be asked beside one. */
+/** A function that also works outside a transaction. */
 export type Ask<C> = (db: Queryable, state: State) => Promise<C>;
 
-/** Thrown by what makes a command of the moment, or something of its batch: nothing is done. */
+/** Rejects a command while it is being created or its batch is being processed. Nothing is written. */
 export class CommandRefused extends Error {
   override readonly name = 'CommandRefused';
   readonly problems: readonly Problem[];
@@ -232,12 +240,12 @@ export class CommandRefused extends Error {
   }
 }
 
-/** A command, ready to be decided. */
+/** A command that is ready to be decided. */
 export interface Job {
-  /** What there is to ask the database before; undefined: nothing. */
+  /** Reads the database before deciding. Undefined if nothing must be read. */
   prepare?: (client: pg.ClientBase, state: State) => Promise<Job['decide']>;
   decide(state: State): Resumable<Result<LogEvent[]>>;
-  /** Collections that it deletes, as far as that is known before it is decided. */
+  /** Collections that it deletes, as far as known before the decision. */
   deletes?: readonly string[];
   request: RequestContext;
 }

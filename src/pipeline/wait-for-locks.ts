@@ -1,6 +1,6 @@
 /**
- * A transaction until it has its locks. A strong lock that is waited for blocks every session that comes later, and a wait
- * under the log's lock blocks every other change; so each try waits a moment only, and between the tries nothing is held.
+ * Repeats a transaction until it gets its locks. A waiting strong lock blocks every later session, and a wait under the
+ * log lock blocks every other change. So each attempt waits briefly, and nothing is held between attempts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -24,28 +24,28 @@ import { ProblemError } from '../kernel/problem.js';
 export interface Trying {
   semaphore: Semaphore;
   options: PipelineOptions;
-  /** When the caller's time to wait is over (`performance.now`). */
+  /** When the caller gives up waiting (`performance.now`). */
   deadline: number;
-  /** Whether the client waits for the answer no longer. */
+  /** True if the client no longer waits. */
   abandoned?: (() => boolean) | undefined;
   onBlocked?: OnBlocked | undefined;
 }
 
 /**
- * Milliseconds between tries while there is no server to write to: it is restarted, or another one takes its place. Each
- * pause is a random part, so that those who wait don't come all at once.
+ * Milliseconds between attempts while no primary is available, because of a restart or failover. Pauses are random, so
+ * that waiting callers do not return all at once.
  */
 const AWAY = { first: 100, longest: 1_000 };
 
-/** Milliseconds: the first pause, and what the growing ones end at, while it is known whom to look for and otherwise. */
+/** Milliseconds: the first pause, and the longest one with known and with unknown holders. */
 const PAUSES = { first: 50, known: 400, unknown: 2_000 };
 
-/** Who waits for the log's lock looks that often whether its holder is alive. */
+/** Milliseconds between two checks whether the holder of the log lock is alive. */
 const LOOK_AT_HOLDER = IDLE + 1_000;
 
 /**
- * Runs `work` with the semaphore's permit, on a client of the pool, as a new transaction each time it was blocked.
- * @throws ProblemError LOCK_TIMEOUT when that lasted until the deadline; and what `work` throws
+ * Runs `work` with a permit of the semaphore on a client of the pool. Each attempt is a new transaction.
+ * @throws ProblemError LOCK_TIMEOUT if it is blocked until the deadline, and the errors of `work`
  */
 export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Promise<T>): Promise<T> {
   const { options, deadline } = trying;
@@ -72,7 +72,7 @@ export async function retryWhileLocked<T>(trying: Trying, work: (at: Try) => Pro
   }
 }
 
-/** @param count how often it was tried */
+/** @param count the number of attempts */
 async function waitForServer(
   { deadline, abandoned, options }: Trying,
   error: StaleConnectionError,
@@ -87,8 +87,8 @@ async function waitForServer(
 }
 
 /**
- * An automatic VACUUM or ANALYZE ends for a lock that is waited for as long as deadlock_timeout, which only a superuser
- * may lower: once for each, that long is waited, behind a lock that nobody who reads or writes meets.
+ * An automatic VACUUM or ANALYZE cancels itself for a lock that waits for deadlock_timeout, which only a superuser may
+ * lower. So the transaction waits that long once per process, behind a lock that blocks no reader or writer.
  */
 function willCancelItself(holders: readonly Holder[], waited: Set<string>): boolean {
   const fresh = holders.filter((holder) => holder.maintenance && !waited.has(holderKey(holder)));
@@ -96,7 +96,7 @@ function willCancelItself(holders: readonly Holder[], waited: Set<string>): bool
   return fresh.length > 0;
 }
 
-/** Milliseconds: PostgreSQL's default of deadlock_timeout, and time for the other one to end. */
+/** Milliseconds: PostgreSQL's default deadlock_timeout, and time for the cancellation. */
 const AUTOVACUUM_CANCEL = 1_500;
 
 interface Pausing {
@@ -104,7 +104,7 @@ interface Pausing {
   pause: number;
 }
 
-/** Waits for the end of the holders, where they are known. @returns how long the next pause is */
+/** Waits until known holders have ended. @returns the next pause */
 async function waitForHolders({ options, deadline, abandoned }: Trying, { conflict, pause }: Pausing): Promise<number> {
   const isKnown = conflict.holders.length > 0;
   let next = pause;
@@ -114,7 +114,7 @@ async function waitForHolders({ options, deadline, abandoned }: Trying, { confli
     await sleep(Math.min(left, next * (0.5 + Math.random() / 2)));
     if (abandoned?.() === true) throw new ProblemError(callerGone());
     next = Math.min(next * 2, isKnown ? PAUSES.known : PAUSES.unknown);
-    // What can't be asked is found out by the next try.
+    // If the holders cannot be queried, the next attempt shows whether they are gone.
     if (!isKnown || !(await isStillHeld(options, conflict, deadline - performance.now()).catch(() => false)))
       return next;
   }
@@ -154,7 +154,7 @@ async function tryOnce<T>(
     return await withClient(options.pool, onClient, left - permit.waited);
   } catch (error) {
     if (error instanceof StaleConnectionError) return { kind: 'stale', error };
-    // Nothing was begun: the work itself says so where a connection was lost under it.
+    // Nothing was begun. For connections lost during the work, the work itself throws.
     if (!begun && isConnectionLoss(error))
       return { kind: 'stale', error: new StaleConnectionError('there is no connection', { cause: error }) };
     throw error;

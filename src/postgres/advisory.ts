@@ -1,13 +1,13 @@
 /** Keys of advisory locks. */
 import { createHash } from 'node:crypto';
 
-/** What a lock is for. Each has its own key in every database and schema. */
+/** The purpose of a lock. Each has its own key per database and schema. */
 export type LockPurpose =
   'schemas' | 'migrations' | 'log' | 'concurrent-indexes' | 'rebuild-metadata' | 'checkpoints' | `change ${string}`;
 
 /**
- * The key of a lock: 64 bits of a hash, so that services in other schemas, and other programs, don't meet it by
- * accident. Decimal text, as bigint parameters are sent.
+ * The key of a lock: 64 bits of a hash, so that services in other schemas and other programs do not use it by accident.
+ * Decimal text, as bigint parameters are sent.
  */
 export function advisoryKey(place: { database: string; schema: string }, purpose: LockPurpose): string {
   const hash = createHash('sha256')

@@ -1,12 +1,12 @@
-/** The process of the server that runs a transaction, as it is found from another connection. */
+/** Identifies the server process of a transaction, to find it from another connection. */
 import type pg from 'pg';
 import { isPooled } from './client.js';
 
 export interface Backend {
   pid: number;
   /**
-   * When the transaction began, where a pooler is between: the process is another client's as soon as it has ended. Null
-   * where the session is ours.
+   * Start of the transaction behind a pooler, where the process serves another client as soon as the transaction ends.
+   * Null for a session of our own.
    */
   since: string | null;
 }
@@ -19,5 +19,5 @@ export function backendOf(client: pg.ClientBase, row: Record<string, unknown> | 
   return { pid: Number(row?.['backend']), since: isPooled(client) ? String(row?.['began']) : null };
 }
 
-/** SQL: whether a row `a` of pg_stat_activity is the backend whose members are the parameters $1 and $2. */
+/** SQL condition: a row `a` of pg_stat_activity is the backend given by the parameters $1 and $2. */
 export const IS_BACKEND = '(a.pid = $1::int AND ($2::timestamptz IS NULL OR a.xact_start = $2::timestamptz))';

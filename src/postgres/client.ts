@@ -1,4 +1,4 @@
-/** A client of the driver's that knows where the service's own tables are, which host to connect to, and of a pooler. */
+/** A client of the driver that knows the schema of the service's own tables, several hosts, and poolers. */
 import type { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { LostConnectionError, withoutValues } from './errors.js';
@@ -10,41 +10,41 @@ import { prepareNothingOn } from './preparations.js';
 
 export interface ServiceClientConfig extends pg.ClientConfig {
   serviceSchema: string;
-  /** Of an address with several hosts; absent or null: the address names the one there is. */
+  /** The hosts of an address that names several. Absent or null for a single host. */
   hosts?: Hosts | null;
-  /** This one and no other, whatever is chosen: for questions about a connection to it. */
+  /** Connects to this host only, to ask about a connection to it. */
   at?: Host | undefined;
-  /** Behind a pooler: the statement that every transaction begins with. */
+  /** Behind a pooler: the statement that begins every transaction. */
   settings?: string;
-  /** Behind a pooler: the way to the server itself. */
+  /** Behind a pooler: the configuration for a direct connection. */
   direct?: ServiceClientConfig;
 }
 
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
-/** What the driver keeps to itself. */
+/** Private members of the driver. */
 interface Inside {
   connection: { stream: { destroyed: boolean } };
   connectionParameters: { host: string; port: number };
   _ending: boolean;
 }
 
-/** Milliseconds that connecting takes at least, after a host was chosen. */
+/** Minimum milliseconds for connecting after a host was chosen. */
 const TO_CONNECT = 500;
 
-/** A client that knows where our own tables are. Whatever is sent goes through these two. */
+/** A client that names our own tables. Everything that it sends passes through these two methods. */
 export class ServiceClient extends pg.Client {
   readonly serviceSchema: string;
   readonly #hosts: Hosts | null;
   readonly #at: Host | undefined;
   readonly #timeout: number;
-  /** A pooler is between: the session is ours until the end of the transaction, no longer. */
+  /** True behind a pooler, where a session is ours only until the end of the transaction. */
   readonly pooled: boolean;
 
   constructor(config: ServiceClientConfig) {
     super(config);
-    // The pool adds its listener after `connect` has answered. A server that ends the session right behind its first
-    // ReadyForQuery would find none, and an event without a listener ends the process. Queries are rejected anyway.
+    // The pool adds its listener only after `connect`. A server may end the session right after its first
+    // ReadyForQuery, and an error event without a listener ends the process. Queries are rejected anyway.
     this.on('error', () => undefined);
     const { serviceSchema, settings } = config;
     this.serviceSchema = serviceSchema;
@@ -53,7 +53,7 @@ export class ServiceClient extends pg.Client {
     this.#timeout = config.connectionTimeoutMillis || Infinity;
     this.pooled = settings !== undefined;
     const { connection } = this as unknown as { connection: Wire & EventEmitter };
-    // First of all listeners: nothing that a caller, a log or a document gets to see contains a value of a row.
+    // This listener is the first, so that callers, logs and documents never see values of rows.
     connection.prependListener('errorMessage', (error: pg.DatabaseError) => withoutValues(error, serviceSchema));
     if (settings !== undefined) this.#expectNoSession(connection, settings);
     const query = connection.query.bind(connection);
@@ -62,7 +62,7 @@ export class ServiceClient extends pg.Client {
     connection.parse = (message, more) => parse({ ...message, text: nameOwnSchema(message.text, serviceSchema) }, more);
   }
 
-  /** As the driver's; with several hosts, to the one that is chosen, and it waits until there is one. */
+  /** Connects like the driver. With several hosts it waits for a suitable one. */
   override connect(): Promise<pg.Client>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.Client> | void {
@@ -101,15 +101,15 @@ export class ServiceClient extends pg.Client {
   }
 }
 
-/** A query without the name that the server would keep it under. */
+/** Removes the name under which the server would keep the statement. */
 function unnamed(config: unknown): unknown {
   const isNamed = typeof config === 'object' && config !== null && 'name' in config && !('submit' in config);
   return isNamed ? { ...config, name: undefined } : config;
 }
 
-/** Whether a pooler is between this client, one of ours, and the server. */
+/** True if a pooler is between the server and this client of ours. */
 export const isPooled = (client: pg.ClientBase): boolean => (client as unknown as ServiceClient).pooled;
 
-/** A statement as this client sends it: for showing. @param client one of ours */
+/** Returns a statement as this client sends it, for display. @param client one of ours */
 export const asSent = <T extends string>(client: pg.ClientBase, text: T): T =>
   nameOwnSchema(text, (client as unknown as ServiceClient).serviceSchema) as T;

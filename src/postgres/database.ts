@@ -1,21 +1,21 @@
-/** What we are connected to. */
+/** Identifies the connected database. */
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Queryable } from './pool.js';
 
 export interface Database {
-  /** Its name. */
+  /** The database name. */
   database: string;
-  /** As people write it: `18.4`. */
+  /** For people: `18.4`. */
   version: string;
-  /** As PostgreSQL counts: 180004. */
+  /** The number that PostgreSQL uses: 180004. */
   versionNumber: number;
 }
 
 const OLDEST = 140_000;
 
 /**
- * Asks the server who it is.
- * @throws OperatorError if it is one the service can't work on
+ * Reads the version of the server.
+ * @throws OperatorError if the service does not support it
  */
 export async function readDatabase(db: Queryable): Promise<Database> {
   const { rows } = await db.query<{ database: string; version: string; number: number; encoding: string }>(`

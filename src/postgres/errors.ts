@@ -1,8 +1,8 @@
-/** PostgreSQL's error codes we decide by, and what they mean for a request. */
+/** Error codes of PostgreSQL and their meaning for a request. */
 import pg from 'pg';
 import type { Problem } from '../kernel/problem.js';
 
-/** Names as in the manual, appendix A. */
+/** Names as in appendix A of the manual. */
 export const SQLSTATE = {
   insufficient_privilege: '42501',
   duplicate_table: '42P07',
@@ -21,7 +21,7 @@ export const SQLSTATE = {
   read_only_sql_transaction: '25006',
 } as const;
 
-/** What PostgreSQL is made to say by `REFUSE_OLDER_RELEASE`. Without a quote: it becomes a literal. */
+/** The message that `REFUSE_OLDER_RELEASE` provokes. It contains no quote because it is embedded in a literal. */
 export const OLDER_RELEASE =
   'This process is of an older release than the database, which a newer one has migrated; nothing was written. ' +
   'Start the newer release in its place.';
@@ -29,10 +29,10 @@ export const OLDER_RELEASE =
 const isOlderRelease = (error: unknown, state: string | undefined): boolean =>
   state === SQLSTATE.invalid_text_representation && (error as Error).message.includes(OLDER_RELEASE);
 
-/** Sent by PostgreSQL when it ends a session; the client library reports a lost socket without any code. */
+/** PostgreSQL sends these when it ends a session. The driver reports a lost socket without a code. */
 const SESSION_ENDED = /^(?:08...|57P0[1-5]|25P0[34])$/;
 
-/** Errors of the operating system that mean the server can't be reached, or not any longer. */
+/** Operating system errors that mean the server cannot be reached. */
 const SOCKET_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -46,18 +46,18 @@ const SOCKET_ERRORS = new Set([
   'ENOENT',
 ]);
 
-/** What a statement came to. */
+/** The result of a statement. */
 interface Finished {
   command: string;
   rows: readonly unknown[];
 }
 
-/** One of several statements that went to the server together failed. `cause` is the driver's error. */
+/** One of several statements sent together failed. `cause` is the driver's error. */
 export class ExchangeError extends Error {
   override readonly name = 'ExchangeError';
-  /** Of the statements that finished before; so their number is the index of the one that met the error. */
+  /** Results of the statements before it. Their number is the index of the failed one. */
   readonly results: readonly Finished[];
-  /** The name of the one that met it, where they were sent by names. */
+  /** Name of the failed statement, if the statements have names. */
   readonly at: string | undefined;
 
   constructor(cause: unknown, results: readonly Finished[], at?: string) {
@@ -67,18 +67,18 @@ export class ExchangeError extends Error {
   }
 }
 
-/** The error as the driver made it, whatever it was wrapped in on its way here. */
+/** Unwraps the original error of the driver. */
 export function driverError(error: unknown): unknown {
   return error instanceof ExchangeError ? error.cause : error;
 }
 
-/** The SQLSTATE of an error that PostgreSQL sent; undefined for any other. */
+/** Returns the SQLSTATE of an error that PostgreSQL sent. Undefined for any other error. */
 export function sqlState(thrown: unknown): string | undefined {
   const error = driverError(thrown);
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** Whether the error means that the connection is gone: what was under way on it may or may not have happened. */
+/** True if the connection is lost. The outcome of a running statement is then unknown. */
 export function isConnectionLoss(thrown: unknown): boolean {
   const error = driverError(thrown);
   const state = sqlState(error);
@@ -89,7 +89,7 @@ export function isConnectionLoss(thrown: unknown): boolean {
   return error instanceof LostConnectionError || LOST_BY_DRIVER.some((text) => error.message.startsWith(text));
 }
 
-/** The server is there, and doesn't let us in: credentials, the database's name. */
+/** The server is available but rejects the connection: credentials or database name. */
 function isRefusedConnection(state: string | undefined): boolean {
   return state !== undefined && /^(?:28|3D)/.test(state);
 }
@@ -100,12 +100,12 @@ const LOCKED = new Set<string | undefined>([
   SQLSTATE.serialization_failure,
 ]);
 
-/** Whether a lock or a deadlock ended it: the whole transaction may be tried again as it is. */
+/** True if a lock or a deadlock ended the transaction. The whole transaction can be retried unchanged. */
 export function isLocked(error: unknown): boolean {
   return LOCKED.has(sqlState(error));
 }
 
-/** We gave the connection up: the server didn't answer in time. */
+/** The client gave up the connection because the server did not answer in time. */
 export class LostConnectionError extends Error {
   override readonly name = 'LostConnectionError';
 }
@@ -113,7 +113,7 @@ export class LostConnectionError extends Error {
 /** The connection leads to a server that accepts no changes. After a failover, the next one may lead to another server. */
 export class ReadOnlyServerError extends LostConnectionError {}
 
-/** pg has no codes for the loss of a connection, only these sentences (client.js, pg-pool). */
+/** pg reports a lost connection only by these messages, without codes (client.js, pg-pool). */
 const LOST_BY_DRIVER = [
   'Connection terminated',
   'Client has encountered a connection error',
@@ -123,18 +123,18 @@ const LOST_BY_DRIVER = [
   'Query read timeout',
 ];
 
-/** pg-pool says so where no connection of the pool became free in time; a server that is away it reports in other words. */
+/** pg-pool uses this message if no connection became free in time. It reports an unavailable server differently. */
 const isPoolExhausted = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect');
 
-/** A standby needed what the statement held, to follow its primary: nothing is wrong with the statement. */
+/** A standby cancelled the statement to continue its recovery. The statement itself is correct. */
 export const isRecoveryConflict = (error: unknown): boolean =>
   isLocked(error) && /conflict with recovery/.test((error as Error).message);
 
 /**
- * What a failure that isn't about the statement itself means for the caller: the connection, locks, time, resources.
- * Undefined: none of these, so the caller has to know.
- * @param primaryUrl where changes can be made, for who meets a server that takes none
+ * Returns the problem for a failure that is not about the statement: connection, locks, time or resources. Undefined if
+ * it is none of these, so the caller must handle it.
+ * @param primaryUrl where clients can make changes if this server is read-only
  */
 export function environmentProblem(error: unknown, primaryUrl: string | null = null): Problem | undefined {
   const state = sqlState(error);
@@ -169,22 +169,22 @@ export function readOnly(primaryUrl: string | null): Problem {
   };
 }
 
-/** UNAVAILABLE: the request was right, and may succeed when it is sent again. */
+/** UNAVAILABLE: the request was correct and may succeed when repeated. */
 export function unavailable(message: string): Problem {
   return { code: 'UNAVAILABLE', message };
 }
 
-/** OVERLOADED: the service has more to do than it can. @param reason a clause */
+/** OVERLOADED: the service has too much work. @param reason a clause */
 export function overloaded(reason: string): Problem {
   return { code: 'OVERLOADED', message: `${reason}; nothing was written. Try again later.` };
 }
 
-/** The locks weren't free for too long. `who`: a sentence on their holders, where they are known. */
+/** The locks were not granted in time. `who`: a sentence about their holders, if known. */
 export function lockTimeout(who = 'Something else holds a lock that this change needs'): Problem {
   return { code: 'LOCK_TIMEOUT', message: `${who}; nothing was written. Try again shortly.` };
 }
 
-/** A statement met the limit of its time, or it was cancelled. */
+/** A statement exceeded its time limit or was cancelled. */
 export function tooLong(): Problem {
   return {
     code: 'LOCK_TIMEOUT',
@@ -198,16 +198,16 @@ function errorCode(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** SQLSTATE classes whose texts can contain values of rows: data exceptions and integrity constraint violations. */
+/** SQLSTATE classes whose messages can contain values of rows: data exceptions and integrity constraint violations. */
 const ABOUT_VALUES = /^2[23]/;
 
-/** The innermost context of what PL/pgSQL raised. A block without a name is one of ours. */
+/** The innermost context of an error raised in PL/pgSQL. Anonymous blocks are our own. */
 const RAISED_BY = /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at (?:RAISE|ASSERT)\b/;
 
 /**
- * Rewords an error that can contain values of rows, before anything reads it: its message, detail, hint, context and
- * stack go. Names of tables, columns and constraints stay.
- * @param ownSchema where the service's own functions are, whose messages contain no values
+ * Rewords errors that can contain values of rows before anything reads them. It removes message, detail, hint, context
+ * and stack, and keeps names of tables, columns and constraints.
+ * @param ownSchema the schema of the service's own functions, whose messages contain no values
  */
 export function withoutValues(error: pg.DatabaseError, ownSchema: string): void {
   const raisedBy = RAISED_BY.exec(error.where ?? '')?.[1];
@@ -222,7 +222,7 @@ export function withoutValues(error: pg.DatabaseError, ownSchema: string): void 
   for (const part of ['detail', 'hint', 'where', 'internalQuery'] as const) error[part] = undefined;
 }
 
-/** From the SQLSTATE and names alone. */
+/** Uses only the SQLSTATE and names. */
 function wordedFor(error: pg.DatabaseError): string {
   const { code = '' } = error;
   if (isOlderRelease(error, code)) return OLDER_RELEASE;

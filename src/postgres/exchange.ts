@@ -1,9 +1,9 @@
-/** One flight of messages to the server and what it answers. The driver waits after each query; this doesn't. */
+/** Sends several messages in one flight and reads their results. The driver would wait after each query. */
 import type pg from 'pg';
 import { ExchangeError } from './errors.js';
 import { nextName, preparationsOn } from './preparations.js';
 
-/** Rows of one statement. Commands without rows have none. */
+/** Rows of one statement. Empty for commands without rows. */
 interface Result<Row> {
   /** The command tag: `INSERT 0 3`, `COMMIT`. */
   command: string;
@@ -12,13 +12,13 @@ interface Result<Row> {
 
 export type StatementResult = Result<Record<string, unknown>>;
 
-/** A statement with parameters; jsonb and others go as text. */
+/** A statement with parameters. jsonb and other types are sent as text. */
 export interface Parameterised {
   text: string;
   values?: readonly Value[];
 }
 
-/** Several texts are a text[]. */
+/** Arrays of texts are sent as text[]. */
 type Value = string | number | boolean | null | readonly string[];
 
 interface RowDescription {
@@ -27,16 +27,16 @@ interface RowDescription {
 
 type Column = { name: string; parse: (text: string) => unknown };
 
-/** How a row becomes a value. */
+/** Converts a row to a value. */
 type ToRow<Row> = (columns: readonly Column[], fields: readonly (string | null)[]) => Row;
 
-/** Writes the messages of one exchange; it must end with what makes the server answer ReadyForQuery. */
+/** Writes the messages of one exchange. The last one must make the server send ReadyForQuery. */
 type Write = (connection: pg.Connection) => void;
 
 interface How<Row> {
   write: Write;
   toRow: ToRow<Row>;
-  /** Called in the order of the statements, as soon as the last row of one is there. */
+  /** Called in the order of the statements, when the last row of each has arrived. */
   onRows?: (rows: Row[]) => void;
 }
 
@@ -57,8 +57,8 @@ function valueOf(parse: Column['parse'], text: string | null | undefined): unkno
 }
 
 /**
- * What pg's client calls while the answer comes in (pg/lib/client.js). It is the protocol's own order, so results can
- * be counted by the server's CommandComplete and an error belongs to the statement after the last one.
+ * The methods that pg's client calls for incoming messages (pg/lib/client.js). They follow the order of the protocol.
+ * So results are counted by CommandComplete, and an error belongs to the next statement.
  */
 class Exchange<Row> implements pg.Submittable {
   readonly done: Promise<Result<Row>[]>;
@@ -81,7 +81,7 @@ class Exchange<Row> implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): null {
-    // One packet where it fits; the socket is told to wait until everything is in its buffer.
+    // Corking the socket combines the messages into one packet if they fit.
     connection.stream.cork();
     try {
       this.#how.write(connection);
@@ -144,9 +144,9 @@ export function sendScript(client: pg.ClientBase, text: string): Promise<Stateme
 }
 
 /**
- * Sends parameterised statements together, with one Sync behind the last: one round trip, each with the snapshot of its
- * own moment, and after an error the server skips the rest, a COMMIT among them too. A text is prepared when it is first
- * sent on a connection, which spares a sixth of the time of a small command; so texts should be constants.
+ * Sends parameterised statements with one Sync after the last, in one round trip. Each has its own snapshot. After an
+ * error the server skips the rest, including a COMMIT. A text is prepared when it is first sent on a connection, which
+ * saves a sixth of the time of a small command. So texts should be constants.
  * @throws ExchangeError
  */
 export async function sendBatch(
@@ -199,22 +199,22 @@ function memoizeTextOf(): typeof textOf {
 }
 
 /**
- * Sends statements that read, together: one round trip. Answers a promise for each, of its rows as arrays, which is
- * settled when its last row is there: what comes first is worked on here while the server goes on. The texts aren't kept
- * on the connection.
- * @throws ExchangeError from each promise that has not been settled
+ * Sends reading statements in one round trip. It returns a promise of rows (as arrays) for each, settled when its last
+ * row has arrived. So the caller processes early results while the server continues. The statements are not kept on the
+ * connection.
+ * @throws ExchangeError from each promise that has not settled
  */
 export function sendReads(client: pg.ClientBase, statements: readonly Parameterised[]): Promise<unknown[][]>[] {
   const answers = statements.map(awaited);
   const left = answers.values();
   const done = exchange(client, {
     write(connection) {
-      // They ask for the same: ten thousand names are written once.
+      // The statements share their parameters, so ten thousand names are encoded once.
       const toText = memoizeTextOf();
       for (const { text, values } of statements) {
         connection.parse({ text, name: '', types: [] }, true);
         execute(connection, '', values, toText);
-        // Else the server keeps the last rows until its buffer is full.
+        // Otherwise the server keeps the last rows until its buffer is full.
         connection.flush();
       }
       connection.sync();
@@ -232,7 +232,7 @@ function awaited() {
   let resolve!: (rows: unknown[][]) => void;
   let reject!: (error: unknown) => void;
   const rows = new Promise<unknown[][]>((...both) => ([resolve, reject] = both));
-  // While the caller awaits another one, this one has no handler.
+  // This promise has no handler while the caller awaits another one.
   rows.catch(() => undefined);
   return { rows, resolve, reject };
 }

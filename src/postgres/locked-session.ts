@@ -1,4 +1,4 @@
-/** A session of its own on the server itself, with a lock that one process at a time can have. */
+/** A direct session with a lock that only one process can hold. */
 import type pg from 'pg';
 import { type LockPurpose, advisoryKey } from './advisory.js';
 import type { Logger } from './logger.js';
@@ -9,22 +9,22 @@ import { watchOwnClient } from './silent-connections.js';
 
 export interface LockedSession {
   client: pg.Client;
-  /** Of the server process, to cancel what it does. */
+  /** The server process, to cancel its statement. */
   pid: number;
   close(): Promise<void>;
 }
 
 export interface OpenSession {
   connection: ConnectionOptions;
-  /** The name of the database. */
+  /** The database name. */
   database: string;
   purpose: LockPurpose;
   logger: Logger;
 }
 
 /**
- * Null when another process has the lock. Only ever tried, never waited for: a waiting session is what CREATE INDEX
- * CONCURRENTLY itself waits for. Statements may take as long as they take, and wait for locks as long.
+ * Returns null if another process holds the lock. It never waits for the lock, because CREATE INDEX CONCURRENTLY itself
+ * waits for waiting sessions. Statements and lock waits have no time limit.
  */
 export async function openLockedSession(options: OpenSession): Promise<LockedSession | null> {
   const { connection, database, purpose, logger } = options;
@@ -51,7 +51,9 @@ export async function openLockedSession(options: OpenSession): Promise<LockedSes
 
 const CANCEL_EVERY = 200;
 
-/** Cancels what a session does until `ended`, again and again: a cancel that comes between two statements cancels nothing. */
+/**
+ * Repeatedly cancels the statements of a session until `ended`, because a cancel between two statements has no effect.
+ */
 export async function cancelUntil(
   pool: pg.Pool,
   session: () => { pid: number } | undefined,

@@ -1,4 +1,4 @@
-/** What rooms below `main` know of logging. winston's logger fits. */
+/** The logging interface of all modules below `main`. winston's logger implements it. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void;
   info(message: string, fields?: Record<string, unknown>): void;

@@ -1,4 +1,4 @@
-/** Brings the service's own tables to this release's form. */
+/** Migrates the service's own tables to this release. */
 import { readFile, readdir } from 'node:fs/promises';
 import type pg from 'pg';
 import { OperatorError } from '../kernel/operator-error.js';
@@ -13,13 +13,13 @@ import { MIGRATIONS, MIGRATION_FILE } from './release-guard.js';
 
 export interface MigrateOptions {
   pool: pg.Pool;
-  /** The one that is managed; made where it is missing. */
+  /** The managed schema. Created if missing. */
   schema: string;
-  /** The one of the service's own tables; the same. */
+  /** The schema of the service's own tables. Created if missing. */
   serviceSchema: string;
   database: Database;
   logger: Logger;
-  /** Where the numbered files are. */
+  /** The folder of the numbered migrations. */
   directory?: URL;
 }
 
@@ -30,8 +30,8 @@ interface Migration {
 }
 
 /**
- * Applies what is missing, each migration in a transaction of its own. Any number of processes may do this at once.
- * @throws OperatorError when a newer release has been here
+ * Applies missing migrations, each in its own transaction. Several processes may do this concurrently.
+ * @throws OperatorError if the database was migrated by a newer release
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const migrations = await readMigrations(options.directory ?? MIGRATIONS);
@@ -47,8 +47,9 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 /**
- * What a database lacks for this release, for who can't migrate it: a standby gets it from its primary. Only reads.
- * @returns what is missing, as the end of a sentence; null: nothing
+ * Returns what a database lacks for this release. Used on a standby, which gets migrations from its primary. Only
+ * reads.
+ * @returns the end of a sentence, or null if nothing is missing
  * @throws OperatorError as `migrate` does
  */
 export async function missingMigrations(options: MigrateOptions): Promise<string | null> {
@@ -63,17 +64,16 @@ export async function missingMigrations(options: MigrateOptions): Promise<string
   });
 }
 
-/** The newest migration that was applied, and the newest of this release. Only reads. */
+/** Returns the newest applied migration and the newest of this release. Only reads. */
 export async function migrationsOf(db: Queryable, directory = MIGRATIONS): Promise<{ applied: number; known: number }> {
   return { applied: await newestApplied(db), known: await newestMigration(directory) };
 }
 
-/** The number of this release's newest migration. */
 export async function newestMigration(directory = MIGRATIONS): Promise<number> {
   return (await readMigrations(directory)).at(-1)?.number ?? 0;
 }
 
-/** The migrations of this release, by number. */
+/** Returns the migrations of this release by number. */
 async function readMigrations(directory: URL): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => MIGRATION_FILE.test(name)).sort();
   return names.map((name) => ({ number: Number(name.slice(0, 4)), name, file: new URL(name, directory) }));
@@ -86,8 +86,8 @@ const MIGRATIONS_TABLE = `(
 )`;
 
 /**
- * Creates the tables of this release in another schema, which may be `pg_temp`, in the client's transaction: to compare
- * with.
+ * Creates the tables of this release in another schema, possibly `pg_temp`, within the client's transaction, for
+ * comparison.
  */
 export async function createOwnTables(client: pg.ClientBase, schema: string): Promise<void> {
   await client.query(`CREATE TABLE ${client.escapeIdentifier(schema)}.service_migrations ${MIGRATIONS_TABLE}`);
@@ -95,16 +95,16 @@ export async function createOwnTables(client: pg.ClientBase, schema: string): Pr
     await client.query(await scriptOf(file, client.escapeIdentifier(schema)));
 }
 
-/** @param schema as an identifier */
+/** @param schema as a quoted identifier */
 async function scriptOf(file: URL, schema: string): Promise<string> {
   return (await readFile(file, 'utf8')).replaceAll(':"service"', () => schema);
 }
 
-/** Makes the schemas and the table of migrations if this is the first start. */
+/** Creates the schemas and the table of migrations on the first start. */
 async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
   if (await holdsService(client, options.serviceSchema)) return refuseOthers(client, options);
   await locked(client, options, async () => {
-    // Services of other schemas may begin at the same moment, and take the same schema for their own tables.
+    // Services of other schemas may start concurrently and use the same schema for their own tables.
     const everySchema = { database: options.database.database, schema: '' };
     await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [advisoryKey(everySchema, 'schemas')]);
     await ensureSchema(client, options.schema);
@@ -116,7 +116,7 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
   });
 }
 
-/** Whether a service has begun there. */
+/** True if a service has been started there. */
 export async function holdsService(db: Queryable, serviceSchema: string): Promise<boolean> {
   const found = await db.query(
     `SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`,
@@ -125,11 +125,11 @@ export async function holdsService(db: Queryable, serviceSchema: string): Promis
   return found.rowCount === 1;
 }
 
-/** @returns the number of the newest migration that is applied now */
+/** @returns the number of the newest applied migration */
 async function apply(client: pg.ClientBase, migration: Migration, options: MigrateOptions): Promise<number> {
   const script = await scriptOf(migration.file, client.escapeIdentifier(options.serviceSchema));
   return locked(client, options, async () => {
-    // After waiting for the lock the number is taken, even where the lock itself is no obstacle (a pooler).
+    // Claims the number after the lock, because some poolers make the lock ineffective.
     const inserted = await client.query(
       `INSERT INTO ${own.migrations} (number, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
       [migration.number, migration.name],
@@ -149,12 +149,12 @@ async function locked<T>(
   { schema, database }: Pick<MigrateOptions, 'schema' | 'database'>,
   work: () => Promise<T>,
 ): Promise<T> {
-  // A migration may take long, and so may another one's.
+  // This migration, or one that it waits for, may take long.
   await client.query(`BEGIN; ${unlimited('transaction')}`);
   try {
     const key = advisoryKey({ database: database.database, schema }, 'migrations');
     await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [key]);
-    // No write of an older release is under way, and the next one finds what it is to be refused for.
+    // Waits for running writes of an older release. Its next write is then rejected.
     await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [
       advisoryKey({ database: database.database, schema }, 'log'),
     ]);

@@ -1,11 +1,11 @@
-/** Statements of one flight by names: what is answered can't be taken for another's when one comes in between. */
+/** Sends statements of one flight by name, so that inserting a statement cannot mix up the results. */
 import type pg from 'pg';
 import { ExchangeError } from './errors.js';
 import { type Parameterised, type StatementResult, sendBatch } from './exchange.js';
 
 /**
- * `sendBatch` by names, in the order of the members. What is undefined isn't sent, and answers no rows.
- * @throws ExchangeError that names the statement in `at`
+ * Like `sendBatch`, with names in the order of the members. Undefined statements are not sent and return no rows.
+ * @throws ExchangeError with the name of the failed statement in `at`
  */
 export async function sendNamed<Name extends string>(
   client: pg.ClientBase,

@@ -1,4 +1,4 @@
-/** The database to work on: the one that is given, or an embedded server. */
+/** Opens the configured database or an embedded server. */
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../kernel/operator-error.js';
@@ -10,31 +10,31 @@ import type { Addresses } from './pool.js';
 import { type Seen, isStartupRefused, lostOptions, poolerOf, seeWay } from './pooler.js';
 
 export interface SourceOptions {
-  /** null: an embedded server in `dataDir`. */
+  /** Null starts an embedded server in `dataDir`. */
   databaseUrl: string | null;
-  /** Past a pooler that `databaseUrl` leads through. */
+  /** A direct address, if `databaseUrl` leads through a pooler. */
   directDatabaseUrl?: string | null;
-  /** What that is; null or absent: it is found out. */
+  /** The pooling mode. Null or absent detects it. */
   databasePooler?: 'none' | 'transaction' | null;
   dataDir: string;
-  /** How many connections an embedded server admits. */
+  /** Maximum connections of an embedded server. */
   connections: number;
   logger: Logger;
 }
 
 export interface DatabaseSource extends Addresses {
-  /** The embedded server has ended, with its last words; never resolves for a server that is not embedded. */
+  /** Resolves with the last output of the embedded server when it has ended. Never resolves for an external server. */
   ended: Promise<string>;
   /** Stops the embedded server. */
   stop(): Promise<void>;
 }
 
-/** A server that is starting up or recovering says so; it is waited for this long. */
+/** How long to wait for a server that reports that it is starting or recovering. */
 const START_UP_LIMIT_MS = 60_000;
 const RETRY_MS = 250;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** @throws OperatorError with one sentence on what is wrong and what to do */
+/** @throws OperatorError with one sentence that says what is wrong and what to do */
 export async function openDatabase(options: SourceOptions): Promise<DatabaseSource> {
   const { databaseUrl, logger } = options;
   if (databaseUrl !== null) {
@@ -47,7 +47,7 @@ export async function openDatabase(options: SourceOptions): Promise<DatabaseSour
   return embedded;
 }
 
-/** Connects once on each way, to say in words what is wrong before anything depends on it. */
+/** Connects once to each address, so that a wrong one is explained early. */
 async function reachable(databaseUrl: string, options: SourceOptions): Promise<Addresses> {
   const { directDatabaseUrl = null, databasePooler: expected = null, logger } = options;
   const seen = await reach(databaseUrl, 'DATABASE_URL');
@@ -60,7 +60,7 @@ async function reachable(databaseUrl: string, options: SourceOptions): Promise<A
   return { connectionString: databaseUrl, pooler: found, direct: directDatabaseUrl ?? undefined };
 }
 
-/** @param setting the name of the one that the address is of */
+/** @param setting the name of the setting with the address */
 async function reach(address: string, setting: string): Promise<Seen> {
   const hosts = hostsOf(address);
   const limit = Date.now() + START_UP_LIMIT_MS;
@@ -82,7 +82,7 @@ async function reach(address: string, setting: string): Promise<Seen> {
   }
 }
 
-/** A process that is started while a cluster looks for its primary waits with the others. */
+/** A process that starts during a failover waits for the new primary like others. */
 async function chosen(hosts: Hosts, setting: string): Promise<string> {
   try {
     return hosts.of(await hosts.choose(START_UP_LIMIT_MS));
@@ -96,7 +96,7 @@ async function chosen(hosts: Hosts, setting: string): Promise<string> {
 
 const CANNOT_CONNECT_NOW = '57P03';
 
-/** SQLSTATE or code of the operating system → what to say. */
+/** SQLSTATE or system error code, and its explanation. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at its address',
   ENOTFOUND: 'its host name is unknown',
@@ -114,7 +114,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
 };
 
 function unreachable(cause: unknown, setting: string): OperatorError {
-  // Nothing but what stands in the address was sent.
+  // Only parameters of the address itself were sent.
   if (isStartupRefused(cause)) return lostOptions();
   const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code ?? '';
   const why = Object.hasOwn(EXPLANATIONS, code) ? EXPLANATIONS[code] : (cause as Error).message.replace(/\.$/, '');

@@ -1,19 +1,18 @@
-/** A connection for one question. */
+/** A connection for a single query. */
 import type pg from 'pg';
 import { ServiceClient, type ServiceClientConfig } from './client.js';
 import type { Host } from './hosts/address.js';
 
-/** Where to connect to: a pool, or the configuration of one client. */
+/** A pool, or the configuration of one client. */
 export interface Target {
   options: pg.ClientConfig;
-  /** The server to ask, where the address leads to several: process ids are a server's own. */
+  /** The server to ask, if the address names several. Process ids are only valid on their server. */
   at?: Host;
 }
 
 /**
- * Runs `work` on a connection of its own, made like those of the pool: for questions about connections that may be dead.
- * Where those lead through a pooler it doesn't: all of the pooler's may be taken. Connecting may take `milliseconds`, and
- * each query too.
+ * Runs `work` on a separate connection like those of the pool, to ask about connections that may be dead. It bypasses a
+ * pooler, whose connections may all be in use. Connecting may take `milliseconds`, and so may each query.
  */
 export async function withOwnClient<T>(
   { options, at }: Target,
@@ -22,14 +21,14 @@ export async function withOwnClient<T>(
 ): Promise<T> {
   const limits = { connectionTimeoutMillis: milliseconds, query_timeout: milliseconds };
   const config = options as ServiceClientConfig;
-  // A pooler's place says nothing of the server's.
+  // Behind a pooler the host of the connection is not the server.
   const where = config.direct ?? { ...config, at };
   const client = new ServiceClient({ ...where, ...limits });
   try {
     await client.connect();
     return await work(client);
   } finally {
-    // Not waited for: it may take as long as the work did.
+    // Not awaited, because closing may take as long as the work.
     client.end().catch(() => undefined);
   }
 }

@@ -1,15 +1,14 @@
 /**
- * The service's own tables, and how SQL names them. They live in a schema of their own that is never searched, and whose
- * name each connection knows: SQL texts have a mark in its place, which the connection replaces as it sends them.
+ * Names of the service's own tables in SQL. Their schema is never in the search path, and each connection knows its
+ * name. SQL texts contain a mark, which the connection replaces with the schema when it sends them.
  */
 
-/** NUL, which PostgreSQL takes in no text: nobody's name, literal or expression can hold it. */
+/** NUL, which PostgreSQL never accepts, so no name, literal or expression can contain it. */
 const MARK = '\0';
 
-/** One of them, by its name. */
 export const ownTable = (name: string): string => `${MARK}${name}`;
 
-/** By what they hold: `SELECT … FROM ${own.events}`. */
+/** For use in SQL: `SELECT … FROM ${own.events}`. */
 export const own = {
   authEpoch: ownTable('service_auth_epoch'),
   changes: ownTable('service_changes'),
@@ -33,30 +32,30 @@ export const own = {
   users: ownTable('service_users'),
 };
 
-/** The service's own schema, for a catalog query: its oid, or null where there is none. */
+/** For catalog queries: the oid of the service's own schema, or null if missing. */
 export const OWN_SCHEMA_OID = `(SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass('${own.migrations}')::oid)`;
 
-/** The service's own schema in a managed database, unless SERVICE_SCHEMA says another. */
+/** The default of SERVICE_SCHEMA. */
 export const defaultServiceSchema = (schema: string): string => (schema === 'public' ? 'service' : `service_${schema}`);
 
-/** The schema that holds what the deletion at a position left in the trash, as SQL texts name it: as an identifier. */
+/** The quoted name of the schema with the deleted objects of a position, for SQL texts. */
 export const trashSchema = (position: number): string => `${MARK}${MARK}${position}`;
 
-/** What names such a schema in a text. */
+/** Matches such a schema name in a text. */
 export const TRASH_MARKS = /\0\0(\d+)/g;
 
-/** What it is called in the database. */
+/** The actual name of the schema. */
 export const trashSchemaName = (serviceSchema: string, position: number | string): string =>
   `${serviceSchema}_trash_${position}`;
 
-/** The same as an expression, for a catalog query. @param position an expression too */
+/** The same name as a SQL expression, for catalog queries. @param position a SQL expression */
 export const trashSchemaNameSql = (position: string): string =>
   `(SELECT n.nspname::text || '_trash_' || (${position})::text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID})`;
 
-/** Bytes that the service's schema may have in its name, so that those of the trash fit. */
+/** Maximum bytes of the service schema's name, so that the names of trash schemas fit. */
 export const LONGEST_SERVICE_SCHEMA = 63 - '_trash_'.length - String(Number.MAX_SAFE_INTEGER).length;
 
-/** The text as it is sent, or shown: with the schema's name, quoted only where it has to be. */
+/** Replaces the marks by the schema name, for sending or display. The name is quoted only if necessary. */
 export function nameOwnSchema(text: string, serviceSchema: string): string {
   if (!text.includes(MARK)) return text;
   return text
@@ -64,6 +63,6 @@ export function nameOwnSchema(text: string, serviceSchema: string): string {
     .replaceAll(MARK, () => `${identifier(serviceSchema)}.`);
 }
 
-/** Never one of PostgreSQL's words: `service` and what begins with it is none, and everything else is quoted. */
+/** No keyword of PostgreSQL begins with `service`, so such names need no quotes. All others are quoted. */
 const identifier = (name: string): string =>
   /^service(_[a-z0-9_]*)?$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;

@@ -1,4 +1,4 @@
-/** Connections to the database, all alike: the same schema first in the search path, UTC, ISO dates. */
+/** Creates database connections with identical settings: managed schema first in the search path, UTC, ISO dates. */
 import pg from 'pg';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
 import { LostConnectionError } from './errors.js';
@@ -9,40 +9,40 @@ import { startupOptions, transactionSettings } from './session-settings.js';
 import { retryRecoveryConflicts } from './recovery-conflict.js';
 import { watchPool } from './silent-connections.js';
 
-/** The way to a database. */
+/** The addresses of a database. */
 export interface Addresses {
   connectionString: string;
-  /** What is between us and the server on that way. */
+  /** The pooling mode of the address. */
   pooler?: 'transaction' | undefined;
-  /** The address of the server itself, where that is another one. */
+  /** The direct address of the server, if different. */
   direct?: string | undefined;
 }
 
 export interface ConnectionOptions extends Addresses {
-  /** The schema that is managed; it need not exist yet. */
+  /** The managed schema, which need not exist yet. */
   schema: string;
-  /** The one that our own tables live in. */
+  /** The schema of the service's own tables. */
   serviceSchema: string;
   /** Shown in pg_stat_activity. */
   applicationName?: string;
-  /** Milliseconds a new connection may take. */
+  /** Milliseconds for a new connection. */
   connectTimeout?: number;
-  /** Milliseconds that a statement waits for a lock, where it isn't told otherwise; without, for ever. */
+  /** Default lock timeout of statements in milliseconds. Absent means no limit. */
   lockTimeout?: number;
 }
 
 export interface PoolOptions extends ConnectionOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   max: number;
   logger: Logger;
 }
 
-/** Anything that runs a query: a pool or a client. */
+/** A pool or a client. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
 
 const INT8 = 20;
 
-/** bigint columns of ours hold positions and counts, far below 2^53; a larger value stays text. */
+/** Our bigint columns contain positions and counts far below 2^53. A larger value stays text. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === INT8 ? parsePosition : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
@@ -53,7 +53,7 @@ function parsePosition(text: string): number | string {
   return Number.isSafeInteger(value) ? value : text;
 }
 
-/** For queries with much JSON: it stays text, to be parsed in time slices and not as it comes in. */
+/** For queries with much JSON: it stays text and is parsed later in time slices. */
 export const JSON_AS_TEXT: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === pg.types.builtins.JSONB
@@ -61,18 +61,21 @@ export const JSON_AS_TEXT: pg.CustomTypesConfig = {
       : types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** A connection of its own. The caller connects and ends it. */
+/** Creates a single connection, which the caller connects and ends. */
 export function createClient(options: ConnectionOptions, more: pg.ClientConfig = {}): pg.Client {
   return new ServiceClient({ ...connectionConfig(options), ...more });
 }
 
-/** The same on the server itself: for what needs a session, which a pooler gives to nobody for longer than a transaction. */
+/**
+ * Returns the options for a direct connection. Work that needs a session cannot use a pooler, which assigns one per
+ * transaction.
+ */
 export function directly<T extends Addresses>(options: T): T {
   const { direct = options.connectionString } = options;
   return { ...options, connectionString: direct, pooler: undefined, direct: undefined };
 }
 
-/** The configuration of one client of ours, for the pool and for dedicated connections. */
+/** Configures a client, for the pool and for single connections. */
 export function connectionConfig(options: ConnectionOptions): ServiceClientConfig {
   const { direct, applicationName = 'data-platform-service' } = options;
   const hosts = hostsOf(options.connectionString);
@@ -84,7 +87,7 @@ export function connectionConfig(options: ConnectionOptions): ServiceClientConfi
     serviceSchema: options.serviceSchema,
     application_name: applicationName,
     ...(options.pooler === undefined
-      ? // Start-up parameters cost no round trip, and no connection is ever seen without them.
+      ? // Start-up parameters cost no round trip and apply from the beginning.
         { options: `${given} ${startupOptions(settings)}`.trimStart() }
       : { settings: transactionSettings(settings) }),
     ...(direct !== undefined && { direct: connectionConfig(directly(options)) }),
@@ -95,7 +98,7 @@ export function connectionConfig(options: ConnectionOptions): ServiceClientConfi
   };
 }
 
-/** A pool. The caller ends it. */
+/** The caller ends the pool. */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...connectionConfig(options),
@@ -103,7 +106,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     max: options.max,
     idleTimeoutMillis: 60_000,
   });
-  // An idle connection that breaks is already out of the pool; unheard, the event would end the process.
+  // A broken idle connection has already left the pool. Without a listener the error event would end the process.
   pool.on('error', (error) => options.logger.warn('an idle database connection was lost', { error: error.message }));
   watchPool(pool, options.logger);
   hostsOf(options.connectionString)?.tell(options.logger);
@@ -111,7 +114,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** Runs `work` on a pool whose connections keep their sessions: `pool`, where no pooler is between. */
+/** Runs `work` on a pool whose connections keep their sessions. This is `pool` itself if there is no pooler. */
 export async function withSessions<T>(
   pool: pg.Pool,
   options: PoolOptions,
@@ -127,19 +130,19 @@ export async function withSessions<T>(
 }
 
 /**
- * What a transaction may have left on its session: DISCARD ALL without the prepared statements, which are ours. DDL runs
- * functions of others (of an adopted index, of an event trigger), and what these set would meet the next request.
+ * Resets what a transaction may have left in its session: DISCARD ALL, but without our prepared statements. DDL runs
+ * foreign functions (of an adopted index or an event trigger) whose settings would otherwise affect the next request.
  */
 const CLEAN = `SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all();
   DISCARD TEMP; DISCARD SEQUENCES`;
 
-/** Milliseconds after which a connection that doesn't answer is closed instead. */
+/** Milliseconds after which an unresponsive connection is closed instead. */
 const CLEAN_LIMIT = 5_000;
 
 /**
- * Runs `work` on a client of the pool. After an error the connection is closed, not reused: whatever state it is in,
- * no caller meets it. Otherwise it is cleaned before it is used again, and no caller waits for that.
- * @param within milliseconds that getting the client may take; by default as long as a new connection
+ * Runs `work` on a client of the pool. After an error the connection is closed, because its state is unknown. Otherwise
+ * it is reset before its next use, and no caller waits for that.
+ * @param within milliseconds to get the client. Defaults to the connect timeout.
  */
 export async function withClient<T>(
   pool: pg.Pool,
@@ -147,7 +150,7 @@ export async function withClient<T>(
   within?: number,
 ): Promise<T> {
   const client = await connect(pool, within);
-  // Errors of a connection that is in use reach its query; this keeps the event from ending the process.
+  // The query receives errors of a used connection. This listener only keeps the event from ending the process.
   const ignore = (): void => undefined;
   client.on('error', ignore);
   let broken = true;
@@ -178,10 +181,10 @@ async function connect(pool: pg.Pool, within: number | undefined): Promise<pg.Po
   }
 }
 
-/** Whether the next user of the connection meets none of what was done on it. */
+/** True if the connection can be reused without side effects. */
 async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean> {
   if (broken) return false;
-  // Behind a pooler the session is another's by now; each of our transactions there begins with its settings.
+  // Behind a pooler the session already belongs to another client. Our transactions there begin with their settings.
   if (isPooled(client)) return true;
   return inTime(client.query(CLEAN), CLEAN_LIMIT).then(
     () => true,
@@ -189,7 +192,7 @@ async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean>
   );
 }
 
-/** pg lets `options` of the address win over those of the configuration; both are wanted, ours last. */
+/** pg lets `options` of the address override those of the configuration. Both are combined, ours last. */
 function takeOptions(connectionString: string): { connectionString: string; given: string } {
   if (!URL.canParse(connectionString)) return { connectionString, given: '' };
   const url = new URL(connectionString);

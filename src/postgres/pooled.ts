@@ -1,10 +1,9 @@
 /**
- * Connections through a pooler: the session behind them is another one for each transaction, and may have been left in
- * any state. So the settings go along with whatever begins a transaction, explicit or not, and their results are hidden
- * from whoever waits for those of the statements. It costs no round trip.
+ * Connections through a pooler use another session for each transaction, in any state. Therefore the settings are sent
+ * with whatever begins a transaction, explicitly or not, and their results are hidden. This costs no round trip.
  */
 
-/** What we use of the driver's connection. */
+/** The parts of the driver's connection that we use. */
 export interface Wire {
   query(text: string): void;
   parse(message: { text: string; name?: string; types?: number[] }, more?: boolean): void;
@@ -13,18 +12,18 @@ export interface Wire {
   emit(event: string, ...given: unknown[]): boolean;
 }
 
-/** A transaction that is begun, perhaps after another one's end: in our texts nothing else comes first. */
+/** Matches the begin of a transaction, possibly after a ROLLBACK. In our texts nothing else comes first. */
 const BEGINS = /^\s*(?:ROLLBACK\s*;\s*)?(?:BEGIN|START\s+TRANSACTION)\b[^;]*/i;
 
 const ENDS = /^\s*(?:COMMIT|ROLLBACK)\b(?!\s+TO\b)/i;
 
 /**
- * What a transaction takes from its session as it starts, and nothing in it can put right: a session that another client
- * left read-only refuses every change, and one that the database or the account makes so has to.
+ * A transaction inherits read-only mode from its session and cannot change it later. A session that another client left
+ * read-only would reject every change, so it is reset. The default of the database or role still applies.
  */
 const BEFORE = ['BEGIN', 'RESET default_transaction_read_only', 'COMMIT'];
 
-/** Makes every transaction on a connection begin with `settings`, a statement. */
+/** Makes every transaction on a connection begin with the statement `settings`. */
 export function beginWithSettings(connection: Wire, settings: string): void {
   const preamble = new Preamble(connection, settings);
   const { query, parse, execute, emit } = bound(connection);
@@ -48,17 +47,17 @@ const bound = (connection: Wire): Wire => ({
   emit: connection.emit.bind(connection),
 });
 
-/** Where the settings come in a flight of messages, and which of its results are theirs. */
+/** Tracks where the settings are in a flight of messages, and which results belong to them. */
 class Preamble {
   readonly #settings: string;
   readonly #wire: Wire;
-  /** The settings hold for what comes next. */
+  /** True if the settings apply to the next statement. */
   #holds = false;
-  /** Of the flight under way: statements sent, those of them that are ours, and how many have finished. */
+  /** For the current flight: statements sent, which of them are ours, and how many have finished. */
   #sent = 0;
   readonly #ours = new Set<number>();
   #finished = 0;
-  /** What the statement that is being sent does to the transaction. */
+  /** How the statement that is being sent affects the transaction. */
   #effect: 'begins' | 'ends' | null = null;
 
   constructor(connection: Wire, settings: string) {
@@ -66,10 +65,10 @@ class Preamble {
     this.#settings = settings;
   }
 
-  /** The text of a simple query, with the settings where they belong. */
+  /** Inserts the settings into the text of a simple query. */
   withSettings(text: string): string {
     const [begin] = BEGINS.exec(text) ?? [];
-    // An empty query begins nothing.
+    // An empty query begins no transaction.
     if (begin === undefined && (this.#holds || text === '')) return text;
     const before = this.#holds ? [] : BEFORE;
     const first = begin === undefined ? [] : begin.split(';');
@@ -101,7 +100,7 @@ class Preamble {
     this.#wire.execute({}, true);
   }
 
-  /** Whether what has come in is a result of the settings. */
+  /** True if an incoming message is a result of the settings. */
   hides(event: string, message: unknown): boolean {
     const ours = this.#ours.has(this.#finished);
     switch (event) {

@@ -1,23 +1,23 @@
-/** Whether an address leads to a server itself or through a pooler, and whether that is one the service can work with. */
+/** Detects whether an address leads through a pooler, and whether the service supports it. */
 import type pg from 'pg';
 import { OperatorError } from '../kernel/operator-error.js';
 import { sqlState } from './errors.js';
 import type { Addresses } from './pool.js';
 
-/** The ways to the database don't fit each other, or the service. */
+/** The database addresses do not match each other, or the service cannot use them. */
 export class PoolerError extends OperatorError {}
 
-/** What a connection says of the way it took. */
+/** What a connection reveals about its route. */
 export interface Seen {
   pooled: boolean;
-  /** Why no transaction can be begun; undefined: one can. */
+  /** Why no transaction can begin. Undefined if it can. */
   refuses: string | undefined;
   database: string;
-  /** The identifier of its cluster; null: it isn't told. */
+  /** The system identifier of the cluster. Null if hidden. */
   system: string | null;
 }
 
-/** @param client the driver's own, connected without start-up parameters that a pooler might refuse */
+/** @param client a plain client of the driver, without start-up parameters that a pooler might reject */
 export async function seeWay(client: pg.Client): Promise<Seen> {
   const { rows } = await client.query<{ database: string }>('SELECT pg_catalog.current_database() AS database');
   return {
@@ -28,13 +28,13 @@ export async function seeWay(client: pg.Client): Promise<Seen> {
   };
 }
 
-/** A pooler gives its clients process numbers of its own. */
+/** A pooler assigns its own process ids. */
 export async function isThroughPooler(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
   return rows[0]?.pid !== (client as unknown as { processID: number }).processID;
 }
 
-/** The identifier that a cluster of databases has had since it was made, and its standbys have too. */
+/** Returns the system identifier, which a cluster shares with its standbys. */
 async function systemOf(client: pg.Client): Promise<string | null> {
   try {
     const { rows } = await client.query<{ system: string }>(
@@ -42,12 +42,12 @@ async function systemOf(client: pg.Client): Promise<string | null> {
     );
     return rows[0]?.system ?? null;
   } catch {
-    // Not everybody may ask everywhere.
+    // Some roles or servers do not allow the query.
     return null;
   }
 }
 
-/** In statement mode a session may be another one after each statement, so BEGIN is refused. */
+/** In statement mode each statement may use another session, so the pooler rejects BEGIN. */
 async function transactionsRefused(client: pg.Client): Promise<string | undefined> {
   try {
     await client.query('BEGIN');
@@ -59,17 +59,17 @@ async function transactionsRefused(client: pg.Client): Promise<string | undefine
 }
 
 interface Ways {
-  /** Of DATABASE_URL. */
+  /** The result for DATABASE_URL. */
   seen: Seen;
-  /** As DB_POOLER says; null: it doesn't. */
+  /** The value of DB_POOLER, or null. */
   expected: 'none' | 'transaction' | null;
-  /** Of DIRECT_DATABASE_URL; null: there is none. */
+  /** The result for DIRECT_DATABASE_URL, or null if not set. */
   direct: Seen | null;
 }
 
 /**
- * What is to be expected on DATABASE_URL.
- * @throws PoolerError that names the setting which is missing or wrong
+ * Returns the pooling mode of DATABASE_URL.
+ * @throws PoolerError that names the missing or wrong setting
  */
 export function poolerOf({ seen, expected, direct }: Ways): Addresses['pooler'] {
   if (seen.refuses !== undefined) throw new PoolerError(statementMode(seen.refuses));
@@ -91,20 +91,20 @@ const statementMode = (said: string): string =>
   `DATABASE_URL can't be used: it leads through a pooler that refuses transactions (${said}). Set the pooler to ` +
   'pool transactions (PgBouncer: pool_mode = transaction), or let DATABASE_URL lead to the server itself.';
 
-/** Whether it is what a pooler says to the start-up parameters of a session. */
+/** True if a pooler rejected the start-up parameters of a session. */
 export const isStartupRefused = (error: unknown): boolean =>
   sqlState(error) === PROTOCOL_VIOLATION && /startup parameter/.test((error as Error).message);
 
 const PROTOCOL_VIOLATION = '08P01';
 
-/** A connection was refused that expects none. */
+/** A connection without expected pooler was rejected by one. */
 export const unexpectedPooler = (cause: unknown): PoolerError =>
   new PoolerError(
     'DB_POOLER is none, but DATABASE_URL leads through a pooler: it refuses what a session is set to. Take DB_POOLER away.',
     { cause },
   );
 
-/** The address has options, and the way leads through a pooler. */
+/** The address contains options, which a pooler does not pass on. */
 export const lostOptions = (): PoolerError =>
   new PoolerError(
     "DATABASE_URL can't be used: a pooler doesn't pass on its options. Set them for the user or the database (ALTER ROLE … " +

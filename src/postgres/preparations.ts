@@ -1,31 +1,31 @@
-/** The names of the statements that are prepared on a connection. */
+/** Names of the prepared statements of a connection. */
 import type pg from 'pg';
 
-/** Prepared on one connection at most: texts that are different each time must not fill the server's memory. */
+/** Maximum prepared statements per connection, so that varying texts do not fill the server's memory. */
 const PREPARED_AT_MOST = 100;
 
 export interface Preparations {
-  /** text → name */
+  /** Statement text to name. */
   names: Map<string, string>;
-  /** How many names were given, to statements that failed too: a name is never given twice. */
+  /** Number of assigned names, including failed statements. A name is never reused. */
   given: number;
 }
 
 const preparations = new WeakMap<object, Preparations>();
 
-/** Behind a pooler: what is prepared on a session is met by others there, or is gone. */
+/** Behind a pooler, prepared statements may be lost, or visible to other clients. */
 export function prepareNothingOn(connection: object): void {
   preparations.set(connection, { names: new Map(), given: PREPARED_AT_MOST });
 }
 
-/** What is to be added to as statements are prepared; empty for a connection that is met for the first time. */
+/** The caller adds prepared statements to the result. Empty for a new connection. */
 export function preparationsOn(connection: pg.Connection): Preparations {
   let known = preparations.get(connection);
   if (known === undefined) preparations.set(connection, (known = { names: new Map(), given: 0 }));
   return known;
 }
 
-/** Empty, for a statement that isn't kept, when there are enough. */
+/** Returns an empty name, for a statement that is not kept, once the limit is reached. */
 export function nextName(known: Preparations): string {
   if (known.given >= PREPARED_AT_MOST) return '';
   known.given += 1;

@@ -1,15 +1,18 @@
-/** A standby ends queries that are in the way of following its primary: they are sent again. */
+/** A standby cancels queries that delay its recovery. They are sent again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { isRecoveryConflict } from './errors.js';
 
-/** How often a query is sent, and milliseconds before it is sent again: each time as many more. */
+/** Attempts per query, and milliseconds between them, which grow with each attempt. */
 const TRIES = 3;
 const PAUSE = 50;
 
 type Query = (...given: unknown[]) => Promise<unknown>;
 
-/** Queries of the pool itself, each a transaction of its own: one that was ended this way has done and told nothing. */
+/**
+ * Applies to queries of the pool itself, which are separate transactions. A cancelled one has changed and returned
+ * nothing.
+ */
 export function retryRecoveryConflicts(pool: pg.Pool): void {
   const query = pool.query.bind(pool) as Query;
   const retried: Query = async (...given) => {

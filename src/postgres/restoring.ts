@@ -1,11 +1,11 @@
-/** The mark of a database that is being restored: while it is there, the rest is missing. */
+/** Marks a database whose restore has not finished, because its data is incomplete. */
 import { OperatorError } from '../kernel/operator-error.js';
 import { own } from './own-tables.js';
 import type { Queryable } from './pool.js';
 
 const KEY = 'restoring';
 
-/** Sets the mark, or a new time where it is there. */
+/** Sets the mark, or updates its time. */
 export async function markRestoring(db: Queryable): Promise<void> {
   await db.query(
     `INSERT INTO ${own.settings} (key, value) VALUES ($1, pg_catalog.jsonb_build_object('since', now()))
@@ -14,18 +14,18 @@ export async function markRestoring(db: Queryable): Promise<void> {
   );
 }
 
-/** Nothing happens where there is no mark. */
+/** Does nothing if there is no mark. */
 export async function unmarkRestoring(db: Queryable): Promise<void> {
   await db.query(`DELETE FROM ${own.settings} WHERE key = $1`, [KEY]);
 }
 
-/** Whether a restore has begun and not ended; one that was broken off counts. */
+/** True if a restore has begun and not finished, including an aborted one. */
 export async function isRestoring(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query(`SELECT FROM ${own.settings} WHERE key = $1`, [KEY]);
   return rowCount === 1;
 }
 
-/** @throws OperatorError in a database whose restore has not ended */
+/** @throws OperatorError if the restore of the database has not finished */
 export async function refuseRestoring(db: Queryable): Promise<void> {
   if (!(await isRestoring(db))) return;
   throw new OperatorError(

@@ -1,23 +1,22 @@
-/** The two schemas of a service: the managed one, and the one of its own tables. */
+/** The two schemas of a service: the managed schema and the schema of its own tables. */
 import type pg from 'pg';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Parameterised } from './exchange.js';
 import type { Queryable } from './pool.js';
 
 export interface Schemas {
-  /** The one that is managed. */
+  /** The managed schema. */
   schema: string;
-  /** The one that the service's own tables live in. */
+  /** The schema of the service's own tables. */
   serviceSchema: string;
 }
 
-/** What the account may do in a schema. */
+/** Privileges of the role in a schema. */
 interface Right {
-  /** The account. */
   account: string;
   database: string;
   exists: boolean;
-  /** USAGE and CREATE on it; where it is missing, CREATE on the database. */
+  /** True with USAGE and CREATE on the schema. For a missing schema, with CREATE on the database. */
   ok: boolean;
 }
 
@@ -28,7 +27,7 @@ const RIGHT = `
          END AS ok
     FROM (VALUES ($1)) AS wanted (name) LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = wanted.name`;
 
-/** What the account lacks on a schema, as a sentence that says what to run; null: nothing. */
+/** Returns a sentence that names the missing privilege and the statement to run, or null. */
 export async function missingRight(db: Queryable, schema: string): Promise<string | null> {
   const { rows } = await db.query<Right>(RIGHT, [schema]);
   const { account, database, exists, ok } = rows[0] as Right;
@@ -46,14 +45,16 @@ export async function missingRight(db: Queryable, schema: string): Promise<strin
   );
 }
 
-/** One row, `there`: whether the managed schema is. It may be renamed or dropped past the service, at any time. */
+/**
+ * Returns one row: `there` is true if the managed schema exists. Someone can rename or drop it with SQL at any time.
+ */
 export const schemaThere = (schema: string) =>
   ({
     text: `SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1) AS there`,
     values: [schema],
   }) satisfies Parameterised;
 
-/** What became of a managed schema that isn't there, and what to do about it, as sentences. */
+/** Sentences that explain a missing managed schema and what to do. */
 export function lostSchema(schema: string): string {
   const name = quoted(schema);
   return (
@@ -66,29 +67,32 @@ export function lostSchema(schema: string): string {
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * Makes a schema that isn't there yet.
- * @throws OperatorError where the account has not the right to it, or to what is to come into it
+ * Creates a schema if it is missing.
+ * @throws OperatorError if the role lacks a privilege on it
  */
 export async function ensureSchema(client: pg.ClientBase, schema: string): Promise<void> {
   const missing = await missingRight(client, schema);
   if (missing !== null) throw new OperatorError(missing);
-  // IF NOT EXISTS alone would ask for the right to create schemas even where this one exists.
+  // CREATE SCHEMA IF NOT EXISTS requires the privilege to create schemas even if the schema exists.
   const found = await client.query(`SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1`, [schema]);
   if (found.rowCount === 0) await client.query(`CREATE SCHEMA ${client.escapeIdentifier(schema)}`);
 }
 
-/** On our table of migrations, before the name of the managed schema: whose tables these are. */
+/**
+ * Comment on our table of migrations, followed by the name of the managed schema. It identifies the owner of the
+ * tables.
+ */
 export const PLACE_COMMENT = 'The tables beside this one belong to the service that manages the schema ';
 
 /**
- * Ends the start where the managed schema can't be reached, or the service's holds something else.
+ * Aborts the start if the managed schema is inaccessible, or if the service schema contains other objects.
  * @throws OperatorError
  */
 export async function refuseOthers(client: pg.ClientBase, { schema, serviceSchema }: Schemas): Promise<void> {
   await refuseOtherService(client, { schema, serviceSchema });
   await refuseUnreachable(client, schema);
   await refuseForeign(client, serviceSchema);
-  // The other way around: what this service is to manage holds another one's own tables.
+  // The managed schema must not contain the own tables of another service.
   const inside = await client.query(
     `SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`,
     [schema],
@@ -99,7 +103,10 @@ export async function refuseOthers(client: pg.ClientBase, { schema, serviceSchem
   );
 }
 
-/** A schema the user may not use drops out of the search path silently; so does all of it behind a pooler that DB_POOLER denies. */
+/**
+ * PostgreSQL silently ignores schemas without USAGE in the search path. An undeclared pooler loses the whole search
+ * path.
+ */
 async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
   if (rows[0]?.current === schema) return;
@@ -127,7 +134,7 @@ async function refuseOtherService(client: pg.ClientBase, { schema, serviceSchema
   );
 }
 
-/** Tables and the like, functions, and types that stand for themselves. All of ours have names that begin alike. */
+/** Tables and similar relations, functions, and independent types. Names of our own objects share a prefix. */
 const FOREIGN = `
   WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
   begun AS (SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace

@@ -1,16 +1,16 @@
-/** A long list of statements as few messages. */
+/** Sends a long list of statements in few messages. */
 import type pg from 'pg';
 import { ExchangeError } from './errors.js';
 import { type StatementResult, sendScript } from './exchange.js';
 
-/** Of SQL text in one message: the server parses a message as a whole before it runs the first statement. */
+/** Characters of SQL per message. The server parses a whole message before it runs the first statement. */
 const CHARACTERS_PER_MESSAGE = 1_000_000;
 
 /**
- * Runs statements in order, each exactly one SQL statement without a semicolon at its end. They stop at the first error.
- * Call it inside a transaction.
+ * Runs statements in order until the first error. Each is exactly one SQL statement without a final semicolon. Call it
+ * inside a transaction.
  * @returns one result per statement
- * @throws ExchangeError, whose `results` are those of all statements that finished
+ * @throws ExchangeError, whose `results` contain those of all finished statements
  */
 export async function runScript(client: pg.ClientBase, statements: readonly string[]): Promise<StatementResult[]> {
   const results: StatementResult[] = [];

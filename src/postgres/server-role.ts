@@ -1,11 +1,11 @@
 /**
- * Which kind of server the service meets: a primary, or a standby, which follows one and takes no changes. A failover
- * makes the one the other, without a word: it is asked with every head check.
+ * Tracks whether the server is a primary or a standby, which accepts no changes. A failover changes the role without
+ * notice, so every head check asks for it.
  */
 import type { Logger } from './logger.js';
 import type { Queryable } from './pool.js';
 
-/** Columns of a query that tells of the server that runs it: `standby`, and on a standby `replay`, how far it has come. */
+/** Columns that describe the server running the query: `standby`, and on a standby `replay`, its progress. */
 export const ROLE_COLUMNS = `
   pg_is_in_recovery() AS standby,
   CASE WHEN pg_is_in_recovery() THEN (
@@ -17,33 +17,33 @@ export const ROLE_COLUMNS = `
       'committed', extract(epoch FROM coalesce(pg_last_xact_replay_timestamp(), (pg_control_checkpoint()).checkpoint_time)),
       'now', extract(epoch FROM clock_timestamp()))) END AS replay`;
 
-/** Whether the server takes no changes because it follows another one. */
+/** True if the server is in recovery and accepts no changes. */
 export async function isStandby(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
   return rows[0]?.standby === true;
 }
 
-/** What the server is now, without what was seen of it before. */
+/** Returns the current state of the server, without earlier observations. */
 export async function readServerState(db: Queryable): Promise<ServerState> {
   const { rows } = await db.query<RoleRow>(`SELECT ${ROLE_COLUMNS}`);
   const { standby, replay } = rows[0] as RoleRow;
   return { standby, lag: replay === null ? 0 : createLag()(replay) };
 }
 
-/** How far a standby has come. Places of the write-ahead log in bytes, times in seconds since 1970 by its clock. */
+/** The progress of a standby. WAL positions are in bytes, times in seconds since 1970 by its clock. */
 export interface Replay {
   replayed: number | null;
   received: number | null;
-  /** It has a connection to the server that it follows. */
+  /** True if it is connected to the server that it follows. */
   receiving: boolean;
-  /** The end of what that server has told it of; null: the account may not see that (pg_read_all_stats). */
+  /** The end of the WAL that the other server announced. Null if the role cannot see it (pg_read_all_stats). */
   sent: number | null;
-  /** When the last transaction that it replayed was committed; after a start, the last checkpoint. */
+  /** Commit time of the last replayed transaction. After a start, the last checkpoint. */
   committed: number;
   now: number;
 }
 
-/** What `ROLE_COLUMNS` answer. */
+/** The result of `ROLE_COLUMNS`. */
 export interface RoleRow {
   standby: boolean;
   /** Null on a primary. */
@@ -52,29 +52,29 @@ export interface RoleRow {
 
 export interface ServerState {
   standby: boolean;
-  /** Seconds that what is read may be behind the primary, at most; 0 on a primary. */
+  /** Maximum seconds that reads are behind the primary. 0 on a primary. */
   lag: number;
 }
 
 export interface ServerRole {
-  /** As last seen. A server that was promoted counts as a standby until everything is done that it has to. */
+  /** The last observed state. A promoted server counts as a standby until it is prepared. */
   current(): ServerState;
-  /** Takes in what a query has told. */
+  /** Records the result of a query. */
   observe(found: RoleRow): ServerState;
-  /** Called when a standby has become a primary, and before that is told; again at the next look where it fails. */
+  /** Called after a promotion, before it is reported. Repeated at the next check if it fails. */
   onPromotion(prepare: () => Promise<void>): void;
-  /** Tells of every change of the role. Returns what ends it. */
+  /** Reports every change of the role. Returns the function that unsubscribes. */
   subscribe(listener: (standby: boolean) => void): () => void;
 }
 
-/** @param standby what the server was found to be at the start */
+/** @param standby the role at the start */
 export function createServerRole({ logger, standby }: { logger: Logger; standby: boolean }): ServerRole {
   const lagOf = createLag();
   const listeners = new Set<(standby: boolean) => void>();
   let state: ServerState = { standby, lag: 0 };
   let prepare: () => Promise<void> = () => Promise.resolve();
   let preparing = false;
-  /** As the last look found it, prepared or not. */
+  /** The last observed role, prepared or not. */
   let found = standby;
 
   const become = (next: boolean): void => {
@@ -117,10 +117,10 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
   };
 }
 
-/** Seconds: a transaction that was older when it came to be replayed tells of a standby that is catching up. */
+/** Seconds. A transaction that was older when it was replayed shows that the standby is catching up. */
 const OLD = 1;
 
-/** Answers for how many seconds, at most, a standby has not heard of what its primary has committed. */
+/** Returns the maximum number of seconds for which a standby may lack commits of its primary. */
 export function createLag(): (replay: Replay) => number {
   let before: Replay | undefined;
   let caughtUp: number | undefined;
@@ -130,7 +130,7 @@ export function createLag(): (replay: Replay) => number {
     const isCaughtUp = hasReplayedAll(replay) && !isReplayingOld(replay, before);
     before = replay;
     if (isCaughtUp) caughtUp = now;
-    // Without a change on the primary the last transaction grows old and nothing is missing: two bounds, the lower holds.
+    // On an idle primary the last transaction grows old although nothing is missing. The lower of two bounds applies.
     return isCaughtUp ? 0 : Math.max(0, now - Math.max(committed, caughtUp ?? 0));
   };
 }
@@ -140,7 +140,7 @@ function hasReplayedAll({ replayed, received, receiving, sent }: Replay): boolea
   return replayed >= (sent ?? received ?? Infinity);
 }
 
-/** Where it can't be seen what the primary has sent: everything that came so far was replayed, and more is on its way. */
+/** Used if the role cannot see what the primary has sent. Everything received was replayed, and more is arriving. */
 function isReplayingOld({ sent, committed }: Replay, before: Replay | undefined): boolean {
   if (sent !== null || before === undefined) return false;
   return committed !== before.committed && before.now - committed > OLD;

@@ -1,18 +1,18 @@
 /**
- * What each connection is set to. The server's own session takes it from the start-up parameters; behind a pooler, where a
- * session is shared and may have been left in any state, each transaction begins with it.
+ * The settings of each connection. A direct session gets them as start-up parameters. Behind a pooler a session is
+ * shared and in any state, so each transaction begins with them.
  */
 
 interface SettingsOptions {
-  /** The schema that is managed. */
+  /** The managed schema. */
   schema: string;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** Milliseconds that a statement waits for a lock, where it isn't told otherwise; without, for ever. */
+  /** Default lock timeout of statements in milliseconds. Absent means no limit. */
   lockTimeout?: number | undefined;
 }
 
-/** What PostgreSQL's spelling of values and definitions depends on, whatever a database or an account sets. */
+/** Settings that affect how PostgreSQL writes values and definitions, whatever a database or role sets. */
 const SPELLING = {
   TimeZone: 'UTC',
   DateStyle: 'ISO',
@@ -24,8 +24,8 @@ const SPELLING = {
 };
 
 /**
- * Seconds, and milliseconds: the server notices in half a minute that the machine of a client is gone, and releases what
- * that one held. Ignored on sockets of the file system.
+ * Seconds and milliseconds. Within half a minute the server notices that a client's machine is gone, and releases its
+ * locks. Ignored on Unix sockets.
  */
 const KEEPALIVE = {
   tcp_keepalives_idle: '10',
@@ -35,8 +35,8 @@ const KEEPALIVE = {
 };
 
 /**
- * What another client may have left in a shared session, and what would change what our statements do: each goes back to
- * the value that the server, the database or the account gives it.
+ * Settings that another client may have left in a shared session and that would affect our statements. Each is reset to
+ * the value of the server, database or role.
  */
 const AS_CONFIGURED = [
   'statement_timeout',
@@ -50,10 +50,10 @@ const AS_CONFIGURED = [
   'transform_null_equals',
 ];
 
-/** The same of those that not everybody may set: only where somebody has. */
+/** Further such settings that require privileges. They are reset only if changed. */
 const PRIVILEGED = { role: 'none', session_replication_role: 'origin' };
 
-/** As the start-up parameter `options`. */
+/** For the start-up parameter `options`. */
 export function startupOptions(options: SettingsOptions): string {
   const settings = { ...common(options), ...KEEPALIVE };
   return Object.entries(settings)
@@ -61,7 +61,9 @@ export function startupOptions(options: SettingsOptions): string {
     .join(' ');
 }
 
-/** As one statement, which sets them until the end of the transaction. It doesn't trust the search path it meets. */
+/**
+ * Returns one statement that sets them until the end of the transaction. It does not rely on the current search path.
+ */
 export function transactionSettings(options: SettingsOptions): string {
   const { applicationName } = options;
   const settings = { application_name: applicationName, lock_timeout: '0', ...common(options) };
@@ -71,7 +73,7 @@ export function transactionSettings(options: SettingsOptions): string {
     ([name, value]) =>
       `CASE WHEN pg_catalog.current_setting('${name}') OPERATOR(pg_catalog.<>) '${value}' THEN ${setLocally(name, 'NULL')} END`,
   );
-  // The role first: another one may not be allowed the rest.
+  // The role is reset first, because another role may not be allowed to set the rest.
   return `SELECT ${[...privileged, ...given, ...back].join(', ')}`;
 }
 
@@ -81,8 +83,8 @@ function common({ schema, lockTimeout }: SettingsOptions): Record<string, string
 }
 
 /**
- * `public` follows: extensions usually put their types there. Temporary tables come last, where they hide nothing: unnamed
- * they would come first, and what is made in them for a moment may have the name of a type or sequence of the user's.
+ * `public` follows because extensions usually create their types there. Temporary tables come last. By default they
+ * come first, where a temporary object could hide a type or sequence of the user.
  */
 function searchPath(schema: string): string {
   const own = schema === 'public' ? '' : `"${schema.replaceAll('"', '""')}",`;

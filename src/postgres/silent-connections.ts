@@ -1,7 +1,7 @@
 /**
- * Giving up connections that have gone silent. A socket can stay open for ever when the other end is gone, so whatever
- * waits for an answer would wait as long. Without a byte for a while, the server is asked over another connection what it
- * does: a statement that works for hours, or waits for a lock, is not silent.
+ * Detects dead connections. A socket can stay open forever when the other end is gone. After a silence, the server is
+ * asked over another connection what it is doing. So a long statement or a lock wait is not mistaken for a dead
+ * connection.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,46 +12,46 @@ import { LostConnectionError, sqlState } from './errors.js';
 import type { Logger } from './logger.js';
 import { type Target, withOwnClient } from './own-client.js';
 
-/** Milliseconds without a byte in either direction after which the server is asked. */
+/** Milliseconds without traffic in either direction after which the server is asked. */
 const SILENCE = 5_000;
 
-/** The same where the caller has no time left. */
+/** The same, if the caller has no time left. */
 const SHORT_SILENCE = 500;
 
-/** Milliseconds before a deadline: what is silent then can still be told before it is over. */
+/** Milliseconds before a deadline at which a silent connection is checked, so that the result arrives in time. */
 const TO_FIND_OUT = 1_000;
 
-/** Milliseconds between two looks at what has come and gone. */
+/** Milliseconds between two checks of the traffic. */
 const TICK = 250;
 
-/** Milliseconds that connecting may take for the question, and the question: usually, and where no time is left. */
+/** Milliseconds for connecting and for the query: usually, and if no time is left. */
 const LOOK = 3_000;
 const SHORT_LOOK = 500;
 
-/** Milliseconds in which an answer that is on its way arrives. */
+/** Milliseconds for an answer that is in transit. */
 const ON_ITS_WAY = 500;
 
-/** Behind a pooler that hides which process works for us, a statement that takes so many milliseconds is given up. */
+/** Milliseconds after which a statement is given up behind a pooler that hides the server process. */
 const HIDDEN = 60_000;
 
 interface Watching {
   /** Where the server can be asked. */
   target: Target;
   logger: Logger;
-  /** What the connections to one server know of each other. */
+  /** Shared by the connections to one server. */
   suspicion: Suspicion;
 }
 
 interface Suspicion {
-  /** When a connection was last found silent (`performance.now`): a network that swallowed one has swallowed others. */
+  /** When a connection was last found silent (`performance.now`). A network failure usually affects several. */
   since: number;
 }
 
-/** Of the transaction on a connection, for as long as it runs. */
+/** The running transaction of a connection. */
 export interface Watched {
-  /** What runs it: behind a pooler, it isn't the process that the driver knows. */
+  /** The server process. Behind a pooler the driver knows another one. */
   backend?: Backend | undefined;
-  /** When its caller's time to wait is over (`performance.now`). */
+  /** When the caller gives up waiting (`performance.now`). */
   deadline?: number | undefined;
 }
 
@@ -59,18 +59,18 @@ type Connected = pg.PoolClient & { readyForQuery: boolean; processID?: number };
 
 const watched = new WeakMap<pg.ClientBase, Watch>();
 
-/** Watches all connections that a pool makes. */
+/** Watches all connections of a pool. */
 export function watchPool(pool: pg.Pool, logger: Logger): void {
   const watching = { target: pool, logger, suspicion: { since: -Infinity } };
   pool.on('connect', (client) => watchClient(client, watching));
 }
 
-/** Watches a connection of its own. */
+/** Watches a single connection. */
 export function watchOwnClient(client: pg.Client, options: pg.ClientConfig, logger: Logger): void {
   watchClient(client, { target: { options }, logger, suspicion: { since: -Infinity } });
 }
 
-/** Tells the watch of a connection what is known of its transaction; nothing, when that has ended. */
+/** Passes the current transaction to the watch of a connection. An empty object after its end. */
 export function tellWatch(client: pg.ClientBase, what: Watched): void {
   watched.get(client)?.tell(what);
 }
@@ -88,11 +88,11 @@ class Watch {
   #told: Watched = {};
   #looking = false;
   #progress: string;
-  /** When that changed, or nothing was waited for. */
+  /** Time of the last change, or of the last idle check. */
   #at = performance.now();
-  /** When the last byte came or went. */
+  /** Time of the last traffic. */
   #heard = performance.now();
-  /** When what is under way began. */
+  /** Start of the running statement. */
   #began = performance.now();
 
   constructor(client: Connected, watching: Watching) {
@@ -109,10 +109,10 @@ class Watch {
     if (this.#looking) return;
     const now = performance.now();
     const progress = progressOf(this.#client);
-    // What has come and waits to be read isn't the other side's silence: a COPY whose reader is slow.
+    // Received data that waits to be read is no silence: the reader of a COPY may be slow.
     if (progress !== this.#progress || hasUnread(this.#client)) this.#heard = this.#at = now;
     this.#progress = progress;
-    // pg's own word for having nothing under way.
+    // pg sets this flag while no query is running.
     if (this.#client.readyForQuery) {
       this.#at = this.#began = now;
       this.#probeIfSuspect();
@@ -124,7 +124,7 @@ class Watch {
     return Math.min(SILENCE, Math.max(SHORT_SILENCE, left));
   }
 
-  /** Before a caller takes a connection that is as silent as another one was. */
+  /** Called before a caller uses a connection that was silent as long as a dead one. */
   #probeIfSuspect(): void {
     if (this.#heard > this.#watching.suspicion.since) return;
     const before = progressOf(this.#client);
@@ -132,7 +132,7 @@ class Watch {
     this.#client.query('').catch(() => undefined);
     setTimeout(() => {
       this.#looking = false;
-      // What was sent is counted before it is answered.
+      // Outgoing data counts before it is answered.
       if (readBy(before) === readBy(progressOf(this.#client))) this.#giveUp(undefined);
     }, 2 * ON_ITS_WAY).unref();
   }
@@ -151,14 +151,14 @@ class Watch {
     }
   }
 
-  /** What is under way has no process that could be asked about. */
+  /** The running statement has no known process to ask about. */
   #isLate(): boolean {
     const now = performance.now();
     const { deadline } = this.#told;
     return deadline === undefined ? now - this.#began > HIDDEN : now > deadline + SHORT_SILENCE;
   }
 
-  /** Not asked through the pool: its other connections may be as silent, or all be taken. */
+  /** Does not use the pool, whose other connections may be dead or in use. */
   async #doing(): Promise<Doing> {
     const { deadline = Infinity } = this.#told;
     const limit = deadline - performance.now() < LOOK + TO_FIND_OUT ? SHORT_LOOK : LOOK;
@@ -179,7 +179,7 @@ class Watch {
   }
 }
 
-/** Changes with every byte that comes in, and with every byte that the other side takes. */
+/** Changes with all incoming data, and with all data that the other side accepts. */
 function progressOf({ connection: { stream } }: Connected): string {
   const { bytesRead, bytesWritten, writableLength } = stream as Socket;
   return `${bytesRead} ${bytesWritten} ${writableLength}`;
@@ -190,15 +190,15 @@ const hasUnread = ({ connection: { stream } }: Connected): boolean => (stream as
 const readBy = (progress: string): string | undefined => progress.split(' ', 1)[0];
 
 interface Doing {
-  /** `cut off`: the database can't be asked either. `hidden`: behind a pooler, the process isn't known. */
+  /** `cut off`: the database cannot be reached either. `hidden`: the process is unknown behind a pooler. */
   kind: 'working' | 'waiting for us' | 'gone' | 'cut off' | 'hidden';
-  /** What works for us, where it is known. */
+  /** The server process, if known. */
   backend?: Backend | undefined;
 }
 
 /**
- * Without track_activities the state is `disabled`; what it waits for is told all the same. A COPY that waits for our rows
- * is at work: it is our turn.
+ * Without track_activities the state is `disabled`, but the wait event is still shown. A COPY that waits for our rows
+ * counts as working.
  */
 const DOING = `
   SELECT a.pid IS NOT NULL AS present,
@@ -206,12 +206,12 @@ const DOING = `
            OR a.wait_event = 'ClientRead' AND a.query ~* '^\\s*COPY\\s') AS working
     FROM (SELECT) one LEFT JOIN pg_catalog.pg_stat_activity a ON ${IS_BACKEND}`;
 
-/** The process that the driver knows. A pooler makes that number up. */
+/** The process that the driver knows. A pooler makes up this id. */
 function ownBackend(client: Connected): Backend | undefined {
   return isPooled(client) || client.processID === undefined ? undefined : { pid: client.processID, since: null };
 }
 
-/** @param limit milliseconds @param backend undefined: a pooler hides it */
+/** @param limit milliseconds @param backend undefined if a pooler hides it */
 async function doingOf(target: Target, limit: number, backend: Backend | undefined): Promise<Doing> {
   try {
     return await withOwnClient(target, limit, async (client) => {
@@ -223,12 +223,12 @@ async function doingOf(target: Target, limit: number, backend: Backend | undefin
       return { kind: row.working === true ? 'working' : 'waiting for us', backend };
     });
   } catch (error) {
-    // A server that answers, if only that it has no connection left, has not gone.
+    // A server that answers, even with an error about connection limits, is alive.
     return { kind: sqlState(error) === undefined ? 'cut off' : 'working' };
   }
 }
 
-/** Ends a process of ours that waits for a client that doesn't listen any more; it would keep its locks. */
+/** Terminates our server process that waits for a lost client, because it would keep its locks. */
 async function endBackend(target: Target, { pid, since }: Backend): Promise<void> {
   await withOwnClient(target, LOOK, (client) =>
     client.query(

@@ -1,25 +1,25 @@
-/** Commits that a synchronous standby has to confirm. */
+/** Commits that wait for a synchronous standby. */
 import type pg from 'pg';
 
 /**
- * A record in the write-ahead log: the COMMIT of its transaction is answered when a synchronous standby has everything up
- * to here. For what was seen of a transaction whose process may have been ended while it waited: it is lost with this
- * server all the same.
+ * Writes a WAL record. The COMMIT of its transaction returns when a synchronous standby has all WAL up to here. It
+ * covers transactions that were visible although their wait for the standby was cancelled: this server might lose
+ * those.
  */
 export const SYNC_POINT = `SELECT pg_catalog.pg_logical_emit_message(true, 'data-platform-service', 'commit in doubt')`;
 
 export interface ReplicationWatch {
-  /** PostgreSQL gave up waiting for the standby: the commit was answered, and is lost if this server is. */
+  /** True if PostgreSQL stopped waiting for the standby. The commit succeeded, but is lost if this server is. */
   broken(): boolean;
   end(): void;
 }
 
-/** The routine that waits: what it says is in the server's language, and its name is not. */
+/** The waiting routine. Messages are in the server's language, but the routine name is not. */
 const WAITS = 'SyncRepWaitForLSN';
 
 /**
- * To be ended after the COMMIT. A statement that is cancelled while it waits for the standby (an operator, a limit of time)
- * is answered like any other, with a warning.
+ * End it after the COMMIT. If an operator or a time limit cancels the wait for the standby, PostgreSQL reports success
+ * with a warning.
  */
 export function watchReplication(client: pg.ClientBase): ReplicationWatch {
   let broken = false;

@@ -1,4 +1,4 @@
-/** Transactions whose COMMIT may stay without an answer. */
+/** Transactions whose COMMIT may remain unanswered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ProblemError } from '../kernel/problem.js';
@@ -8,32 +8,32 @@ import { TIMELINE } from './hosts/timeline.js';
 import { type Target, withOwnClient } from './own-client.js';
 import { SYNC_POINT, watchReplication } from './synchronous.js';
 
-/** Milliseconds before each look at what became of it. */
+/** Milliseconds before each check of the outcome. */
 const LOOKS = [0, 100, 500, 1_000, 2_000];
 
-/** Milliseconds after which there are no further looks: the caller is waiting. */
+/** Milliseconds after which no further check starts, because the caller is waiting. */
 const ENOUGH = 5_000;
 
-/** Milliseconds that a look may take for each of connecting and asking. */
+/** Milliseconds for connecting and for the query of a check. */
 const LIMIT = 1_500;
 
-/** Goes along with the last statements of a transaction; none of them may write after it. */
+/** Sent with the last statements of a transaction. No later statement may write. */
 export const TRANSACTION_ID: Parameterised = {
   text: `SELECT pg_current_xact_id_if_assigned()::text AS transaction, pg_backend_pid() AS backend, ${TIMELINE} AS timeline`,
 };
 
 export interface Transaction {
-  /** Null: it has written nothing. */
+  /** Null if the transaction has written nothing. */
   transaction: string | null;
-  /** The process of the server that runs it, and the server's timeline: on another one the numbers are others'. */
+  /** The server process and the server's timeline. On another timeline the ids belong to others. */
   backend: number;
   timeline: number | null;
 }
 
 /**
- * Commits the transaction that is open on `client`. Where the answer stays away the server is asked over another
- * connection, so it returns only when the transaction was committed, and the rest of its work is valid then.
- * @throws ProblemError UNAVAILABLE: nothing was written, or it can't be found out and the message says so
+ * Commits the open transaction of `client`. If there is no answer, it asks the server over another connection. It
+ * returns only if the transaction was committed.
+ * @throws ProblemError UNAVAILABLE if nothing was written, or if the outcome is unknown, which the message says
  */
 export async function commitSurely(target: Target, client: pg.ClientBase, known?: Transaction): Promise<void> {
   const at = known ?? ((await sendBatch(client, [TRANSACTION_ID]))[0]?.rows[0] as unknown as Transaction);
@@ -41,7 +41,7 @@ export async function commitSurely(target: Target, client: pg.ClientBase, known?
   try {
     const { command } = await client.query('COMMIT');
     if (replication.broken()) throw new ProblemError(unknownOutcome());
-    // A transaction that had failed before is answered ROLLBACK, and without an error.
+    // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
     if (command !== 'COMMIT') throw new Error(`COMMIT was answered ${command}`);
   } catch (error) {
     if (!isConnectionLoss(error)) throw error;
@@ -53,7 +53,7 @@ export async function commitSurely(target: Target, client: pg.ClientBase, known?
   }
 }
 
-/** @returns undefined when it can't be found out */
+/** @returns undefined if the outcome cannot be determined */
 async function isCommitted(target: Target, lost: Transaction): Promise<boolean | undefined> {
   const started = performance.now();
   for (const delay of LOOKS) {
@@ -68,8 +68,8 @@ async function isCommitted(target: Target, lost: Transaction): Promise<boolean |
 }
 
 /**
- * The status of the transaction. One that waits for its client, who doesn't listen any more, is ended. After a failover its
- * number may be another one's.
+ * Returns the status of the transaction. If it waits for its lost client, it is terminated. After a failover its id may
+ * belong to another transaction.
  */
 async function look(client: pg.ClientBase, { transaction, backend, timeline }: Transaction): Promise<string | null> {
   const { rows } = await client.query<{ status: string | null; timeline: number | null }>(
@@ -88,7 +88,7 @@ async function look(client: pg.ClientBase, { transaction, backend, timeline }: T
   return status;
 }
 
-/** UNAVAILABLE, for a connection that was lost where it is certain that nothing was written. */
+/** UNAVAILABLE, for a lost connection when certainly nothing was written. */
 export const notCommitted = () =>
   unavailable('The connection to the database was lost before the change was committed; nothing was written.');
 

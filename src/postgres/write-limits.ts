@@ -1,17 +1,17 @@
-/** What a transaction that holds the log's lock is held to. */
+/** Limits of a transaction that holds the log lock. */
 import { BACKEND } from './backend.js';
 import { NO_TRANSACTION_LIMIT } from './unlimited.js';
 import type { Parameterised } from './exchange.js';
 
 /**
- * Milliseconds that the server keeps a transaction, and the lock of the log, of a process that doesn't say a word: it is
- * stopped, gone, or cut off. Others wait no longer than that.
+ * Milliseconds after which the server ends an unresponsive transaction that holds the log lock. Its process is stopped,
+ * gone or cut off. Others wait no longer than that.
  */
 export const IDLE = 5_000;
 
 /**
- * Limits of the present transaction, in milliseconds, and no other ones; answers the backend that runs it (`backendOf`). A `lock` of 0 would be none,
- * which a lock must never have; a `statement` of 0 is.
+ * Limits of the current transaction in milliseconds. The statement returns its backend (`backendOf`). A `lock` of 0
+ * would mean no limit, which is never allowed. A `statement` of 0 is allowed.
  */
 export function writeLimits({ lock, statement }: { lock: number; statement: number }): Parameterised {
   return {

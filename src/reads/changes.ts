@@ -1,4 +1,4 @@
-/** Change requests as people see them: what their events say, and how far the work on them is. */
+/** Shows change requests: the content of their events and the progress of their work. */
 import type { Document } from '../log/document-lines.js';
 import { readDocuments } from '../log/documents.js';
 import type { Json } from '../kernel/json.js';
@@ -22,7 +22,7 @@ import { type ChangeRequest, heldBy, isAtRest } from '../schema/change-requests/
 import type { ChangeStep } from '../schema/model/events.js';
 import { type Judging, NOBODY, type ShownProposal, judgingOf, showProposal, textsOf } from './proposals.js';
 
-/** A request in a list. */
+/** A change request in a list. */
 export interface ChangeSummary extends Pick<
   ChangeRequest,
   | 'id'
@@ -38,50 +38,50 @@ export interface ChangeSummary extends Pick<
   | 'online'
   | 'reverts'
 > {
-  /** Null, here and below: nobody is asked, it is applied once it is prepared. */
+  /** Null, here and below: the change needs no review and is applied once it is prepared. */
   title: string | null;
-  /** The hash of its plan: what is approved. */
+  /** The hash of the plan. Approvals refer to it. */
   plan: string | null;
 
-  /** ISO 8601; null: it is not applied at a time. */
+  /** ISO 8601. Null if it is not scheduled. */
   scheduled_at: string | null;
-  /** The code of the first problem; null: it didn't fail. */
+  /** The code of the first problem. Null if the request did not fail. */
   error: string | null;
 }
 
 export interface ChangeView extends ChangeSummary {
-  /** What it asks for; the content is null where it was erased. */
+  /** The requested change. The content is null if it was erased. */
   document: { hash: string; content: Json };
   steps: ShownStep[];
-  /** Collections whose tables nothing else may change now. */
+  /** Collections whose tables no other change may touch now. */
   holds: readonly string[];
-  /** Requests that have the tables it needs, oldest first. */
+  /** Requests that hold tables it needs, oldest first. */
   queued_behind: string[];
-  /** Whose transactions it waits for now. */
+  /** Holders of locks that it waits for now. */
   waiting_for: ShownHolder[];
-  /** It has ended, and something of what was prepared may still be there. */
+  /** True if it has ended, but prepared objects may still exist. */
   cleaning: boolean;
   warnings: readonly Finding[];
-  /** Why it failed; null: it didn't, or the document that says so was erased. */
+  /** Why it failed. Null if it did not fail, or if the document with the problems was erased. */
   problems: Problem[] | null;
-  /** What can be done with it now. */
+  /** Actions that its current state allows. */
   allowed: ChangeAction[];
-  /** What people have said of it. */
+  /** Reviews and comments. */
   proposal: ShownProposal | null;
 }
 
 export interface ShownStep extends ChangeStep {
   state: 'waiting' | 'running' | 'done';
-  /** 0 to 1; null: not known. */
+  /** 0 to 1. Null if unknown. */
   done: number | null;
-  /** What of it runs now. */
+  /** The phase that runs now. */
   phase: string | null;
-  /** Estimates of what it works through. */
+  /** Estimated number of rows to process. */
   rows: number | null;
   bytes: number | null;
   /** ISO 8601 */
   started_at: string | null;
-  /** What it has taken, with all that it waited for; null: it is not done. */
+  /** Duration including all waits. Null if the step is not done. */
   milliseconds: number | null;
 }
 
@@ -95,14 +95,14 @@ export interface ShownHolder {
 export interface Changes {
   /** Newest first. */
   list(filter: ChangeFilter, page: { offset: number; limit: number }): Promise<ChangeSummary[]>;
-  /** @param filter empty: all requests that ever were */
+  /** @param filter empty for all requests */
   count(filter: ChangeFilter): Promise<number>;
   retrieve(id: string): Promise<ChangeView | undefined>;
-  /** As its events say. */
+  /** Returns the request as its events describe it. */
   find(id: string): Promise<ChangeRequest | undefined>;
 }
 
-/** Read from the database each time. Ids have to be uuids: PostgreSQL refuses others. */
+/** Reads the database on each call. Ids must be uuids, because PostgreSQL rejects others. */
 export function createChanges(pool: Queryable): Changes {
   return {
     async list(filter, page) {
@@ -117,7 +117,7 @@ export function createChanges(pool: Queryable): Changes {
   };
 }
 
-/** From the events alone: nothing of how far the work is. */
+/** Uses only the events, not the progress of the work. */
 export function summaryOf(request: ChangeRequest): ChangeSummary {
   const { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result, online } =
     request;
@@ -141,19 +141,18 @@ async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView
 }
 
 interface About {
-  /** Of the request, by hash. */
+  /** The documents of the request, by hash. */
   documents: ReadonlyMap<string, Document>;
-  /** What is known of its steps. */
+  /** Stored state of its steps. */
   kept: readonly KeptStep[];
-  /** What keeps it from going on, where it has no steps. */
+  /** What blocks a request that has no steps. */
   waiting?: StepProgress | null;
-  /** Requests that have the tables it needs. */
+  /** Requests that hold tables it needs. */
   ahead: string[];
-  /** Absent: nobody was asked about it. */
+  /** Absent if nobody was asked to review the request. */
   judging?: Judging;
 }
 
-/** A request with what else is known of it. */
 export function showChange(request: ChangeRequest, about: About): ChangeView {
   const { documents, kept, ahead, judging = NOBODY } = about;
   const { preparation, document, failure } = request;
@@ -173,7 +172,7 @@ export function showChange(request: ChangeRequest, about: About): ChangeView {
   };
 }
 
-/** Of one that has ended, or that people look at, what was noted last is over. */
+/** For a request that has ended or waits for people, the last recorded holders are outdated. */
 function holdersOf(request: ChangeRequest, { kept, waiting }: About): Holder[] {
   if (isAtRest(request) && request.state !== 'scheduled') return [];
   return [...kept.map(({ progress }) => progress), waiting].flatMap((progress) => progress?.waiting_for ?? []);
@@ -185,7 +184,7 @@ const contentOf = (document: Document | undefined): Json =>
 const problemsIn = (content: Json): Problem[] | null =>
   content === null ? null : (content as unknown as { problems: Problem[] }).problems;
 
-/** Those of the event, as far as whoever works on them has come. */
+/** Returns the steps of the event with the progress recorded so far. */
 function stepsOf(
   planned: readonly (ChangeStep & { milliseconds?: number })[],
   kept: readonly KeptStep[],
@@ -236,7 +235,7 @@ const toHolder = ({ pid, application, age, table }: Holder): ShownHolder => ({
   collection: table,
 });
 
-/** Those that hold something of what it changes; it isn't known yet whether it needs all of that. */
+/** Returns the requests that hold collections of this one. It is not yet known whether it needs all of them. */
 async function aheadOf(pool: Queryable, request: ChangeRequest): Promise<string[]> {
   const { rows } = await pool.query<Held>(HELD);
   return rows

@@ -1,4 +1,4 @@
-/** How far the log has come, asked just before a read is answered. */
+/** Reads the head of the log just before a read is answered. */
 import { shareNext } from '../kernel/share-next.js';
 import type pg from 'pg';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
@@ -13,18 +13,16 @@ import { ROLE_COLUMNS, type RoleRow, type ServerRole, type ServerState } from '.
 import { ProblemError } from '../kernel/problem.js';
 
 export interface Fresh extends ServerState {
-  /** Position of the newest committed event. */
   head: number;
-  /** Its hash. */
   hash: string;
-  /** Moves with every change of users, tokens and sessions. */
+  /** Increases with every change of users, tokens and sessions. */
   authEpoch: number;
 }
 
 export interface Freshness {
   /**
-   * What was committed at a moment after the call. Any number of concurrent calls share a question to the database.
-   * @throws ProblemError UNAVAILABLE while the database can't be reached
+   * Returns the head as committed at some time after the call. Concurrent calls share one query.
+   * @throws ProblemError UNAVAILABLE while the database cannot be reached
    */
   check(): Promise<Fresh>;
   close(): Promise<void>;
@@ -32,17 +30,17 @@ export interface Freshness {
 
 export interface FreshnessOptions extends ConnectionOptions {
   logger: Logger;
-  /** What this process has folded, and what to do about a log that doesn't hold it. */
+  /** The events that this process has folded, and the reaction to a log that does not contain them. */
   watch?: {
     seen(): LogHead;
-    /** @throws LostConnectionError from a server that is not to be believed */
+    /** @throws LostConnectionError from a server whose log must not be used */
     admit(check: HeadCheck): void;
-    /** Awaited before the check is answered. */
+    /** Awaited before the check returns. */
     examine(check: HeadCheck, seen: LogHead): Promise<void>;
   };
-  /** Told of the server that each check meets. */
+  /** Receives the server that each check reached. */
   role?: Pick<ServerRole, 'observe'>;
-  /** Milliseconds after which a question that isn't answered means that the connection is dead. */
+  /** Milliseconds without an answer after which the connection counts as dead. */
   timeout?: number;
 }
 
@@ -66,20 +64,20 @@ type Row = [
   RoleRow['replay'],
 ];
 
-/** Milliseconds, where nothing else is said. */
+/** Milliseconds. */
 const TIMEOUT = 5_000;
 
-/** A caller waits this many times as long at most: the connection may be dead, and then so may the one in its place. */
+/** A caller waits at most this many timeouts, because the replacement of a dead connection may be dead too. */
 const PATIENCE = 1.5;
 
 /**
- * A connection of its own, so that a read never waits for one that a write or a long export has taken, and so that the
- * question is parsed and planned once.
+ * Uses a connection of its own, so that reads never wait for writes or long exports. The query is also parsed and
+ * planned only once.
  */
 export function createFreshness(options: FreshnessOptions): Freshness {
   let current: pg.Client | undefined;
   let closed = false;
-  /** Why the last question failed: told once, as it is asked with every read. */
+  /** The last failure. Every read repeats the query, so the same failure is logged once. */
   let failed: string | undefined;
 
   const drop = (client: pg.Client): void => {
@@ -129,7 +127,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
     try {
       const kept = current;
       if (kept !== undefined) {
-        // A server that was restarted since the last question is no reason to refuse this one.
+        // If the server was restarted since the last query, the query is repeated on a new connection.
         const answer = await askOn(kept).catch(nullIfPassing);
         if (answer !== null) return answer;
       }
@@ -137,7 +135,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       return await askOn(current);
     } catch (error) {
       if (error instanceof ProblemError) throw error;
-      // What it says isn't told over HTTP, and without it nobody finds out which right or table is missing.
+      // HTTP clients do not see the message. The log must contain it to show which privilege or table is missing.
       tellOnce(error);
       throw new ProblemError(environmentProblem(error) ?? unavailable('The database can not be read.'), error);
     }

@@ -1,4 +1,4 @@
-/** Every head check is held against what this process has folded. */
+/** Compares every head check with the events that this process has folded. */
 import { ProblemError } from '../kernel/problem.js';
 import type { HeadCheck } from '../log/divergence.js';
 import type { LogHead } from '../log/head.js';
@@ -12,13 +12,16 @@ export interface HeadChecksOptions {
   store: Pick<Store, 'point' | 'reload'>;
   watch: Pick<LogWatch, 'examine' | 'admit'>;
   role: Pick<ServerRole, 'current'>;
-  /** Milliseconds that a standby must have had everything, and not what this process has shown, to be of another history. */
+  /**
+   * Milliseconds after which a standby that has replayed everything, but not the events seen before, counts as
+   * diverged.
+   */
   patience?: number;
 }
 
 const PATIENCE = 10_000;
 
-/** What is gone is folded again before anything is answered. */
+/** If folded events are missing from the log, everything is folded again before a request is answered. */
 export function createHeadChecks({
   store,
   watch,
@@ -28,8 +31,8 @@ export function createHeadChecks({
   let short: number | undefined;
 
   /**
-   * A log that ends before what was shown has lost its tail; but that of a standby may only be behind: it was started
-   * again, or another one is in its place. Until that is known nothing older is shown.
+   * A log that ends before the events already shown has lost its tail. A standby may only be behind after a restart or
+   * replacement. Until that is clear, older states are not shown.
    */
   const refuseBehind = (check: HeadCheck, seen: LogHead): void => {
     const { standby, lag } = role.current();

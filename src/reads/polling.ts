@@ -1,9 +1,9 @@
-/** Follows the log by asking for its end, where nothing tells of news: a standby can't LISTEN. */
+/** Follows the log by polling its head, because a standby does not support LISTEN. */
 
 export interface PollingOptions {
-  /** Asked each time; while nothing needs it, only after the longest pause. */
+  /** Called before each poll. While it returns false, polling uses the longest pause. */
   needed: () => boolean;
-  /** Looks at the log, and takes in what is new. @returns its end */
+  /** Reads new events. @returns the head */
   look: () => Promise<number>;
   onError: (error: unknown) => void;
 }
@@ -12,10 +12,10 @@ export interface Polling {
   stop(): void;
 }
 
-/** Milliseconds: after news, and the longest pause; between them each is twice as long as the one before. */
+/** Milliseconds after new events, and the longest pause. Each pause in between is twice the previous one. */
 const PAUSES = { news: 25, quiet: 1_000 };
 
-/** Begins at once. */
+/** Starts immediately. */
 export function startPolling({ needed, look, onError }: PollingOptions): Polling {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;

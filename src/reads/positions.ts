@@ -1,4 +1,4 @@
-/** Waiting for the log to come to a position: so a client reads what it has written from a standby. */
+/** Waits until the log reaches a position, so that a client can read its own writes from a standby. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, ProblemError } from '../kernel/problem.js';
 import { unavailable } from '../postgres/errors.js';
@@ -6,16 +6,17 @@ import type { Fresh, Freshness } from './freshness.js';
 
 export interface Positions {
   /**
-   * What is committed when the log has come to `position`.
-   * @param who `isKnown`: the caller's token is known; others have fewer places, and aren't told how far the log is
-   * @throws ProblemError UNAVAILABLE when that takes too long, or too many wait already
+   * Resolves when the log has reached `position`.
+   * @param who `isKnown`: the token of the caller is known. Other callers have fewer slots and do not learn the head of
+   * the log.
+   * @throws ProblemError UNAVAILABLE if that takes too long, or if too many requests wait already
    */
   reach(position: number, who: Who): Promise<Fresh>;
 }
 
 export interface Who {
   isKnown: boolean;
-  /** Whether the client waits for the answer no longer: its place is free then. */
+  /** True if the client no longer waits. Its slot is then free. */
   abandoned?: () => boolean;
 }
 
@@ -24,13 +25,16 @@ export interface PositionsOptions extends Pick<Freshness, 'check'> {
   timeout: number;
 }
 
-/** Of a process. A position that never comes must not gather requests without end. */
+/** Waiting requests per process. A position that never comes must not accumulate requests. */
 const MOST = 10_000;
 
-/** Of those, for callers whose token may be still to come: anybody can say that of any token. */
+/**
+ * Part of them for callers with an unknown token, which the standby may not have replayed yet. Anyone can send such a
+ * token.
+ */
 const MOST_STRANGERS = 500;
 
-/** Milliseconds between two looks: the first, and the longest. */
+/** Milliseconds between two checks: the first and the longest pause. */
 const PAUSES = { first: 2, longest: 50 };
 
 interface Waiting extends Who {
@@ -44,7 +48,7 @@ const ADVICE = 'Ask again later, or ask the primary.';
 
 const TOO_MANY = unavailable(`Too many wait for a position of the log here already. ${ADVICE}`);
 
-/** All who wait share the looks. */
+/** All waiting requests share the checks. */
 export function createPositions({ check, timeout }: PositionsOptions): Positions {
   const waiting = new Set<Waiting>();
   let strangers = 0;

@@ -1,4 +1,4 @@
-/** What people have said of a change request, with the texts that stand beside the log. */
+/** Shows the reviews of a change request, with the texts stored outside the log. */
 import type { Document } from '../log/document-lines.js';
 import { readPolicy } from '../log/read-policy.js';
 import type { Queryable } from '../postgres/pool.js';
@@ -9,15 +9,18 @@ import type { Cause } from '../schema/model/events.js';
 import { DEFAULT_POLICY, type Policy } from '../schema/policy/index.js';
 
 export interface ShownProposal {
-  /** Position of the schema that it was made for. */
+  /** Position of the schema that it was written for. */
   base: number;
-  /** How many approvals the policy asks for where it asks for any, and how many of those given count now. */
+  /** Number of approvals that the policy requires where it requires any, and how many of the given ones count now. */
   approvals_needed: number;
   approvals_counted: number;
   author_may_approve: boolean;
-  /** Everyone who has shaped what it asks for. */
+  /** Everyone who changed its content. */
   authors: Cause['actor'][];
-  /** When its title or reason was last changed: approvals before that saw others. Null: never. ISO 8601 */
+  /**
+   * Time of the last change of title or reason. Earlier approvals refer to the former text. Null if never changed. ISO
+   * 8601
+   */
   described_at: string | null;
   approvals: (ShownSaid &
     Pick<Approval, 'plan' | 'online' | 'credential'> & { counts: boolean; why_not: WhyNot | null })[];
@@ -30,11 +33,11 @@ export interface ShownSaid {
   /** ISO 8601 */
   at: string;
   position: number;
-  /** Null: nothing was said, or it was erased. */
+  /** Null if there was no text or it was erased. */
   text: string | null;
 }
 
-/** Hashes of the documents that hold the texts. */
+/** Hashes of the documents that contain the texts. */
 export const textsOf = ({ proposal }: Pick<ChangeRequest, 'proposal'>): string[] =>
   proposal === null
     ? []
@@ -42,7 +45,7 @@ export const textsOf = ({ proposal }: Pick<ChangeRequest, 'proposal'>): string[]
         ({ comment }) => comment ?? [],
       );
 
-/** What decides which approvals count. */
+/** Decides which approvals count. */
 export interface Judging {
   policy: Policy;
   admins: ReadonlySet<string>;
@@ -50,7 +53,10 @@ export interface Judging {
 
 export const NOBODY: Judging = { policy: DEFAULT_POLICY, admins: new Set() };
 
-/** The policy as it is now, and which of those who approved are active admins now; `NOBODY` for what is no proposal. */
+/**
+ * Reads the current policy and which approvers are active admins now. Returns `NOBODY` for a request that is no
+ * proposal.
+ */
 export async function judgingOf(db: Queryable, { proposal }: ChangeRequest): Promise<Judging> {
   if (proposal === null) return NOBODY;
   const [{ policy }, admins] = await Promise.all([
@@ -63,7 +69,7 @@ export async function judgingOf(db: Queryable, { proposal }: ChangeRequest): Pro
   return { policy, admins };
 }
 
-/** Null for what is no proposal. @param documents those of `textsOf`; what is missing there is shown as erased */
+/** Null for a request that is no proposal. @param documents those of `textsOf`. Missing ones are shown as erased. */
 export function showProposal(
   request: ChangeRequest,
   documents: ReadonlyMap<string, Document>,

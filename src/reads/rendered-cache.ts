@@ -1,4 +1,4 @@
-/** Answers that were rendered once and are sent again as long as what they show hasn't changed. */
+/** Caches rendered answers while the data they show is unchanged. */
 import { createHash } from 'node:crypto';
 import type { Resumable } from '../kernel/resumable.js';
 import { runYielding } from '../kernel/event-loop.js';
@@ -6,28 +6,30 @@ import { AbandonedError, type Job, runAsRead, currentJob } from '../kernel/sched
 
 export interface Rendered {
   body: Buffer;
-  /** Strong, quoted, the same on every instance: it is computed from the body. */
+  /** Strong, quoted, and equal on every instance, because it is computed from the body. */
   etag: string;
-  /** The body in a coding: made by `encode` when it is first asked for, by one for all who ask meanwhile, and kept. */
+  /**
+   * Returns the encoded body. The first request runs `encode`, concurrent requests share it, and the result is cached.
+   */
   encoded<C extends string>(coding: C, encode: (body: Buffer, coding: C) => Promise<Buffer>): Promise<Buffer>;
 }
 
-/** In steps, or in several runs of them, which others may interrupt. */
+/** Renders in steps, or in several runs of steps with pauses in between. */
 type Render = () => Resumable<Buffer> | Promise<Resumable<Buffer>>;
 
 export interface RenderedCache {
   /**
-   * The answer `key` about `subject`: a state, or a node of it. Subjects are immutable values, so an answer lives as
-   * long as its subject and is never stale. It is rendered in time slices, once for all concurrent requests, until none of
-   * them waits for it; what `render` throws, all of them get. Of one subject, the answers used longest ago go when they
-   * grow too large.
+   * Returns the answer `key` about `subject`, a state or one of its nodes. Subjects are immutable, so an answer is
+   * never stale and lives as long as its subject. It is rendered in time slices, once for all concurrent requests.
+   * Rendering stops when none of them waits any longer, and its error is passed to all of them. If the answers about a
+   * subject grow too large, the least recently used are removed.
    */
   get(subject: object, key: string, render: Render): Promise<Rendered>;
-  /** How much is kept; subjects that are not referenced any longer are in it until memory is reclaimed. */
+  /** Size of the cache. Unreferenced subjects count until they are garbage-collected. */
   size(): { answers: number; bytes: number };
 }
 
-/** @param maxBytes of answers about one subject */
+/** @param maxBytes size of the answers about one subject */
 export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): RenderedCache {
   const subjects = new WeakMap<object, Kept>();
   const size = { answers: 0, bytes: 0 };
@@ -36,7 +38,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     size.bytes += bytes;
   };
   const gone = new FinalizationRegistry<Kept>((kept) => count(-kept.answers.size, -kept.bytes));
-  /** An answer that was dropped meanwhile is no longer counted. */
+  /** An answer that was removed meanwhile no longer counts. */
   const grow = (kept: Kept, entry: Entry, bytes: number): void => {
     if (entry.dropped) return;
     entry.bytes += bytes;
@@ -92,7 +94,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
         try {
           return await begun.making;
         } catch (error) {
-          // All who had waited before had left.
+          // All earlier callers had left, but this one still waits.
           if (!(error instanceof AbandonedError) || job.isAbandoned()) throw error;
         }
       }
@@ -103,7 +105,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
 
 interface Entry {
   rendered: Rendered;
-  /** Of the body, and of what it was encoded to. */
+  /** Bytes of the body and its encodings. */
   bytes: number;
   dropped: boolean;
 }
@@ -113,18 +115,17 @@ interface Begun {
   waiting: Job[];
 }
 
-/** The answers about one subject. */
 interface Kept {
   answers: Map<string, Entry>;
-  /** Those that are being rendered. */
+  /** Answers that are being rendered. */
   begun: Map<string, Begun>;
   bytes: number;
 }
 
-/** Bytes that are hashed at once. */
+/** Bytes hashed per step. */
 const HASHED = 512 * 1024;
 
-/** A body with its entity tag. `onGrown` is told of the bytes that are kept beside it. */
+/** Renders a body and its entity tag. `onGrown` receives the number of additional cached bytes. */
 export function* renderedChunks(
   content: Resumable<Buffer>,
   onGrown: (bytes: number) => void = () => undefined,

@@ -1,4 +1,4 @@
-/** The state at the head of the log, held in memory. */
+/** Holds the state at the head of the log in memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
@@ -12,34 +12,37 @@ export { LogDivergedError, type Point, foldPage, foldPages } from '../log/fold.j
 
 export interface Store {
   /**
-   * Folds the log, from the newest stored fold on. To be awaited once, before anything else. A log that can't be read to
-   * its end is said in the service's log, and by `unreadable`.
+   * Folds the log from the newest stored fold on. Await it once before any other call. If the log cannot be read to its
+   * end, the service logs that and `unreadable` returns the reason.
    */
   load(): Promise<void>;
   current(): State;
   point(): Point;
   /**
-   * The state at `head` or later; reads what is missing from the log.
-   * @throws UnreadableEventError where an event up to there can't be read
+   * Returns the state at `head` or later, and reads missing events from the log.
+   * @throws UnreadableEventError if an event up to there cannot be read
    */
   atHead(head: number): Promise<State>;
-  /** Why the log can't be read to its end; undefined: it can. */
+  /** Returns why the log cannot be read to its end, or undefined. */
   unreadable(): UnreadableEventError | undefined;
-  /** Folds the log again: it is not the one that `from` was folded of. */
+  /** Folds the log again because it is not the one that `from` was folded from. */
   reload(from: Point): Promise<void>;
   /**
-   * Offers what was just committed. An older state than the one at hand is ignored.
-   * @param base what it was folded from: ignored as well where another log has taken the place of that one since
+   * Publishes a committed state. Ignores it if the present state is newer.
+   * @param base the state it was folded from. Ignored too if another log has replaced that one.
    */
   publish(point: Point, base?: Point): void;
   /**
-   * Tells that `point` is being committed and will be published before `ended` settles, if it is: a reader that sees it in the
-   * database before waits for that, and doesn't read from the log what is at hand.
+   * Announces that `point` is being committed and will be published before `ended` settles. A reader that sees it in
+   * the database first waits for it instead of reading the log.
    */
   expect(point: Point, ended: Promise<unknown>): void;
-  /** Tells of every new state, in order; `replaced`: of another log than the one before. Returns what ends it. */
+  /**
+   * Reports every new state in order. `replaced` is true if it belongs to another log. Returns the function that
+   * unsubscribes.
+   */
   subscribe(listener: StoreListener): () => void;
-  /** Takes another state than the one at hand, an older one too: the log isn't the one that was folded. */
+  /** Replaces the state, even by an older one, because the log is not the one that was folded. */
   reset(point: Point): void;
 }
 
@@ -47,17 +50,17 @@ export type StoreListener = (point: Point, replaced: boolean) => void;
 
 export interface StoreOptions {
   pool: Queryable;
-  /** Told, before it is folded again, that the log doesn't go on from where this process is. */
+  /** Called before folding again, when the log does not continue the events of this process. */
   onReplaced?: (from: Point) => Promise<void>;
   logger: Logger;
-  /** Where to begin, and where to leave states on the way; without, every start folds the whole log. */
+  /** Stored folds to start from and to add to. Without them every start folds the whole log. */
   folds?: StoredFolds;
 }
 
-/** Milliseconds after which a commit that the database shows, and whose answer isn't here yet, is read like any other. */
+/** Milliseconds after which a visible commit whose answer has not arrived is read from the log. */
 const SOON = 1_000;
 
-/** Ends with `ended`, or a little later without it. */
+/** Resolves with `ended`, or after a short time without it. */
 async function soon(ended: Promise<unknown>): Promise<void> {
   const waiting = new AbortController();
   await Promise.race([ended, sleep(SOON, undefined, { signal: waiting.signal }).catch(() => undefined)]);
@@ -65,21 +68,18 @@ async function soon(ended: Promise<unknown>): Promise<void> {
 }
 
 /**
- * A log that can't be read is looked at again after that many milliseconds, or ten times as long as the last look took: it
- * may have been mended in place.
+ * Milliseconds before an unreadable log is read again, or ten times the duration of the last attempt. It may have been
+ * repaired in place.
  */
 const LOOK_AGAIN = 2_000;
 
-/**
- * Empty until `load`: before that the state is asked for in vain. @throws Error from `point` and `atHead` where it
- * isn't loaded
- */
+/** Empty until `load`. @throws Error from `point` and `atHead` before `load` */
 export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): Store {
   let point: Point | undefined;
   let failure: { error: UnreadableEventError; again: number } | undefined;
   let expected: { position: number; ended: Promise<unknown> } | undefined;
   const listeners = new Set<StoreListener>();
-  /** Points of the log at hand: two histories are never mixed. */
+  /** Points of the present log, so that two histories are never mixed. */
   let lineage = new WeakSet<Point>();
 
   const at = (): Point => {
@@ -101,7 +101,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     if (next.head.position > at().head.position) replace(next, false);
   };
 
-  /** What can't be read is kept as the reason; anything else is thrown. */
+  /** Stores an unreadable event as the reason and throws any other error. */
   const readably = async (work: () => Promise<void>): Promise<void> => {
     const started = performance.now();
     try {
@@ -124,7 +124,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     const replaced = point !== undefined;
     point ??= startPoint();
     const loaded = await foldLog(pool, from, stops && { stops }).catch((error: unknown) => {
-      // Nothing of another log is answered, also where this one can't be.
+      // No state of another log is served, even if this one cannot be read.
       if (replaced) replace(from, true);
       throw broken(error);
     });
@@ -136,7 +136,8 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     });
   };
 
-  // Shared like a freshness check: a request that comes while one runs may know of events it has passed already.
+  // Shared like a freshness check. A request that arrives during a read may know of events that the read has already
+  // passed.
   const catchUp = shareNext(async () => {
     const from = at();
     try {
@@ -150,7 +151,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
   const reload = async (from: Point): Promise<void> => {
     await onReplaced?.(from);
     logger.warn('folding the log again', { position: from.head.position });
-    // Another caller may have done it meanwhile.
+    // Another caller may have reloaded meanwhile.
     if (at() === from) await readably(load);
   };
 

@@ -1,4 +1,4 @@
-/** The service's own tables, as PostgreSQL describes them: for the list of collections. */
+/** Describes the service's own tables for the list of collections. */
 import type { Queryable } from '../postgres/pool.js';
 import type { CollectionMeta } from '../schema/model/model.js';
 import { COLLECTION_META_DEFAULTS } from '../schema/normal-form/collection-meta.js';
@@ -34,7 +34,7 @@ const QUERY = `
    group by c.oid, c.relname, n.nspname
    order by c.relname collate "C"`;
 
-/** By name. They change with a release only, so once at the start is enough. */
+/** Sorted by name. The tables change only with a release, so reading them at the start suffices. */
 export async function readSystemCollections(db: Queryable, serviceSchema: string): Promise<SystemCollection[]> {
   const { rows } = await db.query<SystemCollection['schema']>(QUERY, [serviceSchema]);
   return rows.map(({ name, sql, comment }) => ({

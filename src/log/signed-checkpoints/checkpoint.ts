@@ -1,39 +1,39 @@
 /**
- * What a checkpoint says: the log had this hash at this position, at this time. The text has the lines of
- * https://c2sp.org/tlog-checkpoint (origin, size, hash, then lines of one's own), but for one thing: the third line is
- * the hash of the last event, the head of a hash chain, and not the root of a Merkle tree.
+ * A checkpoint states that the log had this hash at this position and time. The text follows
+ * https://c2sp.org/tlog-checkpoint (origin, size, hash, extension lines) with one difference. The third line is the
+ * hash of the last event, the head of a hash chain, not the root of a Merkle tree.
  */
 import { isPosition } from '../../kernel/position.js';
 import { type Note, NoteError, decodeBase64, parseNote } from './note.js';
 
 export interface Checkpoint {
-  /** Which log: `originOf`. */
+  /** Identifies the log, see `originOf`. */
   origin: string;
-  /** Of the last event that it speaks for. */
+  /** Position of the last event that it covers. */
   position: number;
-  /** Of that event, hex. */
+  /** Hash of that event, hex. */
   hash: string;
-  /** When it was signed, by the clock of who signed it; never before the event. ISO 8601, UTC, milliseconds. */
+  /** Time of the signature by the signer's clock, never before the event. ISO 8601, UTC, milliseconds. */
   time: string;
 }
 
-/** The name of every key of ours: a checkpoint says which log it is of by its origin, and a key outlives a fork. */
+/** The name of all keys of the service. The origin identifies the log, and a key survives a fork of the log. */
 export const KEY_NAME = 'data-platform-service';
 
 /**
- * Which log it is: named after the event that began it, the first one, or the newest `log.acknowledged`, with which a
- * log that had become another one went on. So the origin follows from the log alone: an export is enough to know it, a
- * log that is rewritten from its beginning can't keep it, and one that is restored does.
+ * Identifies a log by the event that began it: the first one, or the newest `log.acknowledged` after a divergence. An
+ * export therefore suffices to compute the origin. A log rewritten from its beginning gets another origin, and a
+ * restored one keeps it.
  * @param hash of that event, hex
  */
 export const originOf = (hash: string): string => `${KEY_NAME}/${hash}`;
 
-/** The text that is signed: four lines, each with its newline. */
+/** Returns the signed text: four lines, each with its newline. */
 export function checkpointText({ origin, position, hash, time }: Checkpoint): string {
   return `${origin}\n${position}\n${Buffer.from(hash, 'hex').toString('base64')}\ntime ${time}\n`;
 }
 
-/** It is shown: nothing that a terminal obeys. */
+/** The origin is displayed, so it must not contain control characters. */
 const ORIGIN = /^[^\p{White_Space}\p{C}+]+$/u;
 const TIME = /^time (\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/;
 
@@ -41,7 +41,7 @@ export interface ReadCheckpoint extends Checkpoint {
   note: Note;
 }
 
-/** Reads a checkpoint; no signature is verified. @throws NoteError */
+/** Parses a checkpoint without verifying signatures. @throws NoteError */
 export function parseCheckpoint(bytes: Buffer): ReadCheckpoint {
   const note = parseNote(bytes);
   const [origin = '', position = '', hash = '', ...more] = note.text.slice(0, -1).split('\n');

@@ -1,4 +1,4 @@
-/** Which position of the log may be signed: one that no failover takes back, of a log that is the one that was seen. */
+/** Decides which position of the log may be signed: no failover can lose it, and the log is the one seen before. */
 import { CHECK_COLUMNS, type CheckRow, type HeadCheck, toHeadCheck } from '../divergence.js';
 import type { LogPlace } from '../../schema/model/events.js';
 import { own } from '../../postgres/own-tables.js';
@@ -6,25 +6,25 @@ import type { Queryable } from '../../postgres/pool.js';
 import { originOf } from './checkpoint.js';
 import { KEPT_BEGINNING, beginningAt } from './origin.js';
 
-/** The end of the log at a moment. */
+/** The end of the log, read at one time. */
 export interface LogEnd {
   origin: string;
-  /** The event that the origin is of. */
+  /** The event that determines the origin. */
   beginning: LogPlace;
   position: number;
   hash: string;
   /** ISO 8601. */
   occurred_at: string;
-  /** PostgreSQL's position in its WAL, at or after the COMMIT of the event. */
+  /** A WAL position of PostgreSQL at or after the COMMIT of the event. */
   lsn: string;
 }
 
 export interface Look {
-  /** The server is in recovery: nothing is signed there. */
+  /** True if the server is in recovery. Nothing is signed there. */
   standby: boolean;
-  /** Null: the log is empty. */
+  /** Null if the log is empty. */
   end: LogEnd | null;
-  /** What is forgotten may also be what was signed: a checkpoint that was kept, or the event that began the log. */
+  /** A forgotten position may also be one that was signed: a stored checkpoint, or the event that began the log. */
   check: HeadCheck;
 }
 
@@ -36,8 +36,8 @@ type LookRow = CheckRow & {
 };
 
 /**
- * The snapshot comes before the look at the WAL, so what it shows was committed before that place. Not
- * pg_current_wal_flush_lsn(): with synchronous_commit off an event is seen before it is flushed.
+ * The snapshot is older than the WAL position, so the position is behind every commit that the snapshot shows.
+ * pg_current_wal_flush_lsn() fails here: with synchronous_commit off an event is visible before it is flushed.
  */
 const LOOK = `
 SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
@@ -53,7 +53,7 @@ SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
   LEFT JOIN LATERAL (SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true
   LEFT JOIN LATERAL ${beginningAt('h.position')} b ON true`;
 
-/** In one query, so that all of it is of one moment. It tells nothing of standbys: `isKept` does. */
+/** Reads everything in one query, so that it belongs to one snapshot. `isKept` checks the standbys. */
 export async function lookAtEnd(db: Queryable): Promise<Look> {
   const { rows } = await db.query<LookRow>(LOOK, [originOf('')]);
   const row = rows[0] as LookRow;
@@ -68,16 +68,16 @@ function toLogEnd({ position, hash, occurred_at, beginning, lsn }: LookRow): Log
 }
 
 export interface Kept {
-  /** The event is in the log still, and this server is the primary. */
+  /** True if the log still contains the event and this server is the primary. */
   there: boolean;
-  /** Standbys that must have flushed it, and those that have. */
+  /** Number of standbys that must have flushed the event, and that have. */
   needed: number;
   flushed: number;
-  /** PostgreSQL doesn't show this role how far standbys are. */
+  /** True if PostgreSQL hides the progress of standbys from this role. */
   hidden: boolean;
 }
 
-/** What only receives WAL, for an archive, takes the place of no primary; nor does a subscriber of changes. */
+/** Programs that only archive WAL cannot replace a primary. Neither can logical subscribers. */
 const RECEIVERS = `'pg_basebackup', 'pg_receivewal', 'barman_receive_wal'`;
 
 const KEPT = `
@@ -102,9 +102,9 @@ interface KeptRow {
 }
 
 /**
- * Whether what `end` speaks for is where a failover leaves it. Asked again it needs no other `end`: a server that was
- * promoted since has the event, at the same place of its WAL, or hasn't, and `there` says so.
- * @param standbys how many must have flushed it; null: one, where the server has or expects one
+ * Checks that a failover would keep the events up to `end`. A repeated call needs no other `end`: a server promoted
+ * since has the event at the same WAL position, or `there` is false.
+ * @param standbys how many must have flushed it. Null requires one if the server has or expects one.
  */
 export async function isKept(db: Queryable, end: LogEnd, standbys: number | null): Promise<Kept> {
   const { rows } = await db.query<KeptRow>(KEPT, [end.position, end.hash, end.lsn]);

@@ -1,4 +1,4 @@
-/** Checkpoints held against a log: an export that is read line by line, or the log of a database. */
+/** Compares checkpoints with a log: an export that is read line by line, or the log of a database. */
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type AcknowledgedLog, divergencesIn, readAcknowledgements } from '../divergence.js';
@@ -8,27 +8,27 @@ import { type Checkpoint, type ReadCheckpoint, originOf } from './checkpoint.js'
 import { NoteError, type NoteKey, encodeNoteKey, verifyNote } from './note.js';
 import { originAt } from './origin.js';
 
-/** A checkpoint, and whether the log is as it says. */
+/** A checkpoint with the result of its comparison. */
 export interface Held extends Checkpoint {
-  /** The file it stands in. */
+  /** The file that contains it. */
   file: string;
   ok: boolean;
-  /** The public key that signed it; null: none was given to verify it with. */
+  /** The public key that signed it. Null if no key was given to verify it. */
   signed_by: string | null;
-  /** What is wrong. */
+  /** Why it does not match. */
   reason?: string;
 }
 
-/** What a checkpoint is held against. */
+/** The log that checkpoints are compared with. */
 export interface LogView {
-  /** The last event that was found in order. */
+  /** The last verified event. */
   head: Pick<LogHead, 'position'>;
-  /** The first that wasn't. */
+  /** The first event that failed verification. */
   broken?: { position: number; reason: string };
-  /** Of the event at a position up to the head. */
+  /** Returns the hash of the event at a position up to the head. */
   hashAt(position: number): Promise<string | null>;
   originAt(position: number): Promise<string | null>;
-  /** All that the log itself says of having become another one. */
+  /** Returns the acknowledged divergences that the log records. */
   acknowledged(): Promise<AcknowledgedLog[]>;
 }
 
@@ -37,7 +37,7 @@ export interface CheckpointFile {
   checkpoint: ReadCheckpoint;
 }
 
-/** @param keys that are trusted; none: signatures are not verified */
+/** @param keys trusted keys. Without keys, signatures are not verified. */
 export async function holdAgainst(
   files: readonly CheckpointFile[],
   log: LogView,
@@ -92,7 +92,7 @@ async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint
   return `position ${position} has the hash ${there}: the log was rewritten, there or before${why}`;
 }
 
-/** What the log itself says happened to a position that was signed. */
+/** Returns what an acknowledged divergence says about a signed position. */
 async function acknowledgedAs(log: LogView, position: number): Promise<string> {
   const all = await log.acknowledged();
   const named = all.find(({ divergences }) =>
@@ -103,7 +103,7 @@ async function acknowledgedAs(log: LogView, position: number): Promise<string> {
     : `. Event ${named.position} acknowledges that the log became another one: look at it (log.acknowledged)`;
 }
 
-/** Collects from the events of an export, in order, what checkpoints are held against. */
+/** Collects the positions of checkpoints from the events of an export, in order. */
 export function createExportView(files: readonly CheckpointFile[]): {
   add: (event: EventRecord) => void;
   view: (log: Pick<LogView, 'head' | 'broken'>) => LogView;
@@ -131,7 +131,7 @@ export function createExportView(files: readonly CheckpointFile[]): {
   };
 }
 
-/** Of a database, whose chain was recomputed. */
+/** The view of a database whose chain was recomputed. */
 export function databaseView(db: Queryable, log: Pick<LogView, 'head' | 'broken'>): LogView {
   return {
     ...log,

@@ -1,4 +1,4 @@
-/** Checkpoints of the log: signed for whoever asks, and published where it was set. */
+/** Signs checkpoints of the log on request and publishes them to the configured target. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ProblemError } from '../../kernel/problem.js';
@@ -14,52 +14,54 @@ import { type Kept, type LogEnd, type Look, isKept, lookAtEnd } from './durable-
 
 export interface SignedCheckpoint {
   position: number;
-  /** The signed note: the whole of a checkpoint's file. */
+  /** The signed note, which is the complete file of a checkpoint. */
   note: string;
 }
 
 export interface Checkpoints {
   /**
-   * Of the newest position that may be signed, signed now; on a standby the newest that was published.
-   * @throws ProblemError NOT_FOUND of an empty log, LOG_DIVERGED, or UNAVAILABLE where no position may be signed yet
+   * Signs the newest position that may be signed. On a standby it returns the newest published checkpoint.
+   * @throws ProblemError NOT_FOUND for an empty log, LOG_DIVERGED, or UNAVAILABLE if no position may be signed yet
    */
   sign(): Promise<SignedCheckpoint>;
   /**
-   * The newest place of the log that may be signed; undefined: there is nothing to sign here now.
-   * @throws ProblemError LOG_DIVERGED, or UNAVAILABLE where standbys keep it waiting
+   * Returns the newest position that may be signed. Undefined if there is nothing to sign.
+   * @throws ProblemError LOG_DIVERGED, or UNAVAILABLE while standbys are behind
    */
   signable(): Promise<LogEnd | undefined>;
-  /** @returns the signed note, of now */
+  /** @returns the signed note with the current time */
   signEnd(end: LogEnd): Promise<string>;
 }
 
 export interface CheckpointOptions {
   pool: pg.Pool;
   keys: Pick<Keys, 'signer'>;
-  /** Standbys that must have flushed what is signed; null: one, where the server has or expects one. */
+  /**
+   * Number of standbys that must have flushed the signed events. Null requires one if the server has or expects one.
+   */
   standbys: number | null;
-  /** The end of the log as this process has folded it, … */
+  /** Returns the end of the log that this process has folded. */
   seen: () => LogHead;
-  /** … and a look whether it is in the log still, before anything is signed. `seen` is of before the check. */
+  /** Checks before signing that the log still contains `seen`, which must be read before the check. */
   examine: (check: HeadCheck, seen: LogHead) => Promise<void>;
-  /** The server is a standby, or was until now and isn't prepared yet. */
+  /** True if the server is a standby, or was promoted and is not prepared yet. */
   readOnly: () => boolean;
-  /** What has to be acknowledged before anything is signed. */
+  /** Returns the divergence that must be acknowledged before anything is signed. */
   pending: () => NotedDivergence | undefined;
   clock?: () => Date;
 }
 
-/** Milliseconds that standbys are waited for, and between two looks at them. */
+/** Milliseconds that standbys are waited for, and between two checks. */
 const PATIENCE = 2_000;
 const LOOK_EVERY = 50;
 
-/** The newest place that may be signed is remembered by the process; nothing runs by itself. */
+/** Remembers the newest position that may be signed. Starts no background work. */
 export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   const { pool, keys, standbys, clock = () => new Date() } = options;
-  /** The newest place that standbys are known to have, and one that is looked at again as they come on. */
+  /** The newest position that standbys are known to have, and a later one that is checked again. */
   let kept: LogEnd | undefined;
   let waiting: LogEnd | undefined;
-  /** What is in the database as the log's beginning, as far as this process wrote it. */
+  /** The beginning of the log that this process stored in the database. */
   let beginning: string | null = null;
 
   const look = async (): Promise<Look> => {
@@ -79,12 +81,12 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
       beginning = end.beginning.hash;
     }
     const now = clock().toISOString();
-    // A clock that was set back must not say that the event came later than what is signed of it.
+    // A clock that was set back must not date the checkpoint before its event.
     const time = now < end.occurred_at ? end.occurred_at : now;
     return signNote(checkpointText({ ...end, time }), key, privateKey);
   };
 
-  /** Waits a little until `end` may be signed. @returns the last look at it */
+  /** Waits briefly until `end` may be signed. @returns the last check */
   const settle = async (end: LogEnd): Promise<Kept> => {
     const until = performance.now() + PATIENCE;
     for (;;) {
@@ -94,7 +96,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
     }
   };
 
-  /** Looks again at the place that was waited for before: standbys may have come that far. */
+  /** Checks again the position that was waited for. Standbys may have reached it. */
   const lookAgain = async (end: LogEnd): Promise<void> => {
     const seen = waiting ?? end;
     const found = seen.origin === end.origin ? await isKept(pool, seen, standbys) : undefined;
@@ -102,7 +104,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
     waiting = found?.there === true && !isEnough(found) ? seen : end;
   };
 
-  /** The newest place up to `end` that may be signed: where standbys are behind, one that was seen before. */
+  /** Returns the newest position up to `end` that may be signed. If standbys are behind, it may be an earlier one. */
   const newestKept = async (end: LogEnd): Promise<LogEnd | Kept> => {
     const found = await settle(end);
     if (isEnough(found)) return (kept = end);

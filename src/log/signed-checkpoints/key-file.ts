@@ -1,16 +1,19 @@
-/** The private key of CHECKPOINT_KEY_FILE. */
+/** Reads the private key of CHECKPOINT_KEY_FILE. */
 import { type KeyObject, createPrivateKey } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { OperatorError } from '../../kernel/operator-error.js';
 
-/** More is no key; a device never ends. */
+/** No key is longer. Reading a device would never end. */
 const MAX_BYTES = 64 * 1024;
 
-/** Others: anything. The group: writing. A secret that a container's platform mounts is often read by a group. */
+/**
+ * Permissions that are too loose: any for others, writing for the group. Container platforms often mount secrets
+ * readable by a group.
+ */
 const LOOSE = 0o027;
 
 /**
- * An Ed25519 key, PKCS #8 in PEM: `openssl genpkey -algorithm ed25519`.
+ * Reads an Ed25519 key, PKCS #8 in PEM: `openssl genpkey -algorithm ed25519`.
  * @throws OperatorError that says what is wrong with the file
  */
 export function readKeyFile(file: string): KeyObject {

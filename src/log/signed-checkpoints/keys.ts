@@ -1,4 +1,4 @@
-/** The keys that sign: one from a file, or one kept in the database. The public halves stay in the database for good. */
+/** The signing keys, from a file or from the database. Public keys stay in the database forever. */
 import { type KeyObject, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type pg from 'pg';
 import { ProblemError } from '../../kernel/problem.js';
@@ -9,15 +9,14 @@ import { type Queryable, withClient } from '../../postgres/pool.js';
 import { KEY_NAME } from './checkpoint.js';
 import { type NoteKey, encodeNoteKey, noteKey, rawPublicKey } from './note.js';
 
-/** A key as auditors and operators see it. */
 export interface KnownKey {
-  /** As a verifier takes it: `name+id+key`. */
+  /** In the format of verifiers: `name+id+key`. */
   key: string;
-  /** The end of the log when it came. */
+  /** The head of the log when the key was added. */
   from_position: number;
   /** ISO 8601. */
   created_at: string;
-  /** `replaced`: it was kept in the database, and another one signs instead. */
+  /** `replaced`: the database held the key before another key replaced it. */
   kept: 'file' | 'database' | 'replaced';
 }
 
@@ -27,22 +26,25 @@ export interface Signer {
 }
 
 export interface Keys {
-  /** What signs now. Makes a key where there is none, and notes its public half: not for a database that is read-only. */
+  /**
+   * Returns the current signer. It creates a key if there is none and records its public key, so the database must not
+   * be read-only.
+   */
   signer(): Promise<Signer>;
-  /** All keys that have been noted, in the order they came. */
+  /** All recorded keys, oldest first. */
   list(): Promise<KnownKey[]>;
   /**
-   * A new key in the database; the private half of the one before is gone.
-   * @throws ProblemError IN_USE where the key comes from a file
+   * Creates a new key in the database and deletes the previous private key.
+   * @throws ProblemError IN_USE if the key comes from a file
    */
   rotate(): Promise<KnownKey>;
 }
 
 export interface KeysOptions {
   pool: pg.Pool;
-  /** The name of the database and of the schema that is managed. */
+  /** Names of the database and of the managed schema. */
   place: { database: string; schema: string };
-  /** Of CHECKPOINT_KEY_FILE; null: a key kept in the database. */
+  /** From CHECKPOINT_KEY_FILE. Null uses a key kept in the database. */
   fileKey: KeyObject | null;
   logger: Logger;
 }
@@ -56,7 +58,7 @@ const WARNING =
   'checkpoints are signed with a key that is kept in the database: who can rewrite the log there can sign what was ' +
   'rewritten, so they prove little. Give the service a key of its own: CHECKPOINT_KEY_FILE';
 
-/** Makes no key before one is asked for. Warns once where the key is kept in the database. */
+/** Creates no key before one is needed. Warns once if the key is kept in the database. */
 export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys {
   let ready: Signer | undefined;
   let warned = false;
@@ -73,7 +75,7 @@ export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys 
     warned = true;
     const stored = await storedSigner(pool);
     if (stored !== undefined) return stored;
-    // Another process may be quicker.
+    // Another process may have added one first.
     await pool.query(ADD, newKey());
     const made = await storedSigner(pool);
     if (made === undefined) throw new Error('the key of checkpoints was taken away while it was made');

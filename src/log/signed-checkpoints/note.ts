@@ -1,13 +1,13 @@
 /**
- * Signed notes: text with Ed25519 signatures, in the format of Go's checksum database (golang.org/x/mod/sumdb/note),
- * specified in https://c2sp.org/signed-note. Any program that reads those reads ours.
+ * Signed notes: text with Ed25519 signatures in the format of Go's checksum database (golang.org/x/mod/sumdb/note),
+ * specified in https://c2sp.org/signed-note. Other programs for this format read them too.
  */
 import { type KeyObject, createHash, createPublicKey, sign as signBytes, verify as verifyBytes } from 'node:crypto';
 
-/** A public key and the name it signs under. */
+/** A public key and the name that it signs with. */
 export interface NoteKey {
   name: string;
-  /** The first four bytes of the hash of name and key, hex: it helps to find a key, and proves nothing. */
+  /** The first four bytes of the hash of name and key, hex. It helps to find a key and proves nothing. */
   id: string;
   /** 32 bytes, as RFC 8032 encodes them. */
   publicKey: Buffer;
@@ -15,45 +15,47 @@ export interface NoteKey {
 
 export interface NoteSignature {
   name: string;
-  /** Of the key, hex. */
+  /** The id of the key, hex. */
   id: string;
   signature: Buffer;
 }
 
 export interface Note {
-  /** What is signed, its last line feed included. */
+  /** The signed text, including its last line feed. */
   text: string;
   signatures: NoteSignature[];
 }
 
-/** What is not a signed note, said so that a sentence can go on with it: "has carriage returns". */
+/** The text is not a signed note. The message continues a sentence: "has carriage returns". */
 export class NoteError extends Error {
   override readonly name = 'NoteError';
 }
 
-/** The type of a signature in a key's id and encoding. */
+/** The signature type in a key's id and encoding. */
 const ED25519 = 0x01;
 
-/** https://c2sp.org/signed-note: no spaces of Unicode, no plus. Nor what a terminal obeys: names are shown. */
+/**
+ * https://c2sp.org/signed-note forbids Unicode spaces and plus signs. Control characters are excluded because names are
+ * displayed.
+ */
 const NAME = /^[^\p{White_Space}\p{C}+]+$/u;
 
-/** Far more than a checkpoint with its witnesses' signatures has. */
+/** Far more than a checkpoint with the signatures of its witnesses needs. */
 const MAX_BYTES = 64 * 1024;
 const MAX_SIGNATURES = 100;
 
-/** With the id that signatures name it by: 8 hex digits. @param publicKey the 32 bytes of it */
+/** Adds the id that signatures name, 8 hex digits. @param publicKey its 32 bytes */
 export function noteKey(name: string, publicKey: Buffer): NoteKey {
   const hashed = createHash('sha256').update(`${name}\n`).update(Buffer.of(ED25519)).update(publicKey).digest('hex');
   return { name, id: hashed.slice(0, 8), publicKey };
 }
 
-/** The 32 bytes of the public half of a key. */
 export function rawPublicKey(key: KeyObject): Buffer {
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
   return Buffer.from(x, 'base64url');
 }
 
-/** A public key as note.NewVerifier takes it: `name+1a2b3c4d+AbCd…`. */
+/** Encodes a public key for note.NewVerifier: `name+1a2b3c4d+AbCd…`. */
 export function encodeNoteKey({ name, id, publicKey }: NoteKey): string {
   return `${name}+${id}+${Buffer.concat([Buffer.of(ED25519), publicKey]).toString('base64')}`;
 }
@@ -69,10 +71,15 @@ export function parseNoteKey(text: string): NoteKey {
   return key;
 }
 
-/** What a public key looks like in a file that holds more than one, or more than that. Unlimited, a name takes ages to miss. */
+/**
+ * Finds public keys in a file with other text. The length of names is limited, because unlimited backtracking is very
+ * slow.
+ */
 const KEYS = /[^\p{White_Space}\p{C}+"',]{1,255}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}(?![A-Za-z0-9+/=])/gu;
 
-/** All public keys in a text: one a line, or in JSON. @throws NoteError where one is damaged, or there is none */
+/**
+ * Returns all public keys in a text, one per line or in JSON. @throws NoteError if a key is damaged or there is none
+ */
 export function parseNoteKeys(text: string): NoteKey[] {
   const found = text.match(KEYS) ?? [];
   if (found.length === 0) throw new NoteError('holds no public key of the form name+id+key');
@@ -85,7 +92,7 @@ export function signNote(text: string, by: NoteKey, key: KeyObject): string {
   return `${text}\n— ${by.name} ${signature.toString('base64')}\n`;
 }
 
-/** Takes a note apart; no signature is verified. @throws NoteError */
+/** Parses a note without verifying signatures. @throws NoteError */
 export function parseNote(bytes: Buffer): Note {
   const whole = textOf(bytes);
   if (!whole.endsWith('\n')) throw new NoteError('is cut off: its last line has no end');
@@ -119,15 +126,15 @@ function parseSignature(line: string): NoteSignature {
   return { name, id: bytes.toString('hex', 0, 4), signature: bytes.subarray(4) };
 }
 
-/** Null for what another spelling would say as well. */
+/** Returns null for any spelling but the canonical one. */
 export function decodeBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   return text !== '' && bytes.toString('base64') === text ? bytes : null;
 }
 
 /**
- * The key among `keys` that has signed the note. Signatures of other keys are passed over, as the format asks for.
- * @throws NoteError where none has, or the signature of one is wrong
+ * Returns the key among `keys` that signed the note. Signatures of other keys are ignored, as the format requires.
+ * @throws NoteError if no key signed it, or the signature of one is wrong
  */
 export function verifyNote(note: Note, keys: readonly NoteKey[]): NoteKey {
   let signer: NoteKey | undefined;

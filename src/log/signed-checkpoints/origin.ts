@@ -1,11 +1,11 @@
-/** Which log a database holds: the event that began it, as `originOf` says. */
+/** Identifies the log of a database by the event that began it, see `originOf`. */
 import type { LogPlace } from '../../schema/model/events.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { originOf } from './checkpoint.js';
 
-/** A row with position and hash of the event that began the log as it is at `position`; none where it is empty. */
+/** A row with position and hash of the event that began the log as of `position`. No row for an empty log. */
 export const beginningAt = (position: string): string => `(
   (SELECT a.position, a.hash FROM ${own.events} a
     WHERE a.subject ->> 'kind'::text = 'log' AND a.type = 'log.acknowledged' AND a.position <= ${position}
@@ -13,7 +13,7 @@ export const beginningAt = (position: string): string => `(
   UNION ALL SELECT f.position, f.hash FROM ${own.events} f WHERE f.position = 1 AND ${position} >= 1
   ORDER BY position DESC LIMIT 1)`;
 
-/** Null where the log has no event up to there. */
+/** Null if the log has no event up to the position. */
 export async function originAt(db: Queryable, position: number): Promise<string | null> {
   const { rows } = await db.query<{ hash: string }>(`SELECT b.hash FROM ${beginningAt('$1::bigint')} b`, [position]);
   return rows[0] === undefined ? null : originOf(rows[0].hash);
@@ -22,14 +22,14 @@ export async function originAt(db: Queryable, position: number): Promise<string 
 const KEY = 'log_beginning';
 
 /**
- * A row with position and hash of the event that began the log when a checkpoint was last signed, or the log
- * acknowledged: a log that was replaced as a whole doesn't tell any more.
+ * A row with position and hash of the event that began the log at the last signature or acknowledgement. A log that was
+ * replaced as a whole no longer contains it.
  */
 export const KEPT_BEGINNING = `
   SELECT (k.value ->> 'position'::text)::bigint AS position, k.value ->> 'hash'::text AS hash
     FROM ${own.settings} k WHERE k.key = '${KEY}'`;
 
-/** Changes nothing where the log has no such event. */
+/** Changes nothing if the log has no such event. */
 export const keepBeginning = ({ position, hash }: LogPlace): Parameterised => ({
   text: `INSERT INTO ${own.settings} (key, value)
          SELECT '${KEY}', pg_catalog.jsonb_build_object('position', e.position, 'hash', e.hash)
@@ -38,7 +38,7 @@ export const keepBeginning = ({ position, hash }: LogPlace): Parameterised => ({
   values: [position, hash],
 });
 
-/** Under which origin checkpoints of this log were signed so far, or would have been: it may be gone from the log. */
+/** Returns the origin of checkpoints signed so far. The log may no longer contain the event. */
 export async function originBefore(db: Queryable, position: number): Promise<string | null> {
   const { rows } = await db.query<{ hash: string }>(KEPT_BEGINNING);
   return rows[0] === undefined ? originAt(db, position) : originOf(rows[0].hash);

@@ -1,23 +1,23 @@
-/** Checkpoints on their way: rows of service_checkpoints, which all processes share. */
+/** Checkpoints that wait for delivery: rows of service_checkpoints, which all processes share. */
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { LogEnd } from './durable-position.js';
 import type { Delivery } from './targets.js';
 
 export interface Every {
-  /** So many events since the last one; … */
+  /** Events since the last checkpoint that trigger the next one. */
   events: number;
-  /** … or so many milliseconds, if there is a new event at all. */
+  /** Milliseconds after which one new event suffices. */
   time: number;
 }
 
-/** Delivered and kept, for standbys to answer with. */
+/** Delivered checkpoints that are kept, so that standbys can return them. */
 const MAX_KEPT = 1_000;
 
-/** Signed and not delivered: more would say nothing that the newest doesn't say. */
+/** Undelivered checkpoints. More would add nothing to the newest one. */
 const MAX_WAITING = 100;
 
-/** Whether there is an event that no checkpoint speaks for, and somebody who takes checkpoints. */
+/** True if there is an event that no checkpoint covers, and a target. */
 export async function isNews(db: Queryable, target: string): Promise<boolean> {
   const { rows } = await db.query<{ news: boolean }>(
     `SELECT (SELECT count(*) FROM ${own.checkpoints}
@@ -36,7 +36,7 @@ export interface Due {
   every: Every;
 }
 
-/** By the clock of the database, which all processes share. One that was set back says that it is time. */
+/** Uses the clock of the database, which all processes share. After the clock was set back, a checkpoint is due. */
 export async function isDue(db: Queryable, { target, end, every }: Due): Promise<boolean> {
   const { rows } = await db.query<{ position: number; age: number }>(
     `SELECT position, extract(epoch FROM now() - signed_at)::float8 * 1000::float8 AS age FROM ${own.checkpoints}
@@ -50,10 +50,7 @@ export async function isDue(db: Queryable, { target, end, every }: Due): Promise
   return events > 0 && (events >= every.events || isOld);
 }
 
-/**
- * Writes down what is to be delivered. What is there already stays as it is, so that all processes deliver the same
- * bytes.
- */
+/** Records a checkpoint for delivery. An existing row stays, so that all processes deliver the same bytes. */
 export async function insert(
   db: Queryable,
   target: string,
@@ -71,8 +68,8 @@ export interface Claimed extends Delivery {
 }
 
 /**
- * A process that hasn't delivered in a minute is taken for dead; a claim of the future, made before the clock was set
- * back, is not waited for. The minute ahead is for one that was made between this statement's begin and its look.
+ * A process that has not delivered within a minute counts as dead. A claim in the future, made before the clock was set
+ * back, is ignored. The extra minute allows for a claim made after this statement began.
  */
 const CLAIM = `
 UPDATE ${own.checkpoints} SET claimed_at = now() WHERE id = (
@@ -82,13 +79,13 @@ UPDATE ${own.checkpoints} SET claimed_at = now() WHERE id = (
    ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING id::text, origin, position, note`;
 
-/** The oldest that is not delivered and that no other process is delivering now. */
+/** Claims the oldest undelivered checkpoint that no other process is delivering. */
 export async function claim(db: Queryable, target: string): Promise<Claimed | undefined> {
   const { rows } = await db.query<Claimed>(CLAIM, [target]);
   return rows[0];
 }
 
-/** It was not delivered: for the next try, or for good where it was refused. */
+/** Records a failed delivery, to be retried, or final if the target rejected it. */
 export async function release(db: Queryable, id: string, why: { message: string; refused: boolean }): Promise<void> {
   await db.query(
     `UPDATE ${own.checkpoints} SET claimed_at = NULL, last_error = $2, refused_at = CASE WHEN $3 THEN now() END WHERE id = $1`,
@@ -96,7 +93,7 @@ export async function release(db: Queryable, id: string, why: { message: string;
   );
 }
 
-/** It was delivered; the oldest of those are forgotten. */
+/** Records a delivery and deletes the oldest delivered checkpoints. */
 export async function markPublished(db: Queryable, id: string, target: string): Promise<void> {
   await db.query(
     `UPDATE ${own.checkpoints} SET claimed_at = NULL, last_error = NULL, published_at = now() WHERE id = $1`,

@@ -1,7 +1,7 @@
 /**
- * Publishes checkpoints: every so many events or minutes one is signed and written down, then delivered. Of several
- * processes one does each step; where two do, after a clock was set or a process was taken for dead, they deliver the
- * same bytes. Writers never wait for any of it.
+ * Publishes checkpoints: after a number of events or minutes it signs and records one, then delivers it. Only one
+ * process does each step. If two do, after a clock change or a presumed death, they deliver the same bytes. Writers
+ * never wait for the publisher.
  */
 import type pg from 'pg';
 import { growingPause } from '../../kernel/growing-pause.js';
@@ -14,17 +14,17 @@ import { type Claimed, type Every, claim, insert, isDue, isNews, markPublished, 
 import { RefusedError, type Target } from './targets.js';
 
 export interface Publisher {
-  /** There may be something new in the log. Cheap; call it after every commit. */
+  /** Signals that the log may have new events. Cheap, call it after every commit. */
   wake(): void;
-  /** Ends what is under way. */
+  /** Ends running work. */
   stop(): Promise<void>;
   status(): PublisherStatus;
 }
 
 export interface PublisherStatus {
-  /** The newest position that this process has published; 0: none. */
+  /** The newest position that this process published. 0 if there is none. */
   position: number;
-  /** Deliveries that failed, since the start. */
+  /** Failed deliveries since the start. */
   failures: number;
 }
 
@@ -40,20 +40,18 @@ export interface PublisherOptions {
 }
 
 interface Pauses {
-  /** Between a wake and the look at the log: a burst of commits is one look. */
+  /** Between a wake and the check of the log, so that a burst of commits causes one check. */
   gather: number;
-  /** Between two looks where nothing wakes it: what another process began and didn't end is ended. */
+  /** Between two checks without a wake. They finish the work that another process left. */
   look: number;
-  /** After the first failure; doubled with each further one. */
+  /** After the first failure. Each further failure doubles it. */
   retry: number;
   maximum: number;
 }
 
 const PAUSES: Pauses = { gather: 100, look: 30_000, retry: 1_000, maximum: 300_000 };
 
-/**
- * Looks by itself from the beginning on, and when it is woken. What fails is logged and tried again, and never thrown.
- */
+/** Checks from the start on, and after each wake. Failures are logged and retried, never thrown. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { pool, target, logger, every } = options;
   const pauses = { ...PAUSES, look: Math.min(PAUSES.look, every.time), ...options.pauses };
@@ -82,7 +80,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     });
   };
 
-  /** A failure is waited out, whatever wakes it; and a wake that comes while others are gathered puts nothing off. */
+  /** A wake does not shorten the pause after a failure. A wake during a pause postpones nothing. */
   const soon = (): void => {
     if (attempts > 0 || gathering) return;
     gathering = true;
@@ -144,7 +142,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     logger.info('checkpoint published', { target: target.name, position: claimed.position });
   };
 
-  // What was left undelivered when the last process stopped.
+  // Delivers what the previous process left undelivered.
   soon();
   return {
     wake: () => {
@@ -160,10 +158,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 }
 
-/** Signs a checkpoint of the end of the log and writes it down, if it is time for one. @returns whether it was */
+/** Signs and records a checkpoint of the end of the log, if one is due. @returns true if it did */
 async function writeDown(options: PublisherOptions): Promise<boolean> {
   const { pool, place, checkpoints, target, every } = options;
-  // Where nobody takes them, the newest is made when somebody does.
+  // Without a target, the newest checkpoint is created once there is one.
   if (!(await isNews(pool, target.name))) return false;
   const end = await checkpoints.signable();
   if (end === undefined || !(await isDue(pool, { target: target.name, end, every }))) return false;

@@ -1,4 +1,4 @@
-/** Everything about signed checkpoints in a process of the service. */
+/** Starts everything that a process needs for signed checkpoints. */
 import type { KeyObject } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from '../../postgres/logger.js';
@@ -9,12 +9,13 @@ import type { Every } from './outbox.js';
 import { type Publisher, createPublisher } from './publisher.js';
 import { createTarget } from './targets.js';
 
-/** As the settings say it. */
 export interface CheckpointSettings {
-  /** A folder, or an http(s) address; null: they go nowhere by themselves. */
+  /** A folder or an http(s) URL. Null publishes nothing. */
   to: string | null;
   every: Every;
-  /** Standbys that must have flushed what is signed; null: one, where the server has or expects one. */
+  /**
+   * Number of standbys that must have flushed the signed events. Null requires one if the server has or expects one.
+   */
   standbys: number | null;
 }
 
@@ -29,12 +30,12 @@ export interface StartOptions extends Pick<CheckpointOptions, 'seen' | 'examine'
   pool: pg.Pool;
   place: { database: string; schema: string };
   settings: CheckpointSettings;
-  /** Of CHECKPOINT_KEY_FILE. */
+  /** From CHECKPOINT_KEY_FILE. */
   fileKey: KeyObject | null;
   logger: Logger;
 }
 
-/** Without a place for them (`to`) the publisher does nothing; checkpoints are signed for whoever asks all the same. */
+/** Without a target (`to`) the publisher does nothing. Clients can still request signed checkpoints. */
 export function startCheckpoints(options: StartOptions): Started {
   const { settings } = options;
   const keys = createKeys(options);
@@ -42,7 +43,7 @@ export function startCheckpoints(options: StartOptions): Started {
   const service = {
     sign: checkpoints.sign,
     list: async () => {
-      // Who asks before anything was signed wants to know what will sign.
+      // Clients that ask for keys before the first signature need the key that will sign.
       if (!options.readOnly() && !(await isStandby(options.pool))) await keys.signer();
       return keys.list();
     },

@@ -1,10 +1,9 @@
-/** Where checkpoints go. Each delivery may be repeated, by another process too: the bytes are the same. */
+/** Targets of checkpoints. A delivery may be repeated, also by another process, with the same bytes. */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileNameOf, parseCheckpoint } from './checkpoint.js';
 
-/** A checkpoint as it is delivered. */
 export interface Delivery {
   origin: string;
   position: number;
@@ -12,37 +11,37 @@ export interface Delivery {
 }
 
 export interface Target {
-  /** Where it is, without credentials: also what tells it from another one. */
+  /** The address without credentials. It identifies the target. */
   name: string;
   /**
-   * Resolves when the checkpoint is there to stay.
-   * @throws RefusedError where another one is there already; anything else: try again later
+   * Resolves when the checkpoint is stored durably.
+   * @throws RefusedError if the target holds another one for this position. All other errors can be retried.
    */
   deliver(checkpoint: Delivery, stopping: AbortSignal): Promise<void>;
 }
 
-/** The place holds something else for this position, which is never overwritten. */
+/** The target holds other content for this position, which is never overwritten. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** @param to the setting CHECKPOINT_TO: a folder, or an http(s) address */
+/** @param to the setting CHECKPOINT_TO: a folder or an http(s) URL */
 export const createTarget = (to: string): Target =>
   /^https?:/i.test(to) ? addressTarget(new URL(to)) : folderTarget(to);
 
-/** The same of the log at the same place, signed at another time or by another key, is as good. */
+/** A checkpoint of the same log and position with another time or key is equally good. */
 function refuseOther(there: Buffer, { origin, position, note }: Delivery, place: string): void {
   if (there.toString() === note) return;
   try {
     const [found, ours] = [parseCheckpoint(there), parseCheckpoint(Buffer.from(note))];
     if (found.origin === origin && found.position === position && found.hash === ours.hash) return;
   } catch {
-    // Something else altogether.
+    // Not a checkpoint at all.
   }
   throw new RefusedError(`${place} is there already and says something else: it is not overwritten`);
 }
 
-/** The folder must be there: one that isn't is a disk that isn't mounted. */
+/** The folder must exist. A missing folder suggests that a disk is not mounted. */
 function folderTarget(given: string): Target {
   const folder = resolve(given);
   return {
@@ -59,13 +58,13 @@ function folderTarget(given: string): Target {
       } finally {
         await unlink(part).catch(() => undefined);
       }
-      // The entry of the folder too. Where a folder can't be opened there is nothing to be done.
+      // The folder entry needs a sync too. Some systems cannot open folders, which is ignored.
       await using(folder, 'r', (handle) => handle.sync()).catch(() => undefined);
     },
   };
 }
 
-/** What isn't a file (a pipe would keep us waiting for ever) has nothing that could be the same. */
+/** Reads only regular files, because reading a pipe could block forever. */
 async function contentOf(file: string): Promise<Buffer> {
   return (await stat(file)).isFile() ? readFile(file) : Buffer.alloc(0);
 }
@@ -79,10 +78,12 @@ async function using(path: string, flags: string, work: (handle: FileHandle) => 
   }
 }
 
-/** Of file systems without hard links. */
+/** Errors of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']);
 
-/** Gives the finished file its name, all at once. A rename would overwrite. @returns false: there is one already */
+/**
+ * Gives the finished file its name atomically. A rename would overwrite an existing file. @returns false if one exists
+ */
 async function appear(part: string, file: string): Promise<boolean> {
   try {
     await link(part, file);
@@ -100,13 +101,13 @@ async function appear(part: string, file: string): Promise<boolean> {
   return !there;
 }
 
-/** Milliseconds for one answer. */
+/** Milliseconds for one response. */
 const LIMIT = 15_000;
 
-/** More is no answer to a checkpoint. */
+/** No sensible response is larger. */
 const MAX_ANSWER = 64 * 1024;
 
-/** An address that ends in a slash is a folder: PUT of a file into it. Any other takes each checkpoint by POST. */
+/** A URL that ends in a slash is a folder: each file is sent with PUT. Any other URL receives checkpoints by POST. */
 function addressTarget(given: URL): Target {
   const { url, headers } = withoutCredentials(given);
   const isFolder = url.pathname.endsWith('/');
@@ -125,7 +126,7 @@ function addressTarget(given: URL): Target {
       const body = { body: checkpoint.note, headers: { 'content-type': 'text/plain; charset=utf-8' } };
       if (!isFolder) return expectDone(await ask('POST', body));
       const answer = await ask('PUT', { ...body, headers: { ...body.headers, 'if-none-match': '*' } });
-      // 412: it is there already.
+      // 412: the file exists.
       if (answer.status !== 412) return expectDone(answer);
       const there = await ask('GET', {});
       expectDone(there);
@@ -153,13 +154,13 @@ type RequestOptions = RequestInit & { stopping: AbortSignal };
 async function request(url: URL, { stopping, ...init }: RequestOptions): Promise<Answered> {
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(LIMIT)]);
   const answer = await fetch(url, { ...init, redirect: 'manual', signal }).catch((error: Error) => {
-    // What was wrong stands in the cause, without the address and its credentials.
+    // The cause describes the failure without the URL and its credentials.
     throw new Error(`no answer: ${(error.cause as Error | undefined)?.message ?? error.message}`);
   });
   return { status: answer.status, content: await startOf(answer) };
 }
 
-/** Read to its end, but no more than a checkpoint: nothing may fill our memory, and the connection is used again. */
+/** Reads the response to its end, so that the connection can be reused, but keeps no more than a checkpoint. */
 async function startOf({ body }: Response): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;

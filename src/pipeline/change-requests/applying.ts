@@ -1,4 +1,7 @@
-/** The short transaction of a change that was prepared: decided again, with what was prepared in place of what takes long. */
+/**
+ * The short transaction that applies a prepared change. The change is decided again, and prepared steps replace slow
+ * statements.
+ */
 import { readSteps } from '../../projector/change-requests/preparations.js';
 import { readChange } from '../../projector/change-requests/rows.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
@@ -10,7 +13,7 @@ import type { Revise } from '../types.js';
 import { changeEvent } from './events.js';
 import { instead, prepare, withApplied } from './planning.js';
 
-/** Where the change needs something else by now, that is prepared first: the outcome has no change of the schema then. */
+/** If the change needs other steps by now, those are prepared first. The outcome then contains no schema change. */
 export const applyingOf =
   (engine: Pick<PreparationEngine, 'preparedStatements'>, id: string): Revise =>
   async (client, batch) => {
@@ -31,13 +34,13 @@ export const applyingOf =
   };
 
 export interface Recorded {
-  /** What else is written with it. */
+  /** Further statements of the same transaction. */
   also?: Parameters<typeof instead>[1]['also'];
-  /** What else must hold of the request. */
+  /** A further condition on the request. */
   still?: (now: ChangeRequest) => boolean;
 }
 
-/** Appends an event about a request, if its state lets it. */
+/** Appends an event about a request, if the state of the request allows it. */
 export const recordingOf =
   <T extends ChangeEvent['type']>(
     id: string,
@@ -52,7 +55,7 @@ export const recordingOf =
     return instead(batch, { events: [changeEvent(type, id, data)], also });
   };
 
-/** Why it can't be done in the state that the request has. */
+/** The problem with an action that the state of the request does not allow. */
 export function wrongState(id: string, request: ChangeRequest | undefined): Problem {
   if (request === undefined) return { code: 'NOT_FOUND', message: `There is no change request ${id}.` };
   const { state } = request;

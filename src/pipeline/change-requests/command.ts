@@ -1,4 +1,4 @@
-/** What a request asks for, read back from its document as a command. */
+/** Reads the command of a request from its document. */
 import { sha256 } from '../../kernel/sha256.js';
 import { documentFault } from '../../log/document-lines.js';
 import { readDocuments } from '../../log/documents.js';
@@ -21,11 +21,11 @@ import type { Acknowledgements, Ask } from '../types.js';
 /** The content of a request's document. */
 export interface AskedFor {
   operation: OperationName;
-  /** What the operation reads: names, body, options. */
+  /** The input of the operation: names, body, options. */
   input: object;
-  /** What it deletes is dropped at once. */
+  /** Drops deleted objects at once. */
   purge?: true;
-  /** What whoever asked for it said to know of it. */
+  /** Findings that the author acknowledged. */
   acknowledged?: Acknowledgement[];
 }
 
@@ -38,13 +38,13 @@ export interface NamedCommand {
 
 export interface Reading {
   pool: Queryable;
-  /** Of this service. */
+  /** The release of this service. */
   release: string;
-  /** What the trash holds of things that are asked for by identity. */
+  /** Returns what the trash contains of the identities. */
   inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
 }
 
-/** What a request asks for, as its document says. */
+/** Parses the document of a request. */
 export async function askedForBy(
   db: Queryable,
   { document }: Pick<ChangeRequest, 'document'>,
@@ -55,7 +55,7 @@ export async function askedForBy(
   return ok(JSON.parse(found.content) as AskedFor);
 }
 
-/** The command, to be decided again against whatever the schema is by then. */
+/** Returns the command, to be decided again against the current schema. */
 export async function commandOf(reading: Reading, request: ChangeRequest): Promise<Result<NamedCommand>> {
   const askedFor = await askedForBy(reading.pool, request);
   if (!askedFor.ok) return askedFor;
@@ -72,7 +72,7 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
   });
 }
 
-/** Its hash was right when the request was opened; since then the entries have to fit, and nothing else. */
+/** The hash was valid when the request was opened. Later only the entries must fit the schema. */
 async function onAnySchema({ release, inTrash }: Reading, read: ApplyDiff): Promise<Ask<ApplyDiff>> {
   const again = applying(read, await inTrash([...originsIn(read.diff).values()]));
   return async (client, state) => ({

@@ -1,4 +1,4 @@
-/** Change requests for whoever takes them up: opening, withdrawing, and the work on them. */
+/** Opens, withdraws and executes change requests. */
 import { randomUUID } from 'node:crypto';
 import type { Document } from '../../log/document-lines.js';
 import { toDocument } from '../../log/documents.js';
@@ -14,26 +14,26 @@ import { foreseeing, openingOf } from './planning.js';
 
 export { type ChangeRunner, createChangeRunner } from './runner.js';
 
-/** The name of the command, in the log. */
+/** The name of the command in the log. */
 export const WITHDRAW = 'withdraw-change';
 
 export interface ChangeRequests {
   /**
-   * What makes a request of a change, where something has to be prepared for it.
-   * @param input what the operation reads
+   * Turns a change into a request if it needs preparation.
+   * @param input the input of the operation
    */
   opening(
     operation: OperationName,
     input: object,
     how?: Pick<RequestContext, 'purge' | 'acknowledges'>,
   ): Promise<{ revise: Revise; document: Document }>;
-  /** Of a dry run: what would be prepared. */
+  /** For dry runs: what would be prepared. */
   foresee: Foresee;
-  /** Nothing is left of it, and what it asked for is erased. Refuses with INVALID_STATE, NOT_FOUND. */
+  /** Removes everything that was prepared and erases the requested change. Rejects with INVALID_STATE or NOT_FOUND. */
   withdraw(id: string, request: RequestContext): Promise<Outcome>;
 }
 
-/** `opening` gives the request its id, and writes nothing: that is for the pipeline to do. */
+/** `opening` assigns the request its id and writes nothing. The pipeline writes it. */
 export function createChangeRequests(
   engine: Pick<PreparationEngine, 'planPreparation'>,
   pipeline: Pick<Pipeline, 'record'>,
@@ -55,7 +55,7 @@ export function createChangeRequests(
   };
 }
 
-/** The request that a batch opened; undefined: it changed the schema. */
+/** Returns the request that a batch opened. Undefined if the batch changed the schema. */
 export function openedBy({ events }: Pick<Done, 'events'>): ChangeRequest | undefined {
   return events[0]?.type === 'change.opened' ? [...foldChanges(events).values()][0] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * What becomes of a change that may be prepared: applied at once where that gains nothing, refused where it can't be, and
- * otherwise a request, whose preparation begins as soon as nobody else has its tables.
+ * Decides how a change with preparation continues. It is applied at once if preparation gains nothing, and rejected if
+ * it is impossible. Otherwise it becomes a request, whose preparation begins when no other request holds its tables.
  */
 import type pg from 'pg';
 import type { Document } from '../../log/document-lines.js';
@@ -24,7 +24,7 @@ export interface Opening {
 
 type Planner = Pick<PreparationEngine, 'planPreparation'>;
 
-/** Of a change that asks for `online`: opens a request where something is to be prepared. */
+/** For a change with `online`: opens a request if something must be prepared. */
 export const openingOf =
   (engine: Planner, { id, operation, document }: Opening): Revise =>
   async (client, batch) => {
@@ -38,7 +38,7 @@ export const openingOf =
     return instead(batch, { events: [opened, ...next.events], also: [...keepDocuments([document]), ...next.also] });
   };
 
-/** Characters of what a request asks for: it is parsed in one go, each time that somebody takes it up or looks at it. */
+/** Characters of a requested change. It is parsed in one step each time the request is resumed or shown. */
 const MOST = 1024 ** 2;
 
 const tooLarge = (): Problem => ({
@@ -46,16 +46,16 @@ const tooLarge = (): Problem => ({
   message: `A change that is prepared online may be described in ${MOST.toLocaleString('en')} characters at most: send what is large apart, and the rest without online.`,
 });
 
-/** What would be prepared of a change. */
+/** Returns what would be prepared for a change. */
 export const foreseeing =
   (engine: Planner): Foresee =>
   (client, batch) =>
     planned(engine, client, { id: NO_ID, batch });
 
-/** Nothing is made under it. */
+/** Nothing is created under this id. */
 const NO_ID = '00000000-0000-4000-8000-000000000000';
 
-/** Of a request that waited for others: begins its preparation; nothing is done while they go on. */
+/** Begins the preparation of a request that waited for others. Does nothing while they continue. */
 export const startingOf =
   (engine: Planner, id: string): Revise =>
   async (client, batch) => {
@@ -66,7 +66,7 @@ export const startingOf =
     return instead(batch, prepare(id, preparation));
   };
 
-/** The batch, with the event that says whose it is as its last. */
+/** Appends to the batch the event that assigns it to its request. */
 export function withApplied({ events, statements, after }: PlannedBatch, id: string): RevisedBatch {
   const all = [...events, changeEvent('change.applied', id, {})];
   return { kind: 'revised', events: all, statements, after, also: [], change: id };
@@ -78,7 +78,7 @@ interface Preparable {
   warnings?: Warning[];
 }
 
-/** Begins, or begins again with what has turned out to be missing. @param apply of a proposal: once it is prepared */
+/** Begins the preparation, or repeats it with the missing parts. @param apply for a proposal: apply it once prepared */
 export function prepare(
   id: string,
   { steps, collections, warnings = [] }: Preparable,
@@ -97,11 +97,11 @@ export function prepare(
   };
 }
 
-/** What of the steps stands in the log. */
+/** Selects the properties of the steps that the log records. */
 export const shownSteps = (steps: readonly ChangeStep[]): ChangeStep[] =>
   steps.map(({ key, kind, collection, field, summary }) => ({ key, kind, collection, field, summary }));
 
-/** Events about a request in place of the change. */
+/** Replaces the change by events about a request. */
 export function instead(
   { before }: PlannedBatch,
   told: Pick<RevisedBatch, 'events' | 'also' | 'online'>,
@@ -109,7 +109,7 @@ export function instead(
   return { kind: 'revised', statements: [], after: before.state, ...told };
 }
 
-/** What would be prepared of a batch. */
+/** Returns what would be prepared for a batch. */
 export async function planned(
   engine: Planner,
   client: pg.ClientBase,
@@ -124,7 +124,7 @@ function asPlanned({ events, statements, after }: PlannedBatch): RevisedBatch {
   return { kind: 'revised', events, statements, after, also: [], online: true };
 }
 
-/** With why it can't be prepared. */
+/** The rejection with the reasons why it cannot be prepared. */
 export const refusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({
   kind: 'refused',
   problems,

@@ -1,4 +1,4 @@
-/** The steps of a preparation, one after the other: each is begun where whoever had it before has stopped. */
+/** Runs the steps of a preparation in order. Each continues where the previous process stopped. */
 import type pg from 'pg';
 import type { LockedSession } from '../../postgres/locked-session.js';
 import {
@@ -13,23 +13,23 @@ import type { PreparationEngine, StepProgress } from '../../projector/online/typ
 
 export interface RunningSteps {
   engine: PreparationEngine;
-  /** Of the change request. */
+  /** The id of the change request. */
   id: string;
   session: LockedSession;
   pool: pg.Pool;
   schema: string;
   /** Aborted when the request is withdrawn or this process stops. */
   signal: AbortSignal;
-  /** Told of each step that is done. */
+  /** Called after each finished step. */
   onStep?: (kind: string, milliseconds: number) => void;
 }
 
-/** The request is prepared no longer: it was withdrawn, or another process has it. */
+/** The request is not in preparation any more: it was withdrawn, or another process has taken it. */
 export class NotOursError extends Error {
   override readonly name = 'NotOursError';
 }
 
-/** @throws PreparationRefused; what a step throws; the signal's reason */
+/** @throws PreparationRefused, the error of a step, or the signal's reason */
 export async function runSteps(running: RunningSteps): Promise<KeptStep[]> {
   const { pool, id, signal, session } = running;
   for (const kept of await readSteps(pool, id)) {
@@ -43,7 +43,7 @@ export async function runSteps(running: RunningSteps): Promise<KeptStep[]> {
   return readSteps(pool, id);
 }
 
-/** Milliseconds between two looks at a step that runs. */
+/** Milliseconds between two progress checks of a running step. */
 const LOOK = 1_000;
 
 const NOTHING: StepProgress = { done: null, phase: null, waiting_for: [] };
@@ -83,7 +83,7 @@ async function observed(running: RunningSteps, { number, step, checkpoint }: Kep
   }
 }
 
-/** Looks again and again, one look at a time. What can't be seen now is seen the next time. */
+/** Repeats a progress check, one at a time. A failed check is repeated later. */
 function attend(look: () => Promise<void>): { end(): Promise<void> } {
   let running: Promise<void> = Promise.resolve();
   let busy = false;

@@ -1,6 +1,6 @@
 /**
- * Works on change requests, in whichever process is alive: each under a lock that belongs to a session of its own, so that
- * a process that dies leaves it to the others. What fails for now is tried again, with growing pauses.
+ * Executes change requests in any live process. A session lock protects each request, so other processes take it over
+ * if this one dies. Temporary failures are retried with growing pauses.
  */
 import { growingPause } from '../../kernel/growing-pause.js';
 import { isConnectionLoss } from '../../postgres/errors.js';
@@ -13,19 +13,21 @@ import { isAtRest } from '../../schema/change-requests/model.js';
 import { LostError, NotNowError, type Work, showPhase, workOn } from './work-on.js';
 
 export interface ChangeRunner {
-  /** There may be something new in the log. Cheap; call it after every commit. */
+  /** Signals that the log may have new events. Cheap, call it after every commit. */
   wake(): void;
-  /** Stops what runs, between two batches or by cancelling, and waits for the end of it: another process goes on. */
+  /**
+   * Stops running work between two batches or by cancelling it, and waits for its end. Another process continues it.
+   */
   stop(): Promise<void>;
 }
 
 export interface ChangeRunnerOptions extends Work {
-  /** For the sessions. */
+  /** For the sessions that hold the locks. */
   connection: ConnectionOptions;
-  /** The name of the database. */
+  /** The database name. */
   database: string;
   logger: Logger;
-  /** The database takes no changes now. */
+  /** True while the database is read-only. */
   readOnly?: () => boolean;
   /** See `OnRequest`. */
   tries?: number;
@@ -34,31 +36,31 @@ export interface ChangeRunnerOptions extends Work {
 }
 
 interface Pauses {
-  /** Between a wake and the look at what there is to do: a burst of commits is one look. */
+  /** Between a wake and the check for work, so that a burst of commits causes one check. */
   gather: number;
-  /** Before looking again while something is left: another process may have died over it. */
+  /** Before checking again while work is left, because another process may have died. */
   look: number;
-  /** The longest while something is scheduled: the clock may be set. */
+  /** The longest pause while a request is scheduled, because the clock may be set. */
   clock: number;
-  /** After the first failure of a request; doubled with each further one. */
+  /** After the first failure of a request. Each further failure doubles it. */
   retry: number;
-  /** The longest. */
+  /** The longest pause. */
   maximum: number;
 }
 
 const PAUSES: Pauses = { gather: 50, look: 2_000, clock: 5_000, retry: 500, maximum: 30_000 };
 
-/** Requests that one process works on at a time: each takes a session of the server. */
+/** Concurrent requests per process. Each uses a database session. */
 const AT_ONCE = 4;
 
-/** More, of those whose time has come: what is prepared may take hours, and they are not to wait for that. */
+/** Additional slots for due requests, which must not wait for a preparation of several hours. */
 const DUE_AT_ONCE = 2;
 
 interface Running {
   abort: AbortController;
   /** See `Unfinished`. */
   due: boolean;
-  /** What was prepared is being taken away: nothing but a stop interrupts that. */
+  /** True while prepared objects are being removed. Only a stop interrupts that. */
   cleaning: boolean;
   session?: LockedSession | undefined;
   ended: Promise<void>;
@@ -66,13 +68,13 @@ interface Running {
 
 interface Failed {
   count: number;
-  /** Not before (`performance.now`). */
+  /** Earliest start (`performance.now`). */
   until: number;
 }
 
 /**
- * Looks at nothing before the first `wake`, then also by itself while something is left to do. It never throws: what
- * fails is logged and tried again.
+ * Idle until the first `wake`. Afterwards it also checks on its own while work is left. It never throws: failures are
+ * logged and retried.
  */
 export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   const { pool, logger, readOnly = () => false } = options;
@@ -84,7 +86,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   let again = false;
   let stopped = false;
 
-  /** At most one timer: the earliest wins. */
+  /** There is at most one timer, and the earliest time wins. */
   const later = (milliseconds: number): void => {
     const at = performance.now() + milliseconds;
     if (stopped || (timer !== undefined && timer.at <= at)) return;
@@ -114,7 +116,8 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
 
   const look = async (): Promise<void> => {
     await Promise.all([...running].map(([id, run]) => interruptIfEnded(id, run)));
-    // Asked first: what becomes due between the two questions is found by the second, and forgotten the other way round.
+    // This query runs first. A request that becomes due between the two queries is then found by the second. In the
+    // other order it would be missed.
     const wait = await untilNextDue(pool);
     const unfinished = await unfinishedChanges(pool);
     const ids = new Set(unfinished.map(({ id }) => id));
@@ -124,7 +127,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     if (wait !== null) later(Math.min(Math.max(pauses.gather, wait), pauses.clock));
   };
 
-  /** Not before its pause is over. Those that find no place are looked at again when one is free. */
+  /** Starts no request before its pause is over. Requests without a free slot wait until one is released. */
   const beginInTime = ({ id, due }: Unfinished): void => {
     const wait = (failed.get(id)?.until ?? 0) - performance.now();
     if (wait > 0) later(wait);
@@ -136,7 +139,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     return running.size < AT_ONCE || (due && dueNow < DUE_AT_ONCE && running.size < AT_ONCE + DUE_AT_ONCE);
   };
 
-  /** It was withdrawn, here or by another process. */
+  /** This or another process withdrew it. */
   const interruptIfEnded = async (id: string, run: Running): Promise<void> => {
     if (run.abort.signal.aborted || run.cleaning) return;
     const request = await readChange(pool, id);
@@ -155,7 +158,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     running.set(id, run);
     run.ended = work(id, run).finally(() => {
       running.delete(id);
-      // An interrupted one is cleaned up.
+      // An interrupted request needs a cleanup.
       if (run.abort.signal.aborted) later(0);
     });
   };

@@ -1,4 +1,4 @@
-/** One request, from where it is as far as it goes: under its lock, so that one process at a time works on it. */
+/** Advances one request as far as possible, under its lock, so that only one process works on it. */
 import type pg from 'pg';
 import { keepDocuments, toDocument } from '../../log/documents.js';
 import type { LockedSession } from '../../postgres/locked-session.js';
@@ -38,29 +38,29 @@ export interface OnRequest extends Work {
   session: LockedSession;
   /** Aborted when it is withdrawn or this process stops. */
   signal: AbortSignal;
-  /** How often what was prepared may turn out not to be usable before the request fails. */
+  /** How often prepared objects may be unusable before the request fails. */
   tries?: number;
-  /** Told when nothing is done any more but taking away what was prepared. */
+  /** Called when only the removal of prepared objects is left. */
   onCleaning: () => void;
 }
 
-/** `waits`: for requests that have its tables. */
+/** `waits`: for requests that hold its tables. */
 export type Worked = 'ended' | 'waits';
 
-/** The moment refuses it: it is tried again. */
+/** A temporary condition prevents the work. It is retried. */
 export class NotNowError extends Error {
   override readonly name: string = 'NotNowError';
 }
 
-/** What was prepared could not be used: it is tried again with growing pauses. */
+/** Prepared objects are unusable. The preparation is retried with growing pauses. */
 export class LostError extends NotNowError {
   override readonly name = 'LostError';
 }
 
-/** Some seven minutes of pauses, and the work between them. */
+/** About seven minutes of pauses, plus the work between them. */
 const TRIES = 20;
 
-/** @throws NotNowError, the signal's reason, and what a step throws for now */
+/** @throws NotNowError, the signal's reason, and temporary errors of steps */
 export async function workOn(work: OnRequest): Promise<Worked> {
   for (;;) {
     const request = await readChange(work.pool, work.id);
@@ -71,7 +71,7 @@ export async function workOn(work: OnRequest): Promise<Worked> {
   }
 }
 
-/** @returns whether nothing can be done before another request is over */
+/** @returns true if it must wait for another request */
 async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean> {
   const { state, id } = request;
   if (waitsForPeople(request)) return true;
@@ -82,7 +82,7 @@ async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean
     if (steps !== undefined && state === 'prepared') await change(work, request, applyingOf(work.engine, id));
     return false;
   }
-  // Queued; or its steps aren't known here: the log came from another database.
+  // The request is queued, or the log came from another database that had the steps.
   return begun(work, request);
 }
 
@@ -92,16 +92,16 @@ async function begun(work: OnRequest, request: ChangeRequest): Promise<boolean> 
   return done?.events.length === 0;
 }
 
-/** It is prepared, and nobody has asked for more. */
+/** True if it is prepared and no further action was requested. */
 const waitsForPeople = ({ state, applicant }: ChangeRequest): boolean => state === 'prepared' && applicant === null;
 
-/** Decides the change that the request asks for, again. @returns undefined: the request failed */
+/** Decides the requested change again. @returns undefined if the request failed */
 async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<Done | undefined> {
   const { state } = request;
   const askedFor = await commandOf(work, request);
   if (!askedFor.ok) return fail(work, request, askedFor.problems);
   const { name, command, ...how } = askedFor.value;
-  // What can't be shown now is shown with the next try.
+  // If the display of the holders fails, the next attempt shows them.
   const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
   const outcome = await work.pipeline.execute(name, state === 'scheduled' ? onTime(request, command) : command, {
     cause: applicantsCause(request),
@@ -117,7 +117,7 @@ async function settled(work: OnRequest, request: ChangeRequest, outcome: Outcome
   if (outcome.kind === 'done') return outcome;
   const problems = outcome.kind === 'refused' ? outcome.problems : [];
   const [first] = problems;
-  // It is looked at again, as it is by now.
+  // The state of the request has changed, so it is read again.
   if (first?.code === 'INVALID_STATE') return undefined;
   if (isLost(first)) return prepareAgain(work, request, first);
   if (outcome.kind !== 'refused' || !isStorable(outcome) || isOfTheMoment(first)) return notNow(work, first);
@@ -130,11 +130,11 @@ async function notNow(work: OnRequest, problem: Problem | undefined): Promise<ne
   throw new NotNowError(problem?.message ?? 'refused');
 }
 
-/** Something of what was prepared. */
+/** The problem concerns prepared objects. */
 const isLost = (problem: Problem | undefined): problem is Problem =>
   problem?.details?.['sqlstate'] === PREPARATION_LOST;
 
-/** It is prepared again, as often as that helps. @throws LostError @returns undefined: the request failed */
+/** Repeats the preparation while tries are left. @throws LostError @returns undefined if the request failed */
 async function prepareAgain(work: OnRequest, request: ChangeRequest, problem: Problem): Promise<undefined> {
   const { engine, pool, schema, id, tries = TRIES } = work;
   const { collection: table } = problem;
@@ -161,12 +161,12 @@ const isOfTheMoment = (problem: Problem | undefined): boolean =>
   problem !== undefined &&
   (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) || problem.details?.['change'] !== undefined);
 
-/** Whose transactions keep it from being applied. */
+/** Shows whose transactions prevent the request from being applied. */
 function showWaiting({ pool, id }: OnRequest, problem: Problem | undefined): Promise<void> {
   return showPhase(pool, id, { phase: problem?.message ?? null, waiting_for: holdersIn(problem) });
 }
 
-/** Shows it with the step that is not done, or with the last one; without any, with the request. */
+/** Shows the phase with the unfinished step or the last one. Without steps it belongs to the request. */
 export async function showPhase(
   pool: pg.Pool,
   id: string,
@@ -194,7 +194,7 @@ function holdersIn(problem: Problem | undefined): Holder[] {
   });
 }
 
-/** Does what is not done of the steps. @returns undefined: it is not to be applied */
+/** Runs the unfinished steps. @returns undefined if it must not be applied */
 async function prepare(work: OnRequest, request: ChangeRequest): Promise<KeptStep[] | undefined> {
   try {
     return await runSteps(work);
@@ -211,11 +211,11 @@ async function notePrepared(work: OnRequest, request: ChangeRequest, steps: read
   await settled(work, request, await work.pipeline.record(revise, { cause: ownCause('prepare-change') }));
 }
 
-/** What was prepared is taken away afterwards. */
+/** Prepared objects are removed afterwards. */
 async function fail(work: OnRequest, request: ChangeRequest, problems: readonly Problem[]): Promise<undefined> {
   const document = await toDocument({ problems });
   const data = { code: problems[0]?.code ?? 'DATABASE_REFUSED', document: document.hash };
-  // What was rescheduled meanwhile has not failed yet.
+  // A request that was rescheduled meanwhile has not failed.
   const still = ({ schedule }: ChangeRequest): boolean => schedule?.position === request.schedule?.position;
   const revise = recordingOf(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
   const command = request.schedule === null ? 'prepare-change' : 'apply-change';
@@ -225,7 +225,7 @@ async function fail(work: OnRequest, request: ChangeRequest, problems: readonly 
   return undefined;
 }
 
-/** Whatever is still there goes; then nobody has to know of the request any more. */
+/** Removes all prepared objects. The request is then complete. */
 async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }: OnRequest): Promise<Worked> {
   onCleaning();
   await requireSchema(session.client, schema);
@@ -235,7 +235,10 @@ async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }
   return 'ended';
 }
 
-/** What was made is looked for there: nothing found in a schema that has another name for now is not nothing left. */
+/**
+ * The cleanup searches this schema. If the schema was renamed, an empty search result would not mean that nothing is
+ * left.
+ */
 async function requireSchema(client: pg.ClientBase, schema: string): Promise<void> {
   const { text, values } = schemaThere(schema);
   const { rows } = await client.query<{ there: boolean }>(text, values);

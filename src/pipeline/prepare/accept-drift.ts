@@ -1,4 +1,4 @@
-/** Accepting drift through the pipeline: the look at the catalog is part of the command's transaction. */
+/** Accepts drift. The catalog is read in the command's transaction. */
 import { type Acceptance, type NotAccepted, readAcceptance } from '../../projector/drift/accept.js';
 import type { Note } from '../../projector/adopt/note.js';
 import type { AcceptRequest } from '../../schema/operations/accept-request.js';
@@ -8,26 +8,26 @@ import type { Prepare } from '../types.js';
 
 /** What accepting did, or would do. */
 export interface AcceptanceReport {
-  /** Collections whose table is otherwise now, by name. */
+  /** Collections whose table has changed, by name. */
   changed: string[];
   /** Collections whose table was dropped by hand. */
   deleted: string[];
   renamed: { from: string; to: string }[];
-  /** Fields whose column has another name now: what the log knew of them went over. */
+  /** Fields whose column was renamed. Their metadata follows. */
   renamed_fields: { collection: string; from: string; to: string }[];
-  /** What stays a difference, and why. */
+  /** Differences that remain, with reasons. */
   not_accepted: NotAccepted[];
-  /** What of those tables stays in the database and is part of no snapshot. */
+  /** Unsupported objects of those tables. They stay in the database and in no snapshot. */
   not_represented: Note[];
 }
 
 export interface Accepting {
   command: Prepare<CommandOf<'accept-drift'>>;
-  /** Once the command was prepared. */
+  /** Available after the command was prepared. */
   report(): AcceptanceReport;
 }
 
-/** The command and, when it has been decided, what there is to say about it. */
+/** Returns the command and, once it is decided, its report. */
 export function accepting(request: AcceptRequest, schema: string): Accepting {
   let found: Acceptance | undefined;
   return {

@@ -1,4 +1,4 @@
-/** Adopting through the pipeline: the look at the catalog is part of the command's transaction. */
+/** Adopts tables. The catalog is read in the command's transaction. */
 import { type Adoption, readAdoption } from '../../projector/adopt/read.js';
 import type { Note, Refused } from '../../projector/adopt/note.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
@@ -11,19 +11,19 @@ export interface AdoptionReport {
   adopted: string[];
   /** Foreign keys that became relations. */
   relations: number;
-  /** Tables that stay as they are, and why; only where all were asked for. */
+  /** Tables that could not be adopted, with reasons. Only if all tables were requested. */
   refused: Refused[];
-  /** What stays in the database and is part of no snapshot. */
+  /** Unsupported objects. They stay in the database and in no snapshot. */
   not_represented: Note[];
 }
 
 export interface Adopting {
   command: Prepare<CommandOf<'adopt-tables'>>;
-  /** Once the command was prepared. */
+  /** Available after the command was prepared. */
   report(): AdoptionReport;
 }
 
-/** The command and, when it has been decided, what there is to say about it. */
+/** Returns the command and, once it is decided, its report. */
 export function adopting(request: AdoptRequest, schema: string): Adopting {
   let found: Adoption | undefined;
   return {

@@ -1,11 +1,11 @@
-/** An apply that brings things back: what the trash has is looked up again in the command's transaction. */
+/** Applies a diff that restores objects. The trash is read again in the command's transaction. */
 import type { Queryable } from '../../postgres/pool.js';
 import { findReturning } from '../../projector/trash/by-identity.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
 import type { Ask } from '../types.js';
 
-/** @param kept what the trash held when the request came in */
+/** @param kept what the trash contained when the request arrived */
 export function applying(
   command: CommandOf<'apply-diff'>,
   kept: readonly InTrash[],
@@ -14,7 +14,7 @@ export function applying(
   return async (client) => ({ ...command, kept: await stillInTrash(client, kept) });
 }
 
-/** Somebody may have been quicker. */
+/** Another process may have changed the trash meanwhile. */
 export async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
   const found = await findReturning(
     client,

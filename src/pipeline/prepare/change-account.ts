@@ -1,4 +1,4 @@
-/** Changing accounts: the rows and the events that record them, in one transaction. */
+/** Changes accounts: the rows and the events that record them, in one transaction. */
 import type pg from 'pg';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
 import { firstEvents, readAccounts, recordsAccounts } from '../../log/read-accounts.js';
@@ -7,14 +7,14 @@ import type { Cause, LogEvent } from '../../schema/model/events.js';
 import type { Pipeline, RequestContext, Revise } from '../types.js';
 
 /**
- * Writes to the tables of accounts in the transaction that appends the events. It is called again when that transaction
- * is repeated. It must not write before it refuses. No events: nothing changed, and nothing is written.
+ * Writes to the account tables in the transaction that appends the events. It is called again when the transaction is
+ * repeated, and must not write before it rejects. Without events nothing changed, and nothing is written.
  */
 export type AccountChange<T> = (client: pg.ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 
 export interface ChangingAccount<T> {
   revise: Revise;
-  /** Only after the change is done. */
+  /** Available only after the change is done. */
   value(): T;
 }
 
@@ -36,7 +36,7 @@ export function changingAccount<T>(change: AccountChange<T>): ChangingAccount<T>
   };
 }
 
-/** For callers without an answer to store. */
+/** For callers without a stored answer. */
 export async function changeAccount<T>(
   pipeline: Pick<Pipeline, 'record'>,
   change: AccountChange<T>,
@@ -58,8 +58,8 @@ const FIRST_START: Cause = {
 };
 
 /**
- * Creates the first admin of a database whose log records accounts that the database does not hold: it was restored
- * from a log. They are recorded as deleted. Undefined where the log records no account.
+ * Creates the first admin of a database that was restored from a log, which lacks the accounts that the log records.
+ * Those are recorded as deleted. Undefined if the log records no account.
  */
 export async function recordingFirstAdmin(
   pool: pg.Pool,

@@ -1,4 +1,4 @@
-/** A field that comes back as NOT NULL: rows that have no value for it are in the way. */
+/** Counts rows without a value for a restored NOT NULL field. */
 import { notNullNameOf } from '../../schema/model/constraint-names.js';
 import type pg from 'pg';
 import type { Problem } from '../../kernel/problem.js';
@@ -13,14 +13,14 @@ import { keyChange } from '../../schema/transition/fitting-trash.js';
 export interface Counting {
   options: { schema: string };
   command: CommandOf<'restore-field'>;
-  /** The table that it comes back to. */
+  /** The table that the field returns to. */
   now: CollectionNode;
 }
 
-/** Counting ends there. */
+/** Counting ends here. */
 const ENOUGH = 1_000;
 
-/** Counts before anything is done. @returns why PostgreSQL would refuse it, with what to leave away */
+/** Counts before any change. @returns why PostgreSQL would reject it, and which member to omit */
 export async function nullsInTheWay(client: pg.ClientBase, counting: Counting): Promise<Problem | undefined> {
   const { node, name, as = name, without, empty = false } = counting.command;
   const { collection } = counting.now.collection;
@@ -51,7 +51,7 @@ function nullsProblem(nulls: number, { name, key, empty }: Nulls): Problem {
   return { code: 'DATABASE_REFUSED', message, details: { offending, without: [key] } };
 }
 
-/** Where the table or its key was taken away by hand, the change itself is refused, and says where. */
+/** If the table or its key was removed by hand, the change itself is rejected with the location. */
 async function unlessGone(client: pg.ClientBase, count: () => Promise<number>): Promise<number> {
   await client.query('SAVEPOINT counting');
   try {
@@ -67,7 +67,7 @@ async function unlessGone(client: pg.ClientBase, count: () => Promise<number>): 
 }
 
 async function countNulls(client: pg.ClientBase, { options, command, now }: Counting): Promise<number> {
-  // The command is refused for another reason.
+  // The command is rejected for another reason.
   if (keyChange(command.node, now) !== null) return 0;
   const { collection } = now.collection;
   const kept = {

@@ -1,4 +1,4 @@
-/** Purging through the pipeline: what is in the trash is looked up in the command's transaction. */
+/** Purges trash entries. The trash is read in the command's transaction. */
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
 import { keptDeletions } from '../../projector/trash/kept-deletions.js';
@@ -8,7 +8,7 @@ import type { Prepare } from '../types.js';
 
 type Purge = Prepare<CommandOf<'purge-trash'>>;
 
-/** What a position left. The command throws ProblemError NOT_FOUND where that is gone already. */
+/** Purges the entry of a position. The command throws ProblemError NOT_FOUND if it no longer exists. */
 export const purging =
   (position: number): Purge =>
   async (client) => {
@@ -20,8 +20,8 @@ export const purging =
   };
 
 /**
- * The entry that has been kept for the longest time, if that is long enough. Another process may have been quicker.
- * @param onFound called with its position before the log is asked
+ * Purges the oldest entry if its time is over. Another process may have purged it first.
+ * @param onFound called with its position before the log is read
  */
 export const purgingExpired =
   (except: readonly number[], onFound: (position: number) => void): Purge =>
@@ -35,9 +35,9 @@ export const purgingExpired =
   };
 
 /**
- * The list of the trash can be changed by hand, and a purge cannot be taken back: so the log is read first.
- * @param mustBeExpired the time that the log says must be over
- * @returns why the entry must not be purged; null: the log says the same
+ * Someone can edit the list of the trash by hand, and a purge is final. Therefore the log is checked first.
+ * @param mustBeExpired requires that the retention period in the log is over
+ * @returns why the entry must not be purged. Null if the log agrees.
  */
 async function disagreement(client: pg.ClientBase, entry: TrashEntry, mustBeExpired = false): Promise<Problem | null> {
   const { position, kind, collection, field } = entry;

@@ -1,4 +1,4 @@
-/** Restoring a table through the pipeline. */
+/** Restores a deleted table. */
 import type { TrashEntry } from '../../projector/trash/list.js';
 import type { RestoreRequest } from '../../schema/operations/restore-collection.js';
 import type { CommandOf } from '../../schema/operations/index.js';
@@ -7,7 +7,7 @@ import type { Prepare } from '../types.js';
 
 type Command = CommandOf<'restore-collection'>;
 
-/** @returns what makes the command, once it is known whether its table is there */
+/** @returns the function that creates the command once the table was found */
 export async function restoringCollection(
   options: RestoreOptions,
   entry: TrashEntry,

@@ -1,6 +1,7 @@
 /**
- * What a restoration goes by, for tables and fields alike: the trash's entry, or where a database was made from its log, and
- * has nothing of it, what the log says. The past is folded before, for it stands still; the trash is looked into under the lock.
+ * Finds the source of a restoration for tables and fields. It is the entry of the trash, or the log if the database was
+ * created from its log. The past never changes, so it is folded before the lock is taken. The trash is read under the
+ * lock.
  */
 import { type Problem, ProblemError } from '../../kernel/problem.js';
 import type { Point } from '../../log/fold.js';
@@ -13,11 +14,11 @@ import type { Prepare } from '../types.js';
 
 export interface RestoreOptions {
   pool: Queryable;
-  /** The schema after the event at a position. */
+  /** Returns the schema after the event at a position. */
   at(position: number): Promise<Point>;
 }
 
-/** @throws ProblemError NOT_FOUND where neither the trash has anything of the position nor the log says that it should */
+/** @throws ProblemError NOT_FOUND if neither the trash nor the log has an entry for the position */
 export async function findEntry({ pool, at }: RestoreOptions, position: number): Promise<TrashEntry> {
   const entry = await findInTrash(pool, position);
   if (entry !== undefined) return entry;
@@ -29,7 +30,7 @@ export async function findEntry({ pool, at }: RestoreOptions, position: number):
   return { ...said, identity, rows: null, bytes: null };
 }
 
-/** The schema before the batch that put an entry into the trash. */
+/** Returns the schema before the batch that put an entry into the trash. */
 export async function schemaBefore({ pool, at }: RestoreOptions, { batch }: TrashEntry): Promise<Point> {
   const { rows } = await pool.query<{ first: number }>(
     `SELECT pg_catalog.min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
@@ -39,14 +40,14 @@ export async function schemaBefore({ pool, at }: RestoreOptions, { batch }: Tras
   return at(first - 1);
 }
 
-/** The command, once it is sure what of the entry is there. */
+/** Creates the command after checking what still exists of the entry. */
 export const stillThere =
   <C extends { empty?: boolean }>(entry: TrashEntry, command: C): Prepare<C> =>
   async (client) => {
     const { position, batch } = entry;
     const now = await findInTrash(client, position);
     const [said] = now === undefined ? await keptDeletions(client, [position]) : [now];
-    // Another one: the log was replaced meanwhile.
+    // The log was replaced meanwhile, so this is another entry.
     if (said?.batch !== batch) throw new ProblemError(await notInTrash(client, position));
     if (await isKept(client, entry)) return command;
     if (now !== undefined) throw new ProblemError(dropped(entry));

@@ -1,4 +1,4 @@
-/** Restoring a field through the pipeline: that its values are there, and its table, is looked into under the lock. */
+/** Restores a field. Its values and its table are checked under the lock. */
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
 import { findReturning } from '../../projector/trash/by-identity.js';
@@ -22,7 +22,7 @@ export interface RestoreFieldOptions extends RestoreOptions {
   onNulls?: ((problem: Problem) => void) | null;
 }
 
-/** @returns what makes the command, once it is known whether its values are there */
+/** @returns the function that creates the command once the values were found */
 export async function restoringField(
   options: RestoreFieldOptions,
   entry: TrashEntry,
@@ -33,7 +33,7 @@ export async function restoringField(
   const { state: before } = await schemaBefore(options, entry);
   const { state: then } = await options.at(position - 1);
   const node = then.collections.get(collection) as CollectionNode;
-  // It may have come back, and gone again, in one batch.
+  // One batch may have restored and deleted it again.
   const past = holds(before, node.identities.collection) ? before : then;
   const command = { position, identity, collection, name: field ?? '', past, node, ...request };
   return async (client, state) => {

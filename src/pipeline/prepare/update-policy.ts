@@ -1,13 +1,15 @@
-/** Setting the policy: one event that says all of it. */
+/** Sets the policy. One event contains the whole policy. */
 import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type Policy, policyUpdated } from '../../schema/policy/index.js';
 import type { Revise } from '../types.js';
 
-/** The name of the command, in the log. */
+/** The name of the command in the log. */
 export const UPDATE_POLICY = 'update-policy';
 
-/** Nothing is appended where it is the same. @param expects the policy that the caller believes to be current, if any */
+/**
+ * Appends nothing if the policy is unchanged. @param expects the policy that the caller believes to be current, if any
+ */
 export const updatingPolicy =
   (policy: Policy, expects: (now: Policy) => boolean): Revise =>
   (_client, { policy: now, before }) => {

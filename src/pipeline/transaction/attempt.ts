@@ -27,7 +27,7 @@ export interface Attempt extends Try {
   job: Job;
 }
 
-/** @throws CommitInDoubt, LockedError; StaleConnectionError when the connection was lost before the COMMIT was sent */
+/** @throws CommitInDoubt, LockedError, or StaleConnectionError if the connection was lost before COMMIT was sent */
 export async function attempt(attempting: Attempt): Promise<Outcome> {
   return run(attempting).catch(notCommitted);
 }
@@ -59,14 +59,14 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   return carryOut(client, { options, request: told, begun, waits: at, ...decided, events });
 }
 
-/** The tables that it deletes and keeps, as far as that is known before it is decided. */
+/** The deleted tables that go to the trash, as far as that is known before the decision. */
 function keptBy({ deletes = [], request }: Job, { keep, store }: PipelineOptions): readonly string[] {
   if (keep.deleted === 0 || request.purge === true || request.plansOnly === true) return [];
   const { collections } = store.point().state;
   return deletes.filter((name) => collections.has(name));
 }
 
-/** What was known and done for all that stays with the events. */
+/** Records acknowledged findings in the events. */
 const withAcknowledged = (cause: Cause, acknowledged: readonly Acknowledgement[]): Cause =>
   acknowledged.length === 0
     ? cause
@@ -80,7 +80,8 @@ async function carryOut(client: pg.ClientBase, deciding: Omit<Preparing, 'change
   const { options, request, begun, waits, events, after, statements } = deciding;
   const { point } = begun;
   const preparing = { ...deciding, changes: await changesBefore(client, events) };
-  // PostgreSQL works on the DDL while rows and hashes are computed here; the rest follows in one flight.
+  // PostgreSQL runs the DDL while this process computes rows and hashes. The remaining statements are sent in one
+  // flight.
   const keeps = request.idempotency !== undefined;
   const running = runStatements(
     client,
@@ -95,7 +96,7 @@ async function carryOut(client: pg.ClientBase, deciding: Omit<Preparing, 'change
   return finishDone(client, options, batch);
 }
 
-/** With the pool and the schema that the pipeline works on. */
+/** Adds the pool and the schema of the pipeline. */
 export function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {
   return { ...batch, pool, schema: place.schema };
 }
@@ -105,7 +106,7 @@ interface Preparing extends DecidedBatch {
   request: RequestContext;
   begun: Begun;
   waits: Projection['waits'];
-  /** The change requests that the events are about, before them. */
+  /** The change requests that the events are about, before the events. */
   changes: ReadonlyMap<string, ChangeRequest>;
 }
 
@@ -113,7 +114,7 @@ function metadataOf({ begun: { point }, events, after }: Preparing): Iterable<Pa
   return metadataStatements(point.state, after, collectionsChanged(events));
 }
 
-/** Everything of a batch but what is streamed. */
+/** Prepares everything of a batch except streamed rows. */
 async function prepare(preparing: Preparing): Promise<Batch> {
   const { options, request, begun, events, after, also, changes } = preparing;
   const { backend, timeline, base, point } = begun;

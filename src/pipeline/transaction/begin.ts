@@ -1,4 +1,4 @@
-/** The transaction that a command runs in: its start, and how it catches up with the log. */
+/** Begins the transaction of a command and reads the events that this process lacks. */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
 import { ProblemError } from '../../kernel/problem.js';
@@ -34,47 +34,47 @@ import { LogBusyError } from '../lock-conflict.js';
 import { own } from '../../postgres/own-tables.js';
 import type { PipelineOptions } from '../types.js';
 
-/** Events that the first flight brings along. A process is rarely more than a few behind. */
+/** Events that the first flight returns. A process rarely lacks more. */
 const FIRST_PAGE = 200;
 
 export interface Begun {
-  /** What of the server runs the transaction, and the server's timeline. */
+  /** The server process of the transaction, and the server's timeline. */
   backend: Backend;
   timeline: number | null;
-  /** What this process had folded before. */
+  /** The state that this process had folded before. */
   base: Point;
-  /** Exactly the log's head, as long as the transaction holds its lock. */
+  /** The head of the log. It cannot change while the transaction holds the log lock. */
   point: Point;
-  /** Whose tables nothing but their change request may change. */
+  /** Tables that only their change request may change. */
   held: Held[];
-  /** At the log's head: that of another process's last word. */
+  /** The policy at the head of the log, which another process may have set. */
   policy: Policy;
-  /** The rows of the caller's own question. */
+  /** Rows of the caller's own query. */
   found: Record<string, unknown>[];
-  /** What the trash has to know of the tables that are to be deleted. */
+  /** What the trash must know about the tables to be deleted. */
   glance: TrashGlance;
 }
 
 export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'> {
-  /** Asked in the same flight, once the lock is held. */
+  /** A query that runs in the same flight, after the lock was granted. */
   question?: Parameterised;
-  /** Tables that are to be deleted, and kept. */
+  /** Deleted tables that go to the trash. */
   keeps?: readonly string[];
-  /** Set when the work may have to be rolled back while the transaction goes on. */
+  /** Set if the work may be rolled back while the transaction continues. */
   savepoint?: boolean;
-  /** Nothing is written: others write meanwhile, and all that is read is of one moment. */
+  /** Reads only, without the log lock, in one snapshot. */
   unlocked?: boolean;
-  /** The log may be another one than was seen: nothing that rests on it is written. */
+  /** Runs also on a diverged log. Nothing that depends on the log is written. */
   evenDiverged?: boolean;
 }
 
-/** The name of the savepoint that `Begin.savepoint` sets. */
+/** The savepoint of `Begin.savepoint`. */
 export const SAVEPOINT = 'command';
 
 /**
- * BEGIN, limits, the log's lock, the events we lack and the caller's question, in one flight. Each statement sees what
- * is committed when it runs, so what comes after the lock sees everything that was written under it.
- * @throws LogBusyError, StaleConnectionError; ProblemError UNAVAILABLE where the managed schema is gone
+ * Sends BEGIN, the limits, the log lock, the missing events and the caller's query in one flight. Each statement sees
+ * what is committed when it runs, so statements after the lock see everything written under it.
+ * @throws LogBusyError, StaleConnectionError, or ProblemError UNAVAILABLE if the managed schema is missing
  */
 export async function begin(client: pg.ClientBase, options: PipelineOptions, how: Begin): Promise<Begun> {
   const { store } = options;
@@ -114,7 +114,7 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
       : { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
     tableLimits: writeLimits({ lock: how.tableWait, statement }),
     release: REFUSE_OLDER_RELEASE,
-    // What doesn't change it may go on, and say what is missing.
+    // Commands that do not change the schema may continue and report what is missing.
     place: how.evenDiverged === true ? undefined : schemaThere(options.place.schema),
     check: { text: CHECK_QUERY },
     events: {
@@ -130,14 +130,14 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
 }
 
 /**
- * The connection was gone before anything was done on it. A restart of the server leaves a pool full of such
- * connections, and the same on another one is as good as new.
+ * The connection was lost before any work. A server restart leaves a pool full of such connections. The work is
+ * repeated on a new one.
  */
 export class StaleConnectionError extends Error {
   override readonly name = 'StaleConnectionError';
 }
 
-/** A standby, or a primary that was deposed: another connection leads to the one in its place. */
+/** A standby or a deposed primary answered. A new connection reaches the present primary. */
 function admit(check: CheckRow, { watch }: PipelineOptions): void {
   if (check.timeline === null) throw new StaleConnectionError('the server is a standby', { cause: notWritable() });
   try {
@@ -149,7 +149,7 @@ function admit(check: CheckRow, { watch }: PipelineOptions): void {
 
 const notWritable = () => new ReadOnlyServerError('the server accepts no changes');
 
-/** What was lost with its connection was never there, and is tried again; after a COMMIT it is another error. */
+/** Work lost with its connection was not committed and is retried. After COMMIT another error applies. */
 export function notCommitted(error: unknown): never {
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was lost', { cause: error });
   throw error;
@@ -158,13 +158,13 @@ export function notCommitted(error: unknown): never {
 function notBegun(error: unknown): never {
   if (error instanceof ExchangeError && error.at === 'logLock' && isLocked(error)) throw new LogBusyError();
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was gone', { cause: error });
-  // It was the primary when the connection was made.
+  // The server was the primary when the connection was made.
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction)
     throw new StaleConnectionError('the server accepts no changes', { cause: notWritable() });
   throw error;
 }
 
-/** A statement that passes over what is gone already would find nothing of all that has only got another name. */
+/** Statements with IF EXISTS would silently find nothing if the schema was renamed. */
 function refuseWithoutSchema(rows: Begun['found'] | undefined, { place }: PipelineOptions): void {
   if (rows?.[0]?.['there'] === false)
     throw new ProblemError(unavailable(`${lostSchema(place.schema)} Nothing was written.`));
@@ -182,7 +182,7 @@ function refuseDiverged(row: CheckRow, from: Point): void {
   if (check.forgotten !== null || check.pending !== null) throw new DivergedError(from);
 }
 
-/** What this process remembers is written down before it is forgotten. */
+/** Divergences known to this process are recorded before it discards its state. */
 async function lookInto(row: CheckRow, { options, from }: { options: PipelineOptions; from: Point }): Promise<void> {
   const check = toHeadCheck(row);
   if (await options.watch?.examine(check, from.head)) throw new DivergedError(from);

@@ -1,11 +1,11 @@
-/** How far the projections that are written with their events have come. */
+/** Updates the checkpoints of projections that are written together with their events. */
 import type { LogHead } from '../../log/head.js';
 import { logChannel } from '../../postgres/advisory.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
 import type { PipelineOptions } from '../types.js';
 
-/** The checkpoints at a new head, and the NOTIFY for every listener. */
+/** The checkpoints at a new head, and the NOTIFY for all listeners. */
 export function checkpoints({ position, hash }: LogHead, { place }: Pick<PipelineOptions, 'place'>): Parameterised[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** Finding out the outcome of a commit in doubt. */
+/** Determines the outcome of a commit in doubt. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { NotInTimeError, inTime } from '../../kernel/in-time.js';
@@ -15,42 +15,44 @@ import { own } from '../../postgres/own-tables.js';
 import { sendNamed } from '../../postgres/named-batch.js';
 import type { PipelineOptions } from '../types.js';
 
-/** A transaction whose COMMIT was sent and never answered. */
+/** A transaction whose COMMIT was sent but not answered. */
 export interface Unanswered {
-  /** Its batch. */
   batch: string;
-  /** What of the server ran it. */
+  /** The server process that ran it. */
   backend: Backend;
-  /** The server's timeline then: another one's processes are others. */
+  /** The server's timeline at that time. Process ids of another timeline belong to other processes. */
   timeline: number | null;
 }
 
-/** Milliseconds before each look. */
+/** Milliseconds before each check. */
 const LOOKS = [0, 100, 500, 1_000, 2_000, 4_000];
 
-/** Milliseconds after which there are no further looks: the caller is waiting. At least the second, whatever its deadline. */
+/**
+ * Milliseconds after which no further check starts, because the caller is waiting. At least two checks run, whatever
+ * the deadline.
+ */
 const ENOUGH = 6_000;
 const LEAST = 1_000;
 
-/** Milliseconds that a look waits for the lock, at most; and where little time is left. */
+/** Milliseconds that a check waits for the lock. Less if little time is left. */
 const PATIENCE = 2_000;
 const SHORT_PATIENCE = 300;
 
-/** Milliseconds that an answer may be on its way. */
+/** Milliseconds to wait for an answer. */
 const LIMIT = 3_000;
 
 export interface LookOptions {
-  /** When the caller's time to wait is over (`performance.now`). */
+  /** When the caller gives up waiting (`performance.now`). */
   deadline?: number;
-  /** Milliseconds before each look. */
+  /** Milliseconds before each check. */
   looks?: readonly number[];
 }
 
 /**
- * Whether a batch is in the log. Its transaction may still be running in a server process that hasn't noticed our
- * absence; it holds the log's lock, so with the lock in our hands it has ended one way or the other. Where it doesn't
- * end by itself it is terminated: it would block every change. After a failover the new primary's log decides.
- * @returns undefined when it can't be found out
+ * Determines whether a batch is in the log. A server process that has not noticed the lost connection may still run the
+ * transaction. It holds the log lock, so once we get the lock, the transaction has ended. If it does not end, it is
+ * terminated, because it would block every change. After a failover the log of the new primary decides.
+ * @returns undefined if the outcome cannot be determined
  */
 export async function isCommitted(
   lost: Unanswered,
@@ -64,7 +66,7 @@ export async function isCommitted(
     await sleep(delay);
     const limit = Math.max(1, Math.min(LIMIT, end - performance.now()));
     try {
-      // Not through the pool: a network that swallows one connection has swallowed its others as well.
+      // Uses a new connection, because a network failure that broke one connection of the pool usually breaks all.
       return await withOwnClient(options.pool, limit, (client) => look(client, lost, { options, limit }));
     } catch (error) {
       const { message } = error as Error;
@@ -108,7 +110,7 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
   }
 }
 
-/** Ends the lost transaction's process, and only while it is that transaction which holds the lock. */
+/** Terminates the process of the lost transaction, but only while that transaction holds the lock. */
 async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, key: string): Promise<void> {
   const statement = {
     text: `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
@@ -120,14 +122,14 @@ async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, k
   await sendBatch(client, [{ text: 'ROLLBACK' }, statement]);
 }
 
-/** Commits of this process whose outcome couldn't be found out. No command does anything before it is known. */
+/** Commits of this process with an unknown outcome. All commands wait until it is known. */
 export interface CommitsInDoubt {
   add(lost: Unanswered): void;
-  /** Looks them up, until the deadline (`performance.now`). @returns why nothing can be done yet, or null */
+  /** Resolves them until the deadline (`performance.now`). @returns why no command can run yet, or null */
   resolve(deadline: number): Promise<Problem | null>;
 }
 
-/** They are known to this process alone, and forgotten when it ends. */
+/** Only this process knows them, and they are lost when it ends. */
 export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
   const { logger } = options;
   const left = new Set<Unanswered>();
@@ -162,7 +164,7 @@ function earlierUnknown(): Problem {
   );
 }
 
-/** UNAVAILABLE. @param hasKey whether the request had an Idempotency-Key, so that it may safely be sent again */
+/** UNAVAILABLE. @param hasKey true if the request had an Idempotency-Key, so that it can safely be repeated */
 export function outcomeUnknown(hasKey: boolean): Problem {
   const advice = hasKey
     ? 'Send the request again with the same Idempotency-Key: it is done once at most.'

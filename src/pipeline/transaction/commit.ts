@@ -1,16 +1,16 @@
-/** The end of a command's transaction. */
+/** Ends the transaction of a command. */
 import type pg from 'pg';
 import { isConnectionLoss } from '../../postgres/errors.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import { watchReplication } from '../../postgres/synchronous.js';
 
-/** The connection was lost after the COMMIT may have been sent, or the commit isn't known to last. */
+/** The connection was lost after COMMIT may have been sent, or the commit may not be durable. */
 export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError';
 }
 
 /**
- * Sends the last statements with the COMMIT behind them, as one flight: after an error the server doesn't reach it.
+ * Sends the last statements and COMMIT in one flight. After an error the server does not reach COMMIT.
  * @throws UnknownOutcomeError
  */
 export async function commit(client: pg.ClientBase, statements: readonly Parameterised[]): Promise<void> {
@@ -18,7 +18,7 @@ export async function commit(client: pg.ClientBase, statements: readonly Paramet
   try {
     const results = await sendBatch(client, [...statements, { text: 'COMMIT' }]);
     if (replication.broken()) throw new UnknownOutcomeError('the wait for the synchronous standby was broken off');
-    // A transaction that had failed before would be answered ROLLBACK, and without an error.
+    // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
     if (results.at(-1)?.command !== 'COMMIT') throw new Error(`COMMIT was answered ${results.at(-1)?.command}`);
   } catch (error) {
     if (isConnectionLoss(error))

@@ -1,4 +1,4 @@
-/** From a command to its events, judged against the state at the head of the log. */
+/** Decides the events of a command against the state at the head of the log. */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -15,19 +15,19 @@ import type { Enforcing } from './enforce-policy.js';
 import { heldProblems } from './held-collections.js';
 import { CommandRefused, type Job, type PipelineOptions, type Refusal, type RevisedBatch } from '../types.js';
 
-/** A batch as it is carried out. */
+/** A batch that is ready to be executed. */
 export interface DecidedBatch {
   kind: 'decided';
-  /** None: nothing is to be done. */
+  /** Empty if there is nothing to do. */
   events: LogEvent[];
   statements: Statement[];
-  /** The state that they lead to. */
+  /** The resulting state. */
   after: State;
-  /** What else is written. */
+  /** Further statements. */
   also: readonly Parameterised[];
-  /** What the events can't say of themselves. */
+  /** Warnings that do not follow from the events. */
   warnings: Warning[];
-  /** As it was planned, and what became of it: what the policy is asked about. */
+  /** The planned and the revised batch, for the policy. */
   judging: Pick<Enforcing, 'planned' | 'revised'>;
 }
 
@@ -38,7 +38,7 @@ interface Deciding {
   waits: Keeping['waits'];
 }
 
-/** Decides, plans, and hears what a change request makes of it. */
+/** Decides and plans the command, and lets a change request revise the batch. */
 export async function decideBatch(client: pg.ClientBase, deciding: Deciding): Promise<DecidedBatch | Refusal> {
   return decideAndPlan(client, deciding).catch((error: unknown): Refusal => {
     if (error instanceof CommandRefused) return { kind: 'refused', problems: [...error.problems] };
@@ -97,7 +97,7 @@ async function decideEvents(
   return kept.kind === 'refused' ? kept : { ...kept, kind: 'decided' };
 }
 
-/** A job whose command is known only now: what it says is read under the lock. */
+/** A job whose command is read under the lock. */
 async function preparedJob(client: pg.ClientBase, job: Job, state: State): Promise<Job> {
   return job.prepare === undefined ? job : { ...job, decide: await job.prepare(client, state) };
 }

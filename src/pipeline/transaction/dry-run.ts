@@ -1,4 +1,4 @@
-/** A command without its effect: the same transaction up to the DDL, rolled back. */
+/** Runs a command up to the DDL and rolls it back. */
 import type pg from 'pg';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -17,7 +17,7 @@ import { runStatements } from './run-ddl.js';
 import type { Preparation } from '../../projector/online/types.js';
 import type { DryRun, RequestContext } from '../types.js';
 
-/** The same up to the DDL; everything is rolled back. */
+/** Runs the command up to the DDL and rolls everything back. */
 export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
   const { client } = at;
   const plansOnly = job.request.plansOnly === true;
@@ -32,7 +32,7 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const against = await objectionsTo(client, decided, { request: job.request, preparation });
   if (against.length > 0) return rollback(client, { kind: 'refused', problems: against });
   const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
-  // What is to be prepared would take long, and lock for as long.
+  // Steps to be prepared would run and hold locks for a long time, so they are not run.
   const isPrepared = preparation?.kind === 'steps';
   const run = () => runStatements(client, projectionOf(options, batch));
   const problems = isPrepared || plansOnly ? null : await run();
@@ -41,7 +41,10 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   return rollback(client, isPrepared && plan.kind === 'planned' ? { ...plan, preparation } : plan);
 }
 
-/** It can't be prepared, or what is said to be known isn't found in it. The policy stops no dry run. */
+/**
+ * Returns the problems of preparation and of acknowledgements that match no finding. The policy does not reject dry
+ * runs.
+ */
 async function objectionsTo(
   client: pg.ClientBase,
   { judging: { planned }, warnings }: DecidedBatch,
@@ -69,7 +72,9 @@ interface TriedBatch {
   warnings: Warning[];
 }
 
-/** What PostgreSQL says of the statements belongs into the plan; what it says of the moment refuses the dry run. */
+/**
+ * PostgreSQL errors about the statements are part of the plan. Errors about temporary conditions reject the dry run.
+ */
 function planned({ point, problems, plansOnly, ...batch }: TriedBatch): DryRun {
   const refusal = problems?.[0];
   if (problems !== null && !isStorable({ kind: 'refused', problems })) return { kind: 'refused', problems };

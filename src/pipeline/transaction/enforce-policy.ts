@@ -1,6 +1,6 @@
 /**
- * What the policy stops of a batch. The one place where it is asked, whatever brought the batch about: the events are decided
- * and known, nothing of them is done, and the log's lock is held, so that the policy is the one that the batch will stand after.
+ * Enforces the policy on a batch, in one function for all sources of batches. The events are decided, nothing has been
+ * executed, and the log lock is held. So the policy cannot change before the batch is appended.
  */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -33,14 +33,14 @@ import type { Acknowledgements, PlannedBatch, Refusal, RevisedBatch } from '../t
 export interface Enforcing {
   planned: PlannedBatch;
   revised: RevisedBatch;
-  /** What was noticed of it beside the rules. */
+  /** Warnings in addition to the rules. */
   warnings: readonly Warning[];
   acknowledges: Acknowledgements | undefined;
 }
 
 /**
- * `acknowledged`: what of it was known, and the policy wants to be; it is kept in the events. `approved`: what an approval
- * in the batch is given to see.
+ * `acknowledged`: acknowledged findings that the policy requires, recorded in the events. `approved`: the view that an
+ * approval in the batch refers to.
  */
 export type Admission =
   { kind: 'admitted'; acknowledged: Acknowledgement[]; approved?: Pick<ApprovedView, 'findings' | 'kept'> } | Refusal;
@@ -48,8 +48,8 @@ export type Admission =
 const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
 
 /**
- * Refuses what the policy stops, and what was said to be known and isn't found in the batch; 100 problems at most. A
- * batch that changes no schema, now or later, has nothing to stop.
+ * Rejects what the policy blocks, and acknowledgements that match no finding. Returns at most 100 problems. A batch
+ * that never changes the schema is not checked.
  */
 export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
   const { planned, revised, acknowledges } = enforcing;
@@ -77,7 +77,7 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
   return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
-/** What there is to see of a plan that somebody approves. Nothing of it is stopped before it is applied. */
+/** Returns what an approver sees of a plan. The policy blocks nothing of it before it is applied. */
 async function approving(client: pg.ClientBase, enforcing: Enforcing, online: boolean): Promise<Admission> {
   const { planned, warnings } = enforcing;
   const { policy, before, events } = planned;
@@ -90,13 +90,13 @@ async function approving(client: pg.ClientBase, enforcing: Enforcing, online: bo
   return { kind: 'admitted', acknowledged: [], approved: { findings, kept: [...keptBy(events)].sort(byName) } };
 }
 
-/** Locations of what the events delete and the trash keeps. */
+/** Locations that the events delete and the trash keeps. */
 const keptBy = (events: readonly LogEvent[]): ReadonlySet<string> =>
   new Set(
     events.flatMap((event) => (isDeletion(event) && event.data.kept_until !== undefined ? [placeText(event)] : [])),
   );
 
-/** Of what is only tried or proposed: nothing of it is stopped, and what is said to be known has to be found in it. */
+/** For dry runs and proposals: the policy blocks nothing, but acknowledgements must match findings. */
 async function admittedUnjudged(
   client: pg.ClientBase,
   { planned, revised: { online = false }, acknowledges, warnings }: Enforcing,
@@ -105,15 +105,15 @@ async function admittedUnjudged(
   return problems.length === 0 ? ADMITTED : { kind: 'refused', problems };
 }
 
-/** Of a plan, and how it is looked at. */
+/** A plan, and how it would be run. */
 export interface Acknowledging extends Pick<Enforcing, 'planned' | 'warnings' | 'acknowledges'> {
-  /** It would be prepared first. */
+  /** True if it would be prepared first. */
   online?: boolean;
-  /** Nothing but the plan was looked at: not what tables leave behind when they go. */
+  /** True if only the plan is known, not the remaining tables of the trash. */
   plansOnly?: boolean;
 }
 
-/** What is said to be known and isn't found in a plan: somebody has read another one. */
+/** Returns acknowledgements that match no finding of a plan, because their author read another one. */
 export async function misacknowledged(
   client: pg.ClientBase,
   { planned, acknowledges, warnings, online = false, plansOnly = false }: Acknowledging,
@@ -137,7 +137,7 @@ interface Looking {
   plan: Plan;
 }
 
-/** By the rules, and beside them. */
+/** Returns the findings of the rules, and the others. */
 async function foundIn(client: pg.ClientBase, { planned, batch, warnings, plan }: Looking): Promise<Finding[]> {
   const found = await planFindings(client, planned.schema, plan, { patient: true });
   const noticed = [...warnings, ...(await mentions(client, planned, batch))];
@@ -153,7 +153,10 @@ interface JudgedBatch {
   online: boolean;
 }
 
-/** What changes the schema, now, when it is prepared or at its time; undefined: nothing does, as when a request is only opened. */
+/**
+ * Returns the schema change to be judged: now, at its preparation or at its time. Undefined if there is none, as when a
+ * request is only opened.
+ */
 function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch | undefined {
   const { events, statements, after, online = false } = revised;
   if (events.some(changesSchema)) return { events, statements, after, online };
@@ -161,14 +164,14 @@ function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch
   return events.some(begins) ? { ...planned, online: true } : undefined;
 }
 
-/** What is prepared is judged before it is: applications notice it from the first step on. */
+/** A preparation is judged before it begins, because applications notice its first step. */
 const begins = (event: LogEvent): boolean =>
   event.type === 'change.preparing' ||
   (event.type === 'change.opened' && event.data.online && event.data.proposal === undefined);
 
 const NAMES = 'NAME_STILL_USED';
 
-/** Asked of functions in the database only where the policy wants to know. */
+/** Queries database functions only if the policy needs them. */
 async function mentions(
   client: pg.ClientBase,
   { policy, before }: PlannedBatch,
@@ -179,15 +182,15 @@ async function mentions(
 }
 
 interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
-  /** Acknowledgements by what they are of. */
+  /** Acknowledgements by finding. */
   said: ReadonlyMap<string, Acknowledgement & { index: number }>;
   names: NamesBefore;
-  /** Of the batch that is judged. */
+  /** The judged batch. */
   events: readonly LogEvent[];
 }
 
 interface Weighed {
-  /** The strictest first. */
+  /** Strictest first. */
   stopped: Stopped[];
   known: { found: ReadonlySet<number>; needed: Acknowledgement[] };
 }
@@ -231,7 +234,7 @@ function unfound({ findings, at }: Acknowledgements, found: ReadonlySet<number>)
   });
 }
 
-/** One of a finding: its code and level, its place, and the safer way. */
+/** The problem of a blocked finding: its code, level, location and the safer alternative. */
 function refusalOf({ needs, ...finding }: Stopped): Problem {
   const { code, level, action, message, collection, field, object, why, safer } = finding;
   const place = placeText(finding);

@@ -1,4 +1,4 @@
-/** What is added to PostgreSQL's refusal once the transaction has released its locks. */
+/** Adds details to an error of PostgreSQL after the transaction has released its locks. */
 import type pg from 'pg';
 import { sendScript } from '../../postgres/exchange.js';
 import { type Sql, ident, join, sql } from '../../projector/ddl/sql.js';
@@ -10,7 +10,7 @@ import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../sc
 import type { State } from '../../schema/model/state.js';
 import { SAVEPOINT } from './begin.js';
 
-/** Counting may take 1.5 seconds: an answer without the count is better than one that comes late. */
+/** Counting may take 1.5 seconds. A fast answer without the count is better than a late one. */
 const LIMITS = sql`SELECT pg_catalog.set_config('statement_timeout', '1500', true), pg_catalog.set_config('lock_timeout', '1500', true)`;
 
 export interface Explained {
@@ -18,11 +18,11 @@ export interface Explained {
   after: State;
   events: readonly LogEvent[];
   schema: string;
-  /** The transaction goes on after the refusal, from its savepoint. */
+  /** The transaction continues from its savepoint after the error. */
   keeps: boolean;
 }
 
-/** A failed transaction is rolled back here. It holds no lock on a table any more, and without `keeps` none at all. */
+/** Rolls back the failed transaction. It then holds no table lock, and without `keeps` no lock at all. */
 export async function explained(client: pg.ClientBase, problem: Problem, how: Explained): Promise<Problem> {
   const named = namingExtension(problem, how.after);
   if (isOfReturningValues(named, how.events)) return named;
@@ -40,7 +40,7 @@ export async function explained(client: pg.ClientBase, problem: Problem, how: Ex
   }
 }
 
-/** Rows that break a rule with values which were in the trash: afterwards nothing can count them. */
+/** Rows that violate a rule with values from the trash cannot be counted after the rollback. */
 function isOfReturningValues({ details }: Problem, events: readonly LogEvent[]): boolean {
   const event = events[Number(details?.['event'])];
   const isBroken = String(details?.['sqlstate']).startsWith('23');
@@ -57,11 +57,11 @@ const restoredBy = (events: readonly LogEvent[]): NonNullable<Refused['restored'
 
 interface Inquiry {
   question: Sql;
-  /** The problem with the answer in it. */
+  /** The problem with the result of the query. */
   told: (rows: readonly unknown[]) => Problem;
 }
 
-/** What the database can say of a refusal: the offending rows, or what has a name. */
+/** Returns the query that explains an error: the offending rows, or the object that has a name. */
 function inquiryOf(refused: Refused): Inquiry | null {
   const { problem } = refused;
   const offenders = offendingRowsOf(refused);

@@ -1,4 +1,4 @@
-/** The ends of an attempt: done, unchanged, refused; and the answer that is stored under an idempotency key. */
+/** Ends an attempt as done, unchanged or rejected, and stores the answer under its idempotency key. */
 import type pg from 'pg';
 import type { Backend } from '../../postgres/backend.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
@@ -11,17 +11,17 @@ import type { Done, PipelineOptions, Refusal, RequestContext } from '../types.js
 
 export interface Batch {
   id: string;
-  /** What of the server runs the transaction. */
+  /** The server process of the transaction. */
   backend: Backend;
   timeline: number | null;
   done: Done;
-  /** What this process had folded when the transaction began. */
+  /** The state that this process had folded when the transaction began. */
   base: Point;
   point: Point;
   statements: Parameterised[];
 }
 
-/** A batch that may have been committed, and what to answer if it was. */
+/** A batch that may have been committed, with its answer. */
 export class CommitInDoubt extends Error {
   override readonly name = 'CommitInDoubt';
   readonly lost: Unanswered;
@@ -36,7 +36,7 @@ export class CommitInDoubt extends Error {
   }
 }
 
-/** Commits, and then publishes the new state, which readers wait for from now on. @throws CommitInDoubt */
+/** Commits and publishes the new state. Readers wait for it from now on. @throws CommitInDoubt */
 export function finishDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
   const ended = commitAndPublish(client, options, batch);
   options.store.expect(batch.point, ended);
@@ -59,7 +59,7 @@ interface Unchanged {
   point: Point;
 }
 
-/** Rolls back, or commits the answer alone where there is an Idempotency-Key. */
+/** Rolls back, or commits only the answer if there is an Idempotency-Key. */
 export async function finishUnchanged(client: pg.ClientBase, options: PipelineOptions, at: Unchanged): Promise<Done> {
   const { state, head } = at.point;
   const done: Done = { kind: 'done', before: state, state, events: [], position: head.position };
@@ -72,11 +72,11 @@ interface Refused {
   request: RequestContext;
   outcome: Refusal;
   head: Point['head'];
-  /** The transaction has met an error. */
+  /** The transaction has failed. */
   failed?: boolean;
 }
 
-/** Rolls back; where there is an Idempotency-Key and the refusal would be the same again, commits the answer alone. */
+/** Rolls back. If there is an Idempotency-Key and a repetition would be rejected too, commits only the answer. */
 export async function finishRefused(
   client: pg.ClientBase,
   options: PipelineOptions,
@@ -91,7 +91,7 @@ export async function finishRefused(
   });
 }
 
-/** Commits an answer of a command that changed nothing. Whether it could be kept makes no difference to it. */
+/** Commits the answer of a command that changed nothing. A failure to store it does not change the answer. */
 async function commitAnswer<T>(
   client: pg.ClientBase,
   options: PipelineOptions,
@@ -106,7 +106,7 @@ async function commitAnswer<T>(
   return kept.outcome;
 }
 
-/** Ends the transaction and answers `outcome`. A connection that is gone has ended it already. */
+/** Ends the transaction and returns `outcome`. A lost connection has ended it already. */
 export async function rollback<T>(client: pg.ClientBase, outcome: T): Promise<T> {
   await sendBatch(client, [{ text: 'ROLLBACK' }]).catch(() => undefined);
   return outcome;

@@ -1,11 +1,11 @@
-/** What is being prepared is changed by nothing else meanwhile: neither its rows' shape nor its name. */
+/** Protects tables of running preparations from changes of their columns or names by others. */
 import { isAdopted } from '../../schema/model/events.js';
 import type { Held } from '../../projector/change-requests/rows.js';
 import { indexTargets } from '../../projector/indexes/targets.js';
 import { type Problem, MAX_PROBLEMS } from '../../kernel/problem.js';
 import type { RevisedBatch } from '../types.js';
 
-/** Why a batch can't be carried out now: one problem for each table. */
+/** Returns one problem for each table that prevents a batch now. */
 export function heldProblems(
   batch: Pick<RevisedBatch, 'events' | 'statements' | 'change'>,
   held: readonly Held[],
@@ -18,7 +18,7 @@ export function heldProblems(
     .slice(0, MAX_PROBLEMS);
 }
 
-/** Of the tables that were there before. What stands beside the table, and what only points to it, is free. */
+/** Tables of the batch that existed before. Changes beside a table, and references to it, are allowed. */
 function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'statements'>): Set<string> {
   const tables = new Set<string>();
   for (const { locks, object, source } of statements) {
@@ -26,7 +26,7 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
     tables.add(source.collection);
     if (object.table !== null) tables.add(object.table);
   }
-  // No statement: the table was changed by hand already, or its index is built and dropped after the commit.
+  // Events without statement: the table was already changed by hand, or an index is built or dropped after the commit.
   for (const event of events) {
     if (event.collection !== null && isAdopted(event)) tables.add(event.collection);
     for (const { collection } of indexTargets(event)) tables.add(collection);
@@ -34,7 +34,7 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
   return tables;
 }
 
-/** Why the tables can't be had for a request, where others have them. */
+/** Returns why a request cannot have its tables while others hold them. */
 export const heldFrom = (held: readonly Held[], { id, collections }: Held): Problem[] =>
   held
     .filter((other) => other.id !== id)

@@ -1,4 +1,4 @@
-/** First answers, kept for a day in the transaction that earned them. */
+/** Stores first answers for a day, in the transaction of their command. */
 import type { LogHead } from '../../log/head.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import type { Cause } from '../../schema/model/events.js';
@@ -9,7 +9,7 @@ import type { Json } from '../../kernel/json.js';
 
 const KEPT = `interval '24 hours'`;
 
-/** Removed with one write at most: many expired rows must not hold up a command. */
+/** Expired rows removed per write, so that many of them do not delay a command. */
 const REMOVED_IN_PASSING = 100;
 
 interface Row {
@@ -19,7 +19,7 @@ interface Row {
   body: Json;
 }
 
-/** Asked under the log's lock, where the same key can't be in use by another transaction. */
+/** Runs under the log lock, when no other transaction can use the same key. */
 export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterised {
   return {
     text: `SELECT request_hash, status, headers, body
@@ -30,7 +30,7 @@ export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterise
   };
 }
 
-/** What to answer instead of running the command; undefined: run it. */
+/** Returns the stored answer instead of running the command. Undefined if the command must run. */
 export function earlierAnswer(
   idempotency: Idempotency,
   found: Record<string, unknown>[],
@@ -41,14 +41,14 @@ export function earlierAnswer(
   return { kind: 'replayed', status: row.status, headers: row.headers, body: row.body };
 }
 
-/** Whether the same request would be answered the same: a refusal that says "try again" must not be kept. */
+/** True if a repeated request would get the same answer. Rejections that suggest a retry are not stored. */
 export function isStorable(outcome: Done | Refusal): boolean {
   return (
     outcome.kind === 'done' || !outcome.problems.some(({ code }) => code === 'LOCK_TIMEOUT' || code === 'UNAVAILABLE')
   );
 }
 
-/** What keeps the answer, to be sent before the COMMIT. @param head the end of the log that it is about */
+/** Statements that store the answer before COMMIT. @param head the end of the log that the answer describes */
 export async function storeAnswerStatements(
   { idempotency, cause }: Pick<RequestContext, 'idempotency' | 'cause'>,
   outcome: Done | Refusal,

@@ -1,6 +1,6 @@
 /**
- * What a batch deletes goes to the trash. Deciding knows no clock, and nothing of what stands in the database beside the
- * schema; so the events are told here, in the command's transaction, until when what they delete is kept.
+ * Sends the objects that a batch deletes to the trash. Deciding is pure and knows neither the clock nor the database.
+ * So this adds the retention time to the events within the command's transaction.
  */
 import { isAdopted } from '../../schema/model/events.js';
 import type pg from 'pg';
@@ -24,9 +24,9 @@ export interface Keeping {
 export type Kept =
   | {
       kind: 'kept';
-      /** They say until when what they delete is kept; those that don't, drop it at once. */
+      /** The events with their retention times. Events without one drop their objects at once. */
       events: LogEvent[];
-      /** What the plan has to say about it. */
+      /** Warnings for the plan. */
       warnings: Warning[];
     }
   | { kind: 'refused'; problems: Problem[] };
@@ -34,7 +34,7 @@ export type Kept =
 /** Codes of its warnings. */
 export const NOTICED_IN_TABLES: ReadonlySet<string> = new Set(['DATA_NOT_KEPT', 'LEAVES_PUBLICATION']);
 
-/** No question is asked where nothing is deleted, or nothing is to be kept. */
+/** Runs no query if nothing is deleted or nothing is to be kept. */
 export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Promise<Kept> {
   const { state, events, request, waits, options, glance } = keeping;
   const tables = new Map(events.flatMap((event) => tableDeletedBy(state, event)));
@@ -67,11 +67,11 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   return { kind: 'kept', events: told, warnings: [...tableWarnings(tables.keys(), facts), ...values.warnings] };
 }
 
-/** What is made online has its values copied before, however many they are. */
+/** An online change copies values beforehand, however many there are. */
 const isPrepared = ({ revise, unprepared, foresee }: Keeping['request']): boolean =>
   (revise !== undefined && unprepared !== true) || foresee !== undefined;
 
-/** The table of a collection, where the event deletes it. */
+/** Returns the table of a collection that the event deletes. */
 function tableDeletedBy({ collections }: State, event: LogEvent): [string, CollectionNode][] {
   if (event.type !== 'collection.deleted' || isAdopted(event)) return [];
   const node = collections.get(event.collection);
@@ -93,7 +93,7 @@ function keptTable(node: CollectionNode, { publications, foreignKeys }: TrashTab
 
 const PURGE = 'With "purge" it is dropped at once.';
 
-/** What the account may drop and not move. A table that isn't there any more has nothing to keep. */
+/** Objects that the role may drop but not move. A missing table has nothing to keep. */
 function unkeepable(collection: string, facts: TrashTable | undefined): Problem[] {
   if (facts === undefined) return [];
   const { owned, publications, inherits } = facts;

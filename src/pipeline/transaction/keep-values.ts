@@ -1,6 +1,6 @@
 /**
- * The values of deleted fields, on their way into the trash. How many there are is known for certain only when nobody else
- * can write: so the batch's locks are taken before its events are told whether they keep anything.
+ * Decides whether the values of deleted fields go to the trash. Their number is certain only while no other session can
+ * write. So the locks of the batch are taken first.
  */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
@@ -21,20 +21,20 @@ export interface KeepValues {
   events: readonly LogEvent[];
   schema: string;
   waits: Projection['waits'];
-  /** Rows that a table may have at most; null: of any number, because many are copied before. */
+  /** Maximum rows of a table. Null sets no limit, because the values were copied beforehand. */
   copyRows: number | null;
 }
 
 export interface KeptValues {
-  /** Indexes of the events whose fields leave their values in the trash. */
+  /** Indexes of events whose fields keep their values in the trash. */
   kept: ReadonlySet<number>;
   warnings: Warning[];
 }
 
-/** Whether an event deletes a field, and what it held. */
+/** True if an event deletes a field with its values. */
 export const deletesField = (event: LogEvent): boolean => event.type === 'field.deleted' && !isAdopted(event);
 
-/** Or why the locks can't be had at all. */
+/** Returns the problems if the locks cannot be taken at all. */
 export async function keepValues(
   client: pg.ClientBase,
   { state, events, schema, waits, copyRows }: KeepValues,
@@ -43,7 +43,7 @@ export async function keepValues(
   const candidates = deletions.filter(({ never }) => never === undefined);
   if (candidates.length === 0)
     return { kept: new Set(), warnings: deletions.flatMap(({ never, ...at }) => notKept(at, never)) };
-  // What isn't counted needn't stand still.
+  // Tables that are not counted need no lock.
   const problems = copyRows === null ? null : await lockAll(client, { state, events, schema, waits });
   if (problems !== null) return { problems };
   const places = [...new Map(candidates.map(({ table }) => [keyOf(table), table])).values()];
@@ -69,14 +69,14 @@ async function lockAll(
 }
 
 interface Deletion {
-  /** Of the event. */
+  /** Index of the event. */
   index: number;
   collection: string;
   field: string;
-  /** Where the table is, and what its key and the column are called, before the batch. */
+  /** The location of the table, and the names of its key and column before the batch. */
   table: Place;
   columns: string[];
-  /** Why its values are not kept, whatever the table holds. */
+  /** Why the values are not kept, regardless of the rows. */
   never: string | undefined;
 }
 
@@ -111,14 +111,14 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
   return found;
 }
 
-/** A table that comes back in the batch lies in the trash before it. */
+/** A table that the batch restores is in the trash before it. */
 function noteRestored(places: Map<string, Place>, event: LogEvent): void {
   if (event.type !== 'collection.created') return;
   const taken = takenFromTrash(event.data);
   if (taken !== undefined) places.set(event.collection, { name: taken.name, position: taken.position });
 }
 
-/** Aliases that go with the relation that they showed: the relation's own story. */
+/** Aliases that are deleted with their relation are reported with the relation. */
 function aliasesGoingAlong(state: State, events: readonly LogEvent[]): ReadonlySet<string> {
   return new Set(
     events.flatMap((event) => {
@@ -135,12 +135,12 @@ function neverKept(node: CollectionNode, name: string): string | undefined {
   if (schema.generation_expression !== null) return 'its values are computed from others';
   const key = primaryKeyColumns(node);
   if (key.length === 0) return 'the table has no primary key by which they could be restored';
-  // Without the column, the rest of the key may be the same in several rows.
+  // Without this column, several rows may share the rest of the key.
   if (key.includes(name)) return 'it is part of the primary key, by which they would be restored';
   return undefined;
 }
 
-/** undefined: nothing; null: it isn't there any more, and there is nothing to tell of. */
+/** Undefined if there is no reason. Null if the column no longer exists and needs no report. */
 function reasonAgainst(
   { columns }: Deletion,
   facts: ValuesFacts | undefined,

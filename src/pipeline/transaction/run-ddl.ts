@@ -1,4 +1,4 @@
-/** A batch on its way into the tables: the DDL, and what PostgreSQL's refusal of it means. */
+/** Runs the DDL of a batch and interprets errors of PostgreSQL. */
 import type pg from 'pg';
 import { ExchangeError, driverError, isConnectionLoss, isLocked, sqlState } from '../../postgres/errors.js';
 import { sendScript } from '../../postgres/exchange.js';
@@ -23,17 +23,17 @@ export interface Projection {
   events: readonly LogEvent[];
   statements: readonly Statement[];
   schema: string;
-  /** How long the transaction waits for locks, in milliseconds. */
+  /** Milliseconds that the transaction waits for locks. */
   waits: Pick<Try, 'tableWait' | 'vacuumWait'>;
-  /** The transaction goes on after a refusal, from its savepoint. */
+  /** The transaction continues from its savepoint after an error. */
   keeps: boolean;
 }
 
 /**
- * Runs the statements of a batch in the client's transaction. All locks on tables come first, so that none is waited for
- * while others wait for what was done under another.
- * @returns why PostgreSQL refused them, or null; after a refusal the transaction can only be rolled back
- * @throws LockedError when a lock couldn't be had; and what is our own bug
+ * Runs the statements of a batch in the client's transaction. It takes all table locks first, so that it never waits
+ * for a lock while others wait for changed tables.
+ * @returns why PostgreSQL rejected them, or null. After an error the transaction can only be rolled back.
+ * @throws LockedError if a lock was not granted, and errors caused by bugs
  */
 export async function runStatements(client: pg.ClientBase, projection: Projection): Promise<Problem[] | null> {
   const { statements } = projection;
@@ -50,7 +50,7 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
   }
 }
 
-/** @throws what is no refusal of a statement: a lock that was not to be had, a lost connection, a bug */
+/** @throws errors that do not concern a statement: a missing lock, a lost connection, a bug */
 function refusalIn(error: unknown, locks: readonly LockedTable[]): ExchangeError {
   if (!(error instanceof ExchangeError)) throw error;
   if (isLocked(error)) throw new LockedError(error, locks);
@@ -60,13 +60,13 @@ function refusalIn(error: unknown, locks: readonly LockedTable[]): ExchangeError
 
 interface CatalogQuestions {
   texts: Sql[];
-  /** Whether the first one asks for names that are taken. */
+  /** True if the first query checks for taken names. */
   aboutNames: boolean;
-  /** What stands against a batch that PostgreSQL accepted. */
+  /** Returns the problems of a batch that PostgreSQL accepted. */
   judge(results: readonly { rows: readonly unknown[] }[]): Problem[] | null;
 }
 
-/** They precede the DDL in the same message and cost no round trip. */
+/** These queries precede the DDL in the same message, so they cost no round trip. */
 function questionsOf(projection: Projection): CatalogQuestions {
   const names = takenNames(projection);
   const uses = typesToCheck(projection.events, projection.after);
@@ -85,9 +85,9 @@ function questionsOf(projection: Projection): CatalogQuestions {
 }
 
 /**
- * Takes the locks of a batch ahead of it, for what has to be looked at before its statements are known for good.
- * @returns why they can't be had at all, or null
- * @throws LockedError when one couldn't be had in time
+ * Takes the locks of a batch early, for checks before its statements are final.
+ * @returns why they cannot be taken at all, or null
+ * @throws LockedError if one was not granted in time
  */
 export async function takeLocks(
   client: pg.ClientBase,
@@ -103,15 +103,15 @@ export async function takeLocks(
   }
 }
 
-/** What takes the locks. A statement that is alone does it by itself, before anything else. */
+/** Returns the statements that take the locks. A single statement takes its lock itself. */
 function locking({ statements, schema, waits }: Projection, locks: readonly LockedTable[]): Sql[] {
   const byItself = statements.length < 2 && waits.vacuumWait === undefined;
   return locks.length === 0 || byItself ? [] : lockScript(schema, locks, waits);
 }
 
 /**
- * While an automatic VACUUM is in the way, its own lock is asked for first: that one is waited for until it has cancelled
- * itself, and nobody who reads or writes waits behind it.
+ * While an automatic VACUUM is in the way, the script first requests the same lock as VACUUM. No reader or writer waits
+ * behind that lock, and VACUUM cancels itself meanwhile.
  */
 function lockScript(schema: string, locks: readonly LockedTable[], waits: Projection['waits']): Sql[] {
   const { tableWait, vacuumWait } = waits;
@@ -125,9 +125,9 @@ const lockTimeout = (milliseconds: number): Sql =>
 
 interface Refusing {
   error: ExchangeError;
-  /** The first statement is the question for taken names. */
+  /** The first statement checks for taken names. */
   asked: boolean;
-  /** Statements in front of those of the batch. */
+  /** Statements before those of the batch. */
   preamble: number;
 }
 
@@ -139,8 +139,8 @@ async function refusals(client: pg.ClientBase, projection: Projection, refusing:
 }
 
 /**
- * Not on the client that met the failure: its transaction answers nothing but an empty query, and that only when it has
- * released its locks. Before, not even a new connection would find room for the few it needs.
+ * Does not use the failed client. Its transaction only answers empty queries, and only after it released its locks.
+ * Until then a new connection may find no free lock slots either.
  */
 async function lockSettings(client: pg.ClientBase, pool: pg.Pool): Promise<LockSettings | undefined> {
   try {
@@ -164,7 +164,7 @@ function problemsOf({ error, statements, settings, asked, preamble, after }: Fai
   return [ddlFailure(error, statements, Math.max(0, error.results.length - preamble), settings)];
 }
 
-/** PostgreSQL has nothing against a folder that is called like a table it would hide. */
+/** PostgreSQL accepts a folder with the name of a table that it would hide. */
 function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
   const hidden = (rows as Taken[]).filter(({ name, kind }) => kind === 'table' && isFolder(after, name));
   return hidden.length === 0 ? null : hidden.map(unmanaged);
@@ -172,7 +172,7 @@ function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Probl
 
 const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
 
-/** Which of the names that collections get something else has; of tables it matters only when the DDL fails. */
+/** Selects names of new collections that other objects have. For tables the result matters only if the DDL fails. */
 function takenNames({ before, events, schema }: Projection): Sql | null {
   const names = events
     .flatMap((event) => {

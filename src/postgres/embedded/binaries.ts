@@ -1,28 +1,27 @@
-/** The server programs that npm installed: where they are, made complete and executable. */
+/** Finds the server programs that npm installed, completes them and makes them executable. */
 import { createRequire } from 'node:module';
 import { access, chmod, readFile, stat, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
 
 export interface Binaries {
-  /** The folder that holds `bin`, `lib` and `share`. */
+  /** The folder that contains `bin`, `lib` and `share`. */
   root: string;
-  /** Of the npm package: `18.4.0-beta.17`. */
+  /** Version of the npm package: `18.4.0-beta.17`. */
   version: string;
 }
 
 const PROGRAMS = ['initdb', 'postgres', 'pg_ctl'] as const;
 
-/** The path of a program in `root`. */
 export function program(root: string, name: (typeof PROGRAMS)[number]): string {
   return join(root, 'bin', name);
 }
 
 /**
- * Finds the programs for this machine. The package's install script, which makes the symbolic links of the shared
- * libraries, may have been skipped (npm's `ignore-scripts`, `allow-scripts`): missing links are made here.
+ * Finds the programs for this machine. The package's install script creates the symbolic links of shared libraries, but
+ * npm may have skipped it (`ignore-scripts`, `allow-scripts`). Missing links are created here.
  * @param packageFile the `package.json` of the npm package
- * @throws OperatorError: there are none, or they can't be completed
+ * @throws OperatorError if programs are missing or cannot be completed
  */
 export async function findBinaries(packageFile = locatePackage()): Promise<Binaries> {
   const root = join(dirname(packageFile), 'native');
@@ -57,7 +56,10 @@ function locatePackage(): string {
   }
 }
 
-/** The list names paths from the package's folder: `{source: "native/lib/libpq.so.5.18", target: "native/lib/libpq.so.5"}`. */
+/**
+ * The list contains paths relative to the package: `{source: "native/lib/libpq.so.5.18", target:
+ * "native/lib/libpq.so.5"}`.
+ */
 async function makeSymlinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -70,7 +72,7 @@ async function makeSymlinks(root: string): Promise<void> {
   }
 }
 
-/** Two services may complete the same installation at once. */
+/** Two services may complete the same installation concurrently. */
 function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }

@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL: everything in one data directory, one service at a time, nothing left behind. */
+/** The embedded PostgreSQL: everything in one data directory, one service at a time, and no process left behind. */
 import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -12,32 +12,32 @@ import { existingHome, reachableHome, reachablePrograms } from './place.js';
 import { ensureServiceAccount } from './service-account.js';
 import { THROWAWAY_SETTINGS, serverSettings } from './settings.js';
 
-/** Another process has the data directory. */
+/** Another process uses the data directory. */
 export class DataDirInUseError extends OperatorError {}
 
 export interface EmbeddedOptions {
   dataDir: string;
-  /** How many connections the server admits. */
+  /** Maximum number of connections. */
   connections: number;
-  /** For tests: nothing is written through to the disk. */
+  /** For tests: writes are not flushed to disk. */
   throwaway?: boolean;
 }
 
 export interface EmbeddedPostgres {
-  /** As the service's account, which is no superuser, to the database that it owns. */
+  /** For the role of the service, which is no superuser and owns the database. */
   connectionString: string;
-  /** As the superuser, to the same database: for what only one may do. The service itself has no use for it. */
+  /** For the superuser, in the same database. The service itself does not use it. */
   superuserConnectionString: string;
-  /** Where the server's files are; usually in the data directory. */
+  /** The folder of the server's files, usually in the data directory. */
   home: string;
-  /** A server that a crashed service had left behind was stopped first. */
+  /** True if a server left behind by a crashed service was stopped first. */
   orphanStopped: boolean;
-  /** Resolves with the server's last words when it has ended, by `stop` or by itself. */
+  /** Resolves with the last output of the server when it has ended, by `stop` or by itself. */
   ended: Promise<string>;
   stop(): Promise<void>;
 }
 
-/** @throws OperatorError with one sentence on what is wrong and what to do. */
+/** @throws OperatorError with one sentence that says what is wrong and what to do */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const dataDir = await prepareDataDir(options.dataDir);
   const lock = await lockDataDir(dataDir);
@@ -89,17 +89,17 @@ async function create(
   return home;
 }
 
-/** The connection of the server that runs on `dataDir`, as its service noted it; null when there is none. */
+/** Returns the recorded connection of the server that runs on `dataDir`, or null. */
 export async function recordedConnection(dataDir: string): Promise<string | null> {
   return readFile(join(resolve(dataDir), 'connection'), 'utf8').catch(() => null);
 }
 
-/** Whether a server was ever set up in `dataDir`. */
+/** True if `dataDir` contains the files of a server. */
 export async function holdsServer(dataDir: string): Promise<boolean> {
   return (await lstat(join(resolve(dataDir), 'postgres')).catch(() => null)) !== null;
 }
 
-/** Root's directory is open for passing through: the server's user must get to the files below. */
+/** If root owns the directory, it must be traversable, because the user of the server needs the files in it. */
 async function prepareDataDir(path: string): Promise<string> {
   const dataDir = resolve(path);
   try {
@@ -114,7 +114,7 @@ async function prepareDataDir(path: string): Promise<string> {
   }
 }
 
-/** Node's own `recursive` never ends where the system denies that the parent it has just seen is there (/proc). */
+/** The `recursive` option of Node.js loops forever if the system reports an existing parent as missing (/proc). */
 async function makeDirectory(path: string, mode: number): Promise<void> {
   if ((await stat(path).catch(() => null))?.isDirectory()) return;
   const parent = dirname(path);
@@ -133,7 +133,10 @@ async function lockDataDir(dataDir: string): Promise<DataLock> {
   );
 }
 
-/** A password of the server, random. The superuser's is made with the files: @param needed it must be there */
+/**
+ * Reads or creates a random server password. @param needed it must exist, because the superuser's is created with the
+ * files
+ */
 async function readPassword(file: string, needed: boolean): Promise<string> {
   const known = await readFile(file, 'utf8').catch(() => null);
   if (known !== null) return known.trim();

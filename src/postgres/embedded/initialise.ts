@@ -1,4 +1,4 @@
-/** Makes the server's files once: `initdb` in a draft folder, renamed when complete. */
+/** Creates the server's files once: `initdb` in a draft folder, renamed when complete. */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -19,20 +19,20 @@ const DRAFT = '.draft-';
 export interface NewCluster {
   programs: string;
   account: Account | null;
-  /** Where the finished files go. */
+  /** The folder of the finished files. */
   home: string;
-  /** The name in the data directory that leads to `home`; usually `home` itself. */
+  /** The name in the data directory that links to `home`. Usually `home` itself. */
   link: string;
   password: string;
-  /** false: a test server, whose files may be lost in a power cut. */
+  /** False for a test server, which may lose its files at a power failure. */
   durable: boolean;
 }
 
-/** Text sorts by code point on every machine; `lower()` and the like know all of Unicode. */
+/** Text sorts by code point on every machine, and `lower()` and similar functions support all of Unicode. */
 const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
 /**
- * Leaves nothing half done in `home`: it is there whole, or as it was before. Drafts of earlier tries go.
+ * Either creates `home` completely or leaves it unchanged. Removes drafts of earlier attempts.
  * @throws OperatorError
  */
 export async function initialise(cluster: NewCluster): Promise<void> {
@@ -63,14 +63,14 @@ export async function initialise(cluster: NewCluster): Promise<void> {
   }
 }
 
-/** What a start that was killed has left. The data directory is locked, so no other process is at work on one. */
+/** Removes what a killed start left behind. The data directory is locked, so no other process uses a draft. */
 async function removeDrafts(home: string): Promise<void> {
   const names = await readdir(dirname(home));
   const drafts = names.filter((name) => name.startsWith(basename(home) + DRAFT));
   for (const name of drafts) await rm(join(dirname(home), name), { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** The last line that initdb wrote is the one that says why. */
+/** The last line of initdb's output contains the reason. */
 function reason(error: unknown): string {
   const { stderr, message } = error as { stderr?: string; message: string };
   const lines = (stderr ?? '').split('\n').filter((line) => line.includes('error:') || line.includes('FATAL:'));

@@ -1,7 +1,7 @@
 /**
- * One service per data directory, by a lock that the system releases when its holder ends, however it ends: a
- * listening socket. A process that wants the lock listens first, under a unique name, and then looks at the others.
- * A socket that answers belongs to a living process; one that refuses is a leftover of a dead one.
+ * Limits a data directory to one service. The lock is a listening socket, which the system releases however its holder
+ * ends. A process first listens under a unique name and then checks the other sockets. A socket that answers belongs to
+ * a live process. One that refuses connections was left by a dead process.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
@@ -14,7 +14,7 @@ export interface DataLock {
   release(): Promise<void>;
 }
 
-/** Another process has the lock. */
+/** Another process holds the lock. */
 export interface LockHolder {
   pid: number;
 }
@@ -28,7 +28,7 @@ const POLL_MS = 20;
 /** macOS allows 103 bytes, Linux 107. */
 const MAX_SOCKET_PATH = 100;
 
-/** Takes the lock of `dataDir`, or names its holder. */
+/** Takes the lock of `dataDir`, or returns its holder. */
 export async function takeLock(dataDir: string): Promise<DataLock | LockHolder> {
   const folder = join(dataDir, 'lock');
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -52,14 +52,14 @@ export async function takeLock(dataDir: string): Promise<DataLock | LockHolder> 
   });
 }
 
-/** Whether the lock was taken; otherwise somebody else has it. */
+/** True if the lock was taken. */
 export function isLock(result: DataLock | LockHolder): result is DataLock {
   return 'release' in result;
 }
 
 /**
- * Of several that want a free lock at once the first by name gets it: the others see it and give up, and it waits for
- * them to do so, since one of them may have looked before it came.
+ * If several processes want a free lock, the first by name gets it. The others see it and give up. The winner waits for
+ * that, because one of them may have checked before the winner existed.
  */
 async function contend(folder: string, own: string): Promise<LockHolder | null> {
   const limit = Date.now() + PATIENCE_MS;
@@ -84,7 +84,7 @@ async function contenders(folder: string, own: string): Promise<(Contender & { n
   return found;
 }
 
-/** What the process behind the socket says of itself; null when there is none. */
+/** Returns the answer of the process behind the socket, or null if there is none. */
 function ask(path: string): Promise<Contender | null> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -97,7 +97,7 @@ function ask(path: string): Promise<Contender | null> {
       if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(null);
       else reject(error);
     });
-    // A process that accepts and says nothing (stopped, overloaded) is alive all the same.
+    // A process that accepts but does not answer (stopped, overloaded) is alive.
     socket.once('close', () => resolve(parse(text) ?? { pid: 0, held: true }));
   });
 }
@@ -110,7 +110,7 @@ function parse(text: string): Contender | null {
   }
 }
 
-/** The socket gets its name when it answers already: one that doesn't would pass for a leftover. */
+/** The socket gets its name once it answers. Before that, others would consider it dead. */
 async function listen(path: string, own: Contender): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -127,7 +127,9 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** Calls `use` with a path to `folder` that is short enough for socket addresses: through a symbolic link if need be. */
+/**
+ * Calls `use` with a path to `folder` that is short enough for a socket address, through a symbolic link if necessary.
+ */
 async function withShortPath<T>(folder: string, nameLength: number, use: (short: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(folder) + 1 + nameLength + '.new'.length <= MAX_SOCKET_PATH) return use(folder);
   const temporary = await mkdtemp(join(tmpdir(), 'dps-'));

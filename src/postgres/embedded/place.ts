@@ -1,7 +1,7 @@
 /**
- * Where the server's programs and files lie. Usually where they are found. When root hands the server to another user
- * and that user may not enter the checkout or the data directory (`chmod 700` on a parent), the programs run from a
- * copy under /var/cache and the files are kept under /var/lib, with a symbolic link in the data directory.
+ * Locates the server's programs and files. Usually they stay where they are. If root runs the server as another user,
+ * that user may have no access to the checkout or the data directory (`chmod 700` on a parent). The programs are then
+ * copied to /var/cache and the files are kept under /var/lib, with a symbolic link in the data directory.
  */
 import { execFile } from 'node:child_process';
 import { chmod, chown, cp, lstat, mkdir, mkdtemp, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const CACHE = '/var/cache/data-platform-service';
 const STATE = '/var/lib/data-platform-service';
 
-/** Whether the account may enter (a folder) or run (a file) `path`. */
+/** True if the account may enter (a folder) or execute (a file) `path`. */
 async function mayEnter(account: Account, path: string): Promise<boolean> {
   try {
     await run('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { ...account, cwd: '/' });
@@ -26,7 +26,7 @@ async function mayEnter(account: Account, path: string): Promise<boolean> {
   }
 }
 
-/** The folder with the programs that `account` can run: `binaries.root`, or a copy of it. */
+/** Returns the folder with programs that `account` can run: `binaries.root` or a copy of it. */
 export async function reachablePrograms(binaries: Binaries, account: Account | null): Promise<string> {
   if (!account || (await mayEnter(account, program(binaries.root, 'postgres')))) return binaries.root;
   const copy = join(CACHE, `postgresql-${binaries.version}-${process.arch}`);
@@ -36,7 +36,7 @@ export async function reachablePrograms(binaries: Binaries, account: Account | n
     const draft = await mkdtemp(`${copy}.`);
     await cp(binaries.root, draft, { recursive: true, verbatimSymlinks: true });
     await chmod(draft, 0o755);
-    // Complete or absent: another service may copy at the same time, the first one wins.
+    // The rename is atomic. If another service copies at the same time, the first one wins.
     await rename(draft, copy).catch(() => rm(draft, { recursive: true, force: true }));
     if (await mayEnter(account, program(copy, 'postgres'))) return copy;
   } catch (cause) {
@@ -54,8 +54,8 @@ function unreachable(what: string, path: string, other: string, cause: unknown):
 }
 
 /**
- * The folder to create the server's files in: `link` itself, or a new folder that `account` can reach, to which `link`
- * will point. Existing files are never moved.
+ * Returns the folder for new server files: `link` itself, or a new folder that `account` can access and `link` will
+ * point to. Existing files are never moved.
  */
 export async function reachableHome(link: string, account: Account | null): Promise<string> {
   const parent = join(link, '..');
@@ -71,7 +71,7 @@ export async function reachableHome(link: string, account: Account | null): Prom
   throw unreachable('the data directory', parent, STATE, undefined);
 }
 
-/** The server's existing folder behind `link`, or null when there is none yet. */
+/** Returns the existing server folder behind `link`, or null. */
 export async function existingHome(link: string): Promise<string | null> {
   const entry = await lstat(link).catch(() => null);
   if (!entry) return null;
@@ -84,7 +84,7 @@ export async function existingHome(link: string): Promise<string | null> {
   );
 }
 
-/** Makes the finished `draft` the server's folder: in place at once, or not at all. */
+/** Moves the finished `draft` to `home` atomically. */
 export async function moveIntoPlace(draft: string, home: string, link: string): Promise<void> {
   await rename(draft, home);
   if (home !== link) await symlink(home, link);

@@ -1,4 +1,4 @@
-/** The server's own note of itself, `postmaster.pid`: whether one runs on these files, and where it listens. */
+/** Reads `postmaster.pid`, the server's own record of its process and port. */
 import { execFile } from 'node:child_process';
 import { readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,11 +9,13 @@ const run = promisify(execFile);
 export interface Postmaster {
   pid: number;
   port: number;
-  /** It accepts connections. */
+  /** True if it accepts connections. */
   ready: boolean;
 }
 
-/** Lines of the file: pid, data directory, start time, port, socket directory, listen address, shared memory, status. */
+/**
+ * Lines of the file: pid, data directory, start time, port, socket directory, listen address, shared memory, status.
+ */
 export async function readPostmaster(home: string): Promise<Postmaster | null> {
   const text = await readFile(join(home, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = text.split('\n').map((line) => line.trim());
@@ -22,7 +24,10 @@ export async function readPostmaster(home: string): Promise<Postmaster | null> {
   return { pid, port: Number.parseInt(lines[3] ?? '0', 10), ready: lines[7] === 'ready' };
 }
 
-/** The server that runs on these files, or null: after a crash the file may name a process that is gone, or a stranger. */
+/**
+ * Returns the server that runs on these files, or null. After a crash the file may name a dead process or an unrelated
+ * one.
+ */
 export async function runningPostmaster(home: string): Promise<Postmaster | null> {
   const noted = await readPostmaster(home);
   return noted && (await servesFrom(noted.pid, home)) ? noted : null;
@@ -37,7 +42,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A postmaster's working directory is its data directory (Linux), and its command line names it (elsewhere). */
+/** A postmaster's working directory is its data directory (Linux). Elsewhere its command line contains it. */
 async function servesFrom(pid: number, home: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   if (process.platform === 'linux') {

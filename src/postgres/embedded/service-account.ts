@@ -1,22 +1,22 @@
 /**
- * The account that the service works as in its embedded server. It owns its database and is no superuser: a text that
- * gets past every check still reads no file and runs no program. Extensions that PostgreSQL trusts can be made by it.
+ * The role of the service in its embedded server. It owns its database but is no superuser, so SQL that evades every
+ * check can still not read files or run programs. It can create trusted extensions.
  */
 import pg from 'pg';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { SUPERUSER } from './initialise.js';
 
-/** The account's name, and its database's. */
+/** Name of the role and of its database. */
 const SERVICE_ACCOUNT = 'dps';
 
 export interface Addresses {
-  /** Of the service's account, to its database. */
+  /** For the role of the service, in its database. */
   service: string;
-  /** Of the superuser, to the same database. */
+  /** For the superuser, in the same database. */
   superuser: string;
 }
 
-/** Makes the account and its database where they are missing, and answers where they are. */
+/** Creates the role and the database if they are missing, and returns their addresses. */
 export async function ensureServiceAccount(
   port: number,
   passwords: { superuser: string; service: string },
@@ -40,7 +40,7 @@ function addressOf(to: { user: string; password: string; port: number; database:
   return `postgresql://${to.user}:${to.password}@127.0.0.1:${to.port}/${to.database}`;
 }
 
-/** Before 0.1.0 the superuser's own database held everything. */
+/** Before 0.1.0 everything was stored in the superuser's own database. */
 async function refuseEarlierLayout(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query(`SELECT FROM pg_tables WHERE tablename = 'service_migrations'`);
   if (rowCount === 0) return;
@@ -49,7 +49,7 @@ async function refuseEarlierLayout(client: pg.Client): Promise<void> {
   );
 }
 
-/** The password is set at each start: it is as the file says, whatever was done to the role. */
+/** Sets the password from the file at each start, whatever was changed meanwhile. */
 async function ensureRole(client: pg.Client, password: string): Promise<void> {
   const name = client.escapeIdentifier(SERVICE_ACCOUNT);
   const found = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ACCOUNT]);

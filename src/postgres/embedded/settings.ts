@@ -1,16 +1,18 @@
-/** The server's configuration, given on its command line so that a newer release changes it at the next start. */
+/** Configures the server on its command line, so that a new release can change settings at the next start. */
 
 /**
- * Locks one transaction can hold. Creating a collection of nine fields with a foreign key, a unique field and an index
- * takes seven (table, key, two indexes, sequence, TOAST and its index), so 10,000 collections in one batch fit with
- * room for twice the indexes. The table of locks costs 40 MB while idle and 40 MB more when it is full.
+ * Locks per transaction. Creating a collection of nine fields with a foreign key, a unique field and an index takes
+ * seven (table, key, two indexes, sequence, TOAST table and its index). So a batch of 10,000 collections fits, even
+ * with twice the indexes. The lock table uses 40 MB, and 40 MB more when full.
  */
 const LOCKS = 200_000;
 
-/** Processes beside the connections for which PostgreSQL reserves locks: autovacuum 16 + 1, workers 8, and a few. */
+/**
+ * Processes other than connections for which PostgreSQL reserves locks: autovacuum 16 + 1, workers 8, and a few more.
+ */
 const AUXILIARY_PROCESSES = 25;
 
-/** @param connections how many clients the server admits */
+/** @param connections maximum number of clients */
 export function serverSettings(connections: number): Record<string, string | number> {
   return {
     listen_addresses: '127.0.0.1',
@@ -18,7 +20,7 @@ export function serverSettings(connections: number): Record<string, string | num
     max_connections: connections,
     max_locks_per_transaction: Math.ceil(LOCKS / (connections + AUXILIARY_PROCESSES)),
     shared_buffers: '128MB',
-    // One machine, no replicas: the log needs no more than crash recovery does.
+    // There are no replicas, so WAL is only needed for crash recovery.
     wal_level: 'replica',
     max_wal_senders: 0,
     max_wal_size: '1GB',
@@ -27,19 +29,19 @@ export function serverSettings(connections: number): Record<string, string | num
     timezone: 'UTC',
     log_timezone: 'UTC',
     password_encryption: 'scram-sha-256',
-    // A file for each day of the week, overwritten a week later.
+    // One file per weekday, overwritten after a week.
     logging_collector: 'on',
     log_directory: 'log',
     log_filename: 'postgresql-%a.log',
     log_rotation_age: '1d',
     log_rotation_size: 0,
     log_truncate_on_rotation: 'on',
-    // Statements hold what users wrote; the service's own log says what it did.
+    // Statements contain user data. The service's own log records its actions.
     log_min_error_statement: 'panic',
   };
 }
 
-/** For servers that live as long as a test run: nothing needs to survive a power cut. */
+/** For test servers, which need not survive a power failure. */
 export const THROWAWAY_SETTINGS: Readonly<Record<string, string | number>> = {
   fsync: 'off',
   synchronous_commit: 'off',

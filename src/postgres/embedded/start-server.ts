@@ -1,4 +1,4 @@
-/** Starts and stops the server on its files. */
+/** Starts and stops the server. */
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../../kernel/operator-error.js';
@@ -11,14 +11,14 @@ const POLL_MS = 15;
 const ATTEMPTS = 10;
 const RETRY_MS = 500;
 
-/** Another process took the port since we saw it free; processes of a killed server have not all noticed yet. */
+/** Another process took the port after it was free, or processes of a killed server are still ending. */
 const PASSING_OBSTACLES = /could not bind|pre-existing shared memory block/;
 
 export interface Server {
   port: number;
-  /** Resolves when the server has ended by itself or by `stop`. */
+  /** Resolves when the server has ended, by itself or by `stop`. */
   ended: Promise<string>;
-  /** Fast shutdown; resolves when the server is gone. */
+  /** Performs a fast shutdown and resolves when the server has ended. */
   stop(): Promise<void>;
 }
 
@@ -71,8 +71,8 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * Ends a server that a crashed service left behind. Its supervisor is stopping it already, as a rule; then this only
- * waits. Called with the data directory's lock held: no living service uses it.
+ * Stops a server that a crashed service left behind. Usually its supervisor is already stopping it, and this only
+ * waits. The caller holds the lock of the data directory, so no live service uses the server.
  */
 export async function stopOrphan(home: string): Promise<boolean> {
   const orphan = await runningPostmaster(home);
@@ -94,11 +94,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended in between.
+    // It has ended meanwhile.
   }
 }
 
-/** The line of the server's last words that says why. */
+/** Returns the line of the server's output that contains the reason. */
 function reason(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const fatal = lines.findLast((line) => line.includes('FATAL:')) ?? lines.at(-1) ?? 'it did not become ready in time';

@@ -1,14 +1,14 @@
 /**
- * Runs the server under a shell that outlives neither it nor us: when this process ends, however it ends, the pipe to
- * the shell closes and the shell stops the server. A `kill -9` of the service therefore leaves no server behind.
+ * Runs the server under a shell that stops it when this process ends. The pipe to the shell then closes, even after
+ * `kill -9`, so no server is left behind.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Account } from './system-user.js';
 import { program } from './binaries.js';
 
 /**
- * `read` returns when the pipe closes. SIGINT is PostgreSQL's fast shutdown: transactions are rolled back, files are
- * left clean. The server gets no stdin of its own, so nothing else holds the pipe.
+ * `read` returns when the pipe closes. SIGINT is PostgreSQL's fast shutdown: transactions are rolled back and files are
+ * clean. The server has no stdin of its own, so only this process holds the pipe.
  */
 const SUPERVISOR = `
 exec 3<&0
@@ -28,29 +28,29 @@ export interface ServerCommand {
   account: Account | null;
   home: string;
   port: number;
-  /** The process that an outdated postmaster.pid names, surely not a server on these files. */
+  /** The process in an outdated postmaster.pid, which is known not to be a server on these files. */
   stalePid: number | null;
   settings: Readonly<Record<string, string | number>>;
 }
 
 export interface ServerProcess {
-  /** Resolves when the server has ended, with what it wrote on stderr. */
+  /** Resolves with the stderr output when the server has ended. */
   ended: Promise<string>;
   running(): boolean;
-  /** Lets go of the server: it stops by itself, fast and clean. */
+  /** Closes the pipe, which shuts the server down cleanly. */
   release(): void;
 }
 
-/** Comes back at once, before the server takes connections. A start that fails shows in `ended`. */
+/** Returns at once, before the server accepts connections. A failed start resolves `ended`. */
 export function spawnServer(command: ServerCommand): ServerProcess {
   const settings = Object.entries(command.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = [program(command.programs, 'postgres'), '-D', command.home, '-p', String(command.port), ...settings];
   const child = spawn('/bin/sh', ['-c', SUPERVISOR, 'sh', ...server], {
     ...command.account,
     cwd: '/',
-    // A session of its own: Ctrl-C in the terminal reaches the service only, which then stops the server in its turn.
+    // A separate session: Ctrl-C in the terminal reaches only the service, which then stops the server.
     detached: true,
-    // The service's own environment holds secrets that the server has no use for.
+    // The environment of the service contains secrets that the server does not need.
     env: environment(command.stalePid),
     stdio: ['pipe', 'ignore', 'pipe'],
   });
@@ -58,8 +58,8 @@ export function spawnServer(command: ServerCommand): ServerProcess {
 }
 
 /**
- * PostgreSQL refuses to start when postmaster.pid names a living process of the same user, which after a crash may be a
- * stranger. The process named here is exempt from that check and from no other.
+ * PostgreSQL does not start if postmaster.pid names a live process of the same user. After a crash that may be an
+ * unrelated process. The process named here is exempt from that check only.
  */
 function environment(stalePid: number | null): NodeJS.ProcessEnv {
   const base = { PATH: process.env['PATH'], LC_ALL: 'C' };
@@ -83,7 +83,7 @@ function watch(child: ChildProcess): ServerProcess {
     });
     child.once('close', end);
   });
-  // The pipe breaks when the server has ended before us.
+  // The pipe breaks if the server ends first.
   child.stdin?.on('error', () => undefined);
   return {
     ended,

@@ -1,4 +1,4 @@
-/** Whom the server runs as. PostgreSQL refuses to run as root, so root hands it to another user. */
+/** Selects the system user of the server. PostgreSQL does not run as root. */
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -11,12 +11,12 @@ export interface Account {
   gid: number;
 }
 
-/** Debian and most others; macOS. */
+/** Debian and most other systems, and macOS. */
 const USUAL_NAMES = ['postgres', '_postgres'];
 
 /**
- * The account for the server, or null for the present user. For root: the owner of the data that is there already
- * (`serverDir`), else the system's `postgres` user, which is created where there is none.
+ * Returns the account for the server, or null for the current user. As root, it is the owner of existing data
+ * (`serverDir`), else the system's `postgres` user, which is created if missing.
  */
 export async function serverAccount(serverDir: string): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;

@@ -1,16 +1,16 @@
 /**
- * A database's address with several hosts, as libpq reads it:
- * `postgresql://user:password@one:5432,two:5433/db?target_session_attrs=read-write`. The driver knows one host only, so
- * the address is taken apart here and put together again for each host.
+ * Parses a database address with several hosts like libpq:
+ * `postgresql://user:password@one:5432,two:5433/db?target_session_attrs=read-write`. The driver supports only one host,
+ * so the address is split and rebuilt for each host.
  */
 
 export interface Host {
-  /** A name, an address without brackets, or the directory of a socket. Empty: the driver's default. */
+  /** A name, an address without brackets, or the directory of a socket. Empty uses the driver's default. */
   name: string;
   port: number;
 }
 
-/** What a session must be: the words of libpq's `target_session_attrs`. */
+/** The values of libpq's `target_session_attrs`. */
 const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
 
 export type SessionAttrs = (typeof SESSION_ATTRS)[number];
@@ -18,23 +18,23 @@ export type SessionAttrs = (typeof SESSION_ATTRS)[number];
 export interface DatabaseAddress {
   hosts: Host[];
   attrs: SessionAttrs;
-  /** The address with one host, as the driver takes it. */
+  /** Returns the address with one host, for the driver. */
   of(host: Host): string;
 }
 
 const DEFAULT_PORT = 5432;
 
-/** Scheme; user and password; hosts; database; parameters. The password may hold an `@`, as the driver allows it. */
+/** Scheme, user and password, hosts, database, parameters. The password may contain an `@`, as the driver allows. */
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#@]*)((?:\/[^?#]*)?)(?:\?([^#]*))?$/i;
 
 type Parts = [scheme: string, user: string, hosts: string, path: string, parameters: string];
 
-/** libpq's parameters that the driver doesn't know, or knows for one host only. */
+/** Parameters of libpq that the driver does not support, or supports for one host only. */
 const OURS = ['target_session_attrs', 'host', 'port'];
 
 /**
- * Takes an address apart.
- * @returns undefined where it is none; its message is the caller's
+ * Parses an address.
+ * @returns undefined if it is invalid. The caller writes the message.
  */
 export function parseAddress(text: string): DatabaseAddress | undefined {
   const parts = PARTS.exec(text);
@@ -57,7 +57,7 @@ function queryOf(parameters: URLSearchParams): string {
   return texts.length === 0 ? '' : `?${texts.join('&')}`;
 }
 
-/** The directory of a socket has no place before the path. */
+/** A socket directory cannot be written before the path. */
 function placeOf(host: Host, parameters: URLSearchParams): [string, URLSearchParams] {
   if (!host.name.startsWith('/')) return [spelled(host), parameters];
   return [`localhost:${host.port}`, new URLSearchParams([...parameters, ['host', host.name]])];
@@ -67,12 +67,12 @@ function attrsOf(given: string | null): SessionAttrs | undefined {
   return given === null ? 'any' : SESSION_ATTRS.find((each) => each === given);
 }
 
-/** Lists of hosts and ports in the parameters win over what stands before the path. */
+/** Lists of hosts and ports in the parameters override those before the path. */
 function hostsOf(authority: string, given: { host: string | null; port: string | null }): Host[] | undefined {
   const written = authority.split(',').map(hostOf);
   const names = given.host === null ? written.map((each) => each?.name) : given.host.split(',');
   const ports = given.port === null ? portsBeside(names.length, written) : given.port.split(',').map(portOf);
-  // One port stands for all hosts.
+  // One port applies to all hosts.
   if (ports.length !== names.length && ports.length !== 1) return undefined;
   const hosts = names.map((name, index) => ({ name, port: ports[index] ?? ports[0] }));
   return hosts.every((host): host is Host => host.name !== undefined && host.port !== undefined) ? hosts : undefined;
@@ -104,7 +104,7 @@ function portOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535 ? port : undefined;
 }
 
-/** As people write it: `db1:5432`, `[::1]:5432`. */
+/** For people: `db1:5432`, `[::1]:5432`. */
 export function spelled({ name, port }: Host): string {
   return `${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

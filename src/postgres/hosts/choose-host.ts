@@ -1,6 +1,6 @@
 /**
- * Which of the hosts of an address to connect to. All connections of a process go to the same server, so that its reads
- * and writes follow one log: when another one is chosen, those to the old one are closed.
+ * Chooses one of several hosts. All connections of a process use the same server, so that reads and writes follow one
+ * log. When another host is chosen, connections to the old one are closed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -10,38 +10,38 @@ import { type DatabaseAddress, type Host, parseAddress, spelled } from './addres
 import { type ProbedServer, type Probed, fits, isRefusal, probe } from './probe.js';
 
 export interface Hosts {
-  /** What the service works on now; undefined before the first choice. */
+  /** The chosen host. Undefined before the first choice. */
   current(): Host | undefined;
   /**
-   * The host to connect to; waits for one that is what the address asks for.
+   * Returns the host to connect to, and waits for one that matches the address.
    * @param limit milliseconds
-   * @throws LostConnectionError when there is none in time; the error of a server that doesn't let us in
+   * @throws LostConnectionError if there is none in time, or the error of a server that rejects the connection
    */
   choose(limit: number): Promise<Host>;
-  /** The address with that host alone. */
+  /** Returns the address with only that host. */
   of(host: Host): string;
-  /** A connection to `host`: closed when another host is chosen. */
+  /** Registers a connection to `host`, which is closed when another host is chosen. */
   joined(client: pg.Client, host: Host): void;
-  /** What `choose` found is looked at again before the next connection. */
+  /** Makes the next connection check the chosen host again. */
   doubt(): void;
-  /** The address with its first host: for what all have in common. */
+  /** The address with its first host, for properties that all hosts share. */
   any: string;
-  /** Every choice of another host than before is said there from now on. */
+  /** Logs every later change of the host. */
   tell(logger: Logger): void;
 }
 
-/** Milliseconds that a choice holds without another look. */
+/** Milliseconds for which a choice is valid without another check. */
 const HOLDS = 1_000;
 
-/** Milliseconds between two rounds, while no server fits. */
+/** Milliseconds between two rounds while no server matches. */
 const PAUSE = 250;
 
-/** Milliseconds that the others have to answer, when one that fits has answered. */
+/** Milliseconds that the other hosts have to answer after a matching one did. */
 const GRACE = 150;
 
 const known = new Map<string, Hosts>();
 
-/** One for each address in a process; null for an address with one host that may be anything. */
+/** One object per address and process. Null for an address with one host and no requirement. */
 export function hostsOf(connectionString: string): Hosts | null {
   const address = parseAddress(connectionString);
   if (address === undefined || (address.hosts.length === 1 && address.attrs === 'any')) return null;
@@ -50,7 +50,7 @@ export function hostsOf(connectionString: string): Hosts | null {
   return hosts;
 }
 
-/** @param ask what a server is */
+/** @param ask queries the state of a server */
 export function createHosts(
   address: DatabaseAddress,
   ask: (connectionString: string) => Promise<Probed> = probe,
@@ -70,7 +70,7 @@ export function createHosts(
     const from = current;
     current = host;
     if (from === host) return { answers, host };
-    // The first choice is no news.
+    // The first choice is not logged as a change.
     if (from) logger?.warn('the database is another server now', { host: spelled(host), before: spelled(from) });
     for (const [client, of] of clients) if (of !== host) close(client, of);
     return { answers, host };
@@ -89,7 +89,7 @@ export function createHosts(
         running ??= round().finally(() => (running = undefined));
         const { host, answers } = await running;
         if (host !== undefined) return host;
-        // One that lets us in may be on its way to become what is asked for.
+        // A server that accepts connections may soon match, for example after a promotion.
         const refusals = [...answers.values()].flatMap((answer) =>
           'error' in answer && isRefusal(answer.error) ? [answer.error] : [],
         );
@@ -99,7 +99,7 @@ export function createHosts(
       }
     },
     joined(client, host) {
-      // Chosen before another one was, and connected after.
+      // Another host was chosen while this one was connecting.
       if (current !== host) return close(client, host);
       clients.set(client, host);
       client.once('end', () => {
@@ -116,11 +116,11 @@ export function createHosts(
 
 interface Round {
   answers: Map<Host, Probed>;
-  /** Undefined: none fits. */
+  /** Undefined if none matches. */
   host?: Host;
 }
 
-/** Asks all at once: one that is gone keeps nobody waiting when another one fits. */
+/** Asks all hosts at once, so that an unreachable one causes no delay. */
 async function askAll(
   { hosts, attrs, of }: DatabaseAddress,
   ask: (connectionString: string) => Promise<Probed>,
@@ -137,11 +137,11 @@ async function askAll(
   const soon = oneFits.then(() => sleep(GRACE, undefined, { signal: enough.signal })).catch(() => undefined);
   await Promise.race([Promise.all(all), soon]);
   enough.abort();
-  // What comes late is not of this round.
+  // Late answers do not belong to this round.
   return new Map(answers);
 }
 
-/** Of those that fit: the newest history, then what is wanted first, then the one in use, then the order of the address. */
+/** Prefers the newest timeline, then the preferred role, then the current host, then the order of the address. */
 function best({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>, current?: Host): Host | undefined {
   const fitting: { host: Host; found: ProbedServer }[] = [];
   for (const host of hosts) {
@@ -158,7 +158,7 @@ function best({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>, cur
   return (last.find(({ host }) => host === current) ?? last[0])?.host;
 }
 
-/** At once, whatever runs on it: a COMMIT under way is looked up on the server that was chosen. */
+/** Closes at once, whatever is running. A pending COMMIT is looked up on the new server. */
 function close(client: pg.Client, host: Host): void {
   const { stream } = (client as unknown as pg.PoolClient).connection;
   stream.destroy(new LostConnectionError(`another server was chosen in place of ${spelled(host)}`));

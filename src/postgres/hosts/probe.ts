@@ -1,22 +1,22 @@
-/** Asking a server what it is, over a connection of its own. */
+/** Queries the state of a server over a separate connection. */
 import pg from 'pg';
 import { sqlState } from '../errors.js';
 import type { SessionAttrs } from './address.js';
 import { TIMELINE } from './timeline.js';
 
-/** What a server says of itself. */
+/** The state of a server. */
 export interface ProbedServer {
-  /** In recovery: it takes no writes. */
+  /** True in recovery, when it accepts no writes. */
   standby: boolean;
-  /** A new session's transactions take no writes. */
+  /** True if transactions of new sessions are read-only. */
   readOnly: boolean;
-  /** Counted up with each promotion; null on a standby. */
+  /** Increases with each promotion. Null on a standby. */
   timeline: number | null;
 }
 
 export type Probed = { found: ProbedServer } | { error: Error };
 
-/** Milliseconds that a server has to answer. One that is stopped accepts connections, and says nothing. */
+/** Milliseconds to wait for an answer. A stopped server process accepts connections without answering. */
 const LIMIT = 1_500;
 
 const QUESTION = `
@@ -44,7 +44,7 @@ export async function probe(connectionString: string): Promise<Probed> {
   }
 }
 
-/** Whether a server is what `target_session_attrs` asks for. `prefer-standby` takes anything, a standby first. */
+/** True if a server matches `target_session_attrs`. `prefer-standby` accepts all, standbys first. */
 export function fits({ standby, readOnly }: ProbedServer, attrs: SessionAttrs): boolean {
   switch (attrs) {
     case 'read-write':
@@ -60,7 +60,7 @@ export function fits({ standby, readOnly }: ProbedServer, attrs: SessionAttrs): 
   }
 }
 
-/** A server that answers and doesn't let us in, and not because it starts, stops or is full: waiting changes nothing. */
+/** The server rejects the connection, and not because it is starting, stopping or full. Waiting does not help. */
 export function isRefusal(error: Error): boolean {
   const state = sqlState(error);
   return state !== undefined && /^(?:28|3D|42)/.test(state);

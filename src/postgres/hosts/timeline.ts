@@ -1,29 +1,29 @@
 /**
- * Which history a server is on. PostgreSQL counts the timeline up with each promotion, so of two servers that both
- * believe to be the primary, the one with the lower number is the one that was deposed.
+ * Compares the timelines of servers. PostgreSQL increases the timeline with each promotion. Of two servers that both
+ * claim to be the primary, the one with the lower timeline was deposed.
  */
 import { LostConnectionError } from '../errors.js';
 
-/** SQL: the server's timeline as an integer; null while it is in recovery. */
+/** SQL: the server's timeline as an integer. Null in recovery. */
 export const TIMELINE = `CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL
   ELSE ('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))::bit(32)::int END`;
 
 /**
- * Milliseconds after which an older timeline is believed, when none newer was seen meanwhile: then it isn't a deposed
- * primary that comes back, it is a database that was restored. Longer than a cluster takes to fence the old one.
+ * Milliseconds after which an older timeline is accepted if no newer one was seen meanwhile. The database was then
+ * restored, and this is no deposed primary. Longer than a cluster needs to fence the old primary.
  */
 const BELIEVED_AFTER = 60_000;
 
 export interface TimelineGuard {
   /**
-   * Compares what a server says with the newest timeline that was seen.
-   * @param timeline null: it is a standby, which promises nothing
-   * @throws LostConnectionError from a deposed primary: nothing is read from it, or written
+   * Compares a timeline with the newest one seen.
+   * @param timeline null for a standby, which is always accepted
+   * @throws LostConnectionError for a deposed primary, which must not be read or written
    */
   admit(timeline: number | null): void;
 }
 
-/** @param clock milliseconds */
+/** @param clock returns milliseconds */
 export function createTimelineGuard(clock: () => number = () => performance.now()): TimelineGuard {
   let newest = 0;
   let seen = -Infinity;

@@ -1,4 +1,4 @@
-/** Accepted commands: who, when, why, and what each came to in one line. */
+/** Accepted commands: who, when, why, and a one-line summary. */
 import type { Queryable } from '../../postgres/pool.js';
 import type { Cause, EventType } from '../../schema/model/events.js';
 import { type EventFilter, conditionOf } from './filter.js';
@@ -10,32 +10,30 @@ export interface Batch extends Cause {
   occurred_at: string;
   first_position: number;
   last_position: number;
-  /** How many events it came to. */
   events: number;
   /** One line: `created collection articles`. */
   summary: string;
-  /** How many events of each type. */
   types: Record<string, number>;
 }
 
 export interface BatchSelection {
   filter: EventFilter;
-  /** `asc`: of the batches behind `filter.after`, the oldest first; `desc`: of those before `filter.before`, the newest. */
+  /** `asc` returns the oldest batches after `filter.after`. `desc` returns the newest before `filter.before`. */
   order: 'asc' | 'desc';
   limit: number;
 }
 
 type Row = Omit<Batch, 'occurred_at' | 'events' | 'summary' | 'types'> & { occurred_at: Date };
 
-/** Where a step begins, and how it goes on from a batch. */
+/** Where a step begins, and how it continues after a batch. */
 const STEPS = {
   asc: { from: 'after', beyond: '>', end: 'last_position', start: 0 },
   desc: { from: 'before', beyond: '<', end: 'first_position', start: Number.MAX_SAFE_INTEGER },
 } as const;
 
 /**
- * Batches with at least one event that fits the filter. The events of a batch stand side by side, so each step goes from
- * one end of a batch to the next event beyond it that fits.
+ * Returns batches with at least one matching event. The events of a batch are consecutive, so each step jumps from the
+ * end of a batch to the next matching event.
  */
 export async function readBatches(db: Queryable, { filter, order, limit }: BatchSelection): Promise<Batch[]> {
   const values: unknown[] = [limit];
@@ -76,10 +74,10 @@ function toldOf(counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> 
   return { summary: summarise(counts), types };
 }
 
-/** Whether something came back from the trash. The subject tells, without a look into what may be large. */
+/** True for events that restored something from the trash. The subject shows it without reading large data. */
 const RESTORED = `(coalesce(subject ->> 'kind'::text, '') = 'trash' AND type IN ('collection.created', 'field.created'))`;
 
-/** Of the change request that an event is about, where people were asked. */
+/** Title of the change request that an event is about, if people were asked. */
 const TITLE = `CASE WHEN type LIKE 'change.%' THEN (
          SELECT c.request #>> '{proposal,title}'::text[] FROM ${own.changes} c WHERE c.id = (e.subject ->> 'id'::text)::uuid) END`;
 

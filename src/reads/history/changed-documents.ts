@@ -1,4 +1,4 @@
-/** The documents that differ between two states, before and after, side by side by their identities: a rename is a change. */
+/** Pairs the documents of two states by identity, so that a rename appears as a change. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Relation } from '../../schema/model/model.js';
 import { type CollectionNode, type Identity, type State, memberKey, relationsTo } from '../../schema/model/state.js';
@@ -13,9 +13,9 @@ import {
 } from '../../schema/snapshot/documents.js';
 
 export interface DocumentChange<T> {
-  /** Null: it is made. */
+  /** Null if the document is created. */
   before: T | null;
-  /** Null: it is removed. */
+  /** Null if the document is deleted. */
   after: T | null;
 }
 
@@ -25,17 +25,16 @@ export interface DocumentChanges {
   relations: DocumentChange<RelationDocument>[];
 }
 
-/** Documents in all, of the three kinds. */
 export const countOf = ({ collections, fields, relations }: DocumentChanges): number =>
   collections.length + fields.length + relations.length;
 
-/** A node with the state that it belongs to. */
+/** A node with its state. */
 interface Side {
   state: State;
   node: CollectionNode;
 }
 
-/** @param touched the collections that events name; what points at them is looked at as well */
+/** @param touched collections that events name. Relations that reference them are compared as well. */
 export function* changedDocuments(from: State, to: State, touched: ReadonlySet<string>): Resumable<DocumentChanges> {
   const names = new Set(touched);
   for (const name of touched) {
@@ -76,7 +75,7 @@ function* compare(before: Side | undefined, after: Side | undefined, into: Docum
   }
 }
 
-/** What has a name by which its node knows it. */
+/** Something that its node finds by name. */
 interface Named<T> {
   name: string;
   value: T;
@@ -95,7 +94,7 @@ function pairs<T>(before: ReadonlyMap<Identity, Named<T>>, after: ReadonlyMap<Id
   ];
 }
 
-/** Where a foreign key points is shown in the documents of both its ends, and may change without them. */
+/** The documents of both ends show the target of a foreign key, so they may change while the field itself does not. */
 const isSame = <T>({ old, now }: Pair<T>, before: Side | undefined, after: Side | undefined): boolean =>
   old?.value === now?.value && targetOf(before, old) === targetOf(after, now);
 
@@ -113,7 +112,7 @@ const fieldsOf = (side: Side | undefined) =>
     ]),
   );
 
-/** The event that made a relation is its identity. */
+/** A relation's identity is the event that created it. */
 const relationsOf = (side: Side | undefined): Map<Identity, Named<Relation>> =>
   new Map([...(side?.node.relations ?? [])].map(([name, value]) => [String(value.id), { name, value }]));
 

@@ -1,4 +1,7 @@
-/** What batches changed, as whole documents: whoever holds those of one moment goes on to the next, or back, without asking. */
+/**
+ * Returns the changes of batches as whole documents. A client that has the documents at one position can move to the
+ * next or previous one without another request.
+ */
 import { runYielding } from '../../kernel/event-loop.js';
 import { type Point, foldPage } from '../../log/fold.js';
 import { readEventPages } from '../../log/read.js';
@@ -10,24 +13,24 @@ import { type DocumentChanges, changedDocuments, countOf } from './changed-docum
 import type { TimeTravel } from './time-travel.js';
 
 export interface ChangedBatch extends Batch {
-  /** Null: too many to be listed here. */
+  /** Null if there are too many to list. */
   changes: DocumentChanges | null;
 }
 
 export interface ChangedBatches {
-  /** In the order that was asked for; fewer than the limit where their documents are many. */
+  /** In the requested order. Fewer than the limit if they contain many documents. */
   batches: ChangedBatch[];
-  /** Whether there are more in this direction. */
+  /** True if there are more in this direction. */
   more: boolean;
 }
 
-/** Documents of one answer; one batch may have so many, then it is alone. */
+/** Documents per answer. One batch may contain that many and is then returned alone. */
 const MOST_DOCUMENTS = 2_000;
 
-/** Collections that one batch is compared in: more are more documents than that, or nearly. */
+/** Collections compared per batch. More collections nearly always exceed the limit of documents. */
 const MOST_TOUCHED = 1_000;
 
-/** Batches side by side: the filter says where they begin, and nothing else. */
+/** The batches are consecutive. The filter only determines the first one. */
 export async function readChanges(
   db: Queryable,
   travel: TimeTravel,
@@ -45,7 +48,7 @@ export async function readChanges(
 interface Followed {
   db: Queryable;
   travel: TimeTravel;
-  /** Side by side, in order of position. */
+  /** Consecutive, in order of position. */
   batches: readonly Batch[];
 }
 
@@ -68,7 +71,7 @@ async function follow({ db, travel, batches }: Followed, shown: Shown): Promise<
   }
 }
 
-/** Batch by batch, what is touched between the states at its ends. */
+/** Compares the states before and after each batch, in the collections it touched. */
 function comparing(batches: readonly Batch[], shown: Shown) {
   let done = 0;
   const touched = new Set<string>();
@@ -84,7 +87,7 @@ function comparing(batches: readonly Batch[], shown: Shown) {
     touch(names: Iterable<string>): void {
       for (const name of names) touched.add(name);
     },
-    /** @returns whether the next one is to be looked at */
+    /** @returns true if the next batch should be compared */
     async end({ state }: Point): Promise<boolean> {
       const isTooMuch = touched.size > MOST_TOUCHED;
       const changes = isTooMuch ? null : await runYielding(changedDocuments(before, state, touched));
@@ -101,13 +104,13 @@ function comparing(batches: readonly Batch[], shown: Shown) {
 export interface Shown {
   /** In order of position. */
   readonly batches: readonly ChangedBatch[];
-  /** @returns whether there may be room for the next one */
+  /** @returns true if there may be room for the next batch */
   add(batch: ChangedBatch): boolean;
 }
 
 /**
- * Batches with at most `MOST_DOCUMENTS` documents together, added in order of position: forward the first ones, and back
- * the last ones. No more is held on the way. One alone holds no more than that, so that there is at least one.
+ * Collects batches with at most `MOST_DOCUMENTS` documents in total, added in order of position. Forward it keeps the
+ * first ones, backward the last ones. A single batch never exceeds the limit, so at least one is returned.
  */
 export function createShown(order: BatchSelection['order']): Shown {
   const batches: ChangedBatch[] = [];

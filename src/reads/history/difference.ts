@@ -1,4 +1,4 @@
-/** What changed between two moments, in the diff's form: what leads from one to the other, and what that would cost. */
+/** The difference between two points in time as a diff, with the costs of applying it. */
 import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { judgedFindings } from '../../projector/findings/index.js';
@@ -22,30 +22,30 @@ import { rowsInTheWay } from './rows-in-the-way.js';
 import type { TimeTravel } from './time-travel.js';
 
 export interface Difference {
-  /** Of the snapshot that it starts from: apply takes it as long as that is the current one. */
+  /** Hash of the snapshot that the diff starts from. Apply accepts it while that snapshot is current. */
   hash: string;
   diff: SchemaDiff;
-  /** Absent when there are none. */
+  /** Absent if there are none. */
   warnings?: Finding[];
 }
 
 export interface DifferenceOptions {
   release: string;
-  /** The database schema that holds the managed tables. */
+  /** The schema of the managed tables. */
   schema: string;
   travel: TimeTravel;
-  /** Milliseconds that what is deleted is kept. */
+  /** Milliseconds that deleted objects stay in the trash. */
   keepDeleted: number;
 }
 
 export interface Moments {
   from: State;
   to: State;
-  /** Whether it starts from the schema as it is: then what is in the trash comes back. */
+  /** True if the diff starts from the current schema. It then restores objects from the trash. */
   isFromNow: boolean;
 }
 
-/** With the costs and the warnings that an apply of it would have. Takes no lock and changes nothing. */
+/** Includes the costs and warnings that applying it would have. Takes no lock and changes nothing. */
 export async function differenceBetween(
   db: Queryable,
   { from, to, isFromNow }: Moments,
@@ -70,10 +70,10 @@ export async function differenceBetween(
   return { hash, diff, ...(warnings.length > 0 && { warnings }) };
 }
 
-/** What stands against a way from one to the other: apply would refuse it. */
+/** Returns the problems for which apply would reject the difference. */
 export async function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
   const touched = new Set(await runYielding(namesThatDiffer(from, to)));
-  // The diff says of such a field that it goes, and that another one of its name comes.
+  // A diff shows such a field as a deletion and a new field of the same name.
   const isRecreated = (collection: string, field: string): boolean => {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
     return before !== undefined && after !== undefined && isReplacedField(before, after);
@@ -81,7 +81,7 @@ export async function obstaclesBetween(from: State, to: State): Promise<Problem[
   return runYielding(changeProblems({ from, to, touched, isRecreated }));
 }
 
-/** Collections that may differ: those that aren't one and the same value. */
+/** Yields collections that may differ: those that are not the identical object in both states. */
 function* namesThatDiffer(from: State, to: State): Resumable<string[]> {
   const names: string[] = [];
   for (const [name, node] of from.collections) {

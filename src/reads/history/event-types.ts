@@ -1,4 +1,4 @@
-/** Every type of event, collections first: a batch's summary begins with what it is most about. */
+/** All event types, collections first, because a batch summary begins with the most important change. */
 import { EVENT_KINDS } from '../../schema/fold/event-schemas.js';
 import type { EventType } from '../../schema/model/events.js';
 

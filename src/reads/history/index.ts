@@ -1,4 +1,4 @@
-/** What auditors ask: the log itself, and the schema as it was. */
+/** Reads for auditors: the log itself, and the schema at any point in time. */
 import { isInLog } from '../../log/divergence.js';
 import { exportedLines } from '../../log/documents.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/event-text.js';
@@ -29,41 +29,40 @@ import { type LogVerification, verifyLog } from '../../log/verify-log.js';
 import { shareNext } from '../../kernel/share-next.js';
 
 export interface History {
-  /** Events that fit, in order of position; one more than `limit` when there are more. */
+  /** Returns matching events in order of position, and one more than `limit` if there are more. */
   events(filter: EventFilter, order: 'asc' | 'desc', limit: number): Promise<EventText[]>;
-  /** Undefined: there is none at this position. */
   event(position: number): Promise<EventText | undefined>;
-  /** Whether a position holds the event with this hash, or with one that begins so. */
+  /** True if the event at the position has this hash, or a hash that begins with it. */
   holds(place: { position: number; hash: string }): Promise<boolean>;
-  /** One batch more than `limit` when there are more. */
+  /** Returns one batch more than `limit` if there are more. */
   batches(selection: BatchSelection): Promise<Batch[]>;
-  /** The same, each with the documents that it changed; fewer where they are many. */
+  /** Returns batches with the documents they changed, fewer if there are many documents. */
   changes(selection: BatchSelection): Promise<ChangedBatches>;
-  /** One event more than `limit` when there are more. Undefined: there never was a collection of this name. */
+  /** Returns one event more than `limit` if there are more. Undefined if no collection ever had this name. */
   collection(options: CollectionHistoryOptions): Promise<CollectionHistory | undefined>;
   /**
-   * The last position at or before a moment, in a log that ends at `head`. Null: the position isn't in the log.
+   * Returns the last position at or before a point in time, in a log that ends at `head`. Null if the log has no such
+   * position.
    * @throws FutureMomentError
    */
   resolve(moment: Moment, head: number): Promise<number | null>;
-  /** The last position before a time, for filters: it may lie in the future. */
+  /** Returns the last position before a time, for filters. The time may be in the future. */
   positionBefore(time: Date): Promise<number>;
-  /** The schema after the event at a position of the log. */
+  /** Returns the schema after the event at a position. */
   at(position: number): Promise<Point>;
-  /** What leads from one to the other. */
   difference(from: Point, to: Point, isFromNow: boolean): Promise<Difference>;
-  /** Why apply would refuse what leads from one to the other; empty when it takes it. */
+  /** Returns why apply would reject the difference. Empty if it would not. */
   obstacles(from: Point, to: Point): Promise<Problem[]>;
-  /** The schema as a SQL script. */
+  /** Returns the schema as a SQL script. */
   script(point: Point): Resumable<Buffer>;
-  /** What a plan makes that was there before: with its rows, or empty; and what rows are in its way. */
+  /** Warns about objects that a plan recreates, with or without their rows, and about rows that prevent it. */
   returns(plan: Plan & Planned): Promise<Warning[]>;
-  /** What the trash holds of what has these identities, with what it was. */
+  /** Returns what the trash contains of these identities. */
   inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
-  /** Where names that a plan changes are still said. */
+  /** Warns about remaining uses of names that a plan changes. */
   namesMentioned(changed: NamesChanged): Promise<Warning[]>;
   verify(): Promise<LogVerification>;
-  /** The lines of the exported log up to a position, in pages, as long as the next one is asked for. */
+  /** Yields pages of lines of the exported log up to a position. */
   exported(upTo: number): AsyncGenerator<readonly string[], void, undefined>;
   tail: Tail;
 }
@@ -73,23 +72,23 @@ export interface HistoryOptions {
   store: Pick<Store, 'point' | 'subscribe'>;
   folds: StoredFolds;
   release: string;
-  /** The database schema that holds the managed tables. */
+  /** The schema of the managed tables. */
   schema: string;
-  /** The one that holds the service's own. */
+  /** The schema of the service's own tables. */
   serviceSchema: string;
-  /** Milliseconds that what is deleted is kept; 0: it is dropped at once. */
+  /** Milliseconds that deleted objects stay in the trash. 0 drops them at once. */
   keepDeleted: number;
 }
 
-/** Nothing can be said of it yet. */
+/** The requested point in time is in the future. */
 export class FutureMomentError extends Error {
   override readonly name = 'FutureMomentError';
 }
 
-/** Events of one query of an export: some hundred kilobytes. */
+/** Events per query of an export, a few hundred kilobytes. */
 const EXPORT_PAGE = 200;
 
-/** Concurrent calls of `verify` share one look at the log. */
+/** Concurrent calls of `verify` share one verification. */
 export function createHistory(options: HistoryOptions): History {
   const { pool, schema, serviceSchema } = options;
   const travel = createTimeTravel(options);
@@ -115,7 +114,7 @@ export function createHistory(options: HistoryOptions): History {
     returns: async (plan) => [...(await returnsOf(pool, schema, plan)), ...(await rowsInTheWay(pool, schema, plan))],
     inTrash: (identities) => inTrash(pool, travel, identities),
     namesMentioned: (changed) => namesMentioned(pool, changed),
-    // It takes the whole log: concurrent requests share it.
+    // A verification reads the whole log, so concurrent requests share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),
     exported: (upTo) => exportedOf(pool, upTo),
     tail: createTail(options),
@@ -126,7 +125,7 @@ async function resolve(pool: Queryable, moment: Moment, head: number): Promise<n
   if (moment.kind === 'now') return head;
   if (moment.kind === 'position') return moment.position <= head ? moment.position : null;
   const { time } = moment;
-  // The log's own time counts where it is ahead of this machine's clock.
+  // If the log is ahead of this machine's clock, the times in the log decide.
   if (time.getTime() > Date.now() && !(await isReached(pool, time))) {
     throw new FutureMomentError(`${time.toISOString()} is in the future`);
   }
@@ -145,7 +144,7 @@ async function* pagesOf(pool: Queryable, upTo: number): AsyncGenerator<readonly 
     if (last === undefined) return;
     if (last.position < upTo) {
       next = readEventTexts(pool, { after: last.position, upTo, limit: EXPORT_PAGE });
-      // Awaited in the next iteration, or never when the reader stops here; then its failure is of no concern.
+      // The next iteration awaits this promise. If the reader stops here, a failure does not matter.
       next.catch(() => undefined);
     }
     yield events;

@@ -1,4 +1,4 @@
-/** Moments of the log: a position, a time, or now. */
+/** Points in time of the log: a position, a timestamp, or now. */
 import { isStorableTime } from '../../kernel/time.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -10,11 +10,11 @@ export const NOW: Moment = { kind: 'now' };
 const POSITION = /^\d{1,15}$/;
 const TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d))?$/i;
 
-/** `42`, `2026-11-21T08:05:03Z`, `2026-11-21` (midnight, UTC), `now`; null for anything else. */
+/** Parses `42`, `2026-11-21T08:05:03Z`, `2026-11-21` (midnight, UTC) or `now`. Null for anything else. */
 export function readMoment(text: string): Moment | null {
   if (text === 'now') return NOW;
   if (POSITION.test(text)) return { kind: 'position', position: Number(text) };
-  // A plus sign that was not encoded arrives as a space.
+  // An unencoded plus sign arrives as a space.
   const [, date, time, zone] = TIME.exec(text.replace(/ (?=\d\d:\d\d$)/, '+')) ?? [];
   if (date === undefined) return null;
   const read = new Date(time === undefined ? `${date}T00:00:00Z` : `${date}T${time}${zone}`.toUpperCase());
@@ -22,13 +22,13 @@ export function readMoment(text: string): Moment | null {
   return { kind: 'time', time: read };
 }
 
-/** 30 February would be taken for 2 March. */
+/** Date would read 30 February as 2 March. */
 function isDay(date: string): boolean {
   const read = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(date);
 }
 
-/** Position of the last event at or before a time; 0: there is none. Times never decrease along the log. */
+/** Returns the position of the last event at or before a time, or 0. Times never decrease along the log. */
 export async function positionAt(db: Queryable, time: Date, head: number): Promise<number> {
   const { rows } = await db.query<{ position: number }>(
     `SELECT position FROM ${own.events} WHERE occurred_at <= $1 AND position <= $2
@@ -38,7 +38,7 @@ export async function positionAt(db: Queryable, time: Date, head: number): Promi
   return rows[0]?.position ?? 0;
 }
 
-/** Position of the last event before a time. What lies behind the last time there is lies behind every event. */
+/** Returns the position of the last event before a time. A time after the last storable one is after every event. */
 export async function positionBefore(db: Queryable, time: Date): Promise<number> {
   const { rows } = await db.query<{ position: number }>(
     `SELECT position FROM ${own.events} WHERE occurred_at < $1 ORDER BY occurred_at DESC, position DESC LIMIT 1`,
@@ -47,7 +47,7 @@ export async function positionBefore(db: Queryable, time: Date): Promise<number>
   return rows[0]?.position ?? 0;
 }
 
-/** Whether anything happened at the time or later. */
+/** True if an event occurred at the time or later. */
 export async function isReached(db: Queryable, time: Date): Promise<boolean> {
   const { rowCount } = await db.query(`SELECT FROM ${own.events} WHERE occurred_at >= $1 LIMIT 1`, [
     time.toISOString(),

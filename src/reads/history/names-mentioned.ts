@@ -1,4 +1,4 @@
-/** Where a plan's old names are still said: members that the service doesn't read, and bodies of database functions. */
+/** Finds remaining uses of names that a plan removes, in members that the service ignores and in database functions. */
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -10,11 +10,11 @@ import { stillUsed } from '../../schema/transition/still-used.js';
 export interface NamesChanged {
   before: State;
   after: State;
-  /** The collections that may differ, by the names of both states. */
+  /** Collections that may differ, by the names in both states. */
   touched: Iterable<string>;
 }
 
-/** A warning for each mention of a name that something loses. Nothing is asked of the database where no name changes. */
+/** Warns about each use of a name that an object loses. Runs no query if no name changes. */
 export async function namesMentioned(db: Queryable, { before, after, touched }: NamesChanged): Promise<Warning[]> {
   const renames = await runYielding(renamesBetween(before, after, touched));
   const names = [renames.collections, ...renames.fields.values()].flatMap((each) => [...each.keys()]);

@@ -1,4 +1,7 @@
-/** What a plan recreates under an old name, where nothing else is known of it: it comes back empty, and the caller should know. */
+/**
+ * Warns about objects that a plan recreates under a former name without known identity. They are empty, which may
+ * surprise the client.
+ */
 import { memberKey } from '../../schema/model/state.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
@@ -8,7 +11,7 @@ import type { LogEvent } from '../../schema/model/events.js';
 interface Gone {
   collection: string;
   field: string | null;
-  /** Of the event that deleted it. */
+  /** Position of the event that deleted it. */
   position: number;
 }
 
@@ -36,7 +39,7 @@ const COLUMNS = `
                                                  pg_catalog.jsonb_build_object('name', d.field))))
    GROUP BY d.collection, d.field`;
 
-/** A warning for each name that something with data had when it was deleted, by that name. */
+/** Warns about each name under which an object with data was deleted. */
 export async function notRestoredByName(
   db: Queryable,
   made: readonly Name[],
@@ -53,7 +56,7 @@ export async function notRestoredByName(
   );
 }
 
-/** Of what was deleted at a position. */
+/** The warning about an object that was deleted at a position. */
 export function comesEmpty({ collection, field }: Name, position: number): Warning {
   const message =
     field === null
@@ -62,14 +65,14 @@ export function comesEmpty({ collection, field }: Name, position: number): Warni
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
-/** Of what the trash would have, had the database not been made from its log. */
+/** The warning about an object whose data the trash lacks because the database was created from its log. */
 export function emptied({ collection, field }: Name, position: number): Warning {
   const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
   const message = `${what}: it comes back empty; this database was made from its log, and has nothing of what position ${position} left in the trash`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
-/** What the events of a restoration made empty. */
+/** Warnings about objects that the events restore without data. */
 export function emptiedBy(events: readonly LogEvent[]): Warning[] {
   return events.flatMap((event) => {
     if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
@@ -79,7 +82,7 @@ export function emptiedBy(events: readonly LogEvent[]): Warning[] {
   });
 }
 
-/** Of what is deleted first. */
+/** The warning about an object that is deleted first. */
 export function goneNow({ collection, field }: Name): Warning {
   const message = `recreate ${collection}.${field}: it comes back empty; the values it holds are deleted first`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };

@@ -1,5 +1,5 @@
 /**
- * What a plan makes that was there before: with its rows, where it comes from the trash (`DATA_RESTORED`), or empty
+ * Warns about objects that a plan recreates: with their rows from the trash (`DATA_RESTORED`), or empty
  * (`DATA_NOT_RESTORED`).
  */
 import type pg from 'pg';
@@ -24,14 +24,14 @@ import { TIME_TO_COUNT, askedWithin } from '../../projector/catalog/asked-within
 import { comesEmpty, emptied, goneNow, notRestoredByName } from './not-restored.js';
 
 export interface Plan {
-  /** The state that it starts from. */
+  /** The state that the plan starts from. */
   before: State;
   events: readonly LogEvent[];
-  /** What is known of what it makes again; the rest goes by name. */
+  /** Known identities of recreated objects. Others are matched by name. */
   again?: ComingAgain;
 }
 
-/** A warning for each table and column that comes, in the order of the events. @param schema that of the tables */
+/** Warns about each created table and column, in the order of the events. @param schema of the tables */
 export async function returnsOf(db: Queryable, schema: string, plan: Plan): Promise<Warning[]> {
   const slice = createTimeSlice();
   const made = await runYielding(madeBy(plan), slice);
@@ -65,13 +65,13 @@ export interface Made {
   field: string | null;
   identity: string | undefined;
   restored: RestoredField | RestoredCollection | undefined;
-  /** Something of its name goes first. */
+  /** True if the plan first deletes an object of the same name. */
   replaced: boolean;
-  /** Before the plan: the table, with the columns of its primary key by their identities. */
+  /** The table before the plan, with the columns of its primary key by identity. */
   table: { name: string; key: { name: string; identity: string }[] } | undefined;
 }
 
-/** A text for maps: the same for what has the same names. */
+/** Returns a map key that is equal for equal names. */
 export const keyOf = ({ collection, field }: Pick<Made, 'collection' | 'field'>): string =>
   field === null ? collection : memberKey(collection, field);
 
@@ -102,7 +102,7 @@ function* madeBy({ before, events, again }: Plan): Resumable<Made[]> {
 
 type Creation = Extract<LogEvent, { type: 'collection.created' | 'field.created' }>;
 
-/** What is computed comes back by itself. */
+/** Generated columns get their values back automatically. */
 function hasRows(event: LogEvent): event is Creation {
   if (event.type === 'collection.created') return event.data.collection.schema !== null;
   if (event.type !== 'field.created' || isAdopted(event)) return false;
@@ -119,7 +119,7 @@ function tableOf({ collections }: State, name: string): Made['table'] {
   return { name, key };
 }
 
-/** Counting ends there: a plan must not read a large table to its last row. */
+/** Counting ends here, so that a plan never reads all rows of a large table. */
 const ENOUGH = 100_000;
 
 type Ask = <Row extends pg.QueryResultRow>(question: Sql) => Promise<Row | null>;
@@ -128,7 +128,7 @@ type Restored = Made & { restored: RestoredField | RestoredCollection };
 
 async function restoredWarning(ask: Ask, schema: string, made: Restored): Promise<Warning> {
   const { collection, field, restored } = made;
-  // What can't be counted now, because somebody was quicker, the plan itself will meet.
+  // If the count fails because another process was quicker, the plan itself will report it.
   const counted = await (field === null ? countRows(ask, restored) : countReturns(ask, schema, made));
   const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
   const message = `${what} from the trash (position ${restored.position})${counted}`;

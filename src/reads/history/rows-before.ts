@@ -1,4 +1,7 @@
-/** Where the rows of a plan's tables are before it: in tables, by the names of before; or in the trash that they come back from. */
+/**
+ * Locates the rows of a plan's tables before the plan: in tables under their former names, or in the trash they are
+ * restored from.
+ */
 import type { Resumable } from '../../kernel/resumable.js';
 import { COPY } from '../../projector/ddl/trash/values.js';
 import { type Sql, ident, join, qualified, sql, targetTable, trash } from '../../projector/ddl/sql.js';
@@ -16,16 +19,16 @@ export interface Planned {
 
 export interface Rows {
   table: Sql;
-  /** Of a query: the rows as `m`, with what `column` needs of the trash. */
+  /** The FROM clause of a query with the rows as `m`, joined with the trash if `column` needs it. */
   from(field: string): Sql;
-  /** By its name after the plan; undefined: there are no values of it. */
+  /** By the name after the plan. Undefined if the column has no values yet. */
   column(field: string): Column | undefined;
 }
 
 export interface Column {
-  /** In the table, where it is in that. */
+  /** Column name, if the value is in the table. */
   name: string;
-  /** Its value, in a query. */
+  /** Expression for the value. */
   sql: Sql;
   isNullable: boolean;
 }
@@ -36,8 +39,8 @@ interface Table {
 }
 
 /**
- * By the name after the plan; undefined: the plan makes it, and it has none. What was asked for is remembered: a plan
- * asks for each of its fields.
+ * Looks up rows by the name after the plan. Undefined for tables that the plan creates empty. Results are cached,
+ * because a plan asks for each of its fields.
  */
 export function* rowsBefore(plan: Planned, schema: string): Resumable<(collection: string) => Rows | undefined> {
   const { restored, copies } = yield* takenBy(plan);
@@ -100,7 +103,7 @@ const systemRows = (table: Sql): Rows => ({
   column: (name) => ({ name, sql: sql`m.${ident(name)}`, isNullable: false }),
 });
 
-/** Tables that come back, and positions where values of columns are that do. */
+/** Restored tables, and positions that hold the values of restored columns. */
 function* takenBy({ events }: Planned): Resumable<{ restored: Map<Identity, Table>; copies: Map<Identity, number> }> {
   const restored = new Map<Identity, Table>();
   const copies = new Map<Identity, number>();

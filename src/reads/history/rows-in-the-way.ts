@@ -1,6 +1,6 @@
 /**
- * Rows that a plan can't be carried out with: those without a value for what becomes NOT NULL, and those that point at
- * nothing where a foreign key comes. They are counted where they are before the plan: in tables, or in the trash.
+ * Counts rows that would make a plan fail: NULLs in a column that becomes NOT NULL, and rows that violate a new foreign
+ * key. They are counted where they are before the plan, in tables or in the trash.
  */
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -16,14 +16,14 @@ interface Question {
   collection: string;
   field: string;
   rows: Sql;
-  /** Of one row, and of several. */
+  /** Wordings for one row and for several. */
   told: readonly [one: string, several: string];
 }
 
-/** Counting ends there, whatever is found until then. */
+/** Counting ends here. */
 const ENOUGH = 1_000;
 
-/** @param schema that of the tables */
+/** @param schema of the tables */
 export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned): Promise<Warning[]> {
   const until = performance.now() + TIME_TO_COUNT;
   const warnings: Warning[] = [];
@@ -43,7 +43,7 @@ export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned)
   return warnings;
 }
 
-/** One step for each event: undefined where it brings no new question. */
+/** One step per event. Undefined if it needs no new query. */
 function* questionsOf(plan: Planned, rows: Asked['rows']): Generator<Question | undefined, void, void> {
   const asked = new Set<string>();
   for (const event of plan.events) {
@@ -59,7 +59,7 @@ function* questionsOf(plan: Planned, rows: Asked['rows']): Generator<Question | 
   }
 }
 
-/** What makes a foreign key another one. */
+/** Changed members that redefine a foreign key. */
 const KEY = /^\/(schema|one_collection)/;
 
 interface Asked {
@@ -93,7 +93,7 @@ function withoutValue({ plan, rows, collection, field }: Asked): Question | unde
   return { collection, field, rows: sql`SELECT FROM ${there.from(field)} WHERE ${condition}`, told };
 }
 
-/** What rows get without being told. */
+/** PostgreSQL assigns a value to new rows. */
 const fillsItself = ({ default_value, has_auto_increment, extras }: ColumnSchema): boolean =>
   default_value !== null || has_auto_increment || extras?.default !== undefined;
 
@@ -105,7 +105,7 @@ function pointingAtNothing({ plan, rows, collection, field }: Asked): Question |
   const { one_collection: one } = relation;
   const target = rows(one);
   const targetKey = target?.column(key);
-  // What has no rows yet has none to point at.
+  // A table without rows cannot contain referenced rows.
   const found =
     target === undefined || targetKey === undefined
       ? sql`false`

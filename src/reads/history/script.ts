@@ -1,4 +1,7 @@
-/** A state as a SQL script that makes it on an empty server: the projector's own statements, in the order they need. */
+/**
+ * Writes a state as a SQL script for an empty server. It contains the projector's own statements in their required
+ * order.
+ */
 import { planBatch } from '../../projector/ddl/plan.js';
 import { type Sql, ident, join, sql, typeName } from '../../projector/ddl/sql.js';
 import { nameOwnSchema, ownTable } from '../../postgres/own-tables.js';
@@ -11,19 +14,19 @@ import { transition } from '../../schema/transition/transition.js';
 import { bytes } from '../../kernel/bytes.js';
 import type { Point } from '../../log/fold.js';
 
-/** Types that PostgreSQL has only with an extension. */
+/** Types that PostgreSQL provides only with an extension. */
 const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
   { type: /^citext\b/, extension: sql`citext` },
   { type: /^(?:public\.)?geo(?:metry|graphy)\b/, extension: sql`postgis` },
 ];
 
-/** Where the tables go, and what they point at of the service's own; made where it is missing. */
+/** The schemas of the tables and of the service tables that they reference. The script creates missing ones. */
 export interface ScriptPlace {
   schema: string;
   serviceSchema: string;
 }
 
-/** The state as SQL that makes it, UTF-8. */
+/** Returns the SQL script as UTF-8. */
 export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: ScriptPlace): Resumable<Buffer> {
   const events = yield* transition(initialState(), state, state.collections.keys());
   const { statements } = yield* planBatch(initialState(), events, schema);
@@ -69,7 +72,7 @@ function* usedTypes(state: State): Resumable<string[]> {
   return [...types];
 }
 
-/** What foreign keys point at outside the managed schema: just enough of it for them to stand. */
+/** Creates the referenced tables outside the managed schema, with just enough columns for the foreign keys. */
 function* systemTables(state: State, serviceSchema: string): Resumable<string[]> {
   const named = new Set<string>();
   for (const { relations } of state.collections.values()) {

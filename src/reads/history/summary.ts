@@ -1,17 +1,17 @@
-/** What a batch came to, in one line. */
+/** Summarises a batch in one line. */
 import { EVENT_TYPES } from './event-types.js';
 
 export interface TypeCount {
   type: string;
-  /** Whether it makes what came back from the trash. */
+  /** True if it recreates an object from the trash. */
   restored: boolean;
   count: number;
-  /** Of the event, when there is only one. */
+  /** Set if there is only one event. */
   collection: string | null;
   field: string | null;
-  /** Of a rename. */
+  /** The new name of a rename. */
   to?: string | null;
-  /** Of a change request that people were asked about. */
+  /** The title of a change request that people were asked about. */
   title?: string | null;
 }
 
@@ -21,7 +21,7 @@ export function summarise(counts: readonly TypeCount[]): string {
   return ordered.map(phrase).join(', ');
 }
 
-/** Where the name of the event alone would not be understood. */
+/** Used where the event name alone would not be understood. */
 const NOUNS: Readonly<Record<string, string>> = {
   change: 'change request',
   account: 'user',

@@ -1,6 +1,6 @@
 /**
- * The log as it grows, for any number of followers at the price of one: they share what is read, page by page, and one
- * page is read at a time. News comes from the store, which hears of every commit of any process.
+ * Streams the log to any number of followers at the cost of one. They share pages, and only one page is read at a time.
+ * The store, which learns of the commits of all processes, announces new events.
  */
 import { type EventText, readEventTexts } from '../../log/event-text.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -8,13 +8,13 @@ import type { Store } from '../state-store.js';
 
 export interface Tail {
   /**
-   * Events after `after`, in order, without gap or repetition, then those to come. Ends when `signal` is aborted and
-   * when the tail is closed. Nothing is read before it is asked for.
+   * Yields events after `after` in order without gaps or repetitions, then waits for new ones. Ends when `signal` is
+   * aborted or the tail is closed. It reads only on demand.
    */
   follow(after: number, signal: AbortSignal): AsyncGenerator<readonly EventText[], void, undefined>;
-  /** How many follow now. */
+  /** Current number of followers. */
   followers(): number;
-  /** Ends all followers, now and later. */
+  /** Ends all current and future followers. */
   close(): void;
 }
 
@@ -23,23 +23,20 @@ export interface TailOptions {
   store: Pick<Store, 'point' | 'subscribe'>;
 }
 
-/** Events of a page: what a slow follower holds in memory at most. */
+/** Events per page, the most that a slow follower holds in memory. */
 const PAGE = 50;
 
-/** Characters of all pages kept for the next readers. */
+/** Characters of all cached pages. */
 const KEPT = 16 * 1024 * 1024;
 
 interface Page {
   events: EventText[];
   characters: number;
-  /** Reads what is missing, shared by all waiting readers. */
+  /** A read of missing events, shared by all waiting followers. */
   loading?: Promise<void>;
 }
 
-/**
- * Follows the store for as long as that is there. Pages are kept for the next readers, and thrown away with a log that
- * is replaced.
- */
+/** Follows the store for the lifetime of the store. Pages are cached and discarded when the log is replaced. */
 export function createTail({ pool, store }: TailOptions): Tail {
   const pages = createPages(pool);
   let closing = new AbortController();
@@ -49,12 +46,12 @@ export function createTail({ pool, store }: TailOptions): Tail {
   const head = (): number => store.point().head.position;
 
   store.subscribe((_point, replaced) => {
-    // The log is another one than before: followers start over.
+    // The log was replaced, so followers start over.
     if (replaced) restart();
     for (const wake of waiting) wake();
   });
 
-  /** For a newer head, or the end. */
+  /** Resolves at a newer head or the end. */
   const news = (ended: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
@@ -125,7 +122,7 @@ function createPages(pool: Queryable) {
     evict();
   };
 
-  /** Moves a page to the end: it was used last. */
+  /** Marks a page as most recently used. */
   const open = (number: number): Page => {
     const page = pages.get(number) ?? { events: [], characters: 0 };
     pages.delete(number);
@@ -134,15 +131,15 @@ function createPages(pool: Queryable) {
   };
 
   return {
-    /** Events after `at`, of one page, up to `head` at most; at least one. */
+    /** Returns at least one event after `at` from one page, up to `head`. */
     async after(at: number, head: number): Promise<readonly EventText[]> {
       const number = Math.floor(at / PAGE);
       const upTo = Math.min(head, (number + 1) * PAGE);
       const page = open(number);
-      // What is under way may have begun before `upTo` was committed.
+      // The running read may have begun before `upTo` was committed.
       if (page.loading !== undefined && lastOf(page) < upTo) await page.loading;
       if (lastOf(page) < upTo) {
-        // One after another: followers never take more than one connection of the pool.
+        // One read at a time, so that followers never use more than one connection of the pool.
         page.loading ??= inTurn(() => load(page, number)).finally(() => delete page.loading);
         await page.loading;
       }

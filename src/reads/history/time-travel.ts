@@ -1,4 +1,4 @@
-/** The state at any position: from the nearest state at hand, folded forward. */
+/** Returns the state at any position by folding forward from the nearest known state. */
 import { runShared } from '../../kernel/scheduler.js';
 import { createSemaphore } from '../../kernel/semaphore.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -7,7 +7,7 @@ import type { Store } from '../state-store.js';
 import type { StoredFolds } from '../stored-folds/index.js';
 
 export interface TimeTravel {
-  /** The state after the event at `position`, which must be in the log; 0: before the first. */
+  /** Returns the state after the event at `position`, which must be in the log. 0 is the empty state. */
   at(position: number): Promise<Point>;
 }
 
@@ -17,19 +17,19 @@ export interface TimeTravelOptions {
   folds: StoredFolds;
 }
 
-/** States that were asked for lately are kept: requests for the past go on from the nearest one. */
+/** Recently requested states are cached, and later requests fold from the nearest one. */
 const KEPT = { points: 8, collections: 10_000 } as const;
 
-/** Folds at once: each holds a state, and works as hard as the process can. */
+/** Concurrent folds. Each holds a state and uses the CPU fully. */
 const AT_ONCE = 2;
 
-/** Of several who ask for one position at once, one folds; folds of different positions wait for one of two places. */
+/** Concurrent requests for the same position share one fold. Folds of different positions wait for one of two slots. */
 export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): TimeTravel {
   const kept = new Map<number, Point>();
   const running = new Map<number, Promise<Point>>();
   const semaphore = createSemaphore(AT_ONCE);
 
-  // What was kept is of another log.
+  // The cached states belong to the replaced log.
   store.subscribe((_point, replaced) => {
     if (replaced) kept.clear();
   });

@@ -1,6 +1,6 @@
 /**
- * A state as text and back: a line with the kinds of columns there are, then one line a collection. Members that say what
- * most others say are left out.
+ * Serialises a state: one line with the distinct column definitions, then one line per collection. Members with the
+ * most common value are omitted.
  */
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../../schema/model/model.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
@@ -8,12 +8,12 @@ import { renameIndexes, reindex } from '../../schema/fold/secondary-indexes.js';
 import { type CollectionNode, type Identity, type State, initialState } from '../../schema/model/state.js';
 
 /**
- * Of the text, and of the states in it. To be raised when the templates below change, and when the same events make
- * another state than before: what older releases stored is ignored then, and stored again.
+ * Version of the text and of the states in it. Increase it when the templates below change, or when the same events
+ * produce another state. Stored folds of older versions are ignored and replaced.
  */
 export const FOLD_FORMAT = 3;
 
-/** What a member is when it is left out. Part of the format: not the defaults of today's release. */
+/** Values of omitted members. They are part of the format and independent of the current defaults. */
 const COLLECTION_META: CollectionMeta = {
   icon: null,
   note: null,
@@ -70,7 +70,7 @@ const COLUMN: ColumnSchema = {
   comment: null,
 };
 
-/** `column`: its number among the kinds of columns, the column itself where there are too many, or null. */
+/** `column` is an index into the column definitions, the column itself if there are too many, or null. */
 type StoredField = [name: string, identity: Identity, type: string, meta: unknown, column: unknown];
 type StoredNode = [
   name: string,
@@ -81,7 +81,7 @@ type StoredNode = [
   relations: Relation[],
 ];
 
-/** Most columns are of few kinds, and those of one kind are one value in memory. */
+/** Most columns share few definitions, and equal ones become one object in memory. */
 const KINDS = 5_000;
 
 /** @returns the lines */
@@ -97,7 +97,7 @@ export async function writeState(state: State): Promise<string[]> {
   return lines;
 }
 
-/** @throws when the lines aren't those that `writeState` made */
+/** @throws if `writeState` did not write the lines */
 export async function readState(text: Iterable<string>, position: number): Promise<State> {
   const lines = text[Symbol.iterator]();
   const slice = createTimeSlice();
@@ -174,7 +174,7 @@ function columnOf(column: unknown, kinds: readonly ColumnSchema[]): ColumnSchema
   return kind;
 }
 
-/** The members that differ; the whole document, in an array, when it lacks a member of the template. */
+/** Returns the members that differ, or the whole document in an array if it lacks a member of the template. */
 function shrink(document: object, template: object): unknown {
   const usual = template as Record<string, unknown>;
   const rest: Record<string, unknown> = {};

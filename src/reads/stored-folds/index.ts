@@ -1,6 +1,6 @@
 /**
- * Stored folds: states along the log, made in the background, verified by hash when used. They only ever save work; one
- * that is wrong is deleted and stored again by the next fold.
+ * Stored folds: states along the log, written in the background and verified by hash. They only save work. A wrong one
+ * is deleted and written again by the next fold.
  */
 import type { Logger } from '../../postgres/logger.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -9,42 +9,42 @@ import type { Point } from '../../log/fold.js';
 import { deleteFold, foldPositions, insertFold, readFold } from './table.js';
 
 export interface StoredFolds {
-  /** The newest one after `above`, at or before `position`, that is in order. */
+  /** Returns the newest valid one after `above` and at or before `position`. */
   nearest(position: number, above?: number): Promise<Point | undefined>;
-  /** The position from which on a point after `from` is worth storing. */
+  /** Returns the position after `from` at which the next point is worth storing. */
   nextStop(from: Point): number;
   /** Stores a point in the background, unless there is one nearby. */
   offer(point: Point): void;
   /** Resolves when nothing is being stored. */
   idle(): Promise<void>;
-  /** Stores `last` if that is quickly done, and finishes what is being stored. Nothing is stored afterwards. */
+  /** Stores `last` if that is fast and finishes running writes. Nothing is stored afterwards. */
   close(last?: Point): Promise<void>;
 }
 
 export interface StoredFoldsOptions {
   pool: Queryable;
   logger: Logger;
-  /** Of the service: what was made with another one is thrown away. */
+  /** The secret of the service. Folds written with another secret are discarded. */
   secret: string;
-  /** The database takes no rows now: nothing is stored, and nothing thrown away. */
+  /** True while the database is read-only. Nothing is stored or deleted then. */
   readOnly?: () => boolean;
-  /** Events from one to the next, by the number of collections. */
+  /** Events between stored folds, by the number of collections. */
   interval?: (collections: number) => number;
 }
 
 /**
- * What a fold costs to store and to read grows with the collections, what it saves with the events: with as many events as
- * collections from one to the next, neither gets out of hand.
+ * The cost of a fold grows with the collections, and its benefit grows with the events. An interval of as many events
+ * as collections keeps both in balance.
  */
 const INTERVAL = (collections: number): number => Math.min(50_000, Math.max(5_000, collections));
 
-/** Points that wait to be stored; each holds a state in memory. */
+/** Points waiting to be stored. Each holds a state in memory. */
 const MAX_WAITING = 4;
 
-/** Collections of a state that is stored while the process waits to end, and events that make it worth it. */
+/** Maximum collections of a state that is stored at shutdown, and minimum events that make it worthwhile. */
 const AT_THE_END = { collections: 2_000, events: 1_000 } as const;
 
-/** What can't be stored is logged and passed over; a fold that is wrong is logged and thrown away. */
+/** Failed writes are logged and skipped. Wrong folds are logged and deleted. */
 export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
   const { pool, logger, secret, readOnly = () => false, interval = INTERVAL } = options;
   const waiting: Point[] = [];
@@ -52,14 +52,14 @@ export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
   let running: Promise<void> | undefined;
   let closed = false;
 
-  /** Other processes store folds too: the list is a hint, read again before each write. */
+  /** Other processes store folds too, so the list is a hint and is read again before each write. */
   const list = async (): Promise<number[]> => (known = await foldPositions(pool));
 
   const before = (position: number): number => known?.findLast((each) => each <= position) ?? 0;
 
   const isDue = ({ state, head }: Point, events = interval(state.collections.size)): boolean => {
     const after = known?.find((each) => each > head.position);
-    // Half the distance to a later one: remade folds come to lie between those that stayed.
+    // Requires half an interval to the next later fold, so that new folds lie between remaining ones.
     const farFromNext = after === undefined || after - head.position >= events / 2;
     return head.position - before(head.position) >= events && farFromNext;
   };

@@ -16,17 +16,17 @@ interface Row {
   occurred_at: Date;
   hash: string;
   content: Buffer;
-  /** Of the event at the position, in the log. */
+  /** Hash of the event at the position in the log. */
   log_hash: string | null;
 }
 
-/** A fold that can't be used, and must go. */
+/** An unusable fold, which must be deleted. */
 export interface WrongFold {
   position: number;
   why: string;
 }
 
-/** Bytes that are hashed, and made text, at once: the whole would stop the event loop. */
+/** Bytes that are hashed and decoded per step, so that the event loop is not blocked. */
 const CHUNK = 131_072;
 
 /** Positions of all folds of this format, ascending. */
@@ -38,7 +38,7 @@ export async function foldPositions(db: Queryable): Promise<number[]> {
   return rows.map((row) => row.position);
 }
 
-/** The fold at a position; null when there is none. */
+/** Null if there is none. */
 export async function readFold(db: Queryable, position: number, secret: string): Promise<Point | WrongFold | null> {
   const { rows } = await db.query<Row>(
     `SELECT f.*, e.hash AS log_hash FROM ${own.folds} f LEFT JOIN ${own.events} e USING (position)
@@ -59,7 +59,7 @@ export async function readFold(db: Queryable, position: number, secret: string):
   }
 }
 
-/** Takes the place of a fold that is there already. */
+/** Replaces an existing fold. */
 export async function insertFold(db: Queryable, { state, head }: Point, secret: string): Promise<void> {
   const hash = hasherOf(head, secret);
   const content = await packed(await writeState(state), (chunk) => hash.update(chunk));
@@ -72,12 +72,15 @@ export async function insertFold(db: Queryable, { state, head }: Point, secret: 
   );
 }
 
-/** Nothing happens where there is none. */
+/** Does nothing if there is none. */
 export async function deleteFold(db: Queryable, position: number): Promise<void> {
   await db.query(`DELETE FROM ${own.folds} WHERE position = $1`, [position]);
 }
 
-/** Bound to the chain by the event's hash, and to the service by its secret: who can write rows can't make one. */
+/**
+ * The event's hash binds a fold to the chain and the secret binds it to the service. Someone who can write rows cannot
+ * forge one.
+ */
 function hasherOf({ position, hash, occurred_at }: Point['head'], secret: string): Hmac {
   return createHmac('sha256', `stored folds\n${secret}`)
     .update(JSON.stringify([FOLD_FORMAT, position, hash, occurred_at]))
@@ -101,7 +104,7 @@ function* joined(lines: readonly string[]): Texts & Generator<string, void, void
   for (const [index, line] of lines.entries()) yield index === 0 ? line : `\n${line}`;
 }
 
-/** @throws when it isn't what `packed` made */
+/** @throws if `packed` did not write it */
 async function unpacked(content: Buffer, see: (chunk: Buffer) => void): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   const gunzip = createGunzip({ chunkSize: CHUNK });

@@ -1,4 +1,4 @@
-/** What people can do with a request, in the words of the routes; not who may. */
+/** Actions on a change request in its state, named like the routes. Permissions are checked elsewhere. */
 import { mayFollow } from './fold.js';
 import type { ChangeEvent, ChangeRequest, ChangeState } from './model.js';
 
@@ -17,7 +17,10 @@ export const CHANGE_ACTIONS = [
 ] as const;
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
-/** The event of each, and in which states people may; absent: wherever the event may come, or none of it does. */
+/**
+ * The event of each action and the states that allow it. Without states, any state that allows the event. Some actions
+ * append no event.
+ */
 const ACTIONS: Readonly<Record<ChangeAction, { event?: ChangeEvent['type']; in?: readonly ChangeState[] }>> = {
   update: { event: 'change.updated' },
   rebase: { event: 'change.updated' },
@@ -27,16 +30,16 @@ const ACTIONS: Readonly<Record<ChangeAction, { event?: ChangeEvent['type']; in?:
   prepare: { event: 'change.preparing', in: WAITING },
   apply: { event: 'change.scheduled' },
   withdraw: { event: 'change.withdrawn' },
-  // Of another request, which is opened.
+  // This opens another request.
   revert: { in: ['applied'] },
 };
 
 type Moving = Pick<ChangeRequest, 'state' | 'proposal' | 'online' | 'applicant'>;
 
-/** What can be done with it now, in the words of the routes; not by whom. */
+/** Returns the actions that the state allows, named like the routes. Permissions are checked elsewhere. */
 export const allowedIn = (request: Moving): ChangeAction[] => CHANGE_ACTIONS.filter((action) => mayDo(request, action));
 
-/** Whether its state lets anybody do it now. What is scheduled may be applied: it is at once then. */
+/** True if the state allows the action. A scheduled request may be applied, which happens at once. */
 export function mayDo(request: Moving, action: ChangeAction): boolean {
   const { event, in: states } = ACTIONS[action];
   if ((event !== undefined && !mayFollow(request, event)) || (states !== undefined && !states.includes(request.state)))

@@ -1,20 +1,23 @@
-/** Which approvals count: those for the plan as it is, by whoever may approve it now. */
+/** Decides which approvals count: those of the current plan, by users who may approve now. */
 import type { Policy } from '../policy/index.js';
 import type { Approval, ChangeRequest } from './model.js';
 
-/** What of the policy is about who approves. */
+/** The part of the policy about approvers. */
 export type ApprovalRule = Pick<Policy, 'author_may_approve'>;
 
-/** Why an approval does not count. `another way`: it was to be prepared online then and is not now, or the reverse. */
+/**
+ * Why an approval does not count. `another way`: the request was approved with online preparation and has none now, or
+ * the reverse.
+ */
 export type WhyNot = 'another plan' | 'another way' | 'no longer an admin' | 'the author';
 
 export interface JudgedApproval {
   approval: Approval;
-  /** Null: it counts. */
+  /** Null if it counts. */
   whyNot: WhyNot | null;
 }
 
-/** @param admins of those who approved, the ids of active admins */
+/** @param admins ids of approvers that are active admins */
 export function judgeApprovals(
   { proposal, authors, online }: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
   { author_may_approve }: ApprovalRule,
@@ -35,13 +38,13 @@ export function judgeApprovals(
   }));
 }
 
-/** Approvals of exactly this plan: each person has one at most. */
+/** Approvals of exactly this plan, at most one per person. */
 export const countedApprovals = (judged: readonly JudgedApproval[]): Approval[] =>
   judged.filter(({ whyNot }) => whyNot === null).map(({ approval }) => approval);
 
 /**
- * Whether an approval covers a finding: whoever approved has seen it, and what the trash was to keep then is kept now.
- * @param finding.kept whether the trash keeps what is at the location
+ * True if an approval covers a finding: the approver saw it, and the trash still keeps what it was to keep.
+ * @param finding.kept true if the trash keeps the object
  */
 export const coversFinding = (
   { findings, kept: wasKept }: Pick<Approval, 'findings' | 'kept'>,

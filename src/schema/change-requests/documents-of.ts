@@ -1,6 +1,6 @@
-/** Documents that events name, beside the log. */
+/** Documents that events name and that are stored outside the log. */
 
-/** Members of payloads that are hashes of documents. */
+/** Payload members that contain hashes of documents. */
 export const DOCUMENT_MEMBERS = ['document', 'comment'] as const;
 
 /** By hash. */

@@ -1,7 +1,7 @@
-/** What events say of a request, beside its state. */
+/** Applies events to the details of a request, other than its state. */
 import type { ChangeEventOf as Of, ChangeRequest, Said } from './model.js';
 
-/** Members that nobody has said anything of yet are null. */
+/** Members without a value are null. */
 export function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
   const { position, occurred_at, actor, reason } = event;
   const { proposal, reverts = null, ...asked } = event.data;
@@ -24,7 +24,7 @@ export function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' 
   };
 }
 
-/** The same plan, prepared in the same way, keeps its approvals. What was rejected or failed is looked at again. */
+/** An unchanged plan with the same preparation keeps its approvals, unless the request was rejected or failed. */
 export const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeRequest | undefined): boolean =>
   before !== undefined &&
   (before.state === 'approved' || before.schedule?.approved === true) &&
@@ -32,8 +32,7 @@ export const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeReq
   (data.online === undefined || data.online === before.online);
 
 /**
- * Takes back the rejection, the preparation, the applicant and the failure. Approvals stay, and count where the plan is
- * the same.
+ * Clears the rejection, the preparation, the applicant and the failure. Approvals stay and count for an unchanged plan.
  */
 export function updated(event: Of<'change.updated'>, request: ChangeRequest): Partial<ChangeRequest> {
   const { title, plan, base, ...asked } = event.data;
@@ -53,7 +52,7 @@ export function updated(event: Of<'change.updated'>, request: ChangeRequest): Pa
 const isDescribed = ({ data: { title, reason } }: Of<'change.updated'>, request: ChangeRequest): boolean =>
   (title !== undefined && title !== request.proposal?.title) || (reason !== undefined && reason !== request.reason);
 
-/** Whoever changes the plan is an author from then on, also of what it is changed back to. */
+/** A user who changes the plan becomes an author, even if the plan is later changed back. */
 function authorsAfter(
   { data: { plan }, actor }: Of<'change.updated'>,
   request: ChangeRequest,
@@ -63,12 +62,12 @@ function authorsAfter(
   return isSame || authors.some(({ id }) => id === actor.id) ? authors : [...authors, actor];
 }
 
-/** The newest comment stands last. */
+/** The newest comment comes last. */
 export function commented(event: Of<'change.commented'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
   return { proposal: proposal && { ...proposal, comments: [...proposal.comments, saidBy(event)] } };
 }
 
-/** Takes the place of an earlier approval by the same person. Nothing changes for what is no proposal. */
+/** Replaces an earlier approval by the same person. Ignored for requests that are no proposals. */
 export function approved(event: Of<'change.approved'>, before: ChangeRequest): Partial<ChangeRequest> {
   const { proposal, schedule } = before;
   if (proposal === null) return {};
@@ -81,7 +80,7 @@ export function approved(event: Of<'change.approved'>, before: ChangeRequest): P
   };
 }
 
-/** What was approved before is not approved any more. */
+/** A rejection removes earlier approvals. */
 export function rejected(event: Of<'change.rejected'>, { proposal }: ChangeRequest): Partial<ChangeRequest> {
   return { proposal: proposal && { ...proposal, approvals: [], rejection: saidBy(event) }, applicant: null };
 }
@@ -91,7 +90,7 @@ function saidBy(event: Of<'change.commented' | 'change.approved' | 'change.rejec
   return { by: actor, at: occurred_at, position, comment: data.comment ?? null };
 }
 
-/** What was prepared before waits with it. */
+/** Existing preparation is kept until the scheduled time. */
 export function scheduled(
   { data: { at }, actor, position }: Of<'change.scheduled'>,
   { state, schedule, preparation }: ChangeRequest,
@@ -104,13 +103,13 @@ export function scheduled(
   };
 }
 
-/** Takes the place of what was prepared before. With `apply` its actor is who applies it. */
+/** Replaces earlier preparation. With `apply` the actor is the applicant. */
 export function preparing({ data, actor }: Of<'change.preparing'>): Partial<ChangeRequest> {
   const { apply, ...preparation } = data;
   return { preparation, failure: null, ...(apply === true && { applicant: actor }) };
 }
 
-/** Of steps that aren't among `times` nothing is said. Null stays null. */
+/** Steps without an entry in `times` get no duration. Null stays null. */
 export function withTimes(
   preparation: ChangeRequest['preparation'],
   times: readonly { key: string; milliseconds: number }[],

@@ -1,4 +1,7 @@
-/** request × event → request. Pure. A new kind of event is an entry of `TRANSITIONS`, and one that people bring about also of `ACTIONS` (`actions.ts`). */
+/**
+ * request × event → request. Pure. A new event type needs an entry in `TRANSITIONS`, and in `ACTIONS` (`actions.ts`) if
+ * users trigger it.
+ */
 import { UnreadableEventError } from '../fold/upcasting.js';
 import type { StoredEvent } from '../model/events.js';
 import {
@@ -24,16 +27,16 @@ import {
 
 type Type = ChangeEvent['type'];
 
-/** What an event does. What isn't there yet has the state null. */
+/** The transition of an event. A request that does not exist yet has the state null. */
 type Transition<T extends Type> = {
   to: ChangeState | ((event: Of<T>, before: ChangeRequest | undefined) => ChangeState);
 } & (
   | { from: readonly [null]; opens: (event: Of<T>) => Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> }
   | {
       from: readonly ChangeState[];
-      /** From these too, of a proposal. */
+      /** Further source states for proposals. */
       proposed?: readonly ChangeState[];
-      /** What else it says of the request; absent: its state is all. */
+      /** Further changes. Absent if only the state changes. */
       says?: (event: Of<T>, before: ChangeRequest) => Partial<ChangeRequest>;
     }
 );
@@ -44,7 +47,7 @@ const JUDGED = ['open', 'approved', 'scheduled', 'preparing', 'prepared', 'faile
 
 const staying = (_: unknown, before: ChangeRequest | undefined): ChangeState => before?.state ?? 'open';
 
-/** Where each event may come, and what the request is then. */
+/** Source and target states per event. */
 const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
   'change.opened': { from: [null], to: ({ data }) => (data.proposal === undefined ? 'queued' : 'open'), opens: opened },
   'change.updated': {
@@ -83,28 +86,27 @@ const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
   'change.withdrawn': { from: UNDER_WAY, proposed: [...CARRIED_OUT, 'rejected'], to: 'withdrawn' },
 };
 
-/** Whether an event of this type may come now. */
+/** True if an event of this type may occur now. */
 export const mayFollow = (request: Pick<ChangeRequest, 'state' | 'proposal'>, type: Type): boolean =>
   isFrom(TRANSITIONS[type] as Transition<Type>, request);
 
-/** Whether an event is about a change request. */
 export const isChangeEvent = <E extends { type: string }>(event: E): event is E & ChangeEvent =>
   Object.hasOwn(TRANSITIONS, event.type);
 
-/** The request that an event is about. @throws UnreadableEventError where it names none */
+/** Returns the request that an event is about. @throws UnreadableEventError if it names none */
 export function changeIdOf({ subject, position, type }: ChangeEvent & { position?: number }): string {
   if (subject?.kind === CHANGE) return subject.id;
   throw new UnreadableEventError(position ?? 0, `${type} names no change request`);
 }
 
 /**
- * The request after an event.
- * @param before undefined: there is none yet
- * @throws UnreadableEventError for one that can't come then: the log was written by something that isn't this service
+ * Returns the request after an event.
+ * @param before undefined if there is none yet
+ * @throws UnreadableEventError for an event that cannot occur then, because another program wrote the log
  */
 export function evolveChange(before: ChangeRequest | undefined, event: StoredChangeEvent): ChangeRequest {
   const id = changeIdOf(event);
-  // TypeScript can't follow that an event and its transition belong together.
+  // TypeScript cannot infer that the event and its transition have the same type.
   const transition = TRANSITIONS[event.type] as Transition<Type>;
   if (!isFrom(transition, before) || (before !== undefined && before.id !== id)) throw impossible(event, before);
   const { position, occurred_at } = event;
@@ -136,7 +138,7 @@ function impossible(event: StoredChangeEvent, before: ChangeRequest | undefined)
   return new UnreadableEventError(event.position, `${state} (${event.type} ${event.subject?.id ?? ''})`);
 }
 
-/** Requests folded from events in the order of the log, by id. Those that aren't about requests are passed over. */
+/** Folds requests from events in log order, by id. Ignores other events. */
 export function foldChanges(
   events: Iterable<StoredEvent>,
   from: ReadonlyMap<string, ChangeRequest> = new Map(),
@@ -146,7 +148,7 @@ export function foldChanges(
   return requests;
 }
 
-/** The same of one event, in the map itself: for logs of many. */
+/** Folds one event into the map, for long logs. */
 export function foldChange(requests: Map<string, ChangeRequest>, event: StoredEvent): void {
   if (!isChangeEvent(event)) return;
   const id = changeIdOf(event);

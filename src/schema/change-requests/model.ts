@@ -1,13 +1,13 @@
-/** A change request: a change that waits. Folded from its events; what it asks for stands in a document beside the log. */
+/** A change request is folded from its events. Its requested change is a document outside the log. */
 import type { Warning } from '../../kernel/warning.js';
 import type { ApprovedView, Cause, ChangeStep, OtherEvent, StoredEvent } from '../model/events.js';
 
-/** Of the subjects of its events. */
+/** The subject kind of its events. */
 export const CHANGE = 'change';
 
 /**
- * `open`, `approved`, `rejected`: people talk about it. `scheduled`: it is applied at its time. `queued`: opened, and another request has its tables. The last three
- * are ends, but a proposal that failed can be tried again.
+ * `open`, `approved` and `rejected` are review states. `scheduled`: applied at its time. `queued`: another request has
+ * its tables. The last three are final, but a failed proposal can be retried.
  */
 export const CHANGE_STATES = [
   'open',
@@ -27,71 +27,71 @@ export interface ChangeRequest {
   /** uuid */
   id: string;
   state: ChangeState;
-  /** What it wants: the operation, and the hash of the document that says what with. */
+  /** The name of the operation, and the hash of the document with its input. */
   operation: string;
   document: string;
   online: boolean;
-  /** Who opened it. */
+  /** The user who opened it. */
   author: Cause['actor'];
-  /** The author, and everyone who has changed what it asks for since; each once, in their order. */
+  /** The author and all users who changed its content, each once, in order. */
   authors: Cause['actor'][];
   reason: string | null;
-  /** Names of the collections that it changes, as it was decided when it was opened or updated. */
+  /** Names of the collections that it changed when it was opened or updated. */
   collections: string[];
   /** ISO 8601 */
   opened_at: string;
-  /** Of the event that opened it: the schema that it was decided for is the one before. */
+  /** Position of the event that opened it. It was decided for the schema before. */
   opened_position: number;
-  /** Of its newest event. */
+  /** Time of its newest event. */
   changed_at: string;
   position: number;
-  /** What people have said about it; null: nobody is asked, it is applied once it is prepared. */
+  /** The review. Null if it needs none and is applied once it is prepared. */
   proposal: Proposal | null;
-  /** Who wants it applied once it is prepared, or at its time; null: nobody yet. */
+  /** The user who wants it applied once it is prepared, or at its time. Null if there is none yet. */
   applicant: Cause['actor'] | null;
-  /** Of one that is `scheduled`, and null of all others. */
+  /** Null unless it is `scheduled`. */
   schedule: Schedule | null;
-  /** The change request whose change it takes back; null: it isn't about another one. */
+  /** The change request that it reverts, or null. */
   reverts: string | null;
-  /** What is done before it is applied; null: that is not known yet, or nothing is. */
+  /** Work before it is applied. Null if unknown or not needed. */
   preparation: Preparing | null;
-  /** The batch that it became, and where that ends. */
+  /** The batch that applied it, and its last position. */
   result: { batch: string; position: number } | null;
-  /** Why it failed: the code of the first problem, and the hash of the document that says all. */
+  /** The code of the first problem, and the hash of the document with all problems. */
   failure: { code: string; document: string } | null;
 }
 
 export interface Proposal {
   title: string;
-  /** The hash of its plan (`plan-hash.ts`): what approvals are for. */
+  /** The hash of its plan (`plan-hash.ts`), which approvals refer to. */
   plan: string;
   /** Position of the schema that its diff starts from. */
   base: number;
-  /** The newest of each person, in their order. One for another plan doesn't count. */
+  /** The newest approval of each person, in order. Approvals of other plans do not count. */
   approvals: Approval[];
   rejection: Said | null;
-  /** In their order. */
+  /** In order. */
   comments: Said[];
-  /** When its title or reason was last changed; null: never. ISO 8601 */
+  /** Time of the last change of title or reason. Null if never changed. ISO 8601 */
   described_at: string | null;
 }
 
 export interface Schedule {
   /** ISO 8601, by the database's clock. */
   at: string;
-  /** Of the event that said so: which schedule it is. */
+  /** Position of the event, which identifies the schedule. */
   position: number;
-  /** It had been approved as often as the policy asks for. */
+  /** True if it had the number of approvals that the policy requires. */
   approved: boolean;
 }
 
-/** What somebody said; the text is a document beside the log. */
+/** A comment. The text is a document outside the log. */
 export interface Said {
   by: Cause['actor'];
   /** ISO 8601 */
   at: string;
   position: number;
-  /** The hash of the document; null: nothing was said. */
+  /** The hash of the document. Null if there is no text. */
   comment: string | null;
 }
 
@@ -100,35 +100,33 @@ export interface Approval extends Said, ApprovedView {
 }
 
 export interface Preparing {
-  /** Collections whose tables change in no other way meanwhile. */
+  /** Collections whose tables no other change may touch meanwhile. */
   collections: string[];
-  /** In their order; `milliseconds`: what they took together with all that they waited for, once all are done. */
+  /** In order. `milliseconds`: total duration including waits, once all are done. */
   steps: (ChangeStep & { milliseconds?: number })[];
-  /** What people should know of it. */
+  /** Warnings for reviewers. */
   warnings?: Warning[];
 }
 
-/** An event about a change request. */
 export type ChangeEvent = Extract<OtherEvent, { type: `change.${string}` }>;
 
-/** In the log. */
 export type StoredChangeEvent = ChangeEvent &
   Pick<StoredEvent, 'position' | 'batch' | 'occurred_at' | 'actor' | 'reason'>;
 
 export type ChangeEventOf<T extends ChangeEvent['type']> = Extract<StoredChangeEvent, { type: T }>;
 
-/** Nobody works on it, and nothing of it may be left in the database. */
+/** Nobody works on it, and no prepared objects may remain in the database. */
 const AT_REST: ReadonlySet<ChangeState> = new Set(['open', 'approved', 'rejected', 'applied', 'failed', 'withdrawn']);
 
-/** Whether nobody works on it now; one that waits for its time, unprepared, is at rest too. */
+/** True if nobody works on it. A scheduled request without preparation is also at rest. */
 export const isAtRest = ({ state, preparation }: Pick<ChangeRequest, 'state' | 'preparation'>): boolean =>
   AT_REST.has(state) || (state === 'scheduled' && preparation === null);
 
 const ENDED: ReadonlySet<ChangeState> = new Set(['applied', 'failed', 'withdrawn']);
 
-/** Whether no work on it is left. One that failed may be taken up again by people. */
+/** True if no work is left. Users may retry a failed one. */
 export const isEnded = ({ state }: Pick<ChangeRequest, 'state'>): boolean => ENDED.has(state);
 
-/** Collections whose tables it keeps others from changing. */
+/** Collections whose tables it protects from other changes. */
 export const heldBy = (request: ChangeRequest): readonly string[] =>
   isAtRest(request) ? [] : (request.preparation?.collections ?? []);

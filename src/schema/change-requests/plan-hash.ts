@@ -1,7 +1,7 @@
 /**
- * What an approval is for. The plan is everything that the request would carry out: each object in full as it is and as
- * it will be, the events that lead there, and what is purged and acknowledged. It does not depend on SQL, sizes, times,
- * the position of the log or ids of relations, so the same change has the same hash on every server and day.
+ * Hashes the plan that an approval refers to. The plan contains everything that the request would execute: each object
+ * before and after, the events, and what is purged and acknowledged. It excludes SQL, sizes, times, log positions and
+ * relation ids, so the same change has the same hash on every server and day.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../kernel/canonical.js';
@@ -15,36 +15,36 @@ import { fieldsInOrder, relationsInOrder } from '../model/order.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
 
-/** What was decided. */
+/** The decided change. */
 export interface HashedChange {
   before: State;
   after: State;
   events: readonly LogEvent[];
-  /** What it deletes is dropped at once. */
+  /** Drops deleted objects at once. */
   purge?: boolean | undefined;
-  /** What its author knows of, in any order. */
+  /** Findings that its author acknowledges, in any order. */
   acknowledge?: readonly object[] | undefined;
 }
 
-/** An object before and after; null: it isn't there then. */
+/** An object before and after. Null where it does not exist. */
 interface Change {
   collection: string;
   field?: string;
-  /** The name that it had. */
+  /** Its former name. */
   was?: string;
   from: object | null;
   to: object | null;
 }
 
-/** A collection takes what it holds along. */
+/** Deleting a collection deletes its contents. */
 interface Removed extends Change {
   fields: object[];
   relations: object[];
 }
 
 /**
- * One event as it would be carried out. Two lists of events can lead to the same documents and still do something else
- * to rows: an object that is deleted and created again, or restored from another entry of the trash.
+ * One event of the plan. Different events can lead to the same documents and still treat rows differently: an object
+ * may be deleted and created again, or restored from another trash entry.
  */
 interface Step {
   type: LogEvent['type'];
@@ -74,7 +74,7 @@ export function* planHash(change: HashedChange): Resumable<string> {
   return digest.digest('hex');
 }
 
-/** What is hashed, before it is canonical. Objects stand in the diff's order, by name. */
+/** Returns the hashed document before canonicalization. Objects are in the order of the diff, by name. */
 export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
   const { before, after, events, purge = false, acknowledge = [] } = change;
   const diff = yield* diffStates(before, after, collectionsChanged(events));
@@ -102,7 +102,7 @@ function* eachOf<I, T>(items: readonly I[], make: (item: I) => T): Resumable<T[]
 interface Sides {
   before: State;
   after: State;
-  /** Of collections, by the names that they get. */
+  /** Former names of collections by new name. */
   former: ReadonlyMap<string, string>;
 }
 
@@ -164,13 +164,13 @@ function bodyOf(node: CollectionNode | undefined, field: string): object | null 
 const nodeBefore = ({ before, former }: Sides, collection: string): CollectionNode | undefined =>
   before.collections.get(former.get(collection) ?? collection);
 
-/** What a whole new or removed object was, and is. */
+/** Returns a whole new or deleted object before and after. */
 function wholeOf([first]: readonly Entry<unknown>[]): [object | null, object | null] | undefined {
   if (first === undefined || !isWhole(first)) return undefined;
   return first.kind === 'N' ? [null, first.rhs as object] : [(first as { lhs: object }).lhs, null];
 }
 
-/** What the trash keeps of a deletion is decided when it is carried out: see the findings that an approval records. */
+/** What the trash keeps is decided at execution. An approval records it with its findings. */
 function stepOf({ type, collection, field, data }: LogEvent): Step {
   const { kept_until: _, publications: __, foreign_keys: ___, ...planned } = data as Partial<KeptTable>;
   return { type, collection, field, data: planned };

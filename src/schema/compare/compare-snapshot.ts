@@ -1,4 +1,4 @@
-/** compare: the current schema against a submitted snapshot. What POST /schema/diff answers, and what it leads to. */
+/** Compares the current schema with a submitted snapshot, for POST /schema/diff. */
 import { type SchemaDiff, diffStates } from '../diff/diff.js';
 import { importSnapshot } from '../import/import-snapshot.js';
 import type { Instance } from '../import/context.js';
@@ -20,7 +20,7 @@ import { snapshotPlaces } from './places.js';
 import { readRenamedFrom } from './renamed-from.js';
 
 export interface CompareOptions {
-  /** Accept a snapshot of another release, another vendor, or of the peer. */
+  /** Accepts a snapshot of another release, another vendor or Directus. */
   force: boolean;
   mode: 'mirror' | 'merge';
   /** The release of this service. */
@@ -28,25 +28,25 @@ export interface CompareOptions {
 }
 
 export interface Comparison {
-  /** Of the current snapshot: what the diff starts from. */
+  /** Hash of the current snapshot, which the diff starts from. */
   hash: string;
   diff: SchemaDiff;
-  /** What was left out of an imported snapshot. */
+  /** Parts of an imported snapshot that were skipped. */
   warnings: Warning[];
   desired: DesiredState;
 }
 
 const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
 
-/** What a snapshot asks for, by its own names, and what was left out of an imported one. */
+/** The requested state by the names of the snapshot, and the skipped parts of an imported one. */
 export interface Desired {
-  /** What it was compared with, by the names of the snapshot. */
+  /** The state it was compared with, by the names of the snapshot. */
   named: State;
   desired: DesiredState;
   warnings: Warning[];
 }
 
-/** Changes nothing, and asks nobody: PostgreSQL may still refuse what the diff leads to. */
+/** Changes nothing and runs no query. PostgreSQL may still reject the result of the diff. */
 export function* compareSnapshot(state: State, body: unknown, options: CompareOptions): Resumable<Result<Comparison>> {
   const read = yield* desiredBy(state, body, options);
   if (!read.ok) return read;
@@ -59,7 +59,7 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
   });
 }
 
-/** The state that results when `state` becomes what the snapshot says. */
+/** Returns the state that the snapshot leads to. */
 export function* desiredBy(state: State, body: unknown, options: CompareOptions): Resumable<Result<Desired>> {
   if (!isObject(body))
     return refuse(
@@ -83,7 +83,7 @@ export function* desiredBy(state: State, body: unknown, options: CompareOptions)
   });
 }
 
-/** The snapshot with new names in normalization form NFC. Names that the schema already has stay as they are. */
+/** Converts new names of the snapshot to normalization form NFC. Existing names are kept. */
 function* inComposedNames(state: State, body: { [member: string]: unknown }): Resumable<{ [member: string]: unknown }> {
   const others = new Set<string>();
   for (const name of namesIn(body)) {
@@ -168,7 +168,7 @@ function instanceOf(state: State, mode: 'mirror' | 'merge'): Instance {
   const fieldOf = (collection: string, field: string) => getField(state, collection, field);
   const nodeOf = (collection: string) => state.collections.get(collection);
   return {
-    // In a merge, a snapshot may refer to what only the instance has.
+    // In a merge, a snapshot may refer to objects that only the instance has.
     exists: (collection, field) =>
       mode === 'merge' && (field === undefined ? nodeOf(collection) : fieldOf(collection, field)) !== undefined,
     collectionOf: (collection) => nodeOf(collection)?.collection,

@@ -1,4 +1,4 @@
-/** A submitted snapshot → the state it asks for. What it leaves out says nothing. */
+/** Converts a submitted snapshot to the requested state. Members that it omits are unchanged. */
 import { Draft } from '../transition/draft.js';
 import { dropCollection, dropDefinitions, dropRelation } from '../transition/cascade.js';
 import { changeProblems } from '../invariants/index.js';
@@ -29,9 +29,9 @@ import { type CollectionNode, type State, getField, getRelation } from '../model
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface DesiredStateOptions {
-  /** mirror: what the snapshot lacks is removed. merge: nothing is removed. */
+  /** `mirror` deletes objects that the snapshot lacks. `merge` deletes nothing. */
   mode: 'mirror' | 'merge';
-  /** The snapshot as it was sent, where it comes from elsewhere and was accepted with `force`: the parts are made from it. */
+  /** The submitted snapshot of another system, accepted with `force`. The parts are derived from it. */
   imported?: unknown;
 }
 
@@ -45,7 +45,7 @@ interface Reading extends Collecting {
   draft: Draft;
 }
 
-/** The state that results when `state` becomes what the snapshot says. Problems carry the path in the snapshot. */
+/** Returns the state that the snapshot leads to. Problems contain the path in the snapshot. */
 export function* desiredState(
   state: State,
   parts: SnapshotParts,
@@ -100,15 +100,15 @@ function removeMissingFields(draft: Draft, { collection: { collection }, fields 
   }
 }
 
-/** One document: what it is now, how it is read, where the result goes. */
+/** One document: its current value, its reader and the target of the result. */
 interface Submitted<T> {
-  /** What its problems are about. */
+  /** The subject of its problems. */
   place: { collection: string; field?: string };
-  /** As it stands in the draft; undefined: it isn't there, or was taken away. */
+  /** The value in the draft. Undefined if it does not exist or was removed. */
   held: T | undefined;
-  /** As it stood before the draft. */
+  /** The value before the draft. */
   base: T | undefined;
-  /** Its document: one that is equal changes nothing, and needn't be read. */
+  /** An equal document changes nothing and need not be read. */
   document: () => unknown;
   fresh: (input: unknown) => Result<T>;
   merge: (existing: T, input: unknown) => Result<T>;
@@ -169,7 +169,7 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
   }
 }
 
-/** What names a column that is none any longer goes with it, as it does with a delete; unless the snapshot says it itself. */
+/** Metadata that names a removed column is removed with it, as in a deletion, unless the snapshot contains it. */
 function takeAlong({ state, draft }: Reading, documents: Documents): void {
   for (const name of draft.touched) {
     const schema = documents.get(name)?.input['schema'];
@@ -186,7 +186,7 @@ function lostColumns(before: CollectionNode | undefined, after: CollectionNode |
   return columns.map(({ field }) => field).filter((field) => !after.fields.get(field)?.schema);
 }
 
-/** The field documents of a collection, by name; looked up once per collection. */
+/** Returns the field documents of a collection by name, cached per collection. */
 function documentsByName(state: State) {
   const known = new Map<string, Map<string, FieldDocument>>();
   return function* (collection: string): Resumable<Map<string, FieldDocument>> {
@@ -228,7 +228,7 @@ function* readRelations(reading: Reading, documents: Documents): Resumable<void>
   }
 }
 
-/** Relations are compared without their ids: what is read has none, and takes that of what it changes. */
+/** Relations are compared without ids. A submitted relation has none and takes the id of the existing one. */
 function withId(
   existing: NewRelation & { id?: number },
   read: Result<NewRelation>,

@@ -1,4 +1,4 @@
-/** What goes and what comes, and looks the same: perhaps it was renamed where the snapshot was made. */
+/** Finds removed and new objects that look alike. They may have been renamed where the snapshot was made. */
 import { columnType } from '../normal-form/index.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
@@ -57,7 +57,7 @@ const warning = (kind: 'collection' | 'field', old: string, now: string): { code
     `add this line to ${JSON.stringify(now)} in the snapshot, and its data stays: "renamed_from": ${JSON.stringify(old)}`,
 });
 
-/** The names of what has a shape. */
+/** Names by shape. */
 type Shapes = Map<string, Record<Side, string[]>>;
 type Side = 'gone' | 'come';
 
@@ -67,14 +67,14 @@ function note(shapes: Shapes, side: Side, [name, shape]: [string, string]): void
   shapes.set(shape, there);
 }
 
-/** Of what goes and what comes, those of a shape that only one of each has. */
+/** Pairs removed and new objects whose shape occurs once on each side. */
 function pairs(shapes: Shapes): [string, string][] {
   return [...shapes.values()].flatMap(({ gone, come }): [string, string][] =>
     gone.length === 1 && come.length === 1 ? [[gone[0] as string, come[0] as string]] : [],
   );
 }
 
-/** A text for each field: its name and its kind. */
+/** Returns a text per field: its name and type. */
 function* columnsOf(node: CollectionNode): Resumable<string[]> {
   const columns: string[] = [];
   for (const field of node.fields.values()) {

@@ -1,12 +1,12 @@
-/** Where things stand in a snapshot that was sent. */
+/** Locations within a submitted snapshot. */
 import { isObject } from '../../kernel/json.js';
 import { relationEnds, relationPlace } from '../normal-form/relation-shape.js';
 import { type Place, type Places, documentPlace } from '../../kernel/locate.js';
 
-/** Names joined by NUL, which can't be part of one. */
+/** Joins names by NUL, which names cannot contain. */
 const key = (...names: unknown[]): string => names.join('\0');
 
-/** A snapshot as it was sent; of documents that stand in it twice, the first one. */
+/** Indexes a submitted snapshot. Of duplicate documents, the first one counts. */
 export function snapshotPlaces(body: unknown): Required<Places> {
   const indexes = {
     collections: once(() => indexesOf(body, 'collections', ({ collection }) => key(collection))),
@@ -40,7 +40,7 @@ function indexesOf(
   return found;
 }
 
-/** Only problems ask for places. */
+/** Only problems need locations. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;

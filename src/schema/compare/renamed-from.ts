@@ -1,6 +1,6 @@
 /**
- * `renamed_from` of a submitted snapshot: what a collection or a field was called before. It says what to do, and is
- * never kept: read first, it is not in the documents that are compared.
+ * Reads `renamed_from`, the former name of a collection or field in a submitted snapshot. It is an instruction and
+ * never stored, so it is removed before documents are compared.
  */
 import { inverse } from '../../kernel/inverse.js';
 import { isObject } from '../../kernel/json.js';
@@ -18,17 +18,17 @@ export interface RenamedFrom {
   renames: Renames;
   /** The snapshot without the member. */
   body: { [member: string]: unknown };
-  /** What was named and isn't there. */
+  /** Warnings about names that do not exist. */
   notes: Warning[];
   problems: Problem[];
 }
 
 const MEMBER = 'renamed_from';
 
-/** Documents looked at in one step. */
+/** Documents per step. */
 const STEP = 1_000;
 
-/** What can't be read stands in `problems`; the rest of the answer is of no use then. */
+/** If `problems` is not empty, the rest of the result is unusable. */
 export function* readRenamedFrom(state: State, body: { [member: string]: unknown }): Resumable<RenamedFrom> {
   const tables = yield* said(body['collections'], 'collections');
   const columns = yield* said(body['fields'], 'fields');
@@ -77,20 +77,20 @@ function withoutMember(document: unknown): unknown {
   return rest;
 }
 
-/** What one place is about. */
+/** The renames of one namespace. */
 interface Naming {
   kind: 'collection' | 'field';
   from: string;
   to: string;
   at: Path;
-  /** What has a name now. */
+  /** True if an object has the name now. */
   isThere: (name: string) => boolean;
-  /** What has a name in the snapshot. */
+  /** True if the snapshot contains the name. */
   isSent: (name: string) => boolean;
-  /** Those read already. */
+  /** The renames read so far. */
   names: Map<string, string>;
   place: { collection: string; field?: string };
-  /** Whether to say what isn't there. */
+  /** True to warn about missing names. */
   notes: boolean;
 }
 
@@ -101,7 +101,7 @@ function* collectionRenames(state: State, { documents, said: all }: Documents, f
     if (found.problems.length >= MAX_PROBLEMS) break;
     const { collection: to } = document;
     const from = textAt(document, at, found);
-    // A name that is none is told when the document is read.
+    // An invalid name is reported when the document is read.
     if (from === undefined || typeof to !== 'string') continue;
     if (isSystemCollection(from) || isSystemCollection(to)) {
       found.problems.push(invalid([...at, MEMBER], 'a collection of the service has one name, and keeps it'));
@@ -116,7 +116,7 @@ function* collectionRenames(state: State, { documents, said: all }: Documents, f
 
 interface Documents {
   documents: unknown;
-  /** Those of them that say what they were. */
+  /** Those with a former name. */
   said: Said[];
 }
 

@@ -1,20 +1,20 @@
-/** Tables that go and tables that come, most of whose fields are the same: perhaps one became the other. */
+/** Finds removed and new tables that share most of their fields. One may have become the other. */
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface ShapedTable {
   name: string;
-  /** A text for each field: its name and its kind. */
+  /** A text per field: its name and type. */
   fields: ReadonlySet<string>;
 }
 
-/** What more tables have than this tells nothing of them. */
+/** Fields that more tables share are ignored. */
 const COMMON = 16;
-/** Looked at closely for each table that comes. */
+/** Candidates compared in detail per new table. */
 const CLOSEST = 3;
-/** Of the fields of the larger one: more than that. */
+/** Minimum share of the fields of the larger table. */
 const MOST = 0.5;
 
-/** The names of pairs of which each has no other as similar to it: what goes, and what comes. */
+/** Returns pairs of a removed and a new table of which neither has another as similar. */
 export function* similarTables(
   gone: readonly ShapedTable[],
   come: readonly ShapedTable[],
@@ -42,7 +42,7 @@ const isMutual = (table: ShapedTable, there: Nearest, back: Nearest | undefined)
 interface Nearest {
   table: ShapedTable;
   likeness: number;
-  /** No other one is as like. */
+  /** True if no other table is as similar. */
   isAlone: boolean;
 }
 
@@ -56,7 +56,7 @@ function noteNearest(
   else if (likeness === best.likeness) best.isAlone = false;
 }
 
-/** By a field, those that have it. */
+/** Maps a field to the tables that have it. */
 function* holdersOf(tables: readonly ShapedTable[]): Resumable<ReadonlyMap<string, ShapedTable[]>> {
   const holders = new Map<string, ShapedTable[]>();
   for (const table of tables) {
@@ -70,7 +70,7 @@ function* holdersOf(tables: readonly ShapedTable[]): Resumable<ReadonlyMap<strin
   return holders;
 }
 
-/** Those that share the most of what only some tables have. */
+/** Returns the tables that share the most rare fields. */
 function* closest(
   { fields }: ShapedTable,
   holders: ReadonlyMap<string, readonly ShapedTable[]>,
@@ -85,7 +85,7 @@ function* closest(
   return ordered.slice(0, CLOSEST).map(([table]) => table);
 }
 
-/** Fields that both have, of those of the larger one. */
+/** Returns the share of common fields in the larger table. */
 function likenessOf({ fields: a }: ShapedTable, { fields: b }: ShapedTable): number {
   const [few, many] = a.size < b.size ? [a, b] : [b, a];
   let shared = 0;

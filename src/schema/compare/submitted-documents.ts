@@ -1,4 +1,4 @@
-/** The documents of a submitted snapshot, by the names they carry. */
+/** The documents of a submitted snapshot by name. */
 import { isObject } from '../../kernel/json.js';
 import { relationEnds } from '../normal-form/index.js';
 import type { Place, Places } from '../../kernel/locate.js';
@@ -6,7 +6,7 @@ import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/pro
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
-/** The parts of a snapshot; an absent part says nothing. */
+/** The parts of a snapshot. An absent part changes nothing. */
 export interface SnapshotParts {
   collections?: unknown[] | undefined;
   fields?: unknown[] | undefined;
@@ -15,27 +15,27 @@ export interface SnapshotParts {
 
 export interface Collecting {
   parts: SnapshotParts;
-  /** The parts were made from the snapshot that was sent, and have other indexes and shapes. */
+  /** True if the parts were derived from another snapshot and have other indexes and shapes. */
   imported: boolean;
   problems: Problem[];
-  /** Of the snapshot as it was sent. */
+  /** Locations in the submitted snapshot. */
   places: Required<Places>;
 }
 
-/** Names joined by NUL, which can't be part of one. */
+/** Joins names by NUL, which names cannot contain. */
 export const key = (...names: string[]): string => names.join('\0');
 
 interface Document {
   names: string[];
   input: { [member: string]: unknown };
   at: Path;
-  /** Where members of `input` were sent, where that isn't where `input` has them. */
+  /** Maps members of `input` to their submitted locations, if these differ. */
   stepsTo: ((steps: Path) => Path) | undefined;
 }
 
 export type Documents = Map<string, Document>;
 
-/** The documents of a part by the names they carry; each name once. */
+/** Returns the documents of a part by name, without duplicates. */
 export function* documentsOf(
   reading: Collecting,
   part: 'collections' | 'fields',
@@ -49,7 +49,7 @@ export function* documentsOf(
   });
 }
 
-/** Relations name themselves flat (many_collection, many_field) or nested (collection, field). */
+/** Relations contain their name flat (many_collection, many_field) or nested (collection, field). */
 export function* relationDocuments(reading: Collecting): Resumable<Documents> {
   return yield* collect(reading, 'relations', (input, at) => {
     const [collection, field] = relationEnds(input);
@@ -60,7 +60,7 @@ export function* relationDocuments(reading: Collecting): Resumable<Documents> {
   });
 }
 
-/** Documents looked at in one step. */
+/** Documents per step. */
 const STEP = 500;
 
 function* collect(
@@ -91,7 +91,7 @@ function* collect(
   return documents;
 }
 
-/** Where a document of a part that was made from the snapshot stood in that. */
+/** Returns the location in the submitted snapshot of a document that was derived from it. */
 function sentPlace(
   { imported, places }: Collecting,
   part: keyof SnapshotParts,

@@ -1,4 +1,6 @@
-/** Carrying out the entries of a diff on a draft: `lhs` must be what is there, `rhs` is read like any other input. */
+/**
+ * Applies the entries of a diff to a draft. `lhs` must equal the current value, and `rhs` is validated like any input.
+ */
 import { relationBody } from '../transition/context.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';
 import type { CollectionDiff, FieldDiff, RelationDiff } from './diff.js';
@@ -27,7 +29,9 @@ export interface ApplyContext {
   findings: EntryFindings;
 }
 
-/** What is wrong goes to the findings, and the draft without it; ends early when they are full. */
+/**
+ * Errors are added to the findings, and the draft omits the affected items. It stops early when the findings are full.
+ */
 export function* applyItems(context: ApplyContext, items: Iterable<DiffItem>): Resumable<void> {
   for (const item of items) {
     if (isFull(context.findings)) return;
@@ -36,18 +40,18 @@ export function* applyItems(context: ApplyContext, items: Iterable<DiffItem>): R
   }
 }
 
-/** An item's place and entries, and what it is about. */
+/** An item with its location, entries and subject. */
 interface Target<T> {
   at: Path;
   diff: readonly Entry<unknown>[];
-  /** The current normal form; undefined: there is none. */
+  /** The current normal form. Undefined if the object does not exist. */
   current: T | undefined;
-  /** `stepsTo`: where members of the input stand below `at`, where that isn't the input itself. */
+  /** `stepsTo`: maps members of the input to locations below `at`, if these differ. */
   read: (input: unknown, at: Path, stepsTo?: (steps: Path) => Path) => Result<T>;
   isMeant: (value: T) => boolean;
   put: (value: T) => void;
   remove: () => void;
-  /** Whose entry is no change of the document any more: its new name. */
+  /** The member whose entry is a rename and no change of the document. */
   renamedBy?: NameMember;
 }
 
@@ -98,12 +102,13 @@ function relationTarget(draft: Draft, { collection, field, diff }: RelationDiff,
   };
 }
 
-/** Nothing of the draft is used then, and more faults would be no help. */
+/** The draft is unusable then, and further errors would not help. */
 const isFull = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length >= MAX_PROBLEMS;
 
 function missingHolder(findings: EntryFindings, at: Path, { collection, diff }: FieldDiff | RelationDiff): void {
   const message = `there is no collection ${JSON.stringify(collection)}`;
-  // Something new in a collection that isn't there is a diff that can't be right; a change means that it has gone.
+  // A new object in a missing collection is an error of the diff. A change means that the collection was deleted
+  // meanwhile.
   if (isAddition(diff)) findings.problems.push({ ...invalid([...at, 'collection'], message), collection });
   else findings.conflicts.push(conflict([...at, 'collection'], message));
 }
@@ -162,7 +167,7 @@ function changeMembers<T extends object>({ problems, conflicts }: EntryFindings,
   else problems.push(...value.problems);
 }
 
-/** The document at the end of an entry names what the entry stands for. */
+/** The document of an entry must contain the name of its item. */
 function readNamed<T>(
   { read, isMeant }: Target<T>,
   document: unknown,
@@ -174,7 +179,7 @@ function readNamed<T>(
   return refuse(invalid(at, 'the document names something else than the entry it stands in'));
 }
 
-/** Changes the document in place; what doesn't fit, by the index of its entry. */
+/** Changes the document in place. Returns mismatches by the index of their entry. */
 function applyAll(
   document: Json,
   diff: readonly Entry<unknown>[],

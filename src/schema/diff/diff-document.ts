@@ -1,4 +1,4 @@
-/** Reading the body of an apply: the shape of a diff, before anything is compared with the schema. */
+/** Validates the shape of a submitted diff before it is compared with the schema. */
 import type { SchemaDiff } from './diff.js';
 import { type Entry, isRenameEntry, isWhole, isAddition, isRemoval } from './entries.js';
 import { originProblems, sharedIdentities } from './origins.js';
@@ -39,11 +39,11 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['A', new Set(['kind', 'path', 'index', 'item'])],
 ]);
 
-/** Parts that are left out are empty. Entries are checked for their shape alone, not for what stands in them. */
+/** Omitted parts are empty. Only the shape of entries is checked, not their content. */
 export function* readDiffDocument(body: unknown): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
   if (!isObject(body))
     return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));
-  // `warnings` is part of what /schema/diff answers, and its answer can be sent as it is.
+  // The response of /schema/diff contains `warnings` and can be sent unchanged.
   const problems = unknownMembers(body, new Set(['hash', 'diff', 'warnings']), []);
   const { hash, diff } = body;
   if (typeof hash !== 'string') problems.push(invalid(['hash'], 'hash is required, as /schema/diff answered it'));
@@ -73,7 +73,7 @@ interface Item {
   diff: Entry<unknown>[];
 }
 
-/** Each thing stands once; twice only where another gets its name: removed, then new or renamed. */
+/** Each object occurs once, or twice if another object takes its name: removed, then new or renamed. */
 function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
   const seen = new Map<string, Item | null>();
   return yield* problemsOfEach(items, (item, index) => {
@@ -140,7 +140,7 @@ function isPath(path: unknown): boolean {
 
 const isIndex = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** Of kind A: an index and the element that came or went. */
+/** Kind A contains an index and the element that was added or removed. */
 function elementProblems({ index, item }: { [member: string]: unknown }, at: Path): Problem[] {
   const problems: Problem[] = [];
   if (index !== undefined && !isIndex(index)) problems.push(invalid([...at, 'index'], 'index is an integer from 0'));

@@ -1,4 +1,4 @@
-/** diff: what to change, as the interface's document of entries `N`, `D`, `E`, `A`. */
+/** A diff describes changes as entries of kinds `N`, `D`, `E` and `A`. */
 import { inverse } from '../../kernel/inverse.js';
 import { relationBody } from '../transition/context.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
@@ -43,14 +43,13 @@ export interface SchemaDiff {
   relations: RelationDiff[];
 }
 
-/** Whether it changes nothing. */
 export const isEmptyDiff = (diff: SchemaDiff): boolean =>
   diff.collections.length + diff.fields.length + diff.relations.length === 0;
 
 /**
- * What turns `from` into `to`, where only the collections in `touched` differ. Ordered by name. A removed collection is
- * one entry: its fields and the relations it holds go with it. One that changes its kind is removed, then new. What has
- * another name says so first, and everything else by the new names; what follows from that is no entry.
+ * Returns the diff from `from` to `to`, where only collections in `touched` differ. Sorted by name. A removed
+ * collection is one entry that includes its fields and relations. A collection that changes its kind is removed and
+ * new. A rename comes first, and other entries use the new names. Consequences of a rename have no entries.
  */
 export function* diffStates(from: State, to: State, touched: Iterable<string>): Resumable<SchemaDiff> {
   const all = [...touched];
@@ -67,9 +66,9 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
 }
 
 interface States {
-  /** What it is from, by the new names of collections. */
+  /** The old state with new collection names. */
   tables: State;
-  /** The same by the new names of fields as well. */
+  /** The old state with new collection and field names. */
   base: State;
   to: State;
   renames: Renames;
@@ -83,7 +82,7 @@ function* entriesOf(states: States, touched: Iterable<string>, diff: SchemaDiff)
   }
 }
 
-/** Of one collection. `old`: the name that it had. */
+/** Adds the entries of one collection. `old`: its former name. */
 function* addEntries(
   states: States,
   { name, old }: { name: string; old: string | undefined },
@@ -99,7 +98,7 @@ function* addEntries(
   const entries = [...renamed, ...collectionEntries(before, after)];
   if (entries.length > 0) diff.collections.push({ collection: name, diff: entries });
   if (after === undefined) return;
-  // One by one: a call can't take as many arguments as a collection can have fields.
+  // A loop, because a call cannot take as many arguments as a collection can have fields.
   for (const each of yield* fieldDiffs(states, before, after)) diff.fields.push(each);
   for (const each of relationDiffs(before, after)) diff.relations.push(each);
 }
@@ -143,7 +142,7 @@ function* fieldDiffs(
   return diffs;
 }
 
-/** Those that go because another one of the collection gets their name. */
+/** Fields that are removed because another field of the collection takes their name. */
 function fieldsGivingWay({ tables }: States, collection: string, names: Names): FieldDiff[] {
   const node = tables.collections.get(collection);
   return inTheWay(names, (each) => node?.fields.has(each) === true).flatMap((name) => {

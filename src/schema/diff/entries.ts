@@ -1,11 +1,11 @@
-/** Change entries: how a diff shows what differs inside one document. */
+/** Change entries: the differences within one document. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { type Path, type Problem, renderPath } from '../../kernel/problem.js';
 import type { Identity } from '../model/state.js';
 
 export type Step = string | number;
 
-/** `N` and `D` without a path are a whole new or removed document. */
+/** `N` and `D` without a path describe a whole new or removed document. */
 export type Entry<T = unknown> =
   | { kind: 'N'; rhs: T }
   | { kind: 'D'; lhs: T }
@@ -15,8 +15,8 @@ export type Entry<T = unknown> =
   | { kind: 'A'; path: Step[]; index: number; item: { kind: 'N'; rhs: Json } | { kind: 'D'; lhs: Json } };
 
 /**
- * The entries that turn `before` into `after`, both JSON. Arrays are compared by index: surplus elements first, from
- * the highest index down, then edits of elements, from the highest index down.
+ * Returns the entries that turn `before` into `after`. Arrays are compared by index: first surplus elements and then
+ * edited elements, each from the highest index down.
  */
 export function entriesBetween(before: Json, after: Json, path: Step[] = []): Entry<never>[] {
   if (jsonEqual(before, after)) return [];
@@ -52,23 +52,23 @@ function arrayEntries(before: Json[], after: Json[], path: Step[]): Entry<never>
   return entries;
 }
 
-/** Beside the entry of a whole new collection or field. */
+/** Accompanies the entry of a new collection or field. */
 export interface Origin {
-  /** What it was. */
+  /** Its former identity. */
   identity?: Identity;
-  /** The position of the deletion by which the trash has it. */
+  /** Position of the deletion in whose trash entry it is. */
   restores?: number;
 }
 
-/** An entry that doesn't fit the document it is applied to. `conflict`: the document has changed since. */
+/** An entry that does not match its document. `conflict`: the document has changed since. */
 export interface Misfit {
   conflict: boolean;
   message: string;
 }
 
 /**
- * Applies one entry with a path to `document`, which is changed in place. Returns why it doesn't fit, if so. New elements
- * come highest index first, so an array has gaps for a moment: at most `gap`, the number of entries there are.
+ * Applies an entry with a path to `document` in place and returns a mismatch, if any. New elements come highest index
+ * first, so an array temporarily has gaps, at most `gap`, the number of entries.
  */
 export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: number): Misfit | undefined {
   const place = placeIn(document, entry);
@@ -114,7 +114,7 @@ function conflictAt(present: Json | undefined, change: ValueChange, words: typeo
 
 function changeMember(parent: { [member: string]: Json }, member: string, change: ValueChange): undefined {
   if (change.kind === 'D') delete parent[member];
-  // defineProperty: a member named __proto__ is a member like any other.
+  // defineProperty treats a member named __proto__ like any other.
   else
     Object.defineProperty(parent, member, { value: change.rhs, writable: true, enumerable: true, configurable: true });
 }
@@ -131,7 +131,7 @@ function changeElement(parent: Json[], index: number, change: ValueChange, gap: 
   return undefined;
 }
 
-/** Whether any array in `value` still has a gap. */
+/** True if an array in `value` still has a gap. */
 export function hasGap(value: Json): boolean {
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
@@ -151,32 +151,31 @@ function valueAt(document: Json, path: Path): Json | undefined {
   return at;
 }
 
-/** Whether an entry is of a whole new or removed document. */
+/** True if an entry describes a whole new or removed document. */
 export const isWhole = (entry: Entry<unknown>): boolean =>
   (entry.kind === 'N' || entry.kind === 'D') && !('path' in entry);
 
-/** An item's entries say that its thing is new, whole. */
+/** True if an item's entries add the whole object. */
 export const isAddition = ([first]: readonly Entry<unknown>[]): boolean => first?.kind === 'N' && isWhole(first);
 
-/** An item's entries say that its thing goes, whole. */
+/** True if an item's entries remove the whole object. */
 export const isRemoval = ([first]: readonly Entry<unknown>[]): boolean => first?.kind === 'D' && isWhole(first);
 
 export type NameMember = 'collection' | 'field';
 
-/** Whether an entry is the new name of what its item is about. */
+/** True if an entry renames the object of its item. */
 export const isRenameEntry = (entry: Entry<unknown>, member: NameMember | undefined): boolean =>
   entry.kind === 'E' && entry.path.length === 1 && entry.path[0] === member;
 
-/** What is wrong with the entries: `conflicts` don't fit the schema any more, `problems` never could. */
+/** Errors of entries. `conflicts` do not match the current schema, `problems` can never apply. */
 export interface EntryFindings {
   problems: Problem[];
   conflicts: Problem[];
 }
 
-/** Whether anything was found, of either kind. */
 export const isWrong = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length > 0;
 
-/** An entry that doesn't fit the schema any more. */
+/** An entry that does not match the current schema. */
 export const conflict = (at: Path, message: string): Problem => ({
   code: 'SCHEMA_CHANGED',
   message,

@@ -1,4 +1,4 @@
-/** Things that a diff makes again, and that the trash holds: in the draft they are what they were. */
+/** Gives objects that a diff restores from the trash their former identity in the draft. */
 import { type Problem, renderPath } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Identity, type State, memberKey } from '../model/state.js';
@@ -9,7 +9,7 @@ import type { InTrash } from '../transition/restoring-transition.js';
 import type { CollectionDiff, FieldDiff, SchemaDiff } from './diff.js';
 import { originsIn } from './origins.js';
 
-/** What comes back from the trash with the diff; in the draft it has its identity. */
+/** Returns what the diff restores from the trash, and sets the identities in the draft. */
 export function* identifyFromTrash(
   state: State,
   draft: Draft,
@@ -48,13 +48,13 @@ function* identifyFields(draft: Draft, { fields: items }: SchemaDiff, { again, k
   }
 }
 
-/** The fields that come back with it, by the collection that they are of. */
+/** The fields that are restored with it, by their collection. */
 const identitiesIn = ({ kind, identity, node: { identities } }: InTrash): [Identity, Identity][] =>
   kind === 'field'
     ? [[identity, identities.collection]]
     : [...identities.fields.values()].map((field) => [field, identities.collection]);
 
-/** Nothing is made empty where the diff says that it comes back. */
+/** An object that the diff restores from the trash is never created empty. */
 export function lostSince({ collections, fields }: SchemaDiff, found: readonly InTrash[]): Problem[] {
   const kept = found.filter(({ empty }) => empty !== true);
   const positions = new Map<Identity | undefined, number>(kept.map(({ identity, position }) => [identity, position]));

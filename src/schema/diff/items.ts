@@ -1,14 +1,14 @@
-/** The items of a diff, in the order in which they are carried out. */
+/** The items of a diff in order of execution. */
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from './diff.js';
 import { isRemoval } from './entries.js';
 
-/** An item of a diff, with its place there. */
+/** An item of a diff with its location. */
 export type DiffItem =
   | { part: 'collections'; index: number; item: CollectionDiff }
   | { part: 'fields'; index: number; item: FieldDiff }
   | { part: 'relations'; index: number; item: RelationDiff };
 
-/** What goes goes first, so that what comes can take its name and place. */
+/** Removals come first, so that new objects can take their names. */
 export function itemsInOrder({ collections, fields, relations }: SchemaDiff): DiffItem[] {
   const ofFields = fields.map((item, index) => ({ part: 'fields' as const, index, item }));
   const ofRelations = relations.map((item, index) => ({ part: 'relations' as const, index, item }));

@@ -1,6 +1,6 @@
 /**
- * What a diff says of new things that the log has had before: which they are, and from where in the trash they come back.
- * An apply of the diff takes it up; without it, they are others of the same name.
+ * Origins of new objects that existed before: their identity, and their trash entry. An apply of the diff restores
+ * them. Without an origin they are different objects of the same name.
  */
 import { type Path, type Problem, invalid } from '../../kernel/problem.js';
 import { type Identity, memberKey } from '../model/state.js';
@@ -9,7 +9,7 @@ import type { InTrash } from '../transition/restoring-transition.js';
 import type { SchemaDiff } from './diff.js';
 import { type Entry, type Origin, isAddition } from './entries.js';
 
-/** The diff, with the origin of each new thing that has one. */
+/** Adds the origins to the new objects of a diff. */
 export function withOrigins(diff: SchemaDiff, again: ComingAgain, found: readonly InTrash[]): SchemaDiff {
   if (again.size === 0) return diff;
   const kept = found.filter(({ empty }) => empty !== true);
@@ -27,7 +27,7 @@ export function withOrigins(diff: SchemaDiff, again: ComingAgain, found: readonl
   };
 }
 
-/** The other way: what a diff that was sent says of them, by name. */
+/** Reads the origins of a submitted diff by name. */
 export function originsIn({ collections, fields }: SchemaDiff): ComingAgain {
   const found = new Map<string, Identity>();
   for (const { collection, identity } of collections) if (identity !== undefined) found.set(collection, identity);
@@ -37,7 +37,7 @@ export function originsIn({ collections, fields }: SchemaDiff): ComingAgain {
   return found;
 }
 
-/** What is wrong with an item's origin, as it was sent. */
+/** Returns the problems of an item's submitted origin. */
 export function originProblems(item: { [member: string]: unknown }, at: Path): Problem[] {
   const { identity, restores, diff } = item;
   if (identity === undefined && restores === undefined) return [];
@@ -51,7 +51,7 @@ export function originProblems(item: { [member: string]: unknown }, at: Path): P
   return problems;
 }
 
-/** Where two things say that they are the same. */
+/** Returns problems for identities that two objects share. */
 export function sharedIdentities({ collections, fields }: SchemaDiff): Problem[] {
   const seen = new Set<Identity>();
   const check = (part: 'collections' | 'fields') => (item: Origin, index: number) => {

@@ -1,10 +1,9 @@
-/** Where things stand in a diff that was sent. */
+/** Locations within a submitted diff. */
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from './diff.js';
 import type { Entry } from './entries.js';
 import type { Path } from '../../kernel/problem.js';
 import { type Place, type Places, stepsIn } from '../../kernel/locate.js';
 
-/** A diff as it was sent. */
 export function diffPlaces({ collections, fields, relations }: SchemaDiff): Places {
   const named = (collection: string, field: string) => (item: FieldDiff | RelationDiff) =>
     item.collection === collection && item.field === field;
@@ -15,7 +14,7 @@ export function diffPlaces({ collections, fields, relations }: SchemaDiff): Plac
   };
 }
 
-/** What stands twice is replaced: removed, then new. The new one is what the result holds. */
+/** A replaced object occurs twice, removed and then new. The result contains the new one. */
 function diffPlace<T extends CollectionDiff | FieldDiff | RelationDiff>(
   part: keyof SchemaDiff,
   items: readonly T[],
@@ -26,7 +25,7 @@ function diffPlace<T extends CollectionDiff | FieldDiff | RelationDiff>(
   return item && { at: ['diff', part, index], stepsTo: (member) => stepsInEntries(item.diff, member) };
 }
 
-/** From an item of a diff to the entry that says what the member is, and on into what it says. */
+/** Maps an item of a diff to the entry that sets the member, and to the location within its value. */
 export function stepsInEntries(entries: readonly Entry<unknown>[], member: Path): Path {
   for (const [index, entry] of entries.entries()) {
     const path = 'path' in entry ? entry.path : [];

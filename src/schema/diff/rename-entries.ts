@@ -1,4 +1,4 @@
-/** The entries of a diff that give something another name: carried out before all others, which use the new names. */
+/** Applies the rename entries of a diff before all others, which use the new names. */
 import { inverse } from '../../kernel/inverse.js';
 import { type Problem, invalid, type Path } from '../../kernel/problem.js';
 import type { Names } from '../fold/replace-names.js';
@@ -13,20 +13,20 @@ import type { CollectionDiff, FieldDiff, SchemaDiff } from './diff.js';
 import { type EntryFindings, type NameMember, conflict, isRemoval, isRenameEntry, isWrong } from './entries.js';
 
 interface Named {
-  /** By the names that all other entries use. */
+  /** The state by the names that all other entries use. */
   state: State;
   touched: ReadonlySet<string>;
-  /** What is left to carry out, in order. */
+  /** The remaining items, in order. */
   items: readonly DiffItem[];
 }
 
-/** As it is where nothing is renamed, or something is wrong. */
+/** Returns the unchanged state if nothing is renamed or something is wrong. */
 export function* byNewNames(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Named> {
   const { collections, fields } = renamesIn(state, diff, findings);
   const items = itemsInOrder(diff);
   const asItIs: Named = { state, touched: new Set(), items };
   if (isNone({ collections, fields }) || isWrong(findings)) return asItIs;
-  // What has a name that something else gets goes before.
+  // Objects whose names others take are removed first.
   const tables = items.filter(isTableInTheWay(collections));
   const columns = items.filter(isColumnInTheWay(fields));
   const withoutTables = new Draft(state);
@@ -54,7 +54,7 @@ function isColumnInTheWay(fields: Renames['fields']): (item: DiffItem) => boolea
     part === 'fields' && isRemoval(item.diff) && taken.get(item.collection)?.has(item.field) === true;
 }
 
-/** The new names that a diff gives. Those of fields are read by the new names of collections, where those are in order. */
+/** Returns the renames of a diff. Field renames use new collection names, if those are valid. */
 function renamesIn(state: State, { collections: items, fields }: SchemaDiff, findings: EntryFindings): Renames {
   const gone = new Set(items.filter(({ diff }) => isRemoval(diff)).map(({ collection }) => collection));
   const isThere = (name: string) => state.collections.has(name);
@@ -66,7 +66,7 @@ function renamesIn(state: State, { collections: items, fields }: SchemaDiff, fin
 
 type NodeByName = (name: string) => CollectionNode | undefined;
 
-/** A collection by the name that it gets. */
+/** Returns a collection by its new name. */
 function nodesByNewNames(state: State, collections: Names): NodeByName {
   const former = inverse(collections);
   return (name) => {
@@ -75,7 +75,7 @@ function nodesByNewNames(state: State, collections: Names): NodeByName {
   };
 }
 
-/** By collection, the new names of its fields. */
+/** Returns new field names by collection. */
 function fieldRenames(
   nodeOf: NodeByName,
   fields: readonly FieldDiff[],
@@ -92,7 +92,7 @@ function fieldRenames(
   return found;
 }
 
-/** By their places in the diff; only of collections in which a field gets another name. */
+/** By location in the diff, only for collections with a renamed field. */
 function byCollection(fields: readonly FieldDiff[]): ReadonlyMap<string, ReadonlyMap<number, FieldDiff>> {
   const renaming = fields.filter(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'field')));
   const found = new Map(renaming.map(({ collection }) => [collection, new Map<number, FieldDiff>()]));

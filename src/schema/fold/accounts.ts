@@ -1,16 +1,16 @@
-/** accounts × event → accounts: which users and API tokens there are, and what they may do. Pure. */
+/** accounts × event → accounts: the users and API tokens with their permissions. Pure. */
 import { type AccountAccess, type AccountEventData, type TokenAccess, USER } from '../model/account-events.js';
 import type { LogEvent } from '../model/events.js';
 
 export interface Account extends AccountAccess {
-  /** By their ids. */
+  /** By id. */
   tokens: Map<string, TokenAccess>;
 }
 
-/** By the ids of users. */
+/** By user id. */
 export type Accounts = Map<string, Account>;
 
-/** Changes `accounts`. Events about anything else are ignored, and so are events about users that do not exist. */
+/** Changes `accounts`. Ignores other events, and events about users that do not exist. */
 export function foldAccount(accounts: Accounts, event: LogEvent): void {
   const { subject } = event;
   if (subject?.kind !== USER) return;
@@ -34,7 +34,6 @@ function changeAccount(account: Account, event: LogEvent): void {
   } else if (event.type === 'token.revoked') account.tokens.delete(event.data.token);
 }
 
-/** An event about a user. */
 export const accountEvent = <T extends keyof AccountEventData>(
   type: T,
   user: string,

@@ -1,4 +1,4 @@
-/** Shapes of the payloads of events about change requests. A released shape never changes. */
+/** Schemas of the payloads of change request events. A released schema never changes. */
 import { z } from 'zod';
 
 const text = z.string();

@@ -1,4 +1,4 @@
-/** The shape of every event payload, per type and version. Once released, a version's schema never changes. */
+/** The schema of every event payload per type and version. A released schema never changes. */
 import { z } from 'zod';
 import {
   changeApprovedV1,
@@ -156,18 +156,16 @@ function logPlace() {
   return z.strictObject({ position: z.int().nonnegative(), hash: textOrNull });
 }
 
-/** A type of event. */
 export interface EventKind<T extends EventType = EventType> {
-  /** False: the schema's fold passes over it, and nothing that shows the schema changes with it. */
+  /** False if the schema's fold ignores the event, so that nothing that shows the schema changes. */
   changesSchema: T extends SchemaEventType ? true : false;
-  /** The shape of its payload; index 0 is version 1. */
+  /** Schemas of the payload. Index 0 is version 1. */
   versions: readonly z.ZodType[];
 }
 
 const schemaEvent = (...versions: z.ZodType[]) => ({ changesSchema: true, versions }) as const;
 const otherEvent = (...versions: z.ZodType[]) => ({ changesSchema: false, versions }) as const;
 
-/** Every type of event there is. */
 export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'collection.created': schemaEvent(
     z.strictObject({
@@ -225,19 +223,19 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'token.revoked': otherEvent(z.strictObject({ token: text })),
 };
 
-/** Whether the schema's fold looks at an event. */
+/** True if an event affects the schema's fold. */
 export function changesSchema<E extends { type: EventType }>(event: E): event is Extract<E, { type: SchemaEventType }> {
   return EVENT_KINDS[event.type].changesSchema;
 }
 
-/** The collections whose schema the events change, by every name that they have meanwhile. */
+/** Returns the collections whose schema the events change, by all names that they have meanwhile. */
 export function collectionsChanged(events: Iterable<LogEvent>): Set<string> {
   const names = new Set<string>();
   for (const event of events) if (changesSchema(event)) for (const name of touchedBy(event)) names.add(name);
   return names;
 }
 
-/** The collections that an event changes: the one that it names first. */
+/** Returns the collections that an event changes. Its own comes first. */
 export function touchedBy(event: NewEvent): string[] {
   if (event.type === 'collection.renamed') return [event.collection, event.data.to, ...(event.data.touches ?? [])];
   return event.type === 'field.renamed' ? [event.collection, ...(event.data.touches ?? [])] : [event.collection];

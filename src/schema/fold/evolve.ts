@@ -1,4 +1,4 @@
-/** evolve: state × event → state. Pure and total over the events the log accepts; an impossible one is our bug. */
+/** evolve: state × event → state. Pure, and total for all events that the log accepts. An impossible event is a bug. */
 import { changesSchema } from './event-schemas.js';
 import type { LogEvent, NewEvent } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
@@ -13,38 +13,38 @@ import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 
 export { ImpossibleEventError };
 
-/** An event with its place in the log. */
+/** An event with its position in the log. */
 export type PlacedEvent = LogEvent & { position: number };
 
-/** One event. `fold` costs less for several. @throws ImpossibleEventError */
+/** Applies one event. `fold` is faster for several. @throws ImpossibleEventError */
 export function evolve(state: State, event: PlacedEvent): State {
   return fold([event], state);
 }
 
-/** Folds events, in order, into `from`. */
+/** Folds events into `from`, in order. */
 export function fold(events: Iterable<PlacedEvent>, from: State = initialState()): State {
   const folding = startFolding(from);
   for (const event of events) folding.add(event);
   return folding.state();
 }
 
-/** A fold under way. */
+/** A running fold. */
 export interface Folding {
-  /** @throws ImpossibleEventError; what was folded so far is of no use then */
+  /** @throws ImpossibleEventError, which makes the fold unusable */
   add(event: PlacedEvent): void;
-  /** What stands under a name after the events so far. */
+  /** Returns the field after the events so far. */
   field(collection: string, field: string): Field | undefined;
-  /** The same of a collection; it may change with the next event. */
+  /** Returns the collection after the events so far. The next event may change it. */
   node(collection: string): CollectionNode | undefined;
-  /** The state after the events so far. More may be added afterwards; this state stays as it is. */
+  /** Returns the state after the events so far, which later events do not change. */
   state(): State;
-  /** The same in steps, between which nothing may be added. */
+  /** Returns the state in steps. No events may be added in between. */
   stateInSteps(): Resumable<State>;
 }
 
 /**
- * A fold that copies a collection when an event first touches it, not with every event: what a long log does to one
- * collection costs as much as its events, not as its fields.
+ * Copies a collection only when an event first touches it. So many events about one collection cost time in proportion
+ * to the events, not to its fields.
  */
 export function startFolding(from: State): Folding {
   const open = new Map<string, OpenNode | undefined>();
@@ -71,7 +71,7 @@ export function startFolding(from: State): Folding {
       else map.set(name, node);
       yield;
     }
-    // Where nothing was changed, it is the same one: what is cached for it stays valid.
+    // An unchanged map stays the same object, so that caches remain valid.
     if (map.wasAltered()) collections = carried(collections, map.asImmutable(), new Set(open.keys()));
     open.clear();
     own.share();
@@ -82,10 +82,10 @@ export function startFolding(from: State): Folding {
   return {
     add(event) {
       position = event.position;
-      // What changes no schema leaves every part of the state as it is: what is cached for a part stays valid.
+      // Events that do not change the schema leave all parts of the state identical, so that caches remain valid.
       if (!changesSchema(event)) return;
       if (isRename(event)) {
-        // Many collections may mention the name: they are changed together, and not as open nodes.
+        // Many collections may mention the name. They are changed together rather than as open nodes.
         ({ collections, referencedBy, indexNames } = renamed(runToEnd(stateInSteps()), event));
         return;
       }
@@ -104,7 +104,7 @@ export function startFolding(from: State): Folding {
   };
 }
 
-/** A node of our own: it and its fields are changed in place; relations are few, and replaced as a whole. */
+/** A node owned by the fold. It and its fields are changed in place. Its few relations are replaced as a whole. */
 interface OpenNode extends CollectionNode {
   identities: Identities;
   collection: Collection;
@@ -112,7 +112,7 @@ interface OpenNode extends CollectionNode {
   relations: ReadonlyMap<string, Relation>;
 }
 
-/** @returns the node after the event, which is `node` itself unless it comes or goes */
+/** @returns the node after the event. This is `node` itself unless it is created or deleted. */
 function evolveNode(node: OpenNode | undefined, event: StandingChange, own: OwnIdentities): OpenNode | undefined {
   if (event.type === 'collection.created' || event.type === 'collection.adopted') return created(node, event);
   if (node === undefined) throw new ImpossibleEventError(event, 'there is no such collection');

@@ -1,4 +1,4 @@
-/** The shape of extras in event payloads, version 1. */
+/** Schema of extras in event payloads, version 1. */
 import { z } from 'zod';
 
 const text = z.string();

@@ -1,20 +1,20 @@
-/** What things were called when a batch began, by the names that its later events use. */
+/** Translates names within a batch to the names at its beginning. */
 import type { LogEvent } from '../model/events.js';
 import { memberKey } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface FormerNames {
-  /** To be told of each event after it was looked at. */
+  /** Call it with each event after processing the event. */
   add(event: LogEvent): void;
   collection(name: string): string;
-  /** @param collection as it is called now */
+  /** @param collection its current name */
   field(collection: string, name: string): string;
 }
 
-/** A name that nothing was renamed to is its own former name. */
+/** A name that no rename assigned is its own former name. */
 export function formerNames(): FormerNames {
   const collections = new Map<string, string>();
-  /** By the collection's former name and the field's present one. */
+  /** By the collection's former name and the field's current one. */
   const fields = new Map<string, string>();
   const collection = (name: string): string => collections.get(name) ?? name;
   const keyOf = (of: string, name: string): string => memberKey(collection(of), name);
@@ -38,12 +38,12 @@ export function formerNames(): FormerNames {
   };
 }
 
-/** What a collection was called before a batch, by any name that it has in it; none where it had no other. */
+/** Returns the former names of a collection by any name that it has within the batch. Empty if it was not renamed. */
 export type NamesBefore = (collection: string) => ReadonlySet<string>;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** For the whole batch: a name may have been several collections' in it. */
+/** For the whole batch, in which several collections may have had the same name. */
 export function* namesBefore(events: readonly LogEvent[]): Resumable<NamesBefore> {
   const former = formerNames();
   const found = new Map<string, Set<string>>();
@@ -56,7 +56,7 @@ export function* namesBefore(events: readonly LogEvent[]): Resumable<NamesBefore
   return (collection) => found.get(collection) ?? NONE;
 }
 
-/** By a rename, or when a collection comes back from the trash under another name. */
+/** The rename of an event, including a restore under another name. */
 function nameGiven(event: LogEvent, former: FormerNames): { from: string; to: string } | undefined {
   if (event.type === 'collection.renamed') return { from: former.collection(event.data.to), to: event.data.to };
   if (event.type !== 'collection.created' || event.data.restored === undefined) return undefined;

@@ -1,10 +1,10 @@
-/** The identities that the fold gives: to collections and fields of every log, whichever release wrote it. */
+/** Identities that the fold assigns to collections and fields, equal for the logs of all releases. */
 import type { NewEvent } from '../model/events.js';
 import type { Identities, Identity } from '../model/state.js';
 
 type Creation = Extract<NewEvent, { type: 'collection.created' | 'collection.adopted' }>;
 
-/** Of a collection that an event makes with all its fields: new ones, or those that it had before it was deleted. */
+/** Identities of a collection and the fields it is created with: new ones, or those from before its deletion. */
 export function identitiesOf({ position, data }: Creation & { position: number }): Identities {
   const restored = 'restored' in data ? data.restored : undefined;
   return {
@@ -15,15 +15,15 @@ export function identitiesOf({ position, data }: Creation & { position: number }
   };
 }
 
-/** The names of a node's fields that a fold may change in place: copied when the first of them comes or goes. */
+/** Identities of a node's fields that a fold may change in place. They are copied at the first change. */
 export interface OwnIdentities {
-  /** @returns the node's, as a map that is no one else's */
+  /** @returns the node's identities as a map that nothing else uses */
   of(node: { identities: Identities }): Map<string, Identity>;
-  /** What was changed in place until now is shared from here on. */
+  /** Marks the changed maps as shared. */
   share(): void;
 }
 
-/** For one fold: copies the identities of a node once until they are shared. */
+/** For one fold: copies the identities of a node once, until they are shared. */
 export function ownIdentities(): OwnIdentities {
   let own = new WeakSet<ReadonlyMap<string, Identity>>();
   return {

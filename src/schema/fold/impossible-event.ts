@@ -1,4 +1,4 @@
-/** Events that can't follow what they meet. */
+/** Events that cannot follow the current state. */
 import type { Operation } from 'fast-json-patch';
 import type { NewEvent } from '../model/events.js';
 import { applyPatch } from './patch.js';
@@ -6,7 +6,7 @@ import { UnreadableEventError } from './upcasting.js';
 
 export type SchemaChange = NewEvent & { position: number };
 
-/** An event that can't follow the state it meets: the log was written by something that isn't this service. */
+/** An event that cannot follow its state, because another program wrote the log. */
 export class ImpossibleEventError extends UnreadableEventError {
   constructor(event: SchemaChange, why: string) {
     const place = `${event.type} ${event.collection}${event.field ? '.' + event.field : ''}`;
@@ -14,7 +14,7 @@ export class ImpossibleEventError extends UnreadableEventError {
   }
 }
 
-/** The document that a patch of the event's makes. */
+/** Applies the patch of an event to a document. */
 export function patched<T extends object>(document: T, event: SchemaChange, patch: readonly Operation[]): T {
   try {
     return applyPatch(document, patch);

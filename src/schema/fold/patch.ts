@@ -1,12 +1,12 @@
-/** Changes inside a value as RFC 6902 patches: how `*.updated` events carry them. */
+/** RFC 6902 patches within a value, for `*.updated` events. */
 import jsonPatch from 'fast-json-patch';
 import type { Operation } from 'fast-json-patch';
 import { copyJson, isObject, jsonEqual } from '../../kernel/json.js';
 
 /**
- * The patch that turns `before` into `after`, two documents with the same members. Inner values are patched member
- * by member, except where that doesn't lead there (a member named `__proto__` must not become a step): then the whole
- * inner value is replaced.
+ * Returns the patch from `before` to `after`, two documents with the same members. Inner values are patched by member,
+ * unless that is not possible (a member named `__proto__` must not become a step). Then the whole inner value is
+ * replaced.
  */
 export function patchBetween(before: object, after: object): Operation[] {
   const patch = jsonPatch.compare(before, after);
@@ -27,7 +27,8 @@ function replaceMembers(before: object, after: object, path: string): Operation[
     const old = (before as Record<string, unknown>)[member];
     if (jsonEqual(old, value)) continue;
     const at = `${path}/${jsonPatch.escapePathComponent(member)}`;
-    // meta and schema are ours: one level deeper keeps the patch small, and is safe where no member comes or goes.
+    // meta and schema have fixed members. Descending one level keeps the patch small, and is safe if no member is added
+    // or removed.
     if (path === '' && isObject(old) && isObject(value) && haveSameMembers(old, value))
       patch.push(...replaceMembers(old, value, at));
     else patch.push({ op: 'replace', path: at, value });
@@ -40,7 +41,7 @@ function haveSameMembers(a: object, b: object): boolean {
   return members.length === Object.keys(b).length && members.every((member) => Object.hasOwn(b, member));
 }
 
-/** Applies a patch from the log. Neither `document` nor the patch is changed. Throws where the patch doesn't fit. */
+/** Applies a patch from the log without changing `document` or the patch. Throws if the patch does not match. */
 export function applyPatch<T extends object>(document: T, patch: readonly Operation[]): T {
   const [only] = patch;
   const replaced = patch.length === 1 && only?.op === 'replace' ? replaceMember(document, only) : undefined;
@@ -49,8 +50,8 @@ export function applyPatch<T extends object>(document: T, patch: readonly Operat
 }
 
 /**
- * The commonest patch by far, a new value for a member such as `/meta/note`, without the library: a long log is folded
- * several times faster. Undefined for any other patch and for one that doesn't fit.
+ * Applies the most common patch, a new value for a member such as `/meta/note`, without the library. This folds a long
+ * log several times faster. Undefined for other patches and for mismatches.
  */
 function replaceMember(document: object, { path, value }: { path: string; value: unknown }): object | undefined {
   const slash = path.indexOf('/', 1);
@@ -63,7 +64,7 @@ function replaceMember(document: object, { path, value }: { path: string; value:
   return { ...document, [first]: { ...inner, [second]: value } };
 }
 
-/** A copy of `document` along the paths that the patch changes; the rest is shared, because copying it is dear. */
+/** Copies `document` along the paths of the patch and shares the rest, because copying is expensive. */
 function openFor(document: object, patch: readonly Operation[]): Record<string, unknown> {
   const copy: Record<string, unknown> = { ...document };
   const opened = new Set<string>();
@@ -86,7 +87,7 @@ function openFor(document: object, patch: readonly Operation[]): Record<string, 
 interface Opening {
   parent: Record<string, unknown>;
   member: string;
-  /** Names the place among those that were copied before. */
+  /** Identifies the location among copied ones. */
   key: string;
   copy: (value: unknown) => unknown;
 }

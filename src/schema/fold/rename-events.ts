@@ -1,4 +1,4 @@
-/** What the events of renames do to a state. */
+/** Applies rename events to a state. */
 import type { DocumentPatch } from '../model/events.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { ImpossibleEventError, type SchemaChange, patched } from './impossible-event.js';
@@ -6,7 +6,6 @@ import { replaceNodes, withCollectionNames, withFieldNames } from './replace-nam
 
 export type RenameEvent = Extract<SchemaChange, { type: `${string}.renamed` }>;
 
-/** @throws ImpossibleEventError */
 export function renamed(state: State, event: RenameEvent): State {
   const reason = obstacle(state, event);
   if (reason !== null) throw new ImpossibleEventError(event, reason);
@@ -19,7 +18,7 @@ export function renamed(state: State, event: RenameEvent): State {
   );
 }
 
-/** The same of a state that holds only some of the collections. */
+/** For a state that contains only some collections. */
 export function renamedWithin(state: State, event: RenameEvent): State {
   return (event.data.patches ?? []).reduce(
     (at, patch) => (isThere(at, patch) ? patchDocument(at, event, patch) : at),
@@ -49,7 +48,7 @@ function isThere({ collections }: State, { collection, field, relation }: Docume
   return relation === undefined ? node !== undefined : node?.relations.has(relation) === true;
 }
 
-/** Of what is there. */
+/** Patches an existing document. */
 function patchDocument(state: State, event: RenameEvent, { collection, field, relation, patch }: DocumentPatch): State {
   const change = <T extends object>(document: T | undefined): T => patched(document as T, event, patch);
   return replaceNodes(state, [collection], (node): CollectionNode => {

@@ -1,6 +1,6 @@
 /**
- * Other names for collections and fields, and for every member of a document that is exactly such a name. Texts that
- * mention one keep what they say: SQL and templates are read by what decides, not by the fold.
+ * Renames collections and fields in a state, including every document member that equals the name. Texts are not
+ * changed: commands parse SQL and templates, the fold does not.
  */
 import { Set as PersistentSet } from 'immutable';
 import type { Json } from '../../kernel/json.js';
@@ -18,10 +18,10 @@ import {
 import { carried } from '../model/indexed.js';
 import { type ChangedFields, reindex, renameIndexes } from './secondary-indexes.js';
 
-/** New names by the ones that things have, all at once: two may swap theirs. */
+/** New names by old names, applied simultaneously, so that two may swap. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Names of collections, or of the fields of one, that change at the same time. */
+/** Simultaneous renames of collections, or of the fields of one collection. */
 export type Renaming = { collections: Names } | FieldRenaming;
 
 export interface FieldRenaming {
@@ -37,8 +37,8 @@ const ownOf =
     (name === null ? name : (names.get(name) ?? name)) as typeof name;
 
 /**
- * The state in which the collections are called otherwise. The new names must be free, or given up at the same time.
- * @param touched gets the names under which something else stands
+ * Returns the state with renamed collections. The new names must be free or given up at the same time.
+ * @param touched receives the names whose nodes change
  */
 export function withCollectionNames(state: State, names: Names, touched?: Set<string>): State {
   const own = ownOf(names);
@@ -55,7 +55,7 @@ export function withCollectionNames(state: State, names: Names, touched?: Set<st
   return replaceNodes(state, concerned, (node) => renamedCollection(node, own), touched);
 }
 
-/** The state in which fields of a collection are called otherwise. */
+/** Returns the state with renamed fields. */
 export function withFieldNames(
   state: State,
   { collection, fields: names }: FieldRenaming,
@@ -73,8 +73,8 @@ export function withFieldNames(
 }
 
 /**
- * Puts what `change` makes of each node under the name that it then has; what stays the same object stays.
- * @param touched gets the names under which something else stands
+ * Replaces each node by the result of `change` under its new name. Unchanged nodes stay the same objects.
+ * @param touched receives the names whose nodes change
  */
 export function replaceNodes(
   state: State,
@@ -105,7 +105,7 @@ interface Replaced {
 
 const nameOf = ({ collection }: CollectionNode): string => collection.collection;
 
-/** A name is given up by one collection before another takes it. */
+/** All names are removed before new ones are added, because collections may swap names. */
 function secondaryIndexes(state: State, replaced: readonly Replaced[]): Pick<State, 'referencedBy' | 'indexNames'> {
   let { referencedBy } = state;
   const fields: ChangedFields[] = [];
@@ -119,7 +119,7 @@ function secondaryIndexes(state: State, replaced: readonly Replaced[]): Pick<Sta
   return { referencedBy, indexNames: runToEnd(renameIndexes(state.indexNames, fields)) };
 }
 
-/** With the members changed that are others; the same object where none is. */
+/** Returns a copy with changed members, or the same object if nothing changes. */
 function changed<T extends object>(value: T, members: Partial<T>): T {
   const differs = (Object.keys(members) as (keyof T)[]).some((name) => members[name] !== value[name]);
   return differs ? { ...value, ...members } : value;
@@ -159,7 +159,7 @@ function renamedCollection(node: CollectionNode, own: Own): CollectionNode {
   );
 }
 
-/** Its foreign keys that are no relations, and its place as a partition. */
+/** Its foreign keys that are no relations, and its parent as a partition. */
 function pointingAt(schema: TableSchema, own: Own): TableSchema {
   const { extras } = schema;
   if (extras === undefined) return schema;
@@ -212,13 +212,13 @@ function namingFields(collection: Collection, names: Names, own: Own): Collectio
   });
 }
 
-/** Fields that a copy of an item takes along. `author.name` is a path, and none of the collection's own names. */
+/** Fields that a duplicated item copies. `author.name` is a path and not a field of the collection. */
 function copiedFields(copied: CollectionMeta['item_duplication_fields'], names: Names): Json {
   if (!Array.isArray(copied)) return copied;
   return mapped(copied, (each) => (typeof each === 'string' ? (names.get(each) ?? each) : each));
 }
 
-/** What names a column by itself, and not within a definition. */
+/** Members that consist of a column name, not those within definitions. */
 function namingColumns(schema: TableSchema, own: Own): TableSchema {
   const { extras } = schema;
   if (extras === undefined) return schema;

@@ -1,4 +1,4 @@
-/** Keeps what a state can be asked by other keys: State.indexNames and State.referencedBy. */
+/** Maintains the indexes State.indexNames and State.referencedBy. */
 import { Set as PersistentSet } from 'immutable';
 import { indexNameOf } from '../model/constraint-names.js';
 import type { Field, Relation } from '../model/model.js';
@@ -13,7 +13,10 @@ export interface ChangedFields {
   after: Fields;
 }
 
-/** State.indexNames, which collection has a field whose index bears a name, after the fields of collections changed. All that is given up goes before anything comes. */
+/**
+ * Updates State.indexNames, from the names of field indexes to collections, after fields changed. All removals precede
+ * additions.
+ */
 export function* renameIndexes(
   names: State['indexNames'],
   all: readonly ChangedFields[],
@@ -34,7 +37,7 @@ export function* renameIndexes(
   return map.wasAltered() ? map.asImmutable() : names;
 }
 
-/** Another field may have taken the name over. */
+/** Another field may have taken over the name. */
 function hasIndex(fields: Fields, name: string): boolean {
   return [...namesOnlyIn(fields, undefined)].includes(name);
 }
@@ -48,7 +51,7 @@ function* namesOnlyIn(fields: Fields, others: Fields): Generator<string> {
 
 type Relations = ReadonlyMap<string, Relation> | undefined;
 
-/** State.referencedBy, which collections hold relations that point at a collection, after the relations of `many` changed from `before` to `after`. */
+/** Updates State.referencedBy after the relations of `many` changed from `before` to `after`. */
 export function reindex(index: State['referencedBy'], many: string, before: Relations, after: Relations) {
   const old = targetsOf(before);
   const now = targetsOf(after);

@@ -1,16 +1,18 @@
-/** Reading events back: parsed with the schema of their version, then brought to the newest one, step by step. */
+/** Parses stored events with the schema of their version and upcasts them step by step. */
 import type { z } from 'zod';
 import { EVENT_KINDS } from './event-schemas.js';
 import type { LogEvent } from '../model/events.js';
 import { isObject } from '../../kernel/json.js';
 
-/** From version n to n + 1 of a payload; index 0 is from version 1. */
+/** Converts a payload from version n to n + 1. Index 0 converts version 1. */
 export type Upcasters = Readonly<Record<string, readonly ((data: unknown) => unknown)[]>>;
 
-/** No payload has a second version yet. A new one adds its schema and its upcaster, and leaves the old ones alone. */
+/** No payload has a second version yet. A new version adds its schema and its upcaster and keeps the old ones. */
 const UPCASTERS: Upcasters = {};
 
-/** An event that this release can't read. Reading stops here, loudly: what follows can't be trusted without it. */
+/**
+ * An event that this release cannot read. Reading must stop here, because later events cannot be trusted without it.
+ */
 export class UnreadableEventError extends Error {
   readonly position: number;
   constructor(position: number, why: string) {
@@ -20,7 +22,7 @@ export class UnreadableEventError extends Error {
   }
 }
 
-/** An event as it is stored. */
+/** An event as stored. */
 export interface RawEvent {
   position: number;
   type: string;
@@ -30,10 +32,10 @@ export interface RawEvent {
   data: unknown;
 }
 
-/** What a reader has to know of each type. */
+/** What a reader must know of each type. */
 export type Kinds = Readonly<Record<string, { changesSchema: boolean; versions: readonly z.ZodType[] }>>;
 
-/** Makes a reader of stored payloads. Throws UnreadableEventError for an unknown type, version or shape. */
+/** Creates a reader of stored payloads. It throws UnreadableEventError for an unknown type, version or shape. */
 function createEventReader(kinds: Kinds, upcasters: Upcasters) {
   return <E extends RawEvent>(event: E): Omit<E, keyof RawEvent> & LogEvent & { position: number } => {
     const { position, type, version } = event;
@@ -50,7 +52,7 @@ function createEventReader(kinds: Kinds, upcasters: Upcasters) {
     if (kind.changesSchema && event.collection === null)
       throw new UnreadableEventError(position, 'it names no collection');
     if (!isReplacement(event.data) || !PATCHED.test(type)) check(schema, event);
-    // What was stored, not what zod copied: a copy would lose a member named __proto__.
+    // Returns the stored value, not the copy of zod, which would lose a member named __proto__.
     if (version === versions.length) return event as never;
     const data = (upcasters[type] ?? []).slice(version - 1).reduce((old, upcast) => upcast(old), event.data);
     return { ...event, version: versions.length, data } as never;
@@ -67,12 +69,12 @@ function check(schema: z.ZodType, { data, position, type, version }: RawEvent): 
   );
 }
 
-/** Types whose payload is a patch, in every version. */
+/** Types whose payload is a patch in every version. */
 const PATCHED = /^(?:collection|field|relation)\.updated$/;
 
 /**
- * The commonest payload by far, one replaced value, recognised without the schema that would accept it: most of a long
- * log is read several times faster. `data` was JSON text, so any value in it is a JSON value.
+ * Recognises the most common payload, one replaced value, without the full schema. Most logs are then read several
+ * times faster. `data` was JSON text, so any value in it is valid.
  */
 function isReplacement(data: unknown): boolean {
   const patch = isObject(data) && Object.keys(data).length === 1 ? data['patch'] : undefined;
@@ -87,5 +89,5 @@ function isReplacement(data: unknown): boolean {
   );
 }
 
-/** Reads an event of the log into the newest version of its type. */
+/** Reads an event of the log in the newest version of its type. */
 export const readEvent = createEventReader(EVENT_KINDS, UPCASTERS);

@@ -1,55 +1,54 @@
-/** What events about change requests carry. The request is their subject: `{ kind: 'change', id: uuid }`. */
+/** Payloads of events about change requests. The subject is the request: `{ kind: 'change', id: uuid }`. */
 import type { Warning } from '../../kernel/warning.js';
 
-/** Payload per type, newest version. */
 export interface ChangeEventData {
   'change.opened': ChangeOpened;
-  /** What it is called, why, or what it asks for is another now. */
+  /** Changes the title, the reason or the requested change. */
   'change.updated': ChangeUpdated;
   /** `comment`: the hash of a document, here and below. */
   'change.commented': { comment: string };
-  /** For this plan and no other. `complete`: as often as the policy asks for. */
+  /** Approves exactly this plan. `complete`: the number of approvals that the policy requires is reached. */
   'change.approved': { plan: string; complete: boolean; comment?: string } & ApprovedView;
   'change.rejected': { comment?: string };
-  /** Is applied at this time (ISO 8601, in UTC), by the database's clock, by whoever this event is from. */
+  /** Schedules the change for this time (ISO 8601, UTC) by the database's clock. The actor of this event applies it. */
   'change.scheduled': { at: string };
   /**
-   * From here on the tables of `collections` change in no other way, until it is over. `apply`: whoever this event is from
-   * wants it applied once it is prepared.
+   * From now on only this request may change the tables of `collections`, until it ends. `apply`: the actor of this
+   * event wants it applied once it is prepared.
    */
   'change.preparing': { collections: string[]; steps: ChangeStep[]; warnings?: Warning[]; apply?: boolean };
   'change.prepared': { steps: { key: string; milliseconds: number }[] };
   /** The last event of the batch that changes the schema. */
   'change.applied': Record<string, never>;
-  /** Why is said in a document. `code`: of the first problem. */
+  /** The document contains the reasons. `code`: the code of the first problem. */
   'change.failed': { code: string; document: string };
   'change.withdrawn': Record<string, never>;
 }
 
-/** What the person who approved has seen of the plan, and how they had signed in. */
+/** What the approver saw of the plan, and how the approver was signed in. */
 export interface ApprovedView {
-  /** The request was to be prepared online. */
+  /** True if the request was to be prepared online. */
   online: boolean;
   credential: 'password' | 'token';
-  /** Locations of the findings, by their codes: `{ "LOSES_DATA": ["articles.body"] }`. */
+  /** Locations of the findings by code: `{ "LOSES_DATA": ["articles.body"] }`. */
   findings: Record<string, string[]>;
   /** Locations of deleted objects that the trash would keep. */
   kept: string[];
 }
 
-/** What a change request asks for. */
+/** The requested change. */
 export interface ChangeOpened {
-  /** The operation that it wants: `update-fields`. */
+  /** The name of the operation: `update-fields`. */
   operation: string;
-  /** sha256 of the document that says what it wants, in hex: the document itself stands beside the log. */
+  /** Hex sha256 of the document with the requested change, which is stored outside the log. */
   document: string;
-  /** What takes long of it is prepared first. Without a proposal it is applied then, without anybody's word. */
+  /** Slow work is prepared first. Without a proposal the change is then applied without review. */
   online: boolean;
-  /** Names of the collections that it changes, as it was decided when it was opened. */
+  /** Names of the collections that it changed when it was opened. */
   collections: string[];
-  /** It waits for people. */
+  /** Set if it needs review. */
   proposal?: ChangeProposal;
-  /** The change request whose change it takes back. */
+  /** The change request that it reverts. */
   reverts?: string;
 }
 
@@ -61,7 +60,7 @@ export interface ChangeProposal {
   base: number;
 }
 
-/** What is absent stays. */
+/** Absent members are unchanged. */
 export interface ChangeUpdated extends Partial<ChangeProposal> {
   reason?: string | null;
   document?: string;
@@ -69,7 +68,7 @@ export interface ChangeUpdated extends Partial<ChangeProposal> {
   collections?: string[];
 }
 
-/** Something that is done before a change is applied, outside its transaction. */
+/** Work that is done before a change is applied, outside its transaction. */
 export interface ChangeStep {
   key: string;
   kind: string;

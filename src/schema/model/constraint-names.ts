@@ -1,14 +1,14 @@
-/** Names of the constraints and indexes that belong to a table: derived from what they are for, so they are not stored. */
+/** Derives the names of a table's constraints and indexes from their purpose, so that they need not be stored. */
 import type { ColumnExtras } from './extras.js';
 import { MAX_NAME_BYTES, cut, fitted, withHash } from './name-length.js';
 import { type CollectionNode, primaryKeyOf, extrasOf } from './state.js';
 
-/** The name that PostgreSQL would give; 63 bytes at most. */
+/** The default name of PostgreSQL, at most 63 bytes. */
 export function primaryKeyName(collection: string): string {
   return fitted(collection, '_pkey', collection);
 }
 
-/** The service's name, unless it was adopted with another. */
+/** The service's name, unless the key was adopted with another. */
 export function primaryKeyNameOf(node: CollectionNode): string {
   const { collection } = node.collection;
   const [only, ...more] = primaryKeyOf(node);
@@ -16,19 +16,19 @@ export function primaryKeyNameOf(node: CollectionNode): string {
   return extrasOf(node).primary_key?.name ?? own ?? primaryKeyName(collection);
 }
 
-/** The service's name; 63 bytes at most. See `uniqueNameOf` for that of a field that was adopted. */
+/** The service's name, at most 63 bytes. For adopted fields see `uniqueNameOf`. */
 export function uniqueName(collection: string, field: string): string {
   return ownedByBoth(collection, field, '_unique');
 }
 
-/** The service's name; 63 bytes at most. See `indexNameOf` for that of a field that was adopted. */
+/** The service's name, at most 63 bytes. For adopted fields see `indexNameOf`. */
 export function indexName(collection: string, field: string): string {
   return ownedByBoth(collection, field, '_index');
 }
 
 /**
- * Indexes share one namespace per schema. `a_b` + `c` and `a` + `b_c` would meet in `a_b_c_index`, so names with an
- * underscore carry a hash of both parts.
+ * Indexes share one namespace per schema. `a_b` + `c` and `a` + `b_c` would both become `a_b_c_index`, so names with an
+ * underscore contain a hash of both parts.
  */
 function ownedByBoth(collection: string, field: string, suffix: string): string {
   const key = `${collection}\0${field}`;
@@ -53,10 +53,10 @@ export function indexNameOf({ collection, field, schema }: Column): string {
   return schema.extras?.index_name ?? indexName(collection, field);
 }
 
-/** What every name of `notNullName` ends with. */
+/** The suffix of all `notNullName` names. */
 export const NOT_NULL_SUFFIX = '_not_null';
 
-/** As PostgreSQL calls a NOT NULL from 18 on; before, it has no name of its own. */
+/** The default name of a NOT NULL constraint from PostgreSQL 18 on. Older versions do not name it. */
 export const notNullName = (collection: string, field: string): string =>
   postgresName(collection, field, NOT_NULL_SUFFIX);
 
@@ -65,18 +65,18 @@ export function notNullNameOf({ collection, field, schema }: Column): string {
   return schema.extras?.not_null_name ?? notNullName(collection, field);
 }
 
-/** As PostgreSQL calls the sequence of an identity column. */
+/** The default name of the sequence of an identity column. */
 export const identitySequenceName = (collection: string, field: string): string =>
   postgresName(collection, field, '_seq');
 
-/** PostgreSQL's name, unless it was given another. */
+/** PostgreSQL's name, unless it has another. */
 export function identitySequenceNameOf({ collection, field, schema }: Column): string {
   return schema.extras?.sequence?.name ?? identitySequenceName(collection, field);
 }
 
 /**
- * The name PostgreSQL itself gives to a NOT NULL or an identity sequence: of table and column it shortens the longer one
- * until the whole fits, byte by byte, and leaves out a character that it cut through.
+ * The default name of PostgreSQL for a NOT NULL constraint or an identity sequence. It shortens the longer of table and
+ * column byte by byte until the name fits, and drops a character that was cut.
  */
 export function postgresName(table: string, column: string, suffix: string): string {
   let [first, second] = [Buffer.byteLength(table), Buffer.byteLength(column)];

@@ -1,20 +1,20 @@
-/** What an event says of a log that was found to be another one. */
+/** The content of an event about a diverged log. */
 
-/** A place in the log: `hash` is that of the event there; null where only the position was known. */
+/** A position in the log with the hash of its event. The hash is null if only the position was known. */
 export interface LogPlace {
   position: number;
   hash: string | null;
 }
 
-/** A log that was found to be shorter than, or other than, what was seen of it. */
+/** A log that is shorter than the log seen before, or differs from it. */
 export interface Divergence {
-  /** The newest place of the log that was seen, and that is not in it any more. */
+  /** The newest position seen that the log no longer contains. */
   seen: LogPlace;
-  /** The end of the log that was found instead. */
+  /** The end of the present log. */
   found: LogPlace;
   /**
-   * Position of the newest event that is in both, as far as whoever noticed it remembers: nothing up to there is lost. The
-   * log may have gone on since, so it is not always the end that was found. Null: nothing in common is remembered.
+   * Position of the newest event that both logs contain, as far as known. Nothing up to it is lost. The log may have
+   * continued since, so it can be before `found`. Null if no common event is known.
    */
   fork?: number | null;
   /** ISO 8601. */

@@ -1,34 +1,35 @@
 /**
- * What adopted tables have beyond fields and relations, kept so that a snapshot makes the same table elsewhere. SQL in
- * here is PostgreSQL's own (pg_get_*def), parsed again whenever it arrives; names are relative to the managed schema.
+ * Properties of adopted tables beyond fields and relations. They are stored so that a snapshot creates the same table
+ * elsewhere. SQL is as PostgreSQL writes it (pg_get_*def) and is parsed again on input. Names are relative to the
+ * managed schema.
  */
 
 export interface ColumnExtras {
-  /** Digits of the seconds' fraction, of time and timestamp types. */
+  /** Digits of fractional seconds, for time and timestamp types. */
   precision?: number;
-  /** Name of a collation, as SQL: `"C"`, `public."de-x"`. */
+  /** Name of a collation as SQL: `"C"`, `public."de-x"`. */
   collation?: string;
   /**
-   * SQL of a default that default_value can't say (it is null then), `nextval(…)` of a serial column among them; or how
-   * it is spelled, where PostgreSQL would spell the same value otherwise.
+   * SQL of a default that default_value cannot express (then null), such as `nextval(…)` of a serial column. Also the
+   * spelling of a value that PostgreSQL would write differently.
    */
   default?: string;
-  /** An identity column that takes no values of the caller's. */
+  /** An identity column that accepts no explicit values. */
   identity?: 'always';
-  /** A generated column that isn't stored. */
+  /** A generated column that is not stored. */
   virtual?: true;
-  /** The sequence of an identity column, where it isn't the one PostgreSQL makes unasked. */
+  /** The sequence of an identity column, if its options differ from the defaults. */
   sequence?: SequenceOptions & { name?: string };
-  /** Names of constraints and indexes that the service would have named otherwise. */
+  /** Names of constraints and indexes that differ from the service's names. */
   primary_key_name?: string;
   unique_name?: string;
   index_name?: string;
   not_null_name?: string;
 }
 
-/** As CREATE SEQUENCE takes them, each absent where it is the default. Numbers as text: they have 64 bits. */
+/** Options of CREATE SEQUENCE, absent where they are the default. Numbers are text because they have 64 bits. */
 export interface SequenceOptions {
-  /** `smallint`, `integer`; absent: bigint (of an identity: the column's type). */
+  /** Absent means bigint, or the column's type for an identity. */
   type?: 'smallint' | 'integer' | 'bigint';
   start?: string;
   increment?: string;
@@ -39,40 +40,40 @@ export interface SequenceOptions {
 }
 
 export interface TableExtras {
-  /** A primary key of several columns, or one that says more than its column. `definition`: where it says more. */
+  /** A primary key of several columns, or with more options than its column. `definition` contains such options. */
   primary_key?: { name: string; columns: string[]; definition?: string };
-  /** By name. `definition` by pg_get_constraintdef; `references`: the table a foreign key points at. */
+  /** By name. `definition` is from pg_get_constraintdef. `references` is the table that a foreign key references. */
   constraints?: { name: string; definition: string; references?: string }[];
-  /** By name. `definition`: from USING on, by pg_get_indexdef. */
+  /** By name. `definition` is the part of pg_get_indexdef from USING on. */
   indexes?: { name: string; unique?: true; definition: string }[];
   /** `RANGE (payment_date)` */
   partition_by?: string;
   /** `bound`: `FOR VALUES FROM (1) TO (2)`, `DEFAULT`. */
   partition_of?: { table: string; bound: string };
-  /** What must be there before the table, in this order. */
+  /** Objects that must exist before the table, in this order. */
   needs?: Need[];
-  /** Unmanaged objects that depend on the table: they stay as they are, and in no snapshot. */
+  /** Unmanaged objects that depend on the table. They stay unchanged and appear in no snapshot. */
   unmanaged?: { kind: 'constraint' | 'index' | 'default' | 'generated'; name: string }[];
 }
 
-/** Something beside the table that its columns use. Made where it is missing, never dropped. */
+/** An object outside the table that its columns use. The service creates it if missing, and never drops it. */
 export type Need =
   | { kind: 'extension'; name: string }
   | ({ kind: 'collation'; name: string } & Collation)
   | { kind: 'enum'; name: string; labels: string[] }
   | ({ kind: 'domain'; name: string } & Domain)
-  | ({ kind: 'sequence'; name: string; /** The column whose end is its end. */ owned_by?: string } & SequenceOptions);
+  | ({ kind: 'sequence'; name: string; /** The column that owns the sequence. */ owned_by?: string } & SequenceOptions);
 
-/** As CREATE COLLATION takes it. */
+/** Options of CREATE COLLATION. */
 export interface Collation {
   provider: 'libc' | 'icu' | 'builtin';
-  /** As the provider names it; of libc absent where the two below differ. */
+  /** In the provider's spelling. Absent for libc if the two members below differ. */
   locale?: string;
   lc_collate?: string;
   lc_ctype?: string;
-  /** ICU's alone: texts that are spelled otherwise may be equal. */
+  /** Only ICU: differently spelled texts may be equal. */
   deterministic?: false;
-  /** ICU's alone: `&a < g`. */
+  /** Only ICU: `&a < g`. */
   rules?: string;
 }
 
@@ -85,8 +86,8 @@ export interface Domain {
 }
 
 /**
- * The extensions of PostgreSQL's own distribution that are marked trusted: a role that may create tables may install them.
- * Others, which may reach the server's files or run programs, are an administrator's to install.
+ * Extensions of PostgreSQL's distribution that are marked trusted: a role that may create tables may install them.
+ * Others can access the server's files or run programs, so an administrator must install them.
  */
 export const TRUSTED_EXTENSIONS: ReadonlySet<string> = new Set([
   'btree_gin',
@@ -111,18 +112,18 @@ export const TRUSTED_EXTENSIONS: ReadonlySet<string> = new Set([
   'uuid-ossp',
 ]);
 
-/** A default that is a sequence's next value. */
+/** A default that consists of a nextval call. */
 export const NEXTVAL = /^\s*nextval\s*\(/i;
 
-/** A default that takes a sequence's next value somewhere in it. */
+/** A default that contains a nextval call. */
 export const MENTIONS_NEXTVAL = /nextval\s*\(/i;
 
-/** Whether a column counts by the default of an older way, `nextval(…)`, and not as identity. */
+/** True if a column is auto-increment by the older `nextval(…)` default instead of an identity. */
 export function isSerial({ extras }: { extras?: ColumnExtras | undefined }): boolean {
   return extras?.default !== undefined && NEXTVAL.test(extras.default);
 }
 
-/** Whether a column counts as identity. */
+/** True if a column is an identity. */
 export function isIdentity(column: { has_auto_increment: boolean; extras?: ColumnExtras | undefined }): boolean {
   return column.has_auto_increment && !isSerial(column);
 }

@@ -1,4 +1,4 @@
-/** What the values of a map are found by beside their keys: looked up once, and carried along where a few change. */
+/** Secondary indexes of persistent maps. An index is built once and updated when a few values change. */
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
 import { createAttachment } from '../../kernel/attachment.js';
 import { type Resumable, runToEnd, pausingEvery } from '../../kernel/resumable.js';
@@ -9,13 +9,13 @@ type WordsOf<V> = (value: V) => Iterable<string>;
 const known = createAttachment<PersistentMap<string, never>, Map<WordsOf<never>, Index>>();
 
 export interface IndexedBy<V> {
-  /** The keys of the values of which a word is said. */
+  /** Returns the keys whose values contain the word. */
   (map: PersistentMap<string, V>, word: string): PersistentSet<string>;
-  /** Looks all of them up, unless that is known: for maps that are large. */
+  /** Builds the index of a large map in steps, unless it exists. */
   inSteps(map: PersistentMap<string, V>): Resumable<void>;
 }
 
-/** Each `wordsOf` has an index of its own, so make it once. The set of a word that nothing says is empty. */
+/** Each `wordsOf` has its own index, so create it once. A word without values returns an empty set. */
 export function indexed<V>(wordsOf: WordsOf<V>): IndexedBy<V> {
   const indexOf = function* (map: PersistentMap<string, V>): Resumable<Index> {
     const there = known.get(map as PersistentMap<string, never>)?.get(wordsOf);
@@ -30,7 +30,7 @@ export function indexed<V>(wordsOf: WordsOf<V>): IndexedBy<V> {
   });
 }
 
-/** Values looked at in one step. */
+/** Values per step. */
 const AT_ONCE = 500;
 
 function* build<V>(map: PersistentMap<string, V>, wordsOf: WordsOf<V>): Resumable<Index> {
@@ -46,12 +46,12 @@ function* build<V>(map: PersistentMap<string, V>, wordsOf: WordsOf<V>): Resumabl
   return made;
 }
 
-/** Where more than one of so many changed, looking again costs less than carrying along. */
+/** If more than one in this many values changed, rebuilding the index is faster than updating it. */
 const SHARE = 16;
 
 /**
- * `after`, of which is known then what was looked up of `before`.
- * @param keys at least those under which something else stands
+ * Returns `after` with the indexes of `before` updated.
+ * @param keys at least all keys whose values differ
  */
 export function carried<V>(
   before: PersistentMap<string, V>,

@@ -1,9 +1,8 @@
 /**
- * The documents the service manages, in normal form: every member present, derived members absent.
- *
- * Derived members (`meta.collection`, `meta.field`, `schema.name`, `schema.table`, `schema.is_generated`,
- * `schema.foreign_key_table`, `schema.foreign_key_column`) are added by `documents.ts` when a document is answered, and
- * checked and dropped when one is read. Paths in a diff are the same in both forms.
+ * The managed documents in normal form: every member is present, derived members are absent. `documents.ts` adds the
+ * derived members (`meta.collection`, `meta.field`, `schema.name`, `schema.table`, `schema.is_generated`,
+ * `schema.foreign_key_table`, `schema.foreign_key_column`) to responses. It checks and removes them on input. Paths in
+ * a diff are equal in both forms.
  */
 
 import type { ColumnExtras, TableExtras } from './extras.js';
@@ -31,7 +30,7 @@ export interface CollectionMeta {
   versioning: boolean;
 }
 
-/** A collection: a table, or (with `schema` null) a folder that only groups others. */
+/** A table, or with `schema` null a folder that only groups collections. */
 export interface Collection {
   collection: string;
   meta: CollectionMeta;
@@ -41,7 +40,7 @@ export interface Collection {
 export interface TableSchema {
   /** The table's comment. */
   comment: string | null;
-  /** What fields and relations can't say. Absent where there is nothing of the kind. */
+  /** Properties that fields and relations cannot express. Absent if there are none. */
   extras?: TableExtras;
 }
 
@@ -60,18 +59,18 @@ export interface FieldMeta {
   translations: Json;
   note: string | null;
   conditions: Json;
-  /** An alias field of the same collection that this field is shown in. */
+  /** The alias field of the same collection that contains this field. */
   group: string | null;
   required: boolean;
   validation: Json;
   validation_message: string | null;
 }
 
-/** The column of a field. Members that a type does not use are null. */
+/** The column of a field. Members that do not apply to the type are null. */
 export interface ColumnSchema {
-  /** As PostgreSQL's format_type names it, without length or precision: `character varying`, `integer`. */
+  /** The name from PostgreSQL's format_type without length or precision: `character varying`, `integer`. */
   data_type: string;
-  /** A literal of the type, or for temporal and uuid types one of the known functions; null is no default. */
+  /** A literal of the type. For temporal and uuid types also a supported function. Null means no default. */
   default_value: Json;
   max_length: number | null;
   numeric_precision: number | null;
@@ -83,11 +82,11 @@ export interface ColumnSchema {
   generation_expression: string | null;
   has_auto_increment: boolean;
   comment: string | null;
-  /** What the members above can't say. Absent where there is nothing of the kind. */
+  /** Properties that the other members cannot express. Absent if there are none. */
   extras?: ColumnExtras;
 }
 
-/** A field: a column, or (type `alias`, `schema` null) something that exists only in the metadata. */
+/** A column, or with type `alias` and `schema` null a field that exists only in the metadata. */
 export interface Field {
   collection: string;
   field: string;
@@ -103,7 +102,7 @@ export interface ForeignKey {
   constraint_name: string;
   on_update: ReferentialAction;
   on_delete: ReferentialAction;
-  /** Whether the check may wait for the commit, and does so unasked. Absent: it may not. */
+  /** Absent means NOT DEFERRABLE. */
   deferrable?: Deferrable;
 }
 
@@ -115,7 +114,7 @@ export interface Relation {
   id: number;
   many_collection: string;
   many_field: string;
-  /** null: many-to-any. */
+  /** Null for many-to-any relations. */
   one_collection: string | null;
   one_field: string | null;
   one_collection_field: string | null;
@@ -123,14 +122,13 @@ export interface Relation {
   junction_field: string | null;
   sort_field: string | null;
   one_deselect_action: 'nullify' | 'delete';
-  /** The foreign key; null: the relation exists in the metadata only. */
+  /** Null if the relation exists only in the metadata. */
   schema: ForeignKey | null;
 }
 
-/** A relation before the log has given it an id. */
 export type NewRelation = Omit<Relation, 'id'>;
 
-/** The members of a relation but its id and its foreign key, in the order they are shown. */
+/** Members of a relation except id and foreign key, in display order. */
 export const RELATION_MEMBERS = [
   'many_collection',
   'many_field',

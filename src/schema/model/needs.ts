@@ -1,23 +1,23 @@
-/** What tables use beside themselves: a type, a sequence or an extension is one thing, however many tables name it. */
+/** Objects that tables use. Several tables may use the same type, sequence or extension. */
 import { extrasOf, type CollectionNode } from './state.js';
 import type { Need } from './extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 
 const NONE: readonly Need[] = [];
 
-/** Empty for folders, and where there is no such collection. */
+/** Empty for folders and missing collections. */
 export const needsOfNode = (node: CollectionNode | undefined): readonly Need[] => extrasOf(node).needs ?? NONE;
 
-/** `enum mood`: what tells needs apart. */
+/** `enum mood`: identifies the object. */
 export const needLabel = ({ kind, name }: Pick<Need, 'kind' | 'name'>): string => `${kind} ${name}`;
 
-/** The column that a sequence ends with; undefined where it has none, and of all other needs. */
+/** The column that owns a sequence. Undefined for all others. */
 export const ownerOf = (need: Need): string | undefined => (need.kind === 'sequence' ? need.owned_by : undefined);
 
-/** Whether they are the same but for whose column a sequence ends with. */
+/** Compares two objects, ignoring the owner of a sequence. */
 export const isSameNeed = (a: Need, b: Need): boolean => jsonEqual(withOwner(a, undefined), withOwner(b, undefined));
 
-/** Anything but a sequence stays as it is. @param owner undefined: none */
+/** Changes only sequences. @param owner undefined for no owner */
 export function withOwner(need: Need, owner: string | undefined): Need {
   if (need.kind !== 'sequence') return need;
   const { owned_by: _, ...rest } = need;

@@ -1,12 +1,12 @@
-/** Orders that keep every prefix of a batch valid: what others stand in comes before them. */
+/** Orders in which every prefix of a batch is valid: containers come before their contents. */
 import { extrasOf, type CollectionNode, type State, byName, partitionsOf } from './state.js';
 import type { Field, Relation } from './model.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 
 /**
- * Names so ordered that each comes after all it needs of `names`; by name otherwise. What needs itself in a circle comes
- * where it is met first.
+ * Orders names so that each follows all names that it needs, otherwise by name. In a cycle, the first one visited comes
+ * first.
  */
 export function* neededFirst(
   names: Iterable<string>,
@@ -27,7 +27,7 @@ export function* neededFirst(
   return ordered;
 }
 
-/** Names so ordered that a collection, or a field, comes after its group. */
+/** Orders collections or fields so that each follows its group. */
 export const groupsFirst = (
   names: Iterable<string>,
   groupOf: (name: string) => string | null | undefined,
@@ -37,14 +37,13 @@ export const groupsFirst = (
     return group == null ? [] : [group];
   });
 
-/** The table that a collection is a partition of. */
+/** Returns the table that a collection is a partition of. */
 export const parentOf = ({ collections }: State, name: string): string | undefined =>
   extrasOf(collections.get(name)).partition_of?.table;
 
 /**
- * What belongs to collections, so ordered that partitions come before what they are partitions of; otherwise as it was.
- * A foreign key of a partitioned table takes those of its partitions along when it goes, and takes over what is there
- * when it comes: their names stay.
+ * Orders items so that partitions precede their parent, and otherwise keeps the order. Dropping the foreign key of a
+ * partitioned table drops those of its partitions, and creating it adopts existing ones with their names.
  */
 export function* partitionsFirst<T>(
   items: readonly T[],
@@ -61,31 +60,31 @@ export function* partitionsFirst<T>(
   return yield* sortedInSteps(items, (a, b) => (depths.get(b) ?? 0) - (depths.get(a) ?? 0));
 }
 
-/** The tables that one is a partition of, each of the next; the catalog has no circles, but a document may. */
+/** Returns the parents of a partition up to the root. The catalog contains no cycles, but a document may. */
 export function tablesAbove(state: State, name: string): string[] {
   const above = new Set<string>();
   for (let at = parentOf(state, name); at !== undefined && !above.has(at); at = parentOf(state, at)) above.add(at);
   return [...above];
 }
 
-/** A table and its partitions, with those of them. */
+/** Returns a table and its partitions, recursively. */
 export function withPartitions(state: State, name: string): string[] {
   const names = new Set([name]);
   for (const each of names) for (const partition of partitionsOf(state, each)) names.add(partition);
   return [...names];
 }
 
-/** Fields in document order: by meta.sort, nulls last, then by name. */
+/** Returns fields in document order: by meta.sort with nulls last, then by name. */
 export function fieldsInOrder(node: CollectionNode): Field[] {
   return [...node.fields.values()].sort((a, b) => compareSort(a.meta.sort, b.meta.sort) || byName(a.field, b.field));
 }
 
-/** Relations in document order: by the name of their field. */
+/** Returns relations in document order: by field name. */
 export function relationsInOrder(node: CollectionNode): Relation[] {
   return [...node.relations.values()].sort((a, b) => byName(a.many_field, b.many_field));
 }
 
-/** Collections in document order: by name, folders among them. */
+/** Yields collections and folders in document order: by name. */
 export function* collectionsInOrder({ collections }: State): Resumable<CollectionNode[]> {
   return yield* sortedInSteps(collections.values(), (a, b) => byName(a.collection.collection, b.collection.collection));
 }

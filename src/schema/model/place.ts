@@ -1,15 +1,18 @@
 /**
- * Places of a schema as text: where findings are, what acknowledgements and arguments of `dps` name. Names may have dots in
- * them, so that these are escaped there: each text names one place.
+ * Locations in the schema as text, for findings, acknowledgements and arguments of `dps`. Dots in names are escaped, so
+ * that each text has one meaning.
  */
 
-/** A collection, or a field of one; neither: the schema as a whole. */
+/** A collection or a field. Without either, the whole schema. */
 export interface SchemaPlace {
   collection?: string | null | undefined;
   field?: string | null | undefined;
 }
 
-/** `articles`, `articles.title`; in a name `%2E` is a dot, `%2C` a comma (lists have commas), `%25` a percent sign. */
+/**
+ * `articles`, `articles.title`. Within a name `%2E` is a dot, `%2C` a comma (lists contain commas) and `%25` a percent
+ * sign.
+ */
 export const placeText = ({ collection, field }: SchemaPlace): string =>
   [collection, field]
     .filter((name) => name !== undefined && name !== null)
@@ -18,17 +21,17 @@ export const placeText = ({ collection, field }: SchemaPlace): string =>
 
 const ESCAPED: Readonly<Record<string, string>> = { '%': '%25', '.': '%2E', ',': '%2C' };
 
-/** What is wrong with a text that is no place, as the end of a sentence. */
+/** The message about an invalid location, as the end of a sentence. */
 export const NO_PLACE =
   'a place is a collection or a field of one (articles.title); in a name, %2E stands for a dot, %2C for a comma and %25 for a percent sign';
 
-/** The text of what a text names: another one of the same place, where more is escaped in it than has to be. */
+/** Returns the canonical text of a location, which escapes no more than necessary. */
 export function samePlace(text: string): string | undefined {
   const place = readPlace(text);
   return place && placeText(place);
 }
 
-/** What a text names, whatever is escaped in it; undefined: it is no place. */
+/** Parses a location. Undefined if it is invalid. */
 export function readPlace(text: string): SchemaPlace | undefined {
   if (text === '') return {};
   try {
@@ -36,7 +39,7 @@ export function readPlace(text: string): SchemaPlace | undefined {
     if (collection === '' || field === '' || more.length > 0) return undefined;
     return field === undefined ? { collection } : { collection, field };
   } catch {
-    // A stray percent sign.
+    // An invalid percent escape.
     return undefined;
   }
 }

@@ -1,40 +1,40 @@
-/** What may be done without asking: by the codes of findings, for a collection, and by how large a table is. */
+/** A policy decides which changes are allowed without review: by finding code, collection and table size. */
 
 /**
- * What is done about a finding, ascending. `off`: it is not shown. `note`, `warn`: it is shown. `acknowledge`: whoever makes
- * the change says that they know of it. `approve`: the change is one of an approved change request. `refuse`: it is not made.
+ * What happens to a finding, ascending. `off` hides it, `note` and `warn` show it. `acknowledge` requires an
+ * acknowledgement by the author. `approve` requires an approved change request. `refuse` rejects the change.
  */
 export const ACTIONS = ['off', 'note', 'warn', 'acknowledge', 'approve', 'refuse'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** By code of a finding. */
+/** By finding code. */
 export type Actions = Readonly<Record<string, Action>>;
 
-/** What holds for some collections. */
+/** A rule for some collections. */
 export interface CollectionRule {
-  /** Of their names: `*` stands for any characters, also none; all others for themselves. */
+  /** A pattern of names. `*` matches any characters, including none. */
   pattern: string;
   findings: Actions;
 }
 
-/** The whole of it. A change of it is one event that says all of it. */
+/** Each change of the policy is an event with the complete policy. */
 export interface Policy {
-  /** Of all collections. A code that stands nowhere is shown by its level. */
+  /** For all collections. The level decides about codes that are not listed. */
   findings: Actions;
-  /** The first whose pattern fits the collection and which has the code goes before `findings`. */
+  /** The first rule that matches the collection and contains the code overrides `findings`. */
   collections: readonly CollectionRule[];
-  /** What can be made online is, where its table has more rows; null: as one likes. */
+  /** Tables with more rows must be changed online where possible. Null sets no limit. */
   online_above_rows: number | null;
-  /** How many people approve a change request before it is applied. At least 1. */
+  /** Required approvals of a change request. At least 1. */
   approvals: number;
-  /** Whether its author is one of them. */
+  /** True if the author may approve. */
   author_may_approve: boolean;
 }
 
-/** Of the finding that something was not made online. */
+/** The code of the finding for a change that was not made online. */
 export const NOT_ONLINE = 'NOT_ONLINE';
 
-/** As long as nobody has set one: nothing is refused. */
+/** The policy before one is set. It rejects nothing. */
 export const DEFAULT_POLICY: Policy = {
   findings: {},
   collections: [],
@@ -43,20 +43,20 @@ export const DEFAULT_POLICY: Policy = {
   author_may_approve: true,
 };
 
-/** Of its events: there is one policy. */
+/** The subject of policy events. There is one policy. */
 export const POLICY = 'policy';
 export const POLICY_SUBJECT = { kind: POLICY, id: 'schema' } as const;
 
 const STOPPING: ReadonlySet<Action> = new Set(['acknowledge', 'approve', 'refuse']);
 
-/** Whether a change can be stopped by an action. */
+/** True if an action can block a change. */
 export const isStopping = (action: Action): boolean => STOPPING.has(action);
 
-/** Whether a policy says anything of a code. */
+/** True if a policy mentions a code. */
 export const isNamed = ({ findings, collections }: Policy, code: string): boolean =>
   [findings, ...collections.map((each) => each.findings)].some((actions) => Object.hasOwn(actions, code));
 
-/** Whether a policy stops any change at all. */
+/** True if a policy can block any change. */
 export const isEnforced = ({ findings, collections, online_above_rows }: Policy): boolean =>
   online_above_rows !== null ||
   [findings, ...collections.map((each) => each.findings)].some((actions) => Object.values(actions).some(isStopping));

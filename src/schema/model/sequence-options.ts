@@ -1,4 +1,4 @@
-/** What PostgreSQL takes as the options of a sequence, and which of them go without saying. */
+/** Options of sequences and their defaults in PostgreSQL. */
 import type { SequenceOptions } from './extras.js';
 
 export interface Bounds {
@@ -17,7 +17,7 @@ const rangeOf = (type: string): Bounds => RANGES[type] ?? RANGE_OF_BIGINT;
 
 const isUpwards = (increment: string): boolean => !increment.startsWith('-');
 
-/** Of a sequence that says none. */
+/** The default limits of a sequence. */
 export function usualBounds(type: string, increment: string): Bounds {
   const { min, max } = rangeOf(type);
   return isUpwards(increment) ? { min: '1', max } : { min, max: '-1' };
@@ -26,10 +26,10 @@ export function usualBounds(type: string, increment: string): Bounds {
 const usualStart = ({ increment, min, max }: Bounds & { increment: string }): string =>
   isUpwards(increment) ? min : max;
 
-/** All of a sequence's, with what goes without saying. */
+/** All options of a sequence, including defaults. */
 export type EveryOption = Required<Omit<SequenceOptions, 'cycle'>> & { cycle: boolean };
 
-/** @param usualType `bigint`; of an identity the column's type */
+/** @param usualType `bigint`, or the column's type for an identity */
 export function everyOptionOf(options: SequenceOptions, usualType: SequenceType): EveryOption {
   const { type = usualType, increment = '1', cache = '1' } = options;
   const usual = usualBounds(type, increment);
@@ -40,7 +40,7 @@ export function everyOptionOf(options: SequenceOptions, usualType: SequenceType)
 
 export type SequenceType = NonNullable<SequenceOptions['type']>;
 
-/** Only what doesn't go without saying, in the order of the shape. */
+/** Returns only the options that differ from the defaults, in the order of the document. */
 export function unusualOptions(every: EveryOption, usualType: string): SequenceOptions {
   const { min, max } = usualBounds(every.type, every.increment);
   const said: [keyof SequenceOptions, value: string, usual: string][] = [
@@ -60,7 +60,7 @@ type Fault = [member: Numbered, message: string];
 
 const NUMBERED: readonly Numbered[] = ['start', 'increment', 'min', 'max', 'cache'];
 
-/** The same options with each number as PostgreSQL writes it: `007` is `7`. Of what isn't a number nothing is changed. */
+/** Writes numbers like PostgreSQL: `007` becomes `7`. Leaves invalid numbers unchanged. */
 export function writtenOptions<T extends SequenceOptions>(options: T): T {
   const numbers = NUMBERED.flatMap((name) => {
     const value = options[name];
@@ -72,8 +72,8 @@ export function writtenOptions<T extends SequenceOptions>(options: T): T {
 const INTEGER = /^-?\d{1,30}$/;
 
 /**
- * What CREATE SEQUENCE would refuse, member by member; empty where it takes them.
- * @param usualType `bigint`; of an identity the column's type
+ * Returns what CREATE SEQUENCE would reject, per member.
+ * @param usualType `bigint`, or the column's type for an identity
  */
 export function sequenceFaults(options: SequenceOptions, usualType: SequenceType): Fault[] {
   const malformed = NUMBERED.flatMap((name): Fault[] => {

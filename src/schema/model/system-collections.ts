@@ -1,10 +1,10 @@
-/** The service's own collections, as far as the domain must know them. */
+/** The service's own collections, as far as the domain needs them. */
 import type { ColumnSchema } from './model.js';
 
-/** In front of each of the names below; alone it means nothing: `service_orders` is anybody's. */
+/** The prefix of the names below. It reserves nothing by itself: users may create `service_orders`. */
 export const SYSTEM_PREFIX = 'service_';
 
-/** What the service has, and what it or its peer may come to have. */
+/** Existing collections of the service, and names that the service or Directus may add. */
 const NAMES =
   'access activity approvals auth_epoch changes checkpoints collections comments dashboards divergences documents events ' +
   'extensions fields files flows folders folds followers idempotency keys migrations notifications operations panels ' +
@@ -13,22 +13,22 @@ const NAMES =
 
 const SYSTEM_COLLECTIONS: ReadonlySet<string> = new Set(NAMES.split(' ').map((name) => SYSTEM_PREFIX + name));
 
-/** Whether the name is the service's own, and no collection of anybody else's. */
+/** True if the name belongs to the service. */
 export const isSystemCollection = (name: string): boolean => SYSTEM_COLLECTIONS.has(name);
 
 type KeyColumn = Pick<ColumnSchema, 'data_type' | 'max_length' | 'numeric_precision' | 'numeric_scale'> & {
   field: string;
 };
 
-/** System collections that a relation may point at, with their primary keys. */
+/** System collections that a relation may reference, with their primary keys. */
 export const REFERABLE_SYSTEM_COLLECTIONS: ReadonlyMap<string, KeyColumn> = new Map([
   ['service_users', { field: 'id', data_type: 'uuid', max_length: null, numeric_precision: null, numeric_scale: null }],
 ]);
 
-/** What the peer calls the system collections that a relation may point at. */
+/** Names of these system collections in Directus. */
 const PEER_NAMES: ReadonlyMap<unknown, string> = new Map([['directus_users', 'service_users']]);
 
-/** Our name of a collection that a client of the peer names, where no collection has the peer's name. */
+/** Translates a Directus system collection to our name, unless a collection has that name. */
 export function collectionName<T>(name: T, exists: (collection: string) => boolean): T | string {
   const own = PEER_NAMES.get(name);
   return own === undefined || exists(name as string) ? name : own;

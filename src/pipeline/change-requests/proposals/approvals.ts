@@ -1,4 +1,4 @@
-/** What people say of a proposal: comments, approvals, rejections. */
+/** Comments, approvals and rejections of a proposal. */
 import type pg from 'pg';
 import type { Document } from '../../../log/document-lines.js';
 import { keepDocuments } from '../../../log/documents.js';
@@ -18,10 +18,10 @@ import { type How, planOf } from './plan.js';
 import { otherPlan, ownApproval, stale } from './problems.js';
 import { allowed } from './asked-for.js';
 
-/** Comments of one request: its row is read and written as one. */
+/** Comments per request, because its row is read and written as one. */
 const MOST_COMMENTS = 1_000;
 
-/** Refuses with INVALID_STATE where there are 1,000 comments already, and what `allowed` refuses. */
+/** Rejects with INVALID_STATE at 1,000 comments, and for the reasons of `allowed`. */
 export const commentingOf =
   (id: string, comment: Document): Revise =>
   async (client, batch) => {
@@ -40,7 +40,7 @@ export const commentingOf =
     return instead(batch, { events, also: keepDocuments([comment]) });
   };
 
-/** Refuses what `allowed` refuses. @param comment absent: without a word */
+/** Fails for the reasons of `allowed`. @param comment absent for a rejection without a comment */
 export const rejectingOf =
   (id: string, comment?: Document): Revise =>
   async (client, batch) => {
@@ -50,14 +50,14 @@ export const rejectingOf =
   };
 
 export interface Approving {
-  /** The plan that was looked at. */
+  /** The hash of the reviewed plan. */
   plan: string;
   comment?: Document | undefined;
   by: Cause['actor'];
   credential: ApprovedView['credential'];
 }
 
-/** Once for each person: who approves again says so for the plan as it is now. */
+/** Each person counts once. A second approval refers to the current plan. */
 export const approvingOf =
   (id: string, { plan, comment, by, credential }: Approving, how: How): Revise =>
   async (client, batch) => {
@@ -68,7 +68,7 @@ export const approvingOf =
     const { policy } = batch;
     if (request.authors.some((author) => author.id === by.id) && !policy.author_may_approve)
       return { kind: 'refused', problems: [ownApproval(request)] };
-    // The findings are added where the policy is enforced: they are found there.
+    // The policy enforcement adds the findings, because it computes them.
     const view: ApprovedView = { online: request.online, credential, findings: {}, kept: [] };
     const given = { ...view, by, plan, at: '', position: 0, comment: null };
     const approvals = [...request.proposal.approvals.filter((each) => each.by.id !== by.id), given];
@@ -79,7 +79,7 @@ export const approvingOf =
     return instead(batch, { events, also: keepDocuments(comment ? [comment] : []) });
   };
 
-/** The approvals of a request, and which of them count by now. */
+/** Returns the approvals of a request, and which of them count now. */
 export async function judged(
   db: Parameters<typeof activeAdmins>[0],
   request: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
@@ -89,13 +89,13 @@ export async function judged(
   return judgeApprovals(request, rule, await activeAdmins(db, ids));
 }
 
-/** Passes the counted approvals on to the policy. */
+/** Passes the counted approvals to the policy. */
 export const counting = (
   { approvals }: { approvals: readonly Approval[] },
   outcome: RevisedBatch | Refusal,
 ): RevisedBatch | Refusal => (outcome.kind === 'refused' ? outcome : { ...outcome, approvals });
 
-/** Refuses what is not the plan that people saw. @returns its approvals that count now */
+/** Rejects a plan that differs from the reviewed one. @returns the approvals that count now */
 export async function standing(
   client: pg.ClientBase,
   { request, batch, how }: { request: ChangeRequest; batch: PlannedBatch; how: How },

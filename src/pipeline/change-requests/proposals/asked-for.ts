@@ -1,4 +1,4 @@
-/** What a proposal asks for, for what somebody does with it. */
+/** Reads the requested change of a proposal for an action on it. */
 import type pg from 'pg';
 import { type Result, ok, refuse } from '../../../kernel/problem.js';
 import { readChange } from '../../../projector/change-requests/rows.js';
@@ -14,13 +14,13 @@ import { updatedMeanwhile } from './problems.js';
 type Apply = CommandOf<'apply-diff'>;
 
 export interface AskedForNow {
-  /** Decides it against the schema at the head, where the request allows the action. */
+  /** Decides the change against the schema at the head, if the request allows the action. */
   command: Prepare<Apply>;
   how: Omit<NamedCommand, 'name' | 'command'>;
   online: boolean;
 }
 
-/** Its document is read before the transaction; in it, the request must still be the one that it was read for. */
+/** The document is read before the transaction. In the transaction, the request must still have the same document. */
 export async function askedForNow(reading: Reading, id: string, action: ChangeAction): Promise<Result<AskedForNow>> {
   const request = await readChange(reading.pool, id);
   if (request === undefined) return refuse(wrongState(id, undefined));
@@ -40,13 +40,13 @@ export async function askedForNow(reading: Reading, id: string, action: ChangeAc
   });
 }
 
-/** The request, where it allows the action. */
+/** Returns the request if it allows the action. */
 export async function requireAction(db: Queryable, id: string, action: ChangeAction): Promise<Result<ChangeRequest>> {
   const request = await readChange(db, id);
   return request !== undefined && mayDo(request, action) ? ok(request) : refuse(wrongState(id, request));
 }
 
-/** The request, where it allows the action now. @throws CommandRefused */
+/** Returns the request if it allows the action now. @throws CommandRefused */
 export async function allowed(
   client: pg.ClientBase,
   id: string,

@@ -1,4 +1,4 @@
-/** Preparing and applying a proposal: what was approved, decided again, and nothing else. */
+/** Prepares and applies exactly the approved change of a proposal, after deciding it again. */
 import type pg from 'pg';
 import { readChange } from '../../../projector/change-requests/rows.js';
 import type { PreparationEngine } from '../../../projector/online/types.js';
@@ -18,7 +18,7 @@ export interface CarryingOut {
   how: How;
 }
 
-/** Applies it, or begins to prepare what takes long; whoever works on it applies it then, unless it is only prepared. */
+/** Applies it, or begins the preparation. The runner then applies it, unless only the preparation was requested. */
 export const carryingOut =
   (id: string, action: Extract<ChangeAction, 'prepare' | 'apply'>, { engine, how }: CarryingOut): Revise =>
   async (client, batch) => {
@@ -54,11 +54,11 @@ async function carried(
   return instead(batch, prepare(id, preparation, action === 'apply'));
 }
 
-/** It waits with what was prepared of it, perhaps for its time. */
+/** True if it is prepared and waits, perhaps for its scheduled time. */
 const isPrepared = ({ state, preparation }: ChangeRequest): boolean =>
   state === 'prepared' || (state === 'scheduled' && preparation !== null);
 
-/** What was prepared before is used: whoever works on requests does it from here. */
+/** Hands a prepared request to the runner, which uses the prepared steps. */
 function goingOn(batch: PlannedBatch, { id, preparation }: ChangeRequest): RevisedBatch {
   const { steps = [], ...rest } = preparation ?? { collections: [] };
   return instead(batch, {
@@ -67,7 +67,7 @@ function goingOn(batch: PlannedBatch, { id, preparation }: ChangeRequest): Revis
   });
 }
 
-/** What the runner begins with: of a request that waited for others, or for its time. */
+/** The first action of the runner for a request that waited for others or for its time. */
 export const starting =
   (request: ChangeRequest, engine: CarryingOut['engine']): Revise =>
   async (client, batch) => {
@@ -76,8 +76,8 @@ export const starting =
   };
 
 /**
- * What the runner does with a proposal, where it still is what was approved.
- * @param revise what it would do with a request that nobody was asked about
+ * Runs a proposal only if it is still the approved one.
+ * @param revise the action for a request without review
  */
 export const guarding =
   (id: string, revise: Revise, how: How): Revise =>
@@ -87,7 +87,7 @@ export const guarding =
     const stands = await standing(client, { request, batch, how });
     if (stands.kind === 'refused') return stands;
     const revised = counting(stands, await revise(client, batch));
-    // Nothing has to be prepared by now: then it waits, as it was asked to.
+    // If no preparation is needed any more, it waits, as requested.
     const applies = revised.kind === 'revised' && revised.change !== undefined;
     if (!applies || request.applicant !== null) return revised;
     return instead(batch, { events: [changeEvent('change.prepared', id, { steps: [] })], also: [] });

@@ -1,4 +1,4 @@
-/** Change requests by people: what they do with them, and what that becomes in the log. */
+/** Change requests by people: their actions, and the resulting events. */
 import { randomUUID } from 'node:crypto';
 import type { Document } from '../../../log/document-lines.js';
 import { toDocument } from '../../../log/documents.js';
@@ -29,25 +29,25 @@ import { type Rebasing, type Reverting, rebase, revert } from './rebase.js';
 import { schedulingOf } from './schedule.js';
 import { allowed, askedForNow } from './asked-for.js';
 
-/** What somebody asks for. */
+/** The requested change. */
 export interface Asked extends Pick<AskedFor, 'purge' | 'acknowledged'> {
-  /** What `apply-diff` reads. */
+  /** The input of `apply-diff`. */
   input: object;
   command: Command<CommandOf<'apply-diff'>>;
   online: boolean;
 }
 
 export interface Proposals {
-  /** Refuses with what the change is refused with. */
+  /** Rejects with the problems of the change. */
   propose(asked: Asked & { title: string }, request: RequestContext): Promise<Outcome>;
-  /** @param asked absent: the same as before */
+  /** @param asked absent to keep the requested change */
   update(
     id: string,
     how: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: Asked },
     request: RequestContext,
   ): Promise<Outcome>;
   comment(id: string, text: string, request: RequestContext): Promise<Outcome>;
-  /** @param plan the hash of the plan that was looked at */
+  /** @param plan the hash of the reviewed plan */
   approve(
     id: string,
     said: { plan: string; comment?: string | undefined; credential: ApprovedView['credential'] },
@@ -56,27 +56,30 @@ export interface Proposals {
   reject(id: string, comment: string | undefined, request: RequestContext): Promise<Outcome>;
   prepare(id: string, request: RequestContext): Promise<Outcome>;
   apply(id: string, request: RequestContext): Promise<Outcome>;
-  /** What applying it now would do. Refuses with what `apply` refuses, but for what the policy asks for. */
+  /** What applying it now would do. Rejects for the reasons of `apply`, except policy requirements. */
   rehearse(id: string, request: RequestContext): Promise<DryRun>;
-  /** Applies it at a time, by the database's clock. @param at ISO 8601, in UTC */
+  /** Schedules it by the database's clock. @param at ISO 8601, in UTC */
   schedule(id: string, at: string, request: RequestContext): Promise<Outcome>;
-  /** The same for the schema as it is now. Refuses with MERGE_CONFLICT; no event where it is for that already. */
+  /**
+   * Rebases it onto the current schema. Rejects with MERGE_CONFLICT. Appends no event if it is already based on that
+   * schema.
+   */
   rebase(id: string, resolutions: readonly Resolution[], request: RequestContext): Promise<Outcome>;
-  /** Opens one that takes an applied request back. */
+  /** Opens a request that reverts an applied one. */
   revert(reverting: Reverting, request: RequestContext): Promise<Outcome>;
-  /** What it would do to a schema; null: it has ended, or nobody was asked about it. */
+  /** Returns its plan for a schema. Null if it has ended or is no proposal. */
   planNow(id: string, state: State): Promise<PlanNow | null>;
 }
 
-/** `schema`: that of the tables. */
+/** `schema`: the schema of the tables. */
 export type ProposalOptions = Pick<CarryingOut, 'engine'> &
   Reading &
   Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record'>; schema: string };
 
-/** Characters of what a proposal asks for: it is parsed in one go, each time that somebody looks at it. */
+/** Characters of a requested change. It is parsed in one step each time it is shown. */
 const MOST = 4 * 1024 ** 2;
 
-/** What people write and ask for is kept as documents, in the transaction of the event that names them. */
+/** Texts and requested changes are stored as documents, in the transaction of the event that names them. */
 export function createProposals(options: ProposalOptions): Proposals {
   const { pipeline } = options;
   const rebasing: Rebasing = {
@@ -171,14 +174,14 @@ const knownOf = ({ purge, acknowledged }: Pick<AskedFor, 'purge' | 'acknowledged
   ...(acknowledged && { acknowledges: { findings: acknowledged } }),
 });
 
-/** Of what only decides: nothing is prepared, and nothing is done. */
+/** For actions that only decide. They prepare and run nothing. */
 const planning = (
   request: RequestContext,
   revise: NonNullable<RequestContext['revise']>,
   { purge }: Pick<AskedFor, 'purge'>,
 ): RequestContext => ({ ...request, revise, unprepared: true, ...(purge && { purge: true }) });
 
-/** What can't be updated any more says so, whatever it would become. */
+/** A proposal that cannot be updated is rejected for that reason first. */
 const guarded =
   (id: string, command: Asked['command']): Asked['command'] =>
   async (client, state) => {

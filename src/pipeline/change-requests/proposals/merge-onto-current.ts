@@ -1,4 +1,4 @@
-/** What led from one schema to another, merged onto the schema as it is: for requests that are rebased, and for reverts. */
+/** Merges the difference between two schemas onto the current schema, for rebases and reverts. */
 import type pg from 'pg';
 import { runYielding } from '../../../kernel/event-loop.js';
 import { stepsTo } from '../../../kernel/resumable.js';
@@ -22,25 +22,25 @@ import { CommandRefused } from '../../types.js';
 
 export interface Leading {
   base: State;
-  /** What is new in it has no identity, but that of `again`. */
+  /** New objects in it have no identity, except those of `again`. */
   theirs: State;
-  /** What of theirs was there before, by the names in theirs. */
+  /** Objects of `theirs` that existed before, by their names in `theirs`. */
   again: ComingAgain;
-  /** What the trash held of that when it was asked for. */
+  /** What the trash contained of them when the merge was requested. */
   kept: readonly InTrash[];
   resolutions: readonly Resolution[];
 }
 
 export interface MergedCommand {
-  /** What `apply-diff` reads. */
+  /** The input of `apply-diff`. */
   input: { release: string; body: { hash: string; diff: SchemaDiff } };
   command: CommandOf<'apply-diff'>;
 }
 
 /**
  * @param ours the schema at the head
- * @returns undefined: the schema is so already
- * @throws CommandRefused MERGE_CONFLICT with each place and its three values
+ * @returns undefined if the schema already contains the change
+ * @throws CommandRefused MERGE_CONFLICT with each location and its three values
  */
 export async function mergedOntoCurrent(
   client: pg.ClientBase,
@@ -62,17 +62,17 @@ export async function mergedOntoCurrent(
   return { input, command: { ...read.value, kept } };
 }
 
-/** Enough to see what it is about. */
+/** Enough conflicts to understand the problem. */
 const MOST_CONFLICTS = 100;
 
-/** MERGE_CONFLICT; the place and its three values stand in `details`. */
+/** MERGE_CONFLICT. `details` contains the location and its three values. */
 export const problemOf = ({ message, ...details }: MergeConflict): Problem => ({
   code: 'MERGE_CONFLICT',
   message: `${describePlace(details.place)}: ${message}`,
   details,
 });
 
-/** What comes again is what it was. */
+/** Recreated objects get their former identity. */
 function* identified(state: State, touched: ReadonlySet<string>, again: ComingAgain): Resumable<State> {
   if (again.size === 0) return state;
   const draft = new Draft(state);

@@ -1,4 +1,4 @@
-/** What a proposal would do to the schema as it is now: asked without a transaction, and nothing is run. */
+/** Plans a proposal against the current schema, without a transaction and without running anything. */
 import { runYielding } from '../../../kernel/event-loop.js';
 import type { Problem } from '../../../kernel/problem.js';
 import { type Statement } from '../../../projector/ddl/statement.js';
@@ -14,11 +14,11 @@ import type { Ask } from '../../types.js';
 import { type Reading, commandOf } from '../command.js';
 
 export type PlanNow =
-  /** It doesn't fit the schema as it is now. */
+  /** The proposal does not fit the current schema. */
   | { kind: 'conflicts'; problems: Problem[] }
   | {
       kind: 'planned';
-      /** Another one than the request's: what it removes or changes is not what it was. */
+      /** Differs from the hash of the request if the objects that it changes or deletes have changed. */
       hash: string;
       purge: boolean;
       before: State;
@@ -28,7 +28,7 @@ export type PlanNow =
       diff: SchemaDiff;
     };
 
-/** @param schema that of the tables */
+/** @param schema of the tables */
 export async function planNow(
   reading: Reading & { schema: string },
   request: ChangeRequest,

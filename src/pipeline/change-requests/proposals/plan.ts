@@ -6,9 +6,6 @@ import type { NamedCommand } from '../command.js';
 
 export type How = Pick<NamedCommand, 'purge' | 'acknowledges'>;
 
-/**
- * The hash of all that the batch would do, hex; the same for the same change of the same schema, asked for in the same
- * way.
- */
+/** Returns the hex hash of everything the batch would do. Equal requests for the same schema have equal hashes. */
 export const planOf = ({ before, after, events }: PlannedBatch, { purge, acknowledges }: How): Promise<string> =>
   runYielding(planHash({ before: before.state, after, events, purge, acknowledge: acknowledges?.findings }));

@@ -1,14 +1,14 @@
-/** Why something can't be done with a proposal. */
+/** Problems of actions on proposals. */
 import type { Problem } from '../../../kernel/problem.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 
-/** What is asked for was replaced between two looks at it. PLAN_CHANGED. */
+/** PLAN_CHANGED: the requested change was replaced meanwhile. */
 export const updatedMeanwhile = (id: string): Problem => ({
   code: 'PLAN_CHANGED',
   message: `The change request ${id} was updated at this moment: look at it again.`,
 });
 
-/** @param plan the hash of what it would do now */
+/** @param plan the hash of its current plan */
 export const stale = ({ id, proposal }: ChangeRequest, plan: string): Problem => ({
   code: 'PLAN_CHANGED',
   message: `The change request ${id} is stale: what it removes or changes is not what it was when it was proposed. Propose it again from the schema as it is now.`,
@@ -23,7 +23,7 @@ export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Proble
   details: { plan: proposal?.plan, looked_at: plan },
 });
 
-/** @param most how many of one user may be under way */
+/** @param most open requests per user */
 export const tooManyOpen = (most: number): Problem => ({
   code: 'TOO_MANY_REQUESTS',
   message: `You have ${most} change requests that have not ended, the most for one user (CHANGES_PER_USER): withdraw some, or wait until they are applied.`,
@@ -36,13 +36,13 @@ export const changesNothing = (): Problem => ({
   path: 'diff',
 });
 
-/** FORBIDDEN, where the policy lets no author approve. */
+/** FORBIDDEN, if the policy excludes approvals by authors. */
 export const ownApproval = ({ id }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',
   message: `The policy asks for approval by somebody else than the author of the change request ${id}.`,
 });
 
-/** INVALID_STATE: what was asked for has become true otherwise. */
+/** INVALID_STATE: the schema already contains the change. */
 export const nothingLeft = (): Problem => ({
   code: 'INVALID_STATE',
   message: 'Nothing is left to do: the schema is so already.',
@@ -55,7 +55,7 @@ export const beingReverted = (id: string, other: string): Problem => ({
   details: { change: other },
 });
 
-/** @param at as it was sent @param why goes on after "at": "has passed" */
+/** @param at as sent @param why follows "at": "has passed" */
 export const badTime = (at: string, why: string): Problem => ({
   code: 'INVALID_PAYLOAD',
   message: `at ${why} by the clock of the database: ${at}.`,
@@ -68,13 +68,13 @@ export const notYetDue = ({ id, schedule }: ChangeRequest): Problem => ({
   message: `The change request ${id} is scheduled for ${schedule?.at}.`,
 });
 
-/** FORBIDDEN, at the time that was set: nobody stands for it any more. */
+/** FORBIDDEN at the scheduled time: the user who scheduled it may no longer apply it. */
 export const schedulerLost = ({ id, applicant }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',
   message: `The change request ${id} was scheduled by ${applicant?.name}, who is no active admin any more.`,
 });
 
-/** INVALID_STATE, where its preparation was asked for. */
+/** INVALID_STATE: there is nothing to prepare. */
 export const nothingToPrepare = ({ id }: ChangeRequest): Problem => ({
   code: 'INVALID_STATE',
   message: `Nothing of the change request ${id} takes long: it is applied without being prepared.`,

@@ -1,4 +1,4 @@
-/** Opening a proposal, and changing what it asks for. */
+/** Opens a proposal and updates its requested change. */
 import type pg from 'pg';
 import type { Document } from '../../../log/document-lines.js';
 import { keepDocuments } from '../../../log/documents.js';
@@ -14,17 +14,17 @@ import { changesNothing, tooManyOpen } from './problems.js';
 import { allowed } from './asked-for.js';
 
 export interface Proposed extends How {
-  /** What it asks for. */
+  /** The requested change. */
   document: Document;
   online: boolean;
 }
 
-/** @throws CommandRefused TOO_MANY_REQUESTS where a user has as many requests under way as one may have */
+/** @throws CommandRefused TOO_MANY_REQUESTS if the user has the maximum number of open requests */
 export async function requireRoom(client: pg.ClientBase, author: string, most: number): Promise<void> {
   if ((await countUnderWay(client, author)) >= most) throw new CommandRefused([tooManyOpen(most)]);
 }
 
-/** Refuses with INVALID_PAYLOAD what changes nothing. @param reverts the request that it takes back */
+/** Rejects a change without effect with INVALID_PAYLOAD. @param reverts the request that it reverts */
 export const proposingOf =
   (id: string, { title, document, online, reverts, ...how }: Proposed & { title: string; reverts?: string }): Revise =>
   async (_, batch) => {
@@ -36,7 +36,7 @@ export const proposingOf =
     return instead(batch, { events: [opened], also: keepDocuments([document]), online });
   };
 
-/** @param said what it is called, and why; where it asks for the same as before, that is all */
+/** @param said title and reason. If the requested change is the same, only these are updated. */
 export const updatingOf =
   (id: string, said: Pick<ChangeUpdated, 'title' | 'reason'>, proposed?: Proposed): Revise =>
   async (client, batch) => {

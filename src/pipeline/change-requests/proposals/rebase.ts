@@ -1,4 +1,4 @@
-/** A proposal rebased onto the schema as it is now, and one that takes an applied request back. */
+/** Rebases a proposal onto the current schema, and reverts an applied request. */
 import type pg from 'pg';
 import { runYielding } from '../../../kernel/event-loop.js';
 import type { Problem } from '../../../kernel/problem.js';
@@ -32,11 +32,11 @@ import { allowed, requireAction } from './asked-for.js';
 
 export interface Rebasing extends Reading {
   pipeline: Pick<Pipeline, 'execute'>;
-  /** The state after the event at a position. */
+  /** Returns the state after the event at a position. */
   at(position: number): Promise<{ state: State }>;
-  /** Requests of one user that may be under way. */
+  /** Open requests per user. */
   quotas: { changes: number };
-  /** What is asked for, as it is kept; refused where it is too long. */
+  /** Stores the requested change as a document. Rejects it if it is too long. */
   documentOf(askedFor: AskedFor): Promise<Document>;
 }
 
@@ -44,12 +44,12 @@ interface Making {
   how: Pick<AskedFor, 'purge' | 'acknowledged'>;
   online: boolean;
   leading: Leading;
-  /** What must hold before anything is decided. @throws CommandRefused */
+  /** Checks preconditions before deciding. @throws CommandRefused */
   require: (client: pg.ClientBase) => Promise<void>;
   becomes: (proposed: Proposed) => Revise;
 }
 
-/** Decides and records what leads there from the head, in one transaction: nothing moves between the two. */
+/** Decides and records the merged change in one transaction, so that the schema cannot change in between. */
 async function make(
   { pipeline, release, documentOf }: Rebasing,
   { how, online, leading, require, becomes }: Making,
@@ -74,7 +74,7 @@ async function make(
   });
 }
 
-/** Nothing is written where it is for the schema as it is. */
+/** Writes nothing if it is already based on the current schema. */
 export async function rebase(
   rebasing: Rebasing,
   { id, resolutions }: { id: string; resolutions: readonly Resolution[] },
@@ -108,7 +108,7 @@ export async function rebase(
   );
 }
 
-/** The base with the request's diff. */
+/** Applies the diff of the request to its base. */
 async function ledTo(
   { inTrash }: Rebasing,
   base: State,
@@ -131,16 +131,16 @@ function* toState(base: State, diff: Parameters<typeof drafted>[1], findings: En
 
 export interface Reverting {
   id: string;
-  /** Of the new request. */
+  /** Id of the new request. */
   newId: string;
   title: string | undefined;
   online: boolean | undefined;
   resolutions: readonly Resolution[];
-  /** Told what the new request would take out of the trash. */
+  /** Called with the objects that the new request would restore from the trash. */
   onReturns: (returns: readonly Return[]) => void;
 }
 
-/** Opens a request that leads from the schema after an applied one back to the one before it, from wherever it is now. */
+/** Opens a request that takes back an applied one, merged onto the current schema. */
 export async function revert(
   rebasing: Rebasing,
   { id, newId, title, online, resolutions, onReturns }: Reverting,
@@ -182,7 +182,7 @@ function titleOf({ proposal, operation, collections }: ChangeRequest): string {
   return Array.from(`Revert: ${what}`).slice(0, LONGEST_TITLE).join('');
 }
 
-/** The schema after it, and before it. */
+/** Returns the schema after the batch and before it. */
 async function aroundBatch(
   { pool, at }: Rebasing,
   { batch, position }: { batch: string; position: number },

@@ -1,4 +1,4 @@
-/** A proposal that is applied at a time: asked for now, decided again then, by the database's clock. */
+/** Schedules a proposal. It is decided again at that time, by the database's clock. */
 import type pg from 'pg';
 import { activeAdmins } from '../../../projector/change-requests/approvers.js';
 import { isDue, untilTime } from '../../../projector/change-requests/due.js';
@@ -14,10 +14,10 @@ import type { How } from './plan.js';
 import { badTime, notYetDue, schedulerLost } from './problems.js';
 import { allowed } from './asked-for.js';
 
-/** Milliseconds: a time that has just been is now; nobody means one that is farther away. */
+/** Milliseconds. A time slightly in the past means now. A time far in the future is an error. */
 const TIMES = { past: 60_000, future: 366 * 86_400_000 };
 
-/** Where it could be applied now. The policy is asked as if it were. @param at ISO 8601 */
+/** Requires that it could be applied now, including the policy. @param at ISO 8601 */
 export const schedulingOf =
   (id: string, at: string, how: How): Revise =>
   async (client, batch) => {
@@ -31,7 +31,7 @@ export const schedulingOf =
     return counting(stands, { ...scheduled, online: request.online });
   };
 
-/** The command of a request whose time has come, where that still is so: it is asked first, whatever becomes of the command. */
+/** Returns the command of a due request. It checks that the request is still due before deciding anything. */
 export const onTime =
   <C>(request: ChangeRequest, command: Command<C>): Prepare<C> =>
   async (client, state) => {
