@@ -14,10 +14,10 @@ export interface Life {
 
 export interface LifeName {
   name: string;
-  /** Position of the event that gave the name, and when. */
+  /** Position and time of the event that assigned the name. */
   from: number;
   since: string;
-  /** Of the event that ended it: another name, or the end of the life. null: it has it still. */
+  /** Position of the event that ended it: a rename or the deletion. Null for the current name. */
   to: number | null;
   until: string | null;
 }
@@ -54,10 +54,10 @@ interface Row {
 
 const COLUMNS = `position, type, collection, field, data ->> 'to'::text AS "to", data -> 'restored'::text AS restored, occurred_at`;
 
-/** Few, whatever the log holds. */
+/** A log contains few of these. */
 const RENAMES = `SELECT ${COLUMNS} FROM ${own.events} WHERE type = 'collection.renamed' AND type IN ('collection.renamed', 'field.renamed') ORDER BY position`;
 
-/** Under another name than it had; few as well. */
+/** Restored under a new name. A log contains few of these as well. */
 const RESTORED = `SELECT ${COLUMNS} FROM ${own.events}
  WHERE subject IS NOT NULL AND subject ->> 'kind'::text = 'trash' AND type = 'collection.created' AND data #>> '{restored,name}'::text[] <> collection`;
 
@@ -74,14 +74,16 @@ const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
    AND collection = ANY ($1)
  ORDER BY position`;
 
-/** Every life in which a collection had the name, in order; empty where none ever had it. */
+/** Returns every life in which a collection had the name, in order. */
 export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
   const changes = await readNameChanges(db);
   const { lives } = await livesOfNames(db, connected([name], changes.links), changes);
   return [...lives.values()].filter(({ names }) => names.some((each) => each.name === name));
 }
 
-/** The names that collections had in their lives, by identity; none of a collection that never had another name. */
+/**
+ * Returns the names that collections had in their lives, by identity. Collections that were never renamed have none.
+ */
 export async function namesInLives(db: Queryable, names: Iterable<string>): Promise<Map<Identity, string[]>> {
   const changes = await readNameChanges(db);
   const changed = new Set(changes.links.flat());
@@ -145,7 +147,7 @@ interface Lives {
   fields: ReadonlyMap<Identity, FieldLife>;
 }
 
-/** @param names with all that are linked to them */
+/** @param names including all linked names */
 async function livesOfNames(
   db: Queryable,
   names: ReadonlySet<string>,
@@ -250,7 +252,7 @@ const linkOf = ({ collection, to, restored }: Row): [string, string] => [
   to ?? collection,
 ];
 
-/** All names that collections of the names had, and those that theirs had: too many do no harm. */
+/** Returns all names that are linked to the given ones, directly or indirectly. Too many names do no harm. */
 function connected(from: Iterable<string>, links: readonly [string, string][]): ReadonlySet<string> {
   const names = new Set(from);
   const linked = new Map<string, string[]>();
@@ -258,7 +260,7 @@ function connected(from: Iterable<string>, links: readonly [string, string][]): 
     linked.set(one, [...(linked.get(one) ?? []), other]);
     linked.set(other, [...(linked.get(other) ?? []), one]);
   }
-  // A set that grows while it is walked: every name is reached once.
+  // The loop also visits names that are added to the set while it runs.
   for (const name of names) for (const other of linked.get(name) ?? []) names.add(other);
   return names;
 }

@@ -1,4 +1,4 @@
-/** The history of one collection under all its names: its events, each with the change it made. */
+/** The history of one collection under all its names: its events, each with the resulting diff. */
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type EventText, selectEventTexts } from '../../log/event-text.js';
@@ -15,27 +15,27 @@ import { isRename } from '../../schema/model/events.js';
 import type { TimeTravel } from './time-travel.js';
 
 export interface CollectionEvent extends EventText {
-  /** What the event changed, in the diff's form. */
+  /** The change of the event as a diff. */
   diff: SchemaDiff;
 }
 
 export interface CollectionHistory {
   /** In order. */
   events: CollectionEvent[];
-  /** Of all collections that ever had the name. */
+  /** Lives of all collections that ever had the name. */
   lives: Life[];
 }
 
 export interface CollectionHistoryOptions {
   collection: string;
-  /** Events after this position. */
+  /** Exclusive. */
   after: number;
   limit: number;
 }
 
 /**
- * Only the collection's own events change it, and renames of what it mentions: so only they are read.
- * @returns undefined where no collection ever had the name
+ * Only events of the collection and renames of objects it references can change it, so only those are read.
+ * @returns undefined if no collection ever had the name
  */
 export async function readCollectionHistory(
   db: Queryable,
@@ -54,7 +54,7 @@ export async function readCollectionHistory(
   const events: CollectionEvent[] = [];
   const slice = createTimeSlice();
   for (const event of texts) {
-    // One event may be a collection of thousands of fields.
+    // One event may contain a collection with thousands of fields.
     if (slice.isOver()) await slice.yield();
     const placed = readEvent(JSON.parse(event.text) as RawEvent) as SchemaChange;
     const before = state;
@@ -64,6 +64,6 @@ export async function readCollectionHistory(
   return { events, lives };
 }
 
-/** What else an event changes may be missing here. */
+/** Other objects that an event changes may be missing from this partial state. */
 const evolveWithin = (state: State, event: SchemaChange): State =>
   isRename(event) ? renamedWithin(state, event) : evolve(state, event);

@@ -1,4 +1,4 @@
-/** Which events are asked for, as a condition with its values. */
+/** Converts an event filter to a condition with parameters. */
 import { type NameSpan, spansOf } from '../../log/lives.js';
 import type { Queryable } from '../../postgres/pool.js';
 
@@ -13,15 +13,15 @@ export interface EventFilter {
   /** Id or name of the actor. */
   actor?: string | undefined;
   batch?: string | undefined;
-  /** What it is about other than a collection: its kind. */
+  /** The kind of a subject other than a collection. */
   subjectKind?: string | undefined;
   subjectId?: string | undefined;
   command?: string | undefined;
-  /** A part of a reason, or of a name of what it is about, in any case. */
+  /** A case-insensitive part of a reason or of an object name. */
   text?: string | undefined;
-  /** Events after this position. */
+  /** Exclusive. */
   after?: number | undefined;
-  /** Events before this position. */
+  /** Exclusive. */
   before?: number | undefined;
 }
 
@@ -45,7 +45,10 @@ const CONDITIONS: Record<Exclude<keyof EventFilter, 'collection' | 'namesAt'>, C
   before: (place) => `e.position < ${place}`,
 };
 
-/** A condition on service_events AS e. @param values gets the values; their places are numbered behind what it holds */
+/**
+ * Returns a condition on service_events AS e. @param values receives the parameters. Their numbers continue after its
+ * present content.
+ */
 export async function conditionOf(db: Queryable, filter: EventFilter, values: unknown[]): Promise<string> {
   const { collection, namesAt, ...rest } = filter;
   const { field, ...others } = rest;
