@@ -16,7 +16,7 @@ function capture(options: Partial<LoggerOptions>) {
 const TOKEN = 'dps_QmFzZTY0dXJsIHRleHQgb2YgYSB0b2tlbg';
 
 describe('redact', () => {
-  it('hides members that are secret by name, at any depth', () => {
+  it('hides secret members by name, at any depth', () => {
     expect(redact({ a: [{ password: 'x', refresh_token: 'y', headers: { Authorization: 'z', host: 'h' } }] })).to.eql({
       a: [{ password: '[hidden]', refresh_token: '[hidden]', headers: { Authorization: '[hidden]', host: 'h' } }],
     });
@@ -30,7 +30,7 @@ describe('redact', () => {
     );
   });
 
-  it('knows each name of a secret member, whatever its case, and shows what only looks like one', () => {
+  it('recognizes secret names in any case, and shows similar harmless ones', () => {
     for (const name of [
       'access_token',
       'passwd',
@@ -57,7 +57,7 @@ describe('redact', () => {
     expect(redact('Basic dXNlcjpw, dps_short, http://h:80/a@b')).to.equal('Basic [hidden], dps_short, http://h:80/a@b');
   });
 
-  it('shows times and large numbers as JSON can hold them, and no more than eight levels', () => {
+  it('shows times and large numbers as JSON, up to eight levels', () => {
     expect(redact([new Date(0), 12n, undefined, null])).to.deep.equal([
       '1970-01-01T00:00:00.000Z',
       '12',
@@ -69,13 +69,13 @@ describe('redact', () => {
     expect(redact(nested(8, { at: 'the ninth' }))).to.deep.equal(nested(8, '[…]'));
   });
 
-  it('keeps counts, and ends on cycles', () => {
+  it('shows counts, and stops at cycles', () => {
     const cycle: Record<string, unknown> = { tokens: 3 };
     cycle['self'] = cycle;
     expect(JSON.stringify(redact(cycle))).to.match(/^\{"tokens":3,"self":\{"tokens":3/);
   });
 
-  it('shows of an error its message, code, stack and cause, not the rows it met', () => {
+  it('shows message, code, stack and cause of an error, but not its rows', () => {
     const error = Object.assign(new Error('refused', { cause: new Error(`with ${TOKEN}`) }), {
       code: '23505',
       detail: 'Key (email)=(someone@example.com) already exists.',
@@ -96,7 +96,7 @@ describe('redact', () => {
 });
 
 describe('logger', () => {
-  it('writes one JSON object a line, without the secrets it was told', () => {
+  it('writes one JSON object per line without known secrets', () => {
     const { lines, logger } = capture({ secrets: ['correct horse', 'sixsix', 'never'] });
     const nested = { text: 'correct horse! sixsix never' };
     logger.child({ request_id: 'r1' }).info('says correct horse', { ms: 3, nested });
@@ -113,7 +113,7 @@ describe('logger', () => {
     expect(Object.keys(JSON.parse(lines[0]!) as object).slice(0, 3)).to.deep.equal(['timestamp', 'level', 'message']);
   });
 
-  it('writes lines for people', () => {
+  it('writes readable lines for people', () => {
     const { lines, logger } = capture({ format: 'pretty' });
     logger.warn('slow', { ms: 1200, token: TOKEN, path: '/a b' });
     logger.error('', { stack: 'Error: failed\n  at there', empty: '', quoted: 'a"b', assigned: 'a=b', plain: '/a' });
@@ -123,7 +123,7 @@ describe('logger', () => {
     ]);
   });
 
-  it('keeps quiet below its level', () => {
+  it('writes nothing below its level', () => {
     const { lines, logger } = capture({ level: 'warn' });
     logger.info('nothing');
     expect(lines).to.deep.equal([]);

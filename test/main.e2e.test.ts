@@ -34,7 +34,7 @@ describe('the service as a process', function () {
     return service;
   }
 
-  it('starts on nothing, prints a token once, stops on SIGTERM, and finds its data again', async () => {
+  it('starts without settings, prints a token once, stops on SIGTERM, and finds its data again', async () => {
     const first = start({}, 'built');
     const greeting = await first.ready();
     expect(greeting.text).to.contain('Admin: admin@example.com').and.contain('curl');
@@ -53,7 +53,7 @@ describe('the service as a process', function () {
     expect((await get(again.url, greeting.token!, '/collections/kept')).status).to.equal(200);
   });
 
-  it('takes Ctrl-C, even when npm passes it on a second time', async () => {
+  it('stops on Ctrl-C, even when npm forwards it twice', async () => {
     const service = start();
     await service.ready();
     service.child.kill('SIGINT');
@@ -62,7 +62,7 @@ describe('the service as a process', function () {
     expect(await readPostmaster(join(dataDir, 'postgres'))).to.equal(null);
   });
 
-  it('stops when it is told to while it starts', async () => {
+  it('stops when signalled during the start', async () => {
     const service = start();
     await sleep(1_500);
     const end = await service.end('SIGTERM');
@@ -71,7 +71,7 @@ describe('the service as a process', function () {
     await start().ready();
   });
 
-  it('refuses to be the second on one data directory, in one sentence', async () => {
+  it('refuses to be the second on a data directory, in one sentence', async () => {
     const first = start();
     const { url, token } = await first.ready();
     const end = await start().ended();
@@ -84,7 +84,7 @@ describe('the service as a process', function () {
     expect((await get(url, token!, '/collections')).status).to.equal(200);
   });
 
-  it('starts after a kill -9, with everything that was accepted', async () => {
+  it('starts after kill -9 with all accepted changes', async () => {
     const first = start();
     const { url, token } = await first.ready();
     expect((await create(url, token!, 'accepted')).status).to.equal(200);
@@ -93,7 +93,7 @@ describe('the service as a process', function () {
     expect((await get(second.url, token!, '/collections/accepted')).status).to.equal(200);
   });
 
-  it('finishes what runs when it is stopped, and takes nothing new', async () => {
+  it('completes running requests during shutdown and accepts no new ones', async () => {
     const service = start();
     const { url, token } = await service.ready();
     const blocker = await blockWrites(dataDir);
@@ -106,7 +106,7 @@ describe('the service as a process', function () {
     expect((await service.ended()).code).to.equal(0);
   });
 
-  it('stops at once when it is told a second time', async () => {
+  it('stops at once on a second signal', async () => {
     const service = start({ LOCK_TIMEOUT: '60s' });
     const { url, token } = await service.ready();
     const blocker = await blockWrites(dataDir);
@@ -122,7 +122,7 @@ describe('the service as a process', function () {
     expect(await running).to.be.an.instanceOf(Error);
   });
 
-  it('leaves nothing behind on a taken port, so that the next start shows its credentials', async () => {
+  it('creates nothing on a used port, so the next start prints its credentials', async () => {
     const taken = await takenPort();
     for (let round = 0; round < 2; round += 1) expect((await start(taken).ended()).code).to.equal(2);
     expect(existsSync(dataDir)).to.equal(false);
@@ -131,7 +131,7 @@ describe('the service as a process', function () {
     expect(password).to.be.a('string');
   });
 
-  it('answers 503 until it is ready', async () => {
+  it('returns 503 until it is ready', async () => {
     const [, port] = Object.entries(await freePort())[0]!;
     const service = start({ PORT: port });
     const early = await answered(`http://127.0.0.1:${port}/server/ping`);
@@ -142,7 +142,7 @@ describe('the service as a process', function () {
     expect((await fetch(`http://127.0.0.1:${port}/server/ping`)).status).to.equal(200);
   });
 
-  it('goes on when the reader of its output goes away', async () => {
+  it('continues when the reader of its output disappears', async () => {
     const service = start({ LOG_LEVEL: 'debug' });
     const { url, token } = await service.ready();
     service.child.stdout!.destroy();
@@ -161,7 +161,7 @@ describe('the service as a process', function () {
     expect(end.stderr).to.contain('the embedded PostgreSQL has ended by itself');
   });
 
-  it('ends in one sentence where nothing can be written by default', async () => {
+  it('ends in one sentence if the default data directory is not writable', async () => {
     const database = await createDatabase();
     try {
       const client = await connect(database.connectionString);
@@ -176,7 +176,7 @@ describe('the service as a process', function () {
     }
   });
 
-  it('uses the database it is given, and no data directory', async () => {
+  it('uses the given database and no data directory', async () => {
     const database = await createDatabase();
     const service = start({
       DATABASE_URL: database.connectionString,
@@ -193,7 +193,7 @@ describe('the service as a process', function () {
     expect(existsSync(dataDir)).to.equal(false);
   });
 
-  it('as root, works where the data directory lies in a directory that no other user may enter', async function () {
+  it('runs as root with a data directory below a private directory', async function () {
     if (process.getuid?.() !== 0) this.skip();
     const closed = join(directory, 'closed');
     await mkdir(closed, { mode: 0o700 });
@@ -211,7 +211,7 @@ describe('the service as a process', function () {
     await rm(home, { recursive: true });
   });
 
-  describe('with a wrong setting ends with 2 and one sentence that names it:', () => {
+  describe('with an invalid setting exits with 2 and one sentence that names it:', () => {
     const cases: [string, () => Promise<Record<string, string>>, RegExp][] = [
       ['PORT', () => settings({ PORT: 'http' }), /^The setting PORT must be a port, a whole number from 0 to 65535\.$/],
       ['a taken PORT', takenPort, /^PORT \d+ is taken on 127\.0\.0\.1: .*\.$/],

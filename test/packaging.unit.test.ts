@@ -45,7 +45,7 @@ describe('docker-compose.yml', () => {
     });
   }
 
-  it('has a secret file for every secret that a service mounts', () => {
+  it('has a secret file for every mounted secret', () => {
     const script = read('scripts/docker/create-secrets.sh');
     for (const name of Object.keys(secrets)) {
       const [, host] = /^database_url_(.+)$/.exec(name) ?? [];

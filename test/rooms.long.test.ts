@@ -18,8 +18,8 @@ const imports = new Map(
 
 type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
 
-describe('the rooms of src', () => {
-  it('are those of the drawing, and every import follows its arrows', () => {
+describe('the folders of src', () => {
+  it('match the drawing, and every import follows its arrows', () => {
     const { rooms, below } = drawing();
     expect(rooms).to.have.members(['top', ...foldersIn('src')]);
     for (const [file, targets] of imports) {
@@ -31,7 +31,7 @@ describe('the rooms of src', () => {
   });
 
   for (const [room, order] of Object.entries(INSIDE)) {
-    it(`stand in their order in ${room}`, () => {
+    it(`are in their order in ${room}`, () => {
       expect(order).to.have.members(foldersIn(`src/${room}`));
       const floor = (file: string): number =>
         file.startsWith(`src/${room}/`) ? order.indexOf(file.split('/')[2] ?? '') : -1;
@@ -42,15 +42,15 @@ describe('the rooms of src', () => {
     });
   }
 
-  it('have no circle of files, types included', () => {
+  it('have no import cycle between files, including types', () => {
     expectNoCircle(imports);
   });
 
-  it('have no circle in any folder, of the files and folders that lie in it', () => {
+  it('have no import cycle between the entries of any folder', () => {
     for (const folder of new Set([...imports.keys()].flatMap(foldersOf))) expectNoCircle(within(folder));
   });
 
-  it('have their rules of lint (npm run rooms)', () => {
+  it('have their lint rules (npm run rooms)', () => {
     expect(JSON.parse(readFileSync(join(ROOT, '.oxlint/rooms.json'), 'utf8'))).to.deep.equal(roomRules());
   });
 });

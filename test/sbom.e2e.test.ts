@@ -15,7 +15,7 @@ interface Bill {
 }
 
 describe('the software bill of materials', () => {
-  it('lists what is installed with the service, in its version, what the app is made of, and nothing that only builds and tests it', () => {
+  it("lists installed dependencies with versions and the app's parts, without development tools", () => {
     ensureBuilt();
     const folder = mkdtempSync(join(tmpdir(), 'dps-sbom-'));
     try {

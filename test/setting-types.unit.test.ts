@@ -155,9 +155,9 @@ const TYPES: Readonly<Record<string, Expected>> = {
   },
 };
 
-describe('the values of settings', () => {
+describe('setting values', () => {
   for (const [what, { type, refusal, takes, refuses }] of Object.entries(TYPES)) {
-    it(`${what}: what is taken, as what, and what is refused`, () => {
+    it(`${what}: accepted values, their results, and rejected values`, () => {
       for (const [text, value] of Object.entries(takes)) {
         expect(type.safeParse(text), text).to.deep.equal({ success: true, data: value });
       }

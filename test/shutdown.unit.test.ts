@@ -4,7 +4,7 @@ import { createLogger } from '../src/logger.js';
 import { createShutdown } from '../src/shutdown.js';
 
 describe('a shutdown', () => {
-  it('closes what was started once, the newest first and one after another, past what fails', async () => {
+  it('closes resources in reverse order, one at a time, and continues after failures', async () => {
     const said: string[] = [];
     const stream = new Writable({
       write(line: Buffer, _encoding, done) {

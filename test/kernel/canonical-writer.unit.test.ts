@@ -17,7 +17,7 @@ describe('the canonical writer', () => {
     );
   });
 
-  it('does so for objects of few shapes, in any order of their members', () => {
+  it('does so for objects of few shapes with members in any order', () => {
     const write = createCanonicalWriter();
     const member = fc.constantFrom(
       'a',
@@ -48,14 +48,14 @@ describe('the canonical writer', () => {
     );
   });
 
-  it('leaves out what is undefined', () => {
+  it('leaves out undefined members', () => {
     const write = createCanonicalWriter();
     expect(write({ b: undefined, a: 1, c: [{ z: undefined }] })).to.equal('{"a":1,"c":[{}]}');
   });
 });
 
 describe('canonical JSON in pieces', () => {
-  it('is the same text, whatever the members are', () => {
+  it('equals the whole text, whatever the members are', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),
@@ -71,7 +71,7 @@ describe('canonical JSON in pieces', () => {
     );
   });
 
-  it('has a step for each 50 elements of a list of more', () => {
+  it('has a step for every 50 elements of a longer list', () => {
     const stepsFor = (length: number): number => {
       const fields = Array.from({ length }, (_, index) => ({ field: `item_${index}` }));
       return stepsOf(canonicalPieces({ fields }, createCanonicalWriter()));

@@ -9,20 +9,20 @@ describe('work in steps', () => {
     return { done: 'all' };
   }
 
-  it('gives its result, in one go or with pauses', async () => {
+  it('returns its result, with or without pauses', async () => {
     expect(runToEnd(threeSteps())).to.deep.equal({ done: 'all' });
     expect(runToEnd(stepsTo(threeSteps()))).to.deep.equal({ done: 'all' });
     expect(runToEnd(stepsTo({ at: 'once' }))).to.deep.equal({ at: 'once' });
     expect(await runYielding(threeSteps())).to.deep.equal({ done: 'all' });
   });
 
-  it('pauses after every so many of what takes turns', () => {
+  it('pauses after a fixed number of items', () => {
     const pause = pausingEvery(3);
     const pauses = Array.from({ length: 7 }, () => [...pause()].length);
     expect(pauses).to.deep.equal([0, 0, 1, 0, 0, 1, 0]);
   });
 
-  it('lets the event loop run when a slice of 2 ms is over, and not before', async () => {
+  it('yields to the event loop after a slice of 2 ms, and not before', async () => {
     let yielded = 0;
     const slice = (isOver: boolean) => ({ isOver: () => isOver, yield: () => ((yielded += 1), Promise.resolve()) });
     await runYielding(threeSteps(), slice(false));

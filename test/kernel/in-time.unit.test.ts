@@ -2,8 +2,8 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { NotInTimeError, inTime } from '../../src/kernel/in-time.js';
 
-describe('waiting', () => {
-  it('ends with the answer, its error, or the limit', async () => {
+describe('waiting with a limit', () => {
+  it('ends with the result, its error, or a timeout', async () => {
     expect(await inTime(Promise.resolve(1), 1_000)).to.equal(1);
     const failing = inTime(Promise.reject(new Error('no')), 1_000);
     expect(await failing.catch((error: Error) => error.message)).to.equal('no');

@@ -35,9 +35,9 @@ describe('JSON values', () => {
     [{ a: [1, 2, 3] }, { a: [1, 2, 4] }],
   ];
   for (const [a, b] of EQUAL)
-    it(`${JSON.stringify(a)} is ${JSON.stringify(b)}`, () => expect(jsonEqual(a, b)).equal(true));
+    it(`${JSON.stringify(a)} equals ${JSON.stringify(b)}`, () => expect(jsonEqual(a, b)).equal(true));
   for (const [a, b] of OTHERS) {
-    it(`${JSON.stringify(a)} isn't ${JSON.stringify(b)}`, () => {
+    it(`${JSON.stringify(a)} does not equal ${JSON.stringify(b)}`, () => {
       expect(jsonEqual(a, b)).to.equal(false);
       expect(jsonEqual(b, a)).to.equal(false);
     });
@@ -48,7 +48,7 @@ describe('JSON values', () => {
     expect([null, [], 'a', 1, undefined].some(isObject)).to.equal(false);
   });
 
-  it('are written token by token down to the third level, as JSON.stringify writes them', () => {
+  it('are written token by token down to the third level, like JSON.stringify', () => {
     const value = { a: [{ b: { c: [1] } }, 'é', undefined], left: undefined, d: {}, e: [], f: null };
     const tokens = [...jsonTokens(value)];
     expect(tokens.slice(0, 5)).to.deep.equal(['{"a":', '[', '{"b":', '{"c":[1]}', '}']);
@@ -58,7 +58,7 @@ describe('JSON values', () => {
     expect([...jsonTokens(undefined)]).to.deep.equal(['null']);
   });
 
-  it('copies share nothing', () => {
+  it('share nothing with their copies', () => {
     const value = JSON.parse('{"__proto__": {"a": [1]}}') as { ['__proto__']: { a: number[] } };
     const copy = copyJson(value);
     expect(JSON.stringify(copy)).to.equal(JSON.stringify(value));

@@ -18,8 +18,8 @@ const places: Places = {
 };
 const path = (subject: Subject): string | undefined => locate(about(subject), places).path;
 
-describe('the place of a problem', () => {
-  it('is that of the member, as far as the body has it, and the first that it lacks', () => {
+describe('the location of a problem', () => {
+  it('is that of the member, or of the first missing one on its path', () => {
     const field = { kind: 'field', collection: 'a', field: 'b' } as const;
     expect(path({ ...field, member: ['schema', 'x', 0] })).to.equal('fields[2].schema.x[0]');
     expect(path({ ...field, member: ['schema', 'x', 1] })).to.equal('fields[2].schema.x');
@@ -32,14 +32,14 @@ describe('the place of a problem', () => {
     expect(path({ kind: 'relation', collection: 'a', field: 'c', member: ['schema'] })).to.equal('relations[1].schema');
   });
 
-  it('is that of the nearest thing it belongs to where the body says nothing of itself', () => {
+  it('is that of the nearest parent if the body has no such member', () => {
     expect(path({ kind: 'field', collection: 'a', field: 'z', member: ['schema'] })).to.equal('collections[0]');
     expect(path({ kind: 'relation', collection: 'a', field: 'b', member: ['schema'] })).to.equal('fields[2]');
     expect(path({ kind: 'relation', collection: 'a', field: 'z' })).to.equal('collections[0]');
     expect(path({ kind: 'index', collection: 'a', name: 'i' })).to.equal('collections[0]');
   });
 
-  it('is left out where the body has nothing of it, and kept where it is known', () => {
+  it('is left out if the body has none, and kept if it is already set', () => {
     expect(locate(about({ kind: 'field', collection: 'z', field: 'z' }), places)).not.to.have.property('path');
     expect(locate(about({ kind: 'collection', collection: 'a' }), {})).not.to.have.property('path');
     expect(locate(about({ kind: 'collection', collection: 'a' }, { path: 'x' }), places).path).to.equal('x');
@@ -48,7 +48,7 @@ describe('the place of a problem', () => {
   });
 });
 
-describe('the steps into a document', () => {
+describe('steps into a document', () => {
   const CASES: [document: unknown, path: (string | number)[], steps: (string | number)[]][] = [
     [{ a: { b: 1 } }, ['a', 'b'], ['a', 'b']],
     [{ a: { b: 1 } }, ['a', 'b', 'c'], ['a', 'b']],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { memoize } from '../../src/kernel/memoize.js';
 
-describe('what is remembered', () => {
+describe('a memoized value', () => {
   function counting() {
     const asked: string[] = [];
     const ask = memoize((text): string | null => {
@@ -12,20 +12,20 @@ describe('what is remembered', () => {
     return { asked, ask };
   }
 
-  it('is asked once, null too', () => {
+  it('is computed once, even if it is null', () => {
     const { asked, ask } = counting();
     expect([ask('a'), ask('a'), ask('nothing'), ask('nothing')]).to.deep.equal(['A', 'A', null, null]);
     expect(asked).to.deep.equal(['a', 'nothing']);
   });
 
-  it('is no error', () => {
+  it('is not cached after an error', () => {
     const { asked, ask } = counting();
     expect(() => ask('bad')).to.throw('bad');
     expect(() => ask('bad')).to.throw('bad');
     expect(asked).to.have.length(2);
   });
 
-  it('is no long text, and of many the last', () => {
+  it('is not cached for long texts, and the latest of many are kept', () => {
     const { asked, ask } = counting();
     const long = 'x'.repeat(501);
     ask(long);

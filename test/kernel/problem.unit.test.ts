@@ -14,8 +14,8 @@ import {
   unknownMembers,
 } from '../../src/kernel/problem.js';
 
-describe('the items of a list', () => {
-  it('are read until there are enough problems, and no further', () => {
+describe('checking the items of a list', () => {
+  it('stops after enough problems', () => {
     let read = 0;
     const result = allOf(Array(300_000).fill({}), (_, index) => {
       read++;
@@ -32,7 +32,7 @@ describe('the items of a list', () => {
     expect(looked).to.deep.equal([...Array(MAX_PROBLEMS / 2).keys()]);
   });
 
-  it('are all read when they are right', () => {
+  it('reads all valid items', () => {
     expect(runToEnd(allOf(['a', 'b'], (item, index) => ok(`${item}${index}`)))).to.deep.equal(ok(['a0', 'b1']));
   });
 
@@ -71,7 +71,7 @@ describe('the items of a list', () => {
 });
 
 describe('a problem', () => {
-  it('of the schema names what it is about', () => {
+  it('of the schema names its object', () => {
     const field = { kind: 'field', collection: 'a', field: 'b' } as const;
     expect(about(field, 'is wrong')).to.deep.equal({
       code: 'INVALID_PAYLOAD',
@@ -90,7 +90,7 @@ describe('a problem', () => {
     });
   });
 
-  it('of a body names the place in it', () => {
+  it('of a body names its location', () => {
     expect(invalid(['fields', 2, 'a b', 'c'], 'is wrong')).to.deep.equal({
       code: 'INVALID_PAYLOAD',
       message: 'is wrong',
@@ -103,7 +103,7 @@ describe('a problem', () => {
     ]);
   });
 
-  it('is each name that stands in the list before', () => {
+  it('lists every duplicate name', () => {
     expect(repeated(['a', 'b', 'a', 'c', 'b', 'a'])).to.deep.equal([2, 4, 5]);
   });
 });

@@ -40,7 +40,7 @@ function working(limits: Limits) {
 }
 
 describe('the scheduler', () => {
-  it('runs one slice in a turn of the event loop, however much waits', async () => {
+  it('runs one slice per turn of the event loop, whatever waits', async () => {
     const { steps, work } = working(NEW);
     const all = Promise.all(Array.from({ length: 20 }, (_, index) => work(`${index}`, 3)));
     let most = 0;
@@ -53,7 +53,7 @@ describe('the scheduler', () => {
     expect(most).to.be.at.most(2);
   });
 
-  it('lets callers take turns, whatever the number of their requests', async () => {
+  it('alternates between callers, whatever the number of their requests', async () => {
     const { steps, work } = working(NEW);
     const many = Array.from({ length: 10 }, (_, index) => work(`a${index}`, 5));
     await Promise.all([...many, work('b', 5)]);
@@ -61,7 +61,7 @@ describe('the scheduler', () => {
     expect(steps.slice(0, upTo).filter((name) => name.startsWith('a')).length).to.be.at.most(20);
   });
 
-  it('lets new work go before long work, and long work go on', async () => {
+  it('prefers new work over long work, without stopping long work', async () => {
     const { steps, work } = working({ ...EACH_STEP, quickMs: 1 });
     const busy = (): void => {
       for (const end = performance.now() + 2; performance.now() < end;);
@@ -75,7 +75,7 @@ describe('the scheduler', () => {
     expect(steps.filter((name) => name !== 'c')).to.have.length(60);
   });
 
-  it('begins so many pieces of long work at once, and so many of one caller', async () => {
+  it('limits concurrent long tasks, in total and per caller', async () => {
     const { scheduler, steps, work } = working({ ...LONG, long: 3, longPerCaller: 2 });
     let [most, mostOfOne] = [0, 0];
     const open = new Set<string>();
@@ -91,7 +91,7 @@ describe('the scheduler', () => {
     expect(scheduler.load()).to.include({ long: 0, waiting: 0, refused: 0 });
   });
 
-  it('counts work that has made many bytes as long', async () => {
+  it('treats tasks that produce many bytes as long', async () => {
     const { scheduler, work } = working({ ...NEW, quickBytes: 100, long: 1 });
     const seen: number[] = [];
     await work('a', 4, never, () => {
@@ -101,7 +101,7 @@ describe('the scheduler', () => {
     expect(seen).to.deep.equal([0, 0, 1, 1]);
   });
 
-  it('begins no long work while finished answers take the bytes there are, and refuses what waits too long', async () => {
+  it('starts no long task while finished responses use the memory, and rejects after a limit', async () => {
     const { scheduler, steps, work } = working({ ...LONG, bytes: 100, bytesPerCaller: 100, patienceMs: 20 });
     const release = scheduler.hold('b', new Uint8Array(100));
     const refused = await work('a', 2).catch((error: unknown) => error);
@@ -114,7 +114,7 @@ describe('the scheduler', () => {
     expect(scheduler.load()).to.include({ bytes: 0, refused: 1 });
   });
 
-  it('counts an answer that is sent to several once, until the last has it', () => {
+  it('counts a shared response once, until the last recipient has it', () => {
     const { scheduler } = working(LONG);
     const body = new Uint8Array(10);
     const [first, second] = [scheduler.hold('a', body), scheduler.hold('b', body)];
@@ -125,7 +125,7 @@ describe('the scheduler', () => {
     expect(scheduler.load().bytes).to.equal(0);
   });
 
-  it('ends work that nobody waits for at its next turn, and lets go of what it held', async () => {
+  it('ends abandoned work at its next turn and frees its memory', async () => {
     const { scheduler, steps, work } = working(LONG);
     let isGone = false;
     const left = work('a', 1_000, () => isGone).catch((error: unknown) => error);
@@ -136,7 +136,7 @@ describe('the scheduler', () => {
     expect(scheduler.load()).to.include({ long: 0, waiting: 0 });
   });
 
-  it('never refuses a change, which may have been carried out, nor ends it', async () => {
+  it('never rejects or ends a change, which may already have happened', async () => {
     const { scheduler, work } = working({ ...LONG, long: 1, patienceMs: 5 });
     let isOver = false;
     const other = work('a', Infinity, () => isOver).catch((error: unknown) => error);
@@ -152,7 +152,7 @@ describe('the scheduler', () => {
     expect(scheduler.load().refused).to.equal(1);
   });
 
-  it('lets what everyone waits for go on among any number of others', async () => {
+  it('lets shared work continue among any amount of other work', async () => {
     const { scheduler, steps, work } = working(LONG);
     const others = Promise.all(Array.from({ length: 50 }, (_, index) => work(`${index}`, 20)));
     const holder = function* (): Resumable<number> {

@@ -6,8 +6,8 @@ import { ProblemError } from '../../src/kernel/problem.js';
 
 const timedOut = () => new ProblemError(lockTimeout());
 
-describe('the semaphore of a process', () => {
-  it('lets one in at a time, in order of arrival', async () => {
+describe('a semaphore', () => {
+  it('admits one caller at a time, in order of arrival', async () => {
     const semaphore = createSemaphore();
     const order: number[] = [];
     let inside = 0;
@@ -25,7 +25,7 @@ describe('the semaphore of a process', () => {
     expect(order).to.deep.equal([1, 2, 3, 4, 5]);
   });
 
-  it('refuses the caller that has waited too long, and no other', async () => {
+  it('rejects a caller that waited too long, and no other', async () => {
     const semaphore = createSemaphore();
     const started = performance.now();
     const first = await semaphore.acquire({ timeout: 10, refusal: timedOut });
@@ -39,7 +39,7 @@ describe('the semaphore of a process', () => {
     (await semaphore.acquire({ timeout: 10, refusal: timedOut })).release();
   });
 
-  it('takes the release of a permit once', async () => {
+  it('ignores repeated releases of a permit', async () => {
     const semaphore = createSemaphore();
     const first = await semaphore.acquire({ timeout: 10, refusal: timedOut });
     const waiting = [
@@ -61,7 +61,7 @@ describe('the semaphore of a process', () => {
     expect(third).to.equal(true);
   });
 
-  it('gives several at once as much as there is, and lets nobody be overtaken', async () => {
+  it('hands out several permits at once, in order', async () => {
     const semaphore = createSemaphore(10);
     const first = await semaphore.acquire({ units: 7 });
     const order: string[] = [];
@@ -76,7 +76,7 @@ describe('the semaphore of a process', () => {
     (await semaphore.acquire({ units: 10, timeout: 10 })).release();
   });
 
-  it('lets others pass whoever has the part of one caller, but not whoever has nothing', async () => {
+  it('skips callers at their own limit, and no others', async () => {
     const semaphore = createSemaphore(10, 4);
     const order: string[] = [];
     const ask = (caller: string, units: number) =>
@@ -90,7 +90,7 @@ describe('the semaphore of a process', () => {
     expect(order).to.deep.equal(['a6', 'b2', 'a1']);
   });
 
-  it('lets those behind in when a caller leaves, or had left before it asked', async () => {
+  it('admits the next ones when a caller leaves while waiting or before', async () => {
     const semaphore = createSemaphore(10);
     const held = await semaphore.acquire({ units: 5 });
     const caller = new AbortController();
@@ -104,7 +104,7 @@ describe('the semaphore of a process', () => {
     expect(await late.catch((error: unknown) => error)).to.be.instanceOf(ProblemError);
   });
 
-  it('is left by nobody who is inside already, and keeps those behind', async () => {
+  it('admits a caller that is already inside, without admitting others', async () => {
     const semaphore = createSemaphore();
     const caller = new AbortController();
     const inside = await semaphore.acquire({ gone: caller.signal });

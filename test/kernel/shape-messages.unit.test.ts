@@ -32,7 +32,7 @@ const SAID: [z.ZodType, unknown, string][] = [
   [z.set(z.string()), 1, 'Invalid input: expected set, received number'],
 ];
 
-describe('what is wrong with a value', () => {
+describe('validation messages', () => {
   for (const [shape, value, message] of SAID) {
     it(message, () => {
       const { error } = shape.safeParse(value, { error: shapeMessage });

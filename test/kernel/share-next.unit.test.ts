@@ -18,7 +18,7 @@ describe('shareNext', () => {
     return { world, check: shareNext(ask) };
   }
 
-  it('asks once for all who come before the question is asked', async () => {
+  it('runs once for all calls before it begins', async () => {
     const { world, check } = slowReader();
     const first = check();
     const others = [check(), check(), check()];
@@ -26,7 +26,7 @@ describe('shareNext', () => {
     expect(world.asked).to.equal(2);
   });
 
-  it('never answers older than the moment of the call, and asks one question at a time', async () => {
+  it('never returns a result older than the call, and runs one at a time', async () => {
     const { world, check } = slowReader();
     const calls: Promise<void>[] = [];
     for (let round = 0; round < 200; round += 1) {
@@ -40,7 +40,7 @@ describe('shareNext', () => {
     expect(world.asked).to.be.lessThan(200);
   });
 
-  it('asks again after a failure, and gives a failure only to the callers that share it', async () => {
+  it('runs again after a failure, which only its callers receive', async () => {
     let count = 0;
     const check = shareNext(async () => {
       count += 1;
@@ -56,7 +56,7 @@ describe('shareNext', () => {
     expect(await check()).to.equal(3);
   });
 
-  it('shares one question among all who came before it began', async () => {
+  it('shares one run among all calls before it began', async () => {
     const asked: ((answer: number) => void)[] = [];
     const ask = shareNext(() => new Promise<number>((resolve) => asked.push(resolve)));
     const first = ask();
@@ -77,7 +77,7 @@ describe('shareNext', () => {
     expect(asked, 'nothing is under way any more').to.have.lengthOf(4);
   });
 
-  it('goes on with the next one when the one before failed', async () => {
+  it('continues with the next run after a failure', async () => {
     let calls = 0;
     const ask = shareNext(() => (++calls === 1 ? Promise.reject(new Error('no')) : Promise.resolve(calls)));
     const [first, second] = [ask(), ask()];

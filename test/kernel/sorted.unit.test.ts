@@ -10,7 +10,7 @@ const items = (length: number, keys = 50) =>
   Array.from({ length }, (_, index): [number, number] => [(index * 7_919) % keys, index]);
 
 describe('sorting in steps', () => {
-  it('is what sorting at once is, also of equal items', () => {
+  it('yields the same as sorting at once, and is stable', () => {
     for (const length of [0, 1, 2, 499, 500, 501, 1_000, 1_501, 4_321]) {
       const given = items(length);
       expect(runToEnd(sortedInSteps(given, byKey))).to.deep.equal([...given].sort(byKey));
@@ -24,13 +24,13 @@ describe('sorting in steps', () => {
     );
   });
 
-  it('leaves what it is given as it was', () => {
+  it('does not modify its input', () => {
     const given = items(1_200);
     runToEnd(sortedInSteps(given, byKey));
     expect(given).to.deep.equal(items(1_200));
   });
 
-  it('compares at most some thousand times between two pauses', () => {
+  it('compares at most some thousand times between pauses', () => {
     let compared = 0;
     let most = 0;
     const steps = sortedInSteps(items(20_000, 20_000), (a, b) => {

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { invisibleFault, textFault } from '../../src/kernel/text.js';
 
-describe('text', () => {
-  it('that PostgreSQL can store is fine', () => {
+describe('text checks', () => {
+  it('accept what PostgreSQL can store', () => {
     for (const text of ['', 'a', '😀', '\u{10FFFF}', '\u0001']) expect(textFault(text)).to.equal(null);
   });
 
-  it('that it can not store is named by what is wrong', () => {
+  it('name the reason why PostgreSQL cannot store a text', () => {
     expect(textFault('a\0')).to.contain('NUL');
     for (const text of ['\ud83d', '\ude00', 'a\ud83db', '\ude00\ud83d'])
       expect(textFault(text)).to.contain('surrogate');
   });
 
-  it('rejects names with control, format or line-separator characters and names the character', () => {
+  it('reject names with control, format or line-separator characters, and name the character', () => {
     for (const name of ['articles', 'Café', 'Größe', '文章', '🎉', 'a b']) expect(invisibleFault(name)).to.equal(null);
     const codes = new Map([
       ['a\u001b[31m', 'U+001B'],

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { isStorableTime } from '../../src/kernel/time.js';
 
-describe('time', () => {
-  it('is stored from the first moment of the year 1 to the last of 9999', () => {
+describe('storable time', () => {
+  it('ranges from the beginning of year 1 to the end of 9999', () => {
     const CASES: [string, boolean][] = [
       ['0001-01-01T00:00:00.000Z', true],
       ['0000-12-31T23:59:59.999Z', false],

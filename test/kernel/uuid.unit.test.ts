@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { isUuid } from '../../src/kernel/uuid.js';
 
 describe('ids', () => {
-  it('are UUIDs, and nothing else gets to the database', () => {
+  it('must be UUIDs before they reach the database', () => {
     const id = '0123abcd-0000-4000-8000-00000000ffff';
     for (const given of [id, id.toUpperCase()]) expect(isUuid(given)).to.equal(true);
     for (const given of ['', `${id} `, ` ${id}`, id.slice(1), id.replace('-', ''), id.replace('a', 'g'), `${id}0`]) {

@@ -21,23 +21,23 @@ async function inserted(...lengths: number[]): Promise<number[][]> {
   );
 }
 
-describe('large events on their way into the log', () => {
-  it('go in one INSERT as long as they are short, and in none when there are none', async () => {
+describe('appending large events', () => {
+  it('uses one INSERT for short events, and none for no events', async () => {
     expect(await inserted()).to.deep.equal([]);
     expect(await inserted(1, 1, 1)).to.deep.equal([[1, 2, 3]]);
   });
 
-  it('are cut into INSERTs of some eight million characters, each event once and in order', async () => {
+  it('splits events into INSERTs of about eight million characters, in order', async () => {
     const third = 2_700_000;
     expect(await inserted(third, third, third, third, third)).to.deep.equal([[1, 2], [3, 4], [5]]);
   });
 
-  it('one that is longer goes alone', async () => {
+  it('uses one INSERT for a longer event', async () => {
     expect(await inserted(1, 9_000_000, 1, 1)).to.deep.equal([[1], [2], [3, 4]]);
     expect(await inserted(9_000_000)).to.deep.equal([[1]]);
   });
 
-  it('a long one is hashed piece by piece, to the hash of the whole, and other work goes on meanwhile', async () => {
+  it('hashes a long event in pieces, with the same result, while other work continues', async () => {
     const patch = Array.from({ length: 20_000 }, (_, index) => ({
       op: 'replace' as const,
       path: `/meta/ä${index}`,

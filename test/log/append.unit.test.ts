@@ -13,8 +13,8 @@ const event = (characters: number): NewEvent => ({
   data: { patch: [{ op: 'replace', path: '/meta/note', value: 'x'.repeat(characters) }] },
 });
 
-describe('events on their way into the log', () => {
-  it('have the places, hashes and times that follow the head', async () => {
+describe('events before they are appended', () => {
+  it('get the positions, hashes and times after the head', async () => {
     const now = new Date('2026-01-02T03:04:05.678Z');
     const head = { position: 7, hash: 'f'.repeat(64), occurred_at: null };
     const { events, head: next } = await prepareEvents({ head, events: [event(1), event(2)], cause: CAUSE, now });
@@ -24,7 +24,7 @@ describe('events on their way into the log', () => {
     expect((await prepareEvents({ head, events: [], cause: CAUSE })).head).to.equal(head);
   });
 
-  it('carry what is known of who made them, without what PostgreSQL can not store', async () => {
+  it('contain their origin without text that PostgreSQL cannot store', async () => {
     const now = new Date('2026-01-02T03:04:05.678Z');
     const batch = '00000000-0000-4000-8000-000000000001';
     const inserting = async (cause: Cause) => {
@@ -61,7 +61,7 @@ describe('events on their way into the log', () => {
     expect(all.stored?.hash).to.equal(all.stored && eventHash(all.stored));
   });
 
-  it('are never earlier than the one before, whatever the clock says', async () => {
+  it('are never earlier than the previous one, whatever the clock', async () => {
     const now = new Date('2026-01-02T03:04:05.678Z');
     const timeAfter = async (occurred_at: string) =>
       (await prepareEvents({ head: { ...emptyHead(), occurred_at }, events: [event(1)], cause: CAUSE, now })).head

@@ -32,7 +32,7 @@ const REPLACED: Record<string, (url: string) => Promise<unknown>> = {
     }),
 };
 
-describe('a log that is replaced under a running service', () => {
+describe('a log replaced under a running service', () => {
   let database: TestDatabase;
   let services: TestService[];
 
@@ -97,7 +97,7 @@ describe('a log that is replaced under a running service', () => {
   }
 
   for (const [what, replace] of Object.entries(REPLACED)) {
-    it(`is noticed by a read, refused, acknowledged: ${what}`, async () => {
+    it(`is noticed by a read, rejected, and can be acknowledged: ${what}`, async () => {
       const { service, send } = await running();
       await replace(database.connectionString);
       expect((await send('/schema/snapshot')).status).to.equal(200);
@@ -117,7 +117,7 @@ describe('a log that is replaced under a running service', () => {
       expect((await send(`/history/snapshot?at=${data.position}`)).status).to.equal(200);
     });
 
-    it(`is noticed by a write, and by a process that never saw it: ${what}`, async () => {
+    it(`is noticed by a write, and by a process that never read it: ${what}`, async () => {
       const { send } = await running();
       await replace(database.connectionString);
       const reply = await create(send, 'refused');
@@ -132,7 +132,7 @@ describe('a log that is replaced under a running service', () => {
       await expectGoingOn(send, 'afterwards');
     });
 
-    it(`is shown by the checkpoints after every process was restarted: ${what}`, async () => {
+    it(`is detected through checkpoints after all processes restarted: ${what}`, async () => {
       const { service } = await running();
       await service.stop();
       services = [];
@@ -149,7 +149,7 @@ describe('a log that is replaced under a running service', () => {
     ['deletes its row', 'DELETE FROM service.service_divergences'],
     ['says in its row that it was acknowledged', 'UPDATE service.service_divergences SET acknowledged = 1'],
   ] as const) {
-    it(`is not removed by a role that ${what} and moves the checkpoints`, async () => {
+    it(`is detected after a role that ${what} moves the checkpoints`, async () => {
       const { send } = await running();
       await cutOff(database.connectionString, 3);
       await expectRefused(send);
@@ -167,7 +167,7 @@ describe('a log that is replaced under a running service', () => {
     });
   }
 
-  it('is acknowledged once, by two processes at once', async () => {
+  it('is acknowledged once by two processes at the same time', async () => {
     const one = await running();
     const two = await start();
     await cutOff(database.connectionString, 2);
@@ -185,7 +185,7 @@ describe('a log that is replaced under a running service', () => {
     expect(again.out).to.contain('nothing to acknowledge');
   });
 
-  it('goes on by itself where that was asked for, and says so for good', async () => {
+  it('continues automatically if configured, and records that', async () => {
     const { send } = await running({ ON_LOG_DIVERGENCE: 'continue' });
     await cutOff(database.connectionString, 3);
     await expectGoingOn(send, 'after');
@@ -193,7 +193,7 @@ describe('a log that is replaced under a running service', () => {
     expect(event?.reason).to.equal('ON_LOG_DIVERGENCE=continue');
   });
 
-  it('drops the answers that were kept of the other log', async () => {
+  it('discards the stored responses of the other log', async () => {
     const { send } = await running();
     const request = json({ collection: 'kept', schema: {} });
     const keyed = { ...request, headers: { ...request.headers, 'idempotency-key': 'k' } };
@@ -205,7 +205,7 @@ describe('a log that is replaced under a running service', () => {
     expect(again.codes, again.text).to.deep.equal(['ALREADY_EXISTS']);
   });
 
-  it('tells the followers of the stream, ends it, and takes no cursor of the other log', async () => {
+  it('notifies and ends streams, and rejects cursors of the other log', async () => {
     const { service, send } = await running();
     const response = await fetch(`${service.url}/history/stream?after=6`, {
       headers: { authorization: `Bearer ${service.adminToken}` },

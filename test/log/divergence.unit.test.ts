@@ -12,8 +12,8 @@ import { GENESIS_HASH } from '../../src/log/head.js';
 
 const place = (position: number, hash = 'a'.repeat(64)) => ({ position, hash });
 
-describe('a log that is another one', () => {
-  it('ends earlier, or with another event at the same position; what goes on may be the same', () => {
+describe('a diverged log', () => {
+  it('ends earlier or has another event at a position, and a longer log may be the same', () => {
     const at = (position: number, hash?: string): Pick<HeadCheck, 'head'> => ({ head: place(position, hash) });
     const seen = place(5);
     expect(isReplaced(at(4), seen)).to.equal(true);
@@ -22,7 +22,7 @@ describe('a log that is another one', () => {
     expect(isReplaced(at(6, 'b'.repeat(64)), seen)).to.equal(false);
   });
 
-  it('is refused in words that say how far it went', () => {
+  it('is rejected with a message about its extent', () => {
     const advice =
       'Nothing is changed until somebody has looked at it (GET /history/verify) and acknowledged it: dps acknowledge-log, or POST /history/acknowledge.';
     const [seen, shorter, forged] = [place(5), place(3), place(5, 'b'.repeat(64))];
@@ -36,14 +36,14 @@ describe('a log that is another one', () => {
     );
   });
 
-  it('is acknowledged by an event that names no more than what was seen and found', () => {
+  it('is acknowledged by an event with only the seen and found positions', () => {
     const noted = { id: 7, seen: place(5), found: place(3), noticed_at: '2026-01-01T00:00:00.000Z' };
     const { id: _id, ...told } = noted;
     expect(toDivergence(noted)).to.deep.equal({ ...told, fork: null });
     expect(toDivergence({ ...noted, fork: 2 })).to.deep.equal({ ...told, fork: 2 });
   });
 
-  it('is read from an event whatever stands there', () => {
+  it('is read from an event with any content', () => {
     const whole = { seen: place(5), found: { position: 3 } };
     expect(divergencesIn({ divergences: [whole] })).to.deep.equal([whole]);
     for (const data of [null, undefined, 7, {}, { divergences: null }, { divergences: { 0: whole } }])
@@ -57,7 +57,7 @@ describe('a log that is another one', () => {
     expect(divergencesIn({ divergences: [...others, whole, ...wrong] })).to.deep.equal([whole]);
   });
 
-  it('is known by its end, which an empty log has as well', () => {
+  it('is identified by its end, even if it is empty', () => {
     const rest = { forgotten: place(2), pending: null, acknowledged: 3, timeline: 4 };
     const empty = { ...rest, position: null, hash: null, occurred_at: null };
     expect(toHeadCheck(empty)).to.deep.equal({ head: { position: 0, hash: GENESIS_HASH }, ...rest });

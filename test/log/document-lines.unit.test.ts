@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { sha256 } from '../../src/kernel/sha256.js';
 import { documentFault, documentLine, readDocumentLine } from '../../src/log/document-lines.js';
 
-describe('the document that an event names', () => {
+describe('the document of an event', () => {
   const content = '{"comment":"why not"}';
   const hash = sha256(content);
 
-  it('may be whole or erased, and neither missing nor another one', () => {
+  it('may be complete or erased, but not missing or different', () => {
     const faultOf = (found: Parameters<typeof documentFault>[0]) => documentFault(found, { hash, sha256 });
     expect(faultOf({ hash, content })).to.equal(null);
     expect(faultOf({ hash, content: null })).to.equal(null);
@@ -18,7 +18,7 @@ describe('the document that an event names', () => {
       );
   });
 
-  it('is read from a line as it was written, and from no other line', () => {
+  it('is read only from the line that was written for it', () => {
     for (const document of [
       { hash, content },
       { hash, content: null },

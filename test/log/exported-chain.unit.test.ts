@@ -64,13 +64,13 @@ describe('an exported log, line by line', () => {
     return position === 0 ? emptyHead() : { position, hash, occurred_at };
   };
 
-  it('is in order, and every event is told once', async () => {
+  it('is accepted in order, and reports every event once', async () => {
     expect(await check(lines)).to.deep.equal({ ok: true, head: headAt(4), told: [1, 2, 3, 4] });
     expect(await check([])).to.deep.equal({ ok: true, head: emptyHead(), told: [] });
     expect(await checkExportedLog(toStream(lines), sha256)).to.deep.equal({ ok: true, head: headAt(4) });
   });
 
-  it('is in order where a document was erased', async () => {
+  it('is accepted with an erased document', async () => {
     const erased = documentLine({ hash: SAID_HASH, content: null });
     expect(await check(lines.with(2, erased))).to.include({ ok: true });
   });
@@ -85,7 +85,7 @@ describe('an exported log, line by line', () => {
   const unreadable = (line: number) =>
     `line ${line} is not an event as the service writes it: it was changed or cut off`;
 
-  it('names what is missing, and what stands in the wrong place', async () => {
+  it('reports missing and misplaced lines', async () => {
     expect(await broken(lines.toSpliced(0, 1))).to.deep.equal([0, { position: 1, reason: 'it is missing' }]);
     expect(await broken(lines.toSpliced(3, 1))).to.deep.equal([2, { position: 3, reason: 'it is missing' }]);
     expect(await broken([0, 3, 1, 2, 4, 5].map((index) => lines[index] ?? ''))).to.deep.equal([
@@ -98,7 +98,7 @@ describe('an exported log, line by line', () => {
     ]);
   });
 
-  it('names the line that is no event, or another one than was written', async () => {
+  it('reports a line that is no event or was changed', async () => {
     const [first = ''] = lines;
     for (const line of ['', 'x', 'null', '{"position":1}', `${first} `, first.replace('"version":1', '"version":1.0')])
       expect(await broken(lines.with(0, line)), line).to.deep.equal([0, { position: 1, reason: unreadable(1) }]);
@@ -108,7 +108,7 @@ describe('an exported log, line by line', () => {
     ]);
   });
 
-  it('names the event that was changed, moved to another chain, or signed by another hash', async () => {
+  it('reports an event that was changed, moved to another chain, or has another hash', async () => {
     const changed = (index: number, by: Partial<StoredEvent>) =>
       lines.with(index, lineOf({ ...(stored[index] as StoredEvent), ...by } as StoredEvent));
     expect(await broken(changed(0, { command: 'another' }))).to.deep.equal([
@@ -121,7 +121,7 @@ describe('an exported log, line by line', () => {
     ]);
   });
 
-  it('names the event whose document is missing or changed; the first of them', async () => {
+  it('reports the first event with a missing or changed document', async () => {
     const gone = `its document ${SAID_HASH} is missing`;
     expect(await broken(lines.filter((line) => !line.startsWith('{"document"')))).to.deep.equal([
       4,
@@ -137,11 +137,11 @@ describe('an exported log, line by line', () => {
     expect(await check([...lines, stray])).to.include({ ok: true });
   });
 
-  it('a fault of an event comes before one of a document', async () => {
+  it('reports an invalid event before an invalid document', async () => {
     expect(await broken(lines.toSpliced(2, 2))).to.deep.equal([2, { position: 3, reason: 'it is missing' }]);
   });
 
-  it('shows the position of a line where it can be told', () => {
+  it('reports the position of a line if it is known', () => {
     expect(positionOf(lines[3] ?? '')).to.equal(3);
     for (const line of [
       '',

@@ -41,14 +41,14 @@ const thrownBy = (from: Point, events: StoredEvent[]): unknown => {
   throw new Error('nothing was thrown');
 };
 
-describe('an event that does not follow', () => {
-  it('is unreadable at the beginning of the log, where nothing can have been replaced', () => {
+describe('an event that does not follow its predecessor', () => {
+  it('is unreadable at the beginning of the log', () => {
     const error = thrownBy(startPoint(), [event(2, HASH)]);
     expect(error).to.be.instanceOf(UnreadableEventError);
     expect(error).to.include({ position: 1 });
   });
 
-  it('says that the log is another one, behind any position that was folded', () => {
+  it('means a diverged log after any folded position', () => {
     for (const position of [1, 7]) {
       const error = thrownBy(at(position), [event(position + 1, 'b'.repeat(64))]);
       expect(error).to.be.instanceOf(LogDivergedError);

@@ -25,11 +25,11 @@ const EVENT: Omit<EventRecord, 'hash'> = {
 };
 
 describe('eventHash', () => {
-  it('is the same on every release: stored logs depend on it', () => {
+  it('is stable across releases, because stored logs depend on it', () => {
     expect(eventHash(EVENT)).to.equal('16df86354906cf99481346ce9c823899585911413a3738017ad93b4640203316');
   });
 
-  it('is that of today for what may be there and is not', () => {
+  it('is stable when optional members are absent', () => {
     expect(eventHash({ ...EVENT, context: undefined, subject: undefined })).to.equal(eventHash(EVENT));
     const all = { ...EVENT, collection: null, context: { b: 1, a: 'x' }, subject: { kind: 'log', id: '7' } };
     // sha256 of the previous hash and the event's canonical JSON, without `hash` and `previous_hash`.

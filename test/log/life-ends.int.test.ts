@@ -27,12 +27,12 @@ describe('the ends of lives', () => {
     return Object.fromEntries([...found].map(([identity, { position, isOwn }]) => [identity, [position, isOwn]]));
   }
 
-  it('are none of what nobody asks for, and of what lives', async () => {
+  it('are empty for unrequested and living objects', async () => {
     expect(await ends([], made('a', ['x']))).to.deep.equal({});
     expect(Object.fromEntries(await endsOf(pool(), ['1', '1.1', '7']))).to.deep.equal({});
   });
 
-  it('are those of a collection, and with it those of its fields', async () => {
+  it('include those of a collection and of its fields', async () => {
     const found = await ends(
       ['1', '1.1', '1.2', '2'],
       made('a', ['x', 'y']),
@@ -44,12 +44,12 @@ describe('the ends of lives', () => {
     expect(found).to.deep.equal({ '1': [5, true], '1.1': [5, false], '1.2': [5, false], '2': [5, false] });
   });
 
-  it('are told of a table that was adopted as well', async () => {
+  it('include adopted tables', async () => {
     const adopted = event('collection.adopted', 'a', null, { collection: {}, fields: [{ field: 'x' }] });
     expect(await ends(['1', '1.1'], adopted, event('field.deleted', 'a', 'x'))).to.deep.equal({ '1.1': [2, true] });
   });
 
-  it('are told of fields alone, whose collection nobody asks for', async () => {
+  it('include fields whose collection is not requested', async () => {
     const found = await ends(
       ['2', '3'],
       made('a', ['x']),
@@ -62,7 +62,7 @@ describe('the ends of lives', () => {
     expect(found).to.deep.equal({ '2': [4, true], '3': [6, false] });
   });
 
-  it('are found under the names that things have by then, and not by those that others have', async () => {
+  it('are found under the names at that time', async () => {
     const found = await ends(
       ['4', '4.1', '1', '1.1'],
       made('a', ['x']),
@@ -78,7 +78,7 @@ describe('the ends of lives', () => {
     expect(found).to.deep.equal({ '1': [9, true], '1.1': [8, true], '4': [6, true], '4.1': [5, true] });
   });
 
-  it('are not those of what has the name afterwards, whoever asks for that', async () => {
+  it('exclude later objects with the same name', async () => {
     const renamed = await ends(
       ['1', '1.1'],
       made('a', ['x']),
@@ -104,7 +104,7 @@ describe('the ends of lives', () => {
     expect(deleted).to.deep.equal({ '6': [13, true], '6.1': [7, true], '6.2': [13, false] });
   });
 
-  it('of a field are not those of what has its old name', async () => {
+  it('of a field exclude later users of its old name', async () => {
     const found = await ends(
       ['1.1', '1.2'],
       made('a', ['x', 'y']),
@@ -118,7 +118,7 @@ describe('the ends of lives', () => {
     expect(found).to.deep.equal({ '1.1': [5, true] });
   });
 
-  it('are not looked for in collections that nobody asks for', async () => {
+  it('are not searched in unrequested collections', async () => {
     const found = await ends(
       ['1', '10'],
       made('a', []),
@@ -133,7 +133,7 @@ describe('the ends of lives', () => {
     expect(found).to.deep.equal({ '10': [11, true] });
   });
 
-  it('of a field are not those of the next one of its name', async () => {
+  it('of a field exclude its successor with the same name', async () => {
     const found = await ends(
       ['1.1', '3'],
       made('a', ['x']),
@@ -144,7 +144,7 @@ describe('the ends of lives', () => {
     expect(found).to.deep.equal({ '1.1': [2, true], '3': [4, true] });
   });
 
-  it('are over for what comes back from the trash, under whatever name, until it goes again', async () => {
+  it('are undone by a restore under any name, until the next deletion', async () => {
     const back = made('b', ['p', 'q'], { position: 2, identity: '1', name: 'a', fields: ['1.1', '1.2'] });
     const asked = ['1', '1.1', '1.2'];
     const first = [made('a', ['x', 'y']), event('collection.deleted', 'a', null), back];
@@ -159,7 +159,7 @@ describe('the ends of lives', () => {
     });
   });
 
-  it('of a field that comes back to a collection nobody asks for are followed from there', async () => {
+  it('of a restored field are followed in an unrequested collection', async () => {
     const found = await ends(
       ['2'],
       made('a', []),

@@ -11,8 +11,8 @@ async function linesOf(bytes: Buffer, size = bytes.length): Promise<string[]> {
   return lines;
 }
 
-describe('the lines of a stream', () => {
-  it('end at line feeds alone, whatever is between them', async () => {
+describe('lines of a stream', () => {
+  it('end at line feeds only', async () => {
     const lines = ['\uFEFFa', '', 'é\u2028😀\r', 'b'];
     for (const end of ['', '\n'])
       for (const size of [1, 2, 3, 100])
@@ -21,7 +21,7 @@ describe('the lines of a stream', () => {
     expect(await linesOf(Buffer.from('\n'))).to.deep.equal(['']);
   });
 
-  it('show what is no UTF-8, also where the stream is cut off in a character', async () => {
+  it('keep invalid UTF-8, even if the stream is cut within a character', async () => {
     expect(await linesOf(Buffer.of(0x61, 0xff, 0x0a, 0x62, 0xc3))).to.deep.equal(['a\uFFFD', 'b\uFFFD']);
     expect(await linesOf(Buffer.of(0x61, 0x0a, 0xc3))).to.deep.equal(['a', '\uFFFD']);
   });

@@ -7,7 +7,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
 
-describe('listening', () => {
+describe('the listener', () => {
   let database: TestDatabase;
   let proxy: Proxy;
   let sender: pg.Client;
@@ -56,7 +56,7 @@ describe('listening', () => {
     await until(`${position} is heard`, () => heard.includes(position));
   };
 
-  it('hears of positions in its schema, and of nothing else', async () => {
+  it('receives positions of its schema, and nothing else', async () => {
     listen();
     await until('connected', listener.connected);
     await notify('1', 'other');
@@ -69,7 +69,7 @@ describe('listening', () => {
     expect(proxy.connections()).to.equal(1);
   });
 
-  it('keeps one connection while heartbeats are answered', async () => {
+  it('keeps one connection while heartbeats arrive', async () => {
     listen({ heartbeat: { every: 5, timeout: 5_000 } });
     await until('connected', listener.connected);
     const { rows } = await sender.query<{ pid: number }>(
@@ -87,7 +87,7 @@ describe('listening', () => {
     expect(heard, 'a heartbeat is no position').to.deep.equal([3]);
   });
 
-  it('comes back after its connection is ended, and says so for the catch-up', async () => {
+  it('reconnects after a lost connection, and reports that for the catch-up', async () => {
     listen();
     await until('connected', listener.connected);
     for (let round = 2; round <= 4; round += 1) {
@@ -99,7 +99,7 @@ describe('listening', () => {
     }
   });
 
-  it('comes back after an outage of any length', async () => {
+  it('reconnects after any outage', async () => {
     listen();
     await until('connected', listener.connected);
     proxy.answer('refused');
@@ -111,7 +111,7 @@ describe('listening', () => {
     await hears(5);
   });
 
-  it('counts attempts from the start again once it was connected', async () => {
+  it('resets its attempts after a connection', async () => {
     const attempts: number[] = [];
     const backoff = (attempt: number): number => {
       attempts.push(attempt);
@@ -129,7 +129,7 @@ describe('listening', () => {
     expect(attempts.slice(before)[0]).to.equal(1);
   });
 
-  it('starts while the database is away, and tells of each attempt', async () => {
+  it('starts while the database is unavailable, and reports each attempt', async () => {
     const warnings: object[] = [];
     const warn = (message: string, members?: object) => void warnings.push({ message, ...members });
     proxy.answer('refused');
@@ -159,7 +159,7 @@ describe('listening', () => {
     });
   }
 
-  it('gives up connecting to a server that never answers', async () => {
+  it('gives up on a server that never responds', async () => {
     proxy.answer('never');
     listen({ connectTimeout: 100 });
     await until('several attempts', () => proxy.connections() > 2);
@@ -182,7 +182,7 @@ describe('listening', () => {
       });
     });
 
-    it('ends the attempts to connect, at once', async () => {
+    it('ends connection attempts at once', async () => {
       proxy.answer('refused');
       listen({ backoff: () => 60_000 });
       await until('waiting for the next attempt', () => false, 100).catch(() => undefined);
@@ -191,7 +191,7 @@ describe('listening', () => {
       expect(Date.now() - started).to.be.lessThan(10_000);
     });
 
-    it('does not wait for a dead server', async () => {
+    it('does not wait for an unresponsive server', async () => {
       listen({ heartbeat: { every: 60_000, timeout: 60_000 } });
       await until('connected', listener.connected);
       proxy.fallSilent();
@@ -200,7 +200,7 @@ describe('listening', () => {
       expect(Date.now() - started).to.be.lessThan(10_000);
     });
 
-    it('works twice, and without a start', async () => {
+    it('may be called twice and before the start', async () => {
       listen();
       await listener.close();
       await listener.close();

@@ -80,7 +80,7 @@ describe('the log', () => {
     );
   }
 
-  it('gives back exactly what was appended, and the chain holds', async () => {
+  it('returns exactly what was appended, with an intact chain', async () => {
     const cause: Cause = {
       actor: { id: 'x', name: 'Zoë "the" O\'Neil' },
       command: 'update-collection',
@@ -100,7 +100,7 @@ describe('the log', () => {
     expect(await verifyChain(pool)).to.deep.equal({ ok: true, checked: 3, head: headOf(read[2] as StoredEvent) });
   });
 
-  it('replaces what PostgreSQL can not hold in what comes from headers', async () => {
+  it('replaces header text that PostgreSQL cannot store', async () => {
     const [stored] = await append([patch(1)], {
       ...CAUSE,
       user_agent: 'a\0b\uD800c',
@@ -111,14 +111,14 @@ describe('the log', () => {
     expect((await verifyChain(pool)).ok).to.equal(true);
   });
 
-  it('never lets time run backwards', async () => {
+  it('never has decreasing times', async () => {
     const head = { position: 0, hash: GENESIS_HASH, occurred_at: '2999-01-01T00:00:00.000Z' };
     const [stored] = await append([patch(1)], CAUSE, head);
     expect(stored?.occurred_at).to.equal('2999-01-01T00:00:00.000Z');
     expect((await verifyChain(pool)).ok).to.equal(true);
   });
 
-  it('is read in pages, from anywhere, up to any number', async () => {
+  it('is read in pages from any position, of any size', async () => {
     const stored = await append(Array.from({ length: 2_500 }, (_, index) => patch(index)));
     expect((await readAll()).length).to.equal(2_500);
     expect(await readAll(1_999)).to.deep.equal(stored.slice(1_999));
@@ -131,7 +131,7 @@ describe('the log', () => {
     expect(pages.map((page) => page.length)).to.deep.equal([1_000, 200]);
   });
 
-  it('a page that is read ahead and fails when nobody wants it any more concerns nobody', async () => {
+  it('ignores a failed prefetched page that nobody needs', async () => {
     await append(Array.from({ length: 1_001 }, (_, index) => patch(index)));
     const unhandled: unknown[] = [];
     const note = (error: unknown): unknown => unhandled.push(error);
@@ -159,20 +159,20 @@ describe('the log', () => {
     }
   });
 
-  it('takes a batch that is too large for one value', async () => {
+  it('accepts a batch that is too large for one value', async () => {
     const value = 'x'.repeat(3_000_000);
     const stored = await append([1, 2, 3, 4, 5, 6].map(() => patch(value)));
     expect((await readAll()).map((event) => event.hash)).to.deep.equal(stored.map((event) => event.hash));
   });
 
-  it('refuses a second event for a position', async () => {
+  it('rejects a second event for a position', async () => {
     await append([patch(1)]);
     const error = await append([patch(2)]).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error);
     expect((await readAll()).length).to.equal(1);
   });
 
-  it('stops, naming the position, at an event it does not know', async () => {
+  it('stops at an unknown event and names its position', async () => {
     await append([patch(1), patch(2)]);
     await tamper(`UPDATE service.service_events SET version = 99 WHERE position = 2`);
     const error = await readAll().catch((thrown: unknown) => thrown);
@@ -223,7 +223,7 @@ describe('the log', () => {
       });
     }
 
-    it('finds an event that was rewritten with a fitting hash, by the next one', async () => {
+    it('finds a rewritten event with a matching hash through the next event', async () => {
       const [, second] = await readAll();
       const forged = { ...(second as StoredEvent), reason: 'forged' };
       await tamper(
@@ -232,7 +232,7 @@ describe('the log', () => {
       expect((await verifyChain(pool)).broken).to.deep.include({ position: 3 });
     });
 
-    it('tells how far it has come', async () => {
+    it('reports its progress', async () => {
       const seen: number[] = [];
       await verifyChain(pool, { onProgress: (checked) => seen.push(checked) });
       expect(seen).to.deep.equal([4]);

@@ -46,18 +46,18 @@ async function faultOf(text: string): Promise<string> {
 describe('a log as a file', () => {
   const lines = (count: number): string => Array.from({ length: count }, (_, index) => line(index + 1)).join('');
 
-  it('is read in pages of 1000, and no page is empty', async () => {
+  it('is read in pages of 1000 without empty pages', async () => {
     expect((await pagesOf(lines(2_001))).map((page) => page.length)).to.deep.equal([1_000, 1_000, 1]);
     expect((await pagesOf(lines(1_000))).map((page) => page.length)).to.deep.equal([1_000]);
     expect(await pagesOf('')).to.deep.equal([]);
     expect((await pagesOf(lines(1_500))).flat()).to.deep.equal(Array.from({ length: 1_500 }, (_, index) => index + 1));
   });
 
-  it('may have empty lines and no end of its last one', async () => {
+  it('may have empty lines and no final line feed', async () => {
     expect(await pagesOf(`\n${line(1)}  \n${line(2).trimEnd()}`)).to.deep.equal([[1, 2]]);
   });
 
-  it('keeps what events hold, whatever it is called', async () => {
+  it('preserves events with any names', async () => {
     const text = line(1).replace('"data":{}', '"data":{"__proto__":{"a":1}}');
     for await (const [event] of readNdjsonPages(Readable.from([Buffer.from(text)]))) {
       expect(JSON.stringify(event)).to.equal(text.trimEnd());
@@ -69,7 +69,7 @@ describe('a log as a file', () => {
     const whole = { hash: sha256(content), content };
     const lineOf = (document: { hash: string; content: string | null }) => `${documentLine(document)}\n`;
 
-    it('tells of each before the page that ends behind it, erased ones too, and counts none as an event', async () => {
+    it('reports each document before the page of its event, erased ones too, without counting it', async () => {
       const told: unknown[] = [];
       const erased = { hash: sha256('erased'), content: null };
       const stream = Readable.from([Buffer.from(line(1) + lineOf(whole) + line(2) + lineOf(erased))]);
@@ -78,7 +78,7 @@ describe('a log as a file', () => {
       expect(told).to.deep.equal([whole, erased, [1, 2]]);
     });
 
-    it('names the line of one that was changed, or is of another shape', async () => {
+    it('names the line of a changed or malformed document', async () => {
       const changed = line(1) + lineOf({ ...whole, content: `${content} ` });
       expect(await faultOf(changed)).to.equal(
         `Line 2 is damaged: its document ${whole.hash} is not what its hash says: it was changed.`,
@@ -89,7 +89,7 @@ describe('a log as a file', () => {
     });
   });
 
-  it('names the line that is damaged, and what is wrong with it', async () => {
+  it('names the damaged line and its fault', async () => {
     expect(await faultOf(`${line(1)}\n${line(2).slice(0, 50)}`)).to.equal(
       'Line 3 is not JSON: the file is damaged or cut off.',
     );

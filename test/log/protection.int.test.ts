@@ -5,7 +5,7 @@ import { withPool } from '../support/with-pool.js';
 
 const LOG = 'service.service_events';
 
-describe('the triggers that protect the log', () => {
+describe('the append-only triggers', () => {
   const { pool } = withPool({ each: true });
 
   const triggers = async (): Promise<{ name: string; truncates: boolean }[]> => {
@@ -23,16 +23,16 @@ describe('the triggers that protect the log', () => {
       (operation) => `The trigger that refuses ${operation} of service_events ${what}.`,
     );
 
-  it('are there', async () => {
+  it('are found', async () => {
     expect(await findUnprotected(pool())).to.deep.equal([]);
   });
 
-  it('are missing', async () => {
+  it('are reported missing', async () => {
     await each((name) => `DROP TRIGGER ${name} ON ${LOG}`);
     expect(await findUnprotected(pool())).to.deep.equal(all('is missing'));
   });
 
-  it('are disabled, whole or for a session that replicates', async () => {
+  it('are reported disabled, completely or for replication sessions', async () => {
     for (const how of ['DISABLE', 'ENABLE', 'ENABLE REPLICA']) {
       await each((name) => `ALTER TABLE ${LOG} ${how} TRIGGER ${name}`);
       expect(await findUnprotected(pool()), how).to.deep.equal(all('is disabled'));
@@ -41,7 +41,7 @@ describe('the triggers that protect the log', () => {
     expect(await findUnprotected(pool())).to.deep.equal([]);
   });
 
-  it('run another function', async () => {
+  it('are reported with another function', async () => {
     const { rows } = await pool().query<{ name: string }>(
       `SELECT DISTINCT tgfoid::regproc::text AS name FROM pg_trigger WHERE tgrelid = '${LOG}'::regclass AND tgtype & 56 > 0`,
     );

@@ -29,7 +29,7 @@ import { type TestService, startService } from '../support/service.js';
 /** What the whole log needs: `NULLS NOT DISTINCT`, virtual columns, and names of NOT NULL. */
 const NEWEST = 18;
 
-it('the log of a release is checked in', () => {
+it('the log of a release is in the repository', () => {
   expect(releasesWithLogs()).to.include('0.1.0');
 });
 
@@ -47,26 +47,26 @@ for (const release of releasesWithLogs()) {
       events = parseLog(text);
     });
 
-    it('is whole: its chain holds, to the end that was written down', async () => {
+    it('has an intact chain with the recorded end', async () => {
       const { ok, head } = await checkExportedLog(createInterface({ input: createReadStream(file) }), sha256);
       expect(ok).to.equal(true);
       expect(head).to.include(said.head);
     });
 
-    it('has every type and version of event that the release had', () => {
+    it('has every event type and version of the release', () => {
       expect([...new Set(events.map(({ type, version }) => `${type} ${version}`))]).to.have.members(said.declared);
       expect(declaredVersions()).to.include.members(said.declared);
     });
 
     if (release === readRelease()) {
       // `npm run release:log -- --force` rewrites it, as long as the release is not out.
-      it('has every type, version, member and choice that this release declares', () => {
+      it('has every type, version, member and choice of the current release', () => {
         expect(neverUsed(events)).to.deep.equal([]);
         expect(said.declared).to.deep.equal(declaredVersions());
       });
     }
 
-    it('has texts that are hard to keep, and who, why and what from', () => {
+    it('contains difficult texts and all origin members', () => {
       for (const hard of ['幸せ', '🎉', `it's`, '\\\\', String.raw`\"`]) expect(text).to.contain(hard);
       for (const member of ['reason', 'context', 'subject', 'request_id', 'ip', 'user_agent'] as const) {
         const held = events.filter((event) => (event[member] ?? null) !== null);
@@ -75,7 +75,7 @@ for (const release of releasesWithLogs()) {
       expect(events.some(({ context }) => context !== undefined && 'traceparent' in context)).to.equal(true);
     });
 
-    it('folds to the schemas that the release made of it, at every position', () => {
+    it("folds to the release's schemas at every position", () => {
       let state = initialState();
       const snapshots = new Map(said.snapshots.map(({ at, snapshot }) => [at, snapshot]));
       for (const [index, event] of events.entries()) {
@@ -91,7 +91,7 @@ for (const release of releasesWithLogs()) {
       expect([...snapshots.keys()]).to.deep.equal([]);
     });
 
-    it('is replayed event by event, with the tables going through all of it', async function () {
+    it('can be replayed event by event with all tables', async function () {
       if ((await testServer()).majorVersion < NEWEST) this.skip();
       const database = await createDatabase();
       const documents = gatherDocuments();
@@ -111,7 +111,7 @@ for (const release of releasesWithLogs()) {
       }
     });
 
-    describe('restored', () => {
+    describe('after a restore', () => {
       let database: TestDatabase;
       let service: TestService | undefined;
 
@@ -136,7 +136,7 @@ for (const release of releasesWithLogs()) {
         return reply;
       };
 
-      it('is the same log, and log, rows and catalog say the same', async () => {
+      it('is unchanged, and log, rows and catalog agree', async () => {
         const exported = (await get('/history/export')).text;
         expect(exported.slice(0, text.length)).to.equal(text);
         // The log has accounts that the database does not have: the start recorded that, and its admin.
@@ -149,7 +149,7 @@ for (const release of releasesWithLogs()) {
         expect(code, out).to.equal(0);
       });
 
-      it('answers as the release did', async () => {
+      it('returns the responses of the release', async () => {
         expect(Object.keys(said.answers)).not.to.deep.equal([]);
         for (const [path, answer] of Object.entries(said.answers)) {
           expect((await get(path)).json, path).to.deep.equal(answer);
@@ -160,7 +160,7 @@ for (const release of releasesWithLogs()) {
         }
       });
 
-      it('goes on', async () => {
+      it('accepts new events', async () => {
         if (service === undefined) throw new Error('nothing was restored');
         const body = { meta: { note: 'by a later release' } };
         const { status, text: answer } = await clientOf(service)('/collections/articles', json(body, 'PATCH'));

@@ -25,7 +25,7 @@ const DAMAGES: Record<string, (url: string) => Promise<unknown>> = {
     }),
 };
 
-describe('an event that this release can not read', () => {
+describe('an event that this release cannot read', () => {
   let database: TestDatabase;
   let service: TestService;
   let send: Client;
@@ -47,7 +47,7 @@ describe('an event that this release can not read', () => {
   }
 
   for (const [what, damage] of Object.entries(DAMAGES)) {
-    it(`refuses what needs it, and nothing else: ${what}`, async () => {
+    it(`blocks only what needs it: ${what}`, async () => {
       await service.stop();
       await damage(database.connectionString);
       await start();
@@ -76,8 +76,8 @@ describe('an event that this release can not read', () => {
   }
 });
 
-describe('an event of a newer release, while the service runs', () => {
-  it('refuses what needs it, and nothing else, until it can be read', async () => {
+describe('an event of a newer release on a running service', () => {
+  it('blocks only what needs it, until the event is readable', async () => {
     const service = await startService();
     try {
       const send = clientOf(service);
@@ -108,7 +108,7 @@ describe('verification of the append-only triggers', () => {
       ALTER TABLE service.service_events ENABLE ALWAYS TRIGGER service_events_append_only`,
   };
   for (const [what, sql] of Object.entries(OFF)) {
-    it(`finds them ${what}`, async () => {
+    it(`reports them ${what}`, async () => {
       const service = await startService();
       try {
         const environment = { DATABASE_URL: service.databaseUrl };

@@ -12,7 +12,7 @@ import { withPool } from '../support/with-pool.js';
 
 const NOTHING = '0'.repeat(64);
 
-describe('what a process knows of a log that was replaced', () => {
+describe('the divergence watch of a process', () => {
   const { database, pool } = withPool({ each: true });
   let said: [message: string, details: Record<string, unknown> | undefined][];
   let readOnly: boolean;
@@ -59,7 +59,7 @@ describe('what a process knows of a log that was replaced', () => {
   }
   const last = (records: readonly EventRecord[]): LogHead => headOf(records.at(-1) as EventRecord);
 
-  it('is nothing as long as the log goes on', async () => {
+  it('reports nothing while the log grows', async () => {
     const one = watch();
     const seen = last(await logged('a', 'b'));
     expect(await one.look(seen)).to.equal(false);
@@ -69,7 +69,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect([one.pending(), one.count(), one.told, said, await noted()]).to.deep.equal([undefined, 0, [], [], []]);
   });
 
-  it('is written down once, told once, and said with both ends and the last place in common', async () => {
+  it('records a divergence once, reports it once, with both ends and the last common position', async () => {
     const one = watch();
     const records = await logged('a', 'b', 'c');
     for (const record of records) one.remember(record);
@@ -97,7 +97,7 @@ describe('what a process knows of a log that was replaced', () => {
     ]);
   });
 
-  it('is what others have written down, and nothing to who stopped listening', async () => {
+  it('reports divergences that others recorded, but not to former subscribers', async () => {
     const [one, other] = [watch(), watch()];
     const seen = last(await logged('a', 'b'));
     await cutOff(database.connectionString, 2);
@@ -109,7 +109,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect(said.map(([, details]) => details?.['lost_after'])).to.deep.equal([null, null]);
   });
 
-  it('is nothing any more when it was acknowledged', async () => {
+  it('clears a divergence after its acknowledgement', async () => {
     const one = watch();
     const seen = last(await logged('a', 'b'));
     await cutOff(database.connectionString, 1);
@@ -120,7 +120,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect([one.pending(), one.count(), await noted()]).to.deep.equal([undefined, 1, [[2, 1, null, position]]]);
   });
 
-  it('was acknowledged while it slept: that is told, and not written down again', async () => {
+  it('reports an acknowledgement it missed, without recording the divergence again', async () => {
     const [one, sleeping] = [watch(), watch()];
     const records = await logged('a', 'b', 'c');
     await sleeping.look(last(records));
@@ -133,7 +133,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect(await noted()).to.have.length(1);
   });
 
-  it('was acknowledged before it saw more: what is lost since is another one', async () => {
+  it('reports a further loss after an acknowledgement as a new divergence', async () => {
     const one = watch();
     const records = await logged('a', 'b', 'c');
     await cutOff(database.connectionString, 1);
@@ -147,7 +147,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect((await noted()).map(([lost]) => lost)).to.deep.equal([3, 4]);
   });
 
-  it('is kept where nothing can be written, and written down as soon as it can', async () => {
+  it('remembers a divergence on a read-only database, and records it later', async () => {
     const one = watch();
     const seen = last(await logged('a', 'b'));
     await cutOff(database.connectionString, 1);
@@ -169,7 +169,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect(one.told).to.have.length(2);
   });
 
-  it('is nothing any more when a server that was behind has caught up', async () => {
+  it('clears a divergence when a lagging server has caught up', async () => {
     const one = watch();
     const records = await logged('a', 'b', 'c');
     await cutOff(database.connectionString, 2);
@@ -187,7 +187,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect([one.pending(), await noted()]).to.deep.equal([undefined, []]);
   });
 
-  it('is told again where another one is lost before the first could be written', async () => {
+  it('reports a second loss before the first was recorded', async () => {
     const one = watch();
     const records = await logged('a', 'b', 'c');
     await cutOff(database.connectionString, 1);
@@ -203,7 +203,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect(one.pending()?.seen.position).to.equal(2);
   });
 
-  it('counts where the row is refused, with a warning, and is written when it is taken', async () => {
+  it('keeps a divergence whose row is rejected, with a warning, and records it later', async () => {
     const one = watch();
     const seen = last(await logged('a', 'b'));
     await cutOff(database.connectionString, 1);
@@ -221,7 +221,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect(await noted()).to.deep.equal([[2, 1, null, null]]);
   });
 
-  it('is written again where its row was deleted, unless it was acknowledged', async () => {
+  it('records a divergence again if its row was deleted without an acknowledgement', async () => {
     const one = watch();
     const seen = last(await logged('a', 'b'));
     await cutOff(database.connectionString, 1);
@@ -247,7 +247,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect([one.pending(), await noted()]).to.deep.equal([undefined, []]);
   });
 
-  it('is noticed by who reads on, too', async () => {
+  it('notices a divergence while reading on', async () => {
     const one = watch();
     const seen = last(await logged('a', 'b'));
     await cutOff(database.connectionString, 1);
@@ -257,7 +257,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect(one.pending()?.seen.hash).to.equal(seen.hash);
   });
 
-  it('is a checkpoint that is not in the log, seen by nobody', async () => {
+  it('treats a checkpoint outside the log as a divergence', async () => {
     const one = watch();
     const [first] = await logged('a');
     await pool().query(
@@ -270,7 +270,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect(one.pending()?.seen).to.deep.equal({ position: 7, hash: NOTHING });
   });
 
-  it('names the last place in common among the newest 2,000', async () => {
+  it('finds the last common position among the newest 2,000', async () => {
     const records = await logged('a', 'b');
     const [first, second] = records as [EventRecord, EventRecord];
     await cutOff(database.connectionString, 1);
@@ -290,7 +290,7 @@ describe('what a process knows of a log that was replaced', () => {
     expect(await fork(4_000)).to.equal(null);
   });
 
-  it('forgets the places of a log that another one replaced, from where it goes on', async () => {
+  it('forgets positions of the replaced log from the common one on', async () => {
     const one = watch();
     const records = await logged('a', 'b', 'c');
     const [first, second, third] = records as [EventRecord, EventRecord, EventRecord];

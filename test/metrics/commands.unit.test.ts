@@ -26,7 +26,7 @@ describe('metrics of commands', () => {
   const refusal = (code: ProblemCode) => () =>
     Promise.resolve({ kind: 'refused', problems: [{ code, message: 'no' }] });
 
-  it('count what was accepted, and its events', async () => {
+  it('count accepted commands and their events', async () => {
     const outcome = { kind: 'done', events: [{}, {}] };
     expect(await execute(() => Promise.resolve(outcome)), 'the answer is handed on').to.equal(outcome);
     await execute(() => Promise.resolve({ kind: 'done', events: [] } as unknown as Outcome));
@@ -39,7 +39,7 @@ describe('metrics of commands', () => {
     ).to.equal(3);
   });
 
-  it('tell what PostgreSQL or the moment refused from what was wrong', async () => {
+  it('distinguish rejections by PostgreSQL and temporary ones from invalid commands', async () => {
     const CODES: [ProblemCode, string][] = [
       ['DATABASE_REFUSED', 'refused'],
       ['LOCK_TIMEOUT', 'refused'],
@@ -58,7 +58,7 @@ describe('metrics of commands', () => {
     expect(await valueOf(metrics, 'dps_events_appended_total')).to.equal(0);
   });
 
-  it('count a bug as one, and hand it on', async () => {
+  it('count a bug and rethrow it', async () => {
     const error: unknown = await execute(() => Promise.reject(new Error('bug'))).catch((reason: unknown) => reason);
     expect((error as Error).message).to.equal('bug');
     expect(await total('failed', 'INTERNAL')).to.equal(1);
@@ -67,7 +67,7 @@ describe('metrics of commands', () => {
 });
 
 describe('metrics of requests', () => {
-  it('have a series for each route, status and known method', async () => {
+  it('have a series per route, status and known method', async () => {
     const metrics = createMetrics();
     const started = performance.now() - 700;
     for (const method of ['GET', 'GET', 'BREW']) {
@@ -114,7 +114,7 @@ describe('metrics of the service', () => {
     return metrics;
   };
 
-  it('are read off at each scrape', async () => {
+  it('are read on each scrape', async () => {
     const metrics = watching();
     const VALUES: Record<string, number> = {
       'dps_info{release="1.2.3",database_version="18.4"}': 1,
@@ -150,7 +150,7 @@ describe('metrics of the service', () => {
     }
   });
 
-  it('are of the types that their names say, and tell how long things took in buckets', async () => {
+  it('have types that match their names, and histograms for durations', async () => {
     const metrics = watching();
     const lines = (await metrics.text()).split('\n');
     const types = lines.flatMap((line) => /^# TYPE (dps_\S+) (\S+)$/.exec(line)?.slice(1).join(' ') ?? []);
@@ -249,7 +249,7 @@ describe('metrics of the service', () => {
     ]);
   });
 
-  it('know the methods that there are', async () => {
+  it('contain the known methods only', async () => {
     const metrics = createMetrics();
     const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT', 'SEARCH'];
     for (const method of METHODS) metrics.request({ method, route: '/', status: 200, started: 0 } as never);
@@ -259,14 +259,14 @@ describe('metrics of the service', () => {
     }
   });
 
-  it('say so where notifications do not come and the server is a primary', async () => {
+  it('show missing notifications on a primary', async () => {
     const metrics = watching({ listening: () => false, server: () => ({ standby: false, lag: 0 }) });
     expect([await valueOf(metrics, 'dps_listener_connected'), await valueOf(metrics, 'dps_standby')]).to.deep.equal([
       0, 0,
     ]);
   });
 
-  it('have no value rather than an old one while the database does not answer', async () => {
+  it('have no value while the database is unavailable', async () => {
     let up = true;
     const projections = () => (up ? SOURCES.projections() : Promise.reject(new Error('gone')));
     const changes = () => (up ? SOURCES.changes() : Promise.reject(new Error('gone')));
@@ -280,7 +280,7 @@ describe('metrics of the service', () => {
     expect(await valueOf(metrics, 'dps_projection_failed{projection="tables"}')).to.equal(undefined);
   });
 
-  it('ask the database once a scrape', async () => {
+  it('query the database once per scrape', async () => {
     let asked = 0;
     const metrics = watching({ projections: () => ((asked += 1), SOURCES.projections()) });
     await metrics.text();

@@ -54,7 +54,7 @@ describe('the dashboard and the alert rules', () => {
 
   const metricsIn = (expr: string): string[] => expr.match(/\b(?:dps|process|nodejs)_[a-z0-9_]+/g) ?? [];
 
-  it('name metrics that a running service has', () => {
+  it('use only metrics of a running service', () => {
     expect(rules.length).to.be.greaterThan(5);
     expect(USES.length).to.be.greaterThan(20);
     for (const { name, expr } of USES) {
@@ -63,7 +63,7 @@ describe('the dashboard and the alert rules', () => {
     }
   });
 
-  it('name labels that these have, in selectors, in groups and in texts', () => {
+  it('use only existing labels, in selectors, groups and texts', () => {
     for (const { name, expr, texts } of USES) {
       const has = new Set([...ITS_OWN, ...metricsIn(expr).flatMap((metric) => [...(scraped.get(metric) ?? [])])]);
       const selected = [...expr.matchAll(/(\w+)\s*(?:=~|!~|!=|=(?!=))\s*"/g)].map(([, label]) => label);
@@ -77,7 +77,7 @@ describe('the dashboard and the alert rules', () => {
     }
   });
 
-  it('leave out none of the service’s own metrics', () => {
+  it('cover all of the service’s own metrics', () => {
     const used = new Set(USES.flatMap(({ expr }) => metricsIn(expr)).map(family));
     const own = [...scraped.keys()].filter((name) => name.startsWith('dps_')).map(family);
     expect([...new Set(own)].filter((name) => !used.has(name))).to.deep.equal(['dps_rendered_answers']);

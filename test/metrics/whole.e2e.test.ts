@@ -22,7 +22,7 @@ const shown = (text: string): string =>
 describe('the metrics', () => {
   const { client } = withService();
 
-  it('are those that they were, with their words and labels', async () => {
+  it('match the recorded list with help texts and labels', async () => {
     const field = { field: 'title', type: 'string', meta: { interface: 'input' } };
     expect((await client('/collections', json({ collection: 'a', schema: {}, fields: [field] }))).status).to.equal(200);
     expect((await client('/collections', json({ collection: 'a', schema: {} }))).status).to.equal(409);

@@ -15,7 +15,7 @@ import {
   table,
 } from '../support/instance.js';
 
-describe('a change that PostgreSQL can not take', function () {
+describe('a change that PostgreSQL rejects', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let proxy: Proxy;
@@ -52,7 +52,7 @@ describe('a change that PostgreSQL can not take', function () {
   const positions = async (): Promise<number> =>
     Number((await other.query<{ count: string }>('SELECT count(*) FROM service.service_events')).rows[0]?.count);
 
-  it('is refused the same when the answer can not be kept for its key', async () => {
+  it('is rejected the same way if its response cannot be stored for its key', async () => {
     proxy.intercept((sent) => (sent.includes('INSERT INTO service.service_idempotency') ? 'hang up' : 'pass'));
     const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 409, headers: [], body: 'no' }) };
     const again = await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency });
@@ -65,7 +65,7 @@ describe('a change that PostgreSQL can not take', function () {
     done(await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency }));
   });
 
-  it('because it is read-only: 503 says so, and nothing was written', async () => {
+  it('returns 503 for a read-only database, and nothing is written', async () => {
     const { rows } = await other.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
     const name = rows[0]?.name ?? '';
     await other.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
@@ -82,7 +82,7 @@ describe('a change that PostgreSQL can not take', function () {
     done(await create('second'));
   });
 
-  it('because its table of locks is full: the setting is named, with what is there and what is needed', async () => {
+  it('names the setting, the current and the needed value for a full lock table', async () => {
     await fillLockTable(other, 60);
     const collections = Array.from({ length: 40 }, (_, index) => ({
       collection: `many_${index}`,

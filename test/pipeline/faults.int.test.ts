@@ -19,7 +19,7 @@ import {
   table,
 } from '../support/instance.js';
 
-describe('the pipeline, when something goes wrong', function () {
+describe('the pipeline under failures', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let proxy: Proxy;
@@ -91,7 +91,7 @@ describe('the pipeline, when something goes wrong', function () {
   const logKey = async (): Promise<string> =>
     advisoryKey({ database: (await readDatabase(instance.pool)).database, schema: 'public' }, 'log');
 
-  it('gives up waiting for the lock of the log: LOCK_TIMEOUT', async () => {
+  it("times out on the log's lock with LOCK_TIMEOUT", async () => {
     const key = await logKey();
     await other.query('SELECT pg_advisory_lock($1)', [key]);
     const started = Date.now();
@@ -101,7 +101,7 @@ describe('the pipeline, when something goes wrong', function () {
     await expectWhole('first');
   });
 
-  it('gives up waiting behind another command of this process: LOCK_TIMEOUT', async () => {
+  it('times out behind another command of this process with LOCK_TIMEOUT', async () => {
     const key = await logKey();
     await other.query('SELECT pg_advisory_lock($1)', [key]);
     const outcomes = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(create));
@@ -110,7 +110,7 @@ describe('the pipeline, when something goes wrong', function () {
     await expectWhole('first');
   });
 
-  it('gives up waiting for a table that a long transaction holds: LOCK_TIMEOUT', async () => {
+  it('times out on a table that a long transaction has locked with LOCK_TIMEOUT', async () => {
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     expect(refusedWith(await addField('first', 'b'))).to.equal('LOCK_TIMEOUT');
     // What doesn't need the table isn't held up.
@@ -120,7 +120,7 @@ describe('the pipeline, when something goes wrong', function () {
     await expectWhole('first', 'second');
   });
 
-  it('ends a statement that takes too long: LOCK_TIMEOUT', async () => {
+  it('cancels a slow statement with LOCK_TIMEOUT', async () => {
     const hurried = await startInstance(database.connectionString, { statementTimeout: 100 });
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     const input = newField('first', 'b');
@@ -132,7 +132,7 @@ describe('the pipeline, when something goes wrong', function () {
     await expectWhole('first');
   });
 
-  it('repeats a transaction that lost a deadlock', async function () {
+  it('repeats a transaction after a deadlock', async function () {
     // On a machine that is slow just then, PostgreSQL may find that the other one has waited longer.
     this.retries(3);
     const told: string[] = [];
@@ -156,7 +156,7 @@ describe('the pipeline, when something goes wrong', function () {
     await expectWhole('first', 'second');
   });
 
-  it('repeats a transaction whose backend was ended in the middle', async () => {
+  it('repeats a transaction after its backend was terminated', async () => {
     const patient = await startInstance(database.connectionString, { lockTimeout: 20_000 });
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     const input = newField('first', 'b');
@@ -168,7 +168,7 @@ describe('the pipeline, when something goes wrong', function () {
     await expectWhole('first');
   });
 
-  it('tries another connection when the one from the pool turns out to be dead', async () => {
+  it('uses another connection if the one from the pool is dead', async () => {
     await other.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
@@ -176,7 +176,7 @@ describe('the pipeline, when something goes wrong', function () {
     await expectWhole('first', 'second');
   });
 
-  it('answers UNAVAILABLE while the database is away', async () => {
+  it('returns UNAVAILABLE while the database is unavailable', async () => {
     proxy.answer('refused');
     proxy.cut();
     expect(refusedWith(await create('second'))).to.equal('UNAVAILABLE');
@@ -186,7 +186,7 @@ describe('the pipeline, when something goes wrong', function () {
     await expectWhole('first');
   });
 
-  it('waits for a database that is away, as long as for a lock, and tells of it once', async () => {
+  it('waits for an unavailable database as long as for a lock, and logs it once', async () => {
     const told: [string, unknown][] = [];
     const logger = { ...silent, info: (...each: [string, unknown]) => void told.push(each) };
     const writeThrough = proxy.connectionString;
@@ -209,7 +209,7 @@ describe('the pipeline, when something goes wrong', function () {
     /** The last flight of a command: the news for listeners, and the COMMIT behind them. */
     const isCommit = (sent: Buffer): boolean => sent.includes(logChannel('public'));
 
-    it('finds out that it was committed, and answers as if nothing had happened', async () => {
+    it('finds that it was committed, and responds normally', async () => {
       proxy.intercept((sent) => (isCommit(sent) ? 'pass and hang up' : 'pass'));
       const outcome = done(await create('second'));
       expect(outcome.position).to.equal(2);
@@ -218,7 +218,7 @@ describe('the pipeline, when something goes wrong', function () {
       await expectWhole('first', 'second');
     });
 
-    it('finds out that it was not committed: UNAVAILABLE, nothing was written', async () => {
+    it('finds that it was not committed, and returns UNAVAILABLE without changes', async () => {
       proxy.intercept((sent) => (isCommit(sent) ? 'hang up' : 'pass'));
       const outcome = await create('second');
       expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
@@ -227,7 +227,7 @@ describe('the pipeline, when something goes wrong', function () {
       await expectWhole('first');
     });
 
-    it('says so when it can not find out, and the same key makes a second try safe', async () => {
+    it('reports an unknown outcome, and the same key makes a retry safe', async () => {
       proxy.intercept((sent) => {
         if (!isCommit(sent)) return 'pass';
         proxy.answer('refused');

@@ -10,7 +10,7 @@ import { type Proxy, startProxy } from '../support/proxy.js';
 /** Milliseconds: longer than a connection may be silent, with what finding out takes. */
 const STALL = 7_000;
 
-describe('a transaction whose connection falls silent', function () {
+describe('a transaction on a silent connection', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let proxy: Proxy;
@@ -38,7 +38,7 @@ describe('a transaction whose connection falls silent', function () {
     await database.drop();
   });
 
-  it('lasts as long as what runs it works, which behind a pooler is another process than the driver was told', async () => {
+  it('lives as long as its process works, even behind a pooler with another backend', async () => {
     const pid = (await worker.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
     worker.on('error', () => undefined);
     const client = await pool.connect();

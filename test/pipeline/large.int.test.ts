@@ -31,7 +31,7 @@ describe('a large batch', () => {
     return rows[0];
   };
 
-  it('leaves no row behind when its events are refused, though the rows went ahead', async () => {
+  it('leaves no rows when its events are rejected, although rows are sent first', async () => {
     await instance.pool.query(`ALTER TABLE service.service_events ADD CONSTRAINT none CHECK (collection <> 't149')`);
     const failure = await adoptAll().then(
       () => null,
@@ -43,7 +43,7 @@ describe('a large batch', () => {
     expect(instance.store.current().collections.size).to.equal(0);
   });
 
-  it('has its rows, its events and a whole chain', async () => {
+  it('writes its rows, its events and an intact chain', async () => {
     expect(done(await adoptAll()).events).to.have.length(150);
     expect(await counts()).to.deep.equal({ service_events: 150, service_collections: 150, service_fields: 300 });
     expect(await verifyChain(instance.pool)).to.deep.include({ ok: true });

@@ -13,7 +13,7 @@ const HOLDER: Holder = {
   maintenance: false,
 };
 
-describe('a holder of a lock', () => {
+describe('the holder of a lock', () => {
   const said: Record<string, [Partial<Holder>, string, object]> = {
     'that is known': [
       {},
@@ -48,23 +48,23 @@ describe('a holder of a lock', () => {
     ],
   };
   for (const [what, [more, words, details]] of Object.entries(said))
-    it(`is told of in words and in details: one ${what}`, () => {
+    it(`is described in words and in details: ${what}`, () => {
       const holder = { ...HOLDER, ...more };
       expect(described(holder)).to.equal(words);
       expect(holderDetails(holder)).to.deep.equal(details);
     });
 
-  it('of the log is told of without a table', () => {
+  it('of the log is described without a table', () => {
     expect(holderDetails(HOLDER, true)).to.deep.equal({ pid: 41, application_name: 'shop', age_seconds: 12 });
   });
 });
 
-describe('a change that did not get its locks in time', () => {
+describe('a change that timed out on locks', () => {
   const refused = (conflict: Partial<LockConflict>) =>
     lockConflictProblem({ locks: [], holders: [], log: false, ...conflict });
   const others: Holder[] = [HOLDER, { ...HOLDER, pid: 42, table: 'customers' }, { ...HOLDER, pid: null }];
 
-  it('names the table that is in use, the first who uses it, and how many more there are', () => {
+  it('names the table, its first holder, and the number of others', () => {
     const by = 'by "shop" (process 41 of the database server, its transaction began 12 s ago)';
     expect(refused({ holders: [HOLDER] })).to.deep.equal({
       ...lockTimeout(`The table "orders" is in use: ${by}`),
@@ -78,7 +78,7 @@ describe('a change that did not get its locks in time', () => {
     });
   });
 
-  it('names the other change where it is the lock of the log, and no table', () => {
+  it("names the other change for the log's lock, without a table", () => {
     expect(refused({ holders: [{ ...HOLDER, table: '' }], log: true })).to.deep.equal({
       ...lockTimeout(
         'Another change is under way: by "shop" (process 41 of the database server, its transaction began 12 s ago)',
@@ -87,7 +87,7 @@ describe('a change that did not get its locks in time', () => {
     });
   });
 
-  it('says what is known where nobody has the lock any more', () => {
+  it('reports the known facts if the lock is already free', () => {
     expect(refused({})).to.deep.equal(lockTimeout());
     expect(refused({ log: true })).to.deep.equal(lockTimeout('Another change is under way'));
   });

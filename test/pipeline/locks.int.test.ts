@@ -15,7 +15,7 @@ const LOCK_WAIT = 200;
 /** Milliseconds beyond what is promised that a busy machine may need. */
 const SLACK = 1_300;
 
-describe('a change and the transactions of applications', function () {
+describe('a change beside application transactions', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let one: Instance;
@@ -74,7 +74,7 @@ describe('a change and the transactions of applications', function () {
   /** Until a change has met the open transaction at least once. */
   const met = () => until('a change has met it', async () => !(await logLockHeld()));
 
-  it('keep no plan waiting: it takes no lock, and no place among the changes of its process', async () => {
+  it('blocks no plan, which takes no lock and no turn of the process', async () => {
     let release: (value: null) => void = () => undefined;
     const held = one.pipeline.underLock(() => new Promise<null>((resolve) => (release = resolve)));
     await until('a change has the lock of the log', logLockHeld);
@@ -88,7 +88,7 @@ describe('a change and the transactions of applications', function () {
     await held;
   });
 
-  it('waits for a table without blocking any other session', async () => {
+  it('waits for a table without blocking other sessions', async () => {
     await application.query('BEGIN; SELECT count(*) FROM a');
     let over = false;
     const waiting = tighten(one, 'a').finally(() => (over = true));
@@ -120,7 +120,7 @@ describe('a change and the transactions of applications', function () {
     expect((await verifyChain(one.pool)).ok).to.equal(true);
   });
 
-  it('holds the lock of the log once for one transaction in its way, however long that stays', async () => {
+  it("takes the log's lock once per blocking transaction, however long that lasts", async () => {
     await application.query('BEGIN; SELECT count(*) FROM a');
     const waiting = tighten(one, 'a');
     await sleep(LOCK_WAIT + SLACK);
@@ -133,7 +133,7 @@ describe('a change and the transactions of applications', function () {
     done(await waiting);
   });
 
-  it('names the application that was in the way, and nothing of what it runs', async () => {
+  it('names the blocking application, but not its statements', async () => {
     const hurried = await startInstance(database.connectionString, { lockTimeout: 500, lockWait: 100 });
     await application.query(`BEGIN; SELECT count(*), 'secret' FROM a`);
     const pid = (await application.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
@@ -155,7 +155,7 @@ describe('a change and the transactions of applications', function () {
     await hurried.stop();
   });
 
-  it('is told of whoever has a partition for itself, and does not wait for it to be told', async () => {
+  it("finds the holder of a partition's lock without waiting for it", async () => {
     await application.query(`CREATE TABLE split (id integer) PARTITION BY RANGE (id);
       CREATE TABLE split_1 PARTITION OF split FOR VALUES FROM (0) TO (10) PARTITION BY RANGE (id);
       CREATE TABLE split_1_1 PARTITION OF split_1 FOR VALUES FROM (0) TO (5)`);
@@ -183,7 +183,7 @@ describe('a change and the transactions of applications', function () {
     done(outcomes[1] as Outcome);
   });
 
-  it('asks for all locks before it does anything under one of them', async () => {
+  it('requests all locks before it uses one', async () => {
     const hurried = await startInstance(database.connectionString, { lockTimeout: 700, lockWait: 100 });
     const relation = command('create-relation', {
       body: { many_collection: 'a', many_field: 'c_id', one_collection: 'c', schema: {} },
@@ -215,7 +215,7 @@ describe('a change and the transactions of applications', function () {
     await hurried.stop();
   });
 
-  it('runs dry the same way', async () => {
+  it('behaves the same in a dry run', async () => {
     await application.query('BEGIN; SELECT count(*) FROM a');
     const input = update('a', { is_nullable: false });
     const waiting = one.pipeline.dryRun('update-fields', input, { cause: CAUSE });
@@ -225,7 +225,7 @@ describe('a change and the transactions of applications', function () {
     expect(await waiting).to.include({ kind: 'planned', accepted: true });
   });
 
-  it('rebuilds tables the same way, all or nothing', async () => {
+  it('rebuilds tables the same way, completely or not at all', async () => {
     await application.query('ALTER TABLE a DROP COLUMN t; ALTER TABLE b DROP COLUMN t; BEGIN; SELECT count(*) FROM b');
     const waiting = rebuildTables(one.pipeline, 'public');
     await sleep(LOCK_WAIT);
@@ -235,7 +235,7 @@ describe('a change and the transactions of applications', function () {
     expect([left, differences]).to.deep.equal([[], []]);
   });
 
-  it('is given up when its caller goes away while it waits', async () => {
+  it('is abandoned when its client disconnects while it waits', async () => {
     await application.query('BEGIN; SELECT count(*) FROM a');
     let gone = false;
     const input = update('a', { is_nullable: false });
@@ -247,7 +247,7 @@ describe('a change and the transactions of applications', function () {
     expect(one.store.current().position).to.equal(3);
   });
 
-  it('is done once, whichever of two with the same key comes first', async () => {
+  it('happens once for two concurrent requests with the same key', async () => {
     await application.query('BEGIN; SELECT count(*) FROM a');
     const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 200, headers: [], body: 'first' }) };
     const input = update('a', { is_nullable: false });
@@ -258,7 +258,7 @@ describe('a change and the transactions of applications', function () {
     expect(kinds).to.have.members(['done', 'replayed']);
   });
 
-  it('takes the table from an automatic VACUUM, which cancels itself for a session that waits long enough', async () => {
+  it('gets the table from an autovacuum, which cancels itself for a long waiter', async () => {
     const admin = new pg.Client((await testServer()).connectionString);
     await admin.connect();
     await admin.query(`ALTER SYSTEM SET autovacuum_naptime = '1s'`);

@@ -7,7 +7,7 @@ import { createPool } from '../../src/postgres/pool.js';
 import { silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
-describe('a transaction whose COMMIT was lost', () => {
+describe('a transaction with a lost COMMIT', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
   /** What a pooler would give to one client after the other. */
@@ -49,21 +49,21 @@ describe('a transaction whose COMMIT was lost', () => {
     return isCommitted({ batch, backend, timeline: 1 }, options, { looks: [0, 100] });
   };
 
-  it('is ended where it holds the lock of the log', async () => {
+  it("is terminated while it holds the log's lock", async () => {
     const lost = await begin();
     await holdLog();
     expect(await outcomeOf(lost)).to.equal(false);
     expect(ended).to.equal(true);
   });
 
-  it('is ended by its process alone, where the session was ours', async () => {
+  it('is terminated by its own process only, if the session was ours', async () => {
     const { pid } = await begin();
     await holdLog();
     expect(await outcomeOf({ pid, since: null })).to.equal(false);
     expect(ended).to.equal(true);
   });
 
-  it('is not mistaken for the next one in the same process', async () => {
+  it('is not confused with a later transaction of the same backend', async () => {
     const lost = await begin();
     await session.query('ROLLBACK');
     await begin();

@@ -24,7 +24,7 @@ import {
   table,
 } from '../support/instance.js';
 
-describe('a process of an older release than its database', function () {
+describe("a process older than its database's migrations", function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let instance: Instance;
@@ -57,7 +57,7 @@ describe('a process of an older release than its database', function () {
       (error: unknown) => error as Error,
     );
 
-  it('changes no schema, runs nothing dry, rebuilds nothing; and reads', async () => {
+  it('rejects changes, dry runs and rebuilds, but reads', async () => {
     await migrated();
     const input = table('b');
     const outcome = await instance.pipeline.execute('create-collection', input, { cause: CAUSE });
@@ -116,7 +116,7 @@ describe('a process of an older release than its database', function () {
     auth.stop();
   });
 
-  it('builds no index after a commit, and stores no fold', async () => {
+  it('builds no deferred index and stores no fold', async () => {
     const input = { collection: 'a', field: 't', body: { schema: { is_indexed: true } }, concurrentIndexes: true };
     done(await instance.pipeline.execute('update-fields', command('update-fields', input), { cause: CAUSE }));
     await migrated();
@@ -141,7 +141,7 @@ describe('a process of an older release than its database', function () {
     expect(warnings).to.include('a fold could not be stored');
   });
 
-  it('answers changes with 503 and a sentence, and reads as ever', async () => {
+  it('returns 503 with the reason for changes, and reads normally', async () => {
     const service: TestService = await startService({ DATABASE_URL: database.connectionString });
     await migrated();
     const headers = { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json' };
@@ -162,7 +162,7 @@ describe('a process of an older release than its database', function () {
     await service.stop();
   });
 
-  it('does not start, and says why in a sentence', async () => {
+  it('does not start, and prints the reason', async () => {
     await migrated();
     const service = spawnService({ DATABASE_URL: database.connectionString, DATA_DIR: 'unused' });
     const { code, stderr } = await service.ended();
@@ -170,7 +170,7 @@ describe('a process of an older release than its database', function () {
     expect(stderr).to.include('newer release').and.not.include('    at ');
   });
 
-  it('is told by a migration that was under way while it wrote', async () => {
+  it('notices a migration that runs during its write', async () => {
     const pool = createPool({
       connectionString: database.connectionString,
       schema: 'public',

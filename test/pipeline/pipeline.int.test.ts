@@ -22,7 +22,7 @@ import {
 import { runToEnd } from '../../src/kernel/resumable.js';
 
 for (const schema of ['public', 'other "schema"']) {
-  describe(`the pipeline, in the schema ${schema}`, () => {
+  describe(`the pipeline in the schema ${schema}`, () => {
     let database: TestDatabase;
     const ours = pg.escapeIdentifier(defaultServiceSchema(schema));
     let instance: Instance;
@@ -49,7 +49,7 @@ for (const schema of ['public', 'other "schema"']) {
     const exists = async (name: string): Promise<boolean> =>
       (await query('SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2', [schema, name])).length === 1;
 
-    it('writes the event, the table, the rows, the checkpoints and the news in one transaction', async () => {
+    it('writes event, table, rows, checkpoint and notification in one transaction', async () => {
       const listener = await instance.pool.connect();
       const news: string[] = [];
       listener.on('notification', ({ payload }) => news.push(payload ?? ''));
@@ -85,7 +85,7 @@ for (const schema of ['public', 'other "schema"']) {
       listener.release(true);
     });
 
-    it('writes nothing for a refused command', async () => {
+    it('writes nothing for a rejected command', async () => {
       const before = await logged();
       await create(table('taken'));
       const outcome = await create(table('taken'));
@@ -103,7 +103,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(await logged()).to.equal(before);
     });
 
-    it('takes everything back when PostgreSQL refuses, and says what it refused', async () => {
+    it('rolls back completely if PostgreSQL rejects a statement, and reports it', async () => {
       await create(table('filled'));
       await query(`INSERT INTO filled DEFAULT VALUES`);
       const before = await logged();
@@ -123,7 +123,7 @@ for (const schema of ['public', 'other "schema"']) {
       done(await create(table('afterwards')));
     });
 
-    it('refuses the name of a table that exists unmanaged, pointing to adopt', async () => {
+    it('rejects the name of an unmanaged table, and suggests adopt', async () => {
       await query(`CREATE TABLE unmanaged (a int); CREATE SEQUENCE counter; CREATE SEQUENCE ticks`);
       const outcome = await create(table('unmanaged'));
       expect(refusedWith(outcome)).to.equal('ALREADY_EXISTS');
@@ -147,7 +147,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(await exists('stale')).to.equal(false);
     });
 
-    it('runs a command dry: PostgreSQL tries it, and nothing stays', async () => {
+    it('runs a dry run in PostgreSQL and leaves nothing', async () => {
       const before = await logged();
       const plan = await instance.pipeline.dryRun('create-collection', table('tried', [field('a')]), { cause: CAUSE });
       if (plan.kind !== 'planned') throw new Error('refused');
@@ -163,7 +163,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(refusedWith(refused)).to.equal('ALREADY_EXISTS');
     });
 
-    it('decides on the head, however far another process has gone meanwhile', async () => {
+    it('decides on the head, however far another process has advanced it', async () => {
       const other = await startInstance(database.connectionString, { schema });
       for (let round = 0; round < 250; round += 1) {
         const update = command('update-collection', {
@@ -178,7 +178,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(instance.store.current().position).to.equal(await logged());
     });
 
-    it('folds again when the database was restored under it, and goes on once that is acknowledged', async () => {
+    it('folds again after the database was restored, and continues after the acknowledgement', async () => {
       const kept = instance.store.point();
       await query(`ALTER TABLE ${ours}.service_events DISABLE TRIGGER ALL`);
       await query(
@@ -197,7 +197,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(instance.store.point().head.hash).to.not.equal(kept.head.hash);
     });
 
-    it('lets others work under its lock with the state at the head', async () => {
+    it('runs other work under its lock with the state at the head', async () => {
       const seen = await instance.pipeline.underLock(async (client, point) => {
         const { rows } = await client.query<{ position: number }>(
           `SELECT max(position) AS position FROM ${ours}.service_events`,
@@ -225,7 +225,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(new Date(events[0]?.occurred_at ?? 0).getFullYear()).to.be.greaterThan(2001);
     });
 
-    it('leaves a whole chain behind', async () => {
+    it('leaves an intact chain', async () => {
       expect(await verifyChain(instance.pool)).to.include({ ok: true, checked: await logged() });
     });
 

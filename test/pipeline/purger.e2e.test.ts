@@ -14,7 +14,7 @@ interface Warning {
 /** What is said where it might be expected that something is kept. */
 const NOTHING_KEPT = 'nothing that is deleted is kept';
 
-describe('the trash, its end and its limits', function () {
+describe('the trash and its purger', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   const services: TestService[] = [];
@@ -50,7 +50,7 @@ describe('the trash, its end and its limits', function () {
     await asSuperuser(database.connectionString, `REVOKE CREATE ON DATABASE "${name}" FROM "${username}", PUBLIC`);
   };
 
-  it('is purged by one of several processes, when its time has come', async () => {
+  it('is purged at the expiry by one of several processes', async () => {
     const api = await start({ KEEP_DELETED: '1s' });
     await start({ KEEP_DELETED: '1s' });
     await make(api, 'short');
@@ -72,7 +72,7 @@ describe('the trash, its end and its limits', function () {
     for (const service of services) expect(service.log()).not.to.contain(NOTHING_KEPT);
   });
 
-  it('goes on where one can not be purged, and does what was due while no process ran', async () => {
+  it('continues after an entry that cannot be purged, and catches up after a downtime', async () => {
     const api = await start();
     for (const name of ['needed', 'expired', 'kept']) {
       await make(api, name);
@@ -93,7 +93,7 @@ describe('the trash, its end and its limits', function () {
     expect(refused.message).to.contain('view odd depends on table');
   });
 
-  it('purges nothing before the log says that its time is over, whatever the list says', async () => {
+  it('purges nothing before the expiry in the log, whatever the list says', async () => {
     const api = await start();
     await make(api, 'articles');
     await api.ok('DELETE', '/collections/articles');
@@ -107,7 +107,7 @@ describe('the trash, its end and its limits', function () {
     expect(refused.message).contain('does not match the log');
   });
 
-  it('is found by verification where it was purged as expired before its time', async () => {
+  it('is reported by verification if it was purged before its expiry', async () => {
     const api = await start({ KEEP_DELETED: '1s' });
     await make(api, 'articles');
     await api.ok('DELETE', '/collections/articles');
@@ -121,7 +121,7 @@ describe('the trash, its end and its limits', function () {
     expect([where, found]).deep.equal(['trash', `purged as expired by position ${await api.head()}`]);
   });
 
-  it('keeps nothing where KEEP_DELETED is 0, and has no more to say', async () => {
+  it('keeps nothing with KEEP_DELETED=0', async () => {
     await revokeSchemas();
     const api = await start({ KEEP_DELETED: '0' });
     await make(api, 'gone');
@@ -133,7 +133,7 @@ describe('the trash, its end and its limits', function () {
     expect(services[0]?.log()).not.to.contain(NOTHING_KEPT);
   });
 
-  it('keeps nothing where the account may make no schemas, and says so', async () => {
+  it('keeps nothing if the account may not create schemas, and reports it', async () => {
     await revokeSchemas();
     const api = await start();
     await until('it was told', () => services[0]?.log().includes(NOTHING_KEPT) === true);
@@ -162,7 +162,7 @@ describe('the trash, its end and its limits', function () {
     expect(await trash(api)).to.deep.equal([]);
   });
 
-  it('refuses to delete what it may drop and not keep, and drops it when asked to', async () => {
+  it('rejects deleting a table it may drop but not keep, and drops it on request', async () => {
     const api = await start();
     await make(api, 'foreign_news');
     await asSuperuser(database.connectionString, 'CREATE PUBLICATION theirs FOR TABLE foreign_news');
@@ -184,7 +184,7 @@ describe('the trash, its end and its limits', function () {
     expect(await trash(api)).to.deep.equal([]);
   });
 
-  it('stands beside the schema that is managed, whatever that is called', async () => {
+  it('uses schemas beside the managed one, whatever its name', async () => {
     const api = await start({ DB_SCHEMA: 'Other places' });
     await make(api, 'moved');
     await api.ok('POST', '/fields/moved', {

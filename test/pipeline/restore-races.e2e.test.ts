@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 const column = (field: string) => ({ field, type: 'string', interface: 'input', schema: {} });
 
-describe('restorations that meet others', function () {
+describe('restores during concurrent changes', function () {
   this.timeout(90_000);
   let database: TestDatabase;
   let services: TestService[];
@@ -67,7 +67,7 @@ describe('restorations that meet others', function () {
     }
   };
 
-  it('a purge by another process in the middle of one: it was purged, and when', async () => {
+  it('report a concurrent purge and its time', async () => {
     const position = await gone('/fields/articles/title');
     const reply = await whileItWaits(position, () => other.ok('DELETE', `/trash/${position}`));
     expect([reply.status, reply.text.includes('it was purged at')], reply.text).to.deep.equal([404, true]);
@@ -75,7 +75,7 @@ describe('restorations that meet others', function () {
     await isRight();
   });
 
-  it('its time ends in the middle of one', async () => {
+  it('handle an expiry in between', async () => {
     const position = await gone('/fields/articles/title');
     const reply = await whileItWaits(position, async () => {
       await other.sql('UPDATE service.service_trash SET kept_until = now()');
@@ -87,7 +87,7 @@ describe('restorations that meet others', function () {
     await isRight();
   });
 
-  it('another process restores it in the middle of one', async () => {
+  it('handle a concurrent restore by another process', async () => {
     const position = await gone('/collections/articles');
     const replies = await Promise.all([restore(one, position), restore(other, position), restore(one, position)]);
     expect(replies.map(({ status }) => status)).to.have.members([200, 404, 404]);
@@ -96,7 +96,7 @@ describe('restorations that meet others', function () {
     await isRight();
   });
 
-  it('its table goes into the trash, is renamed, or gets another key in the middle of one', async () => {
+  it('handle a concurrent deletion, rename or key change of the table', async () => {
     const position = await gone('/fields/articles/title');
     // What changes the table waits as well: whoever is first, the others find what it made.
     const replies = await Promise.all([
@@ -116,7 +116,7 @@ describe('restorations that meet others', function () {
     await isRight();
   });
 
-  it('a table that somebody dropped from the trash is not gone back to, and what is made instead is new', async () => {
+  it('create a new table instead of one dropped from the trash by hand', async () => {
     const then = await one.head();
     const position = await gone('/collections/articles');
     const before = await one.ok<object>('GET', `/history/diff?to=${then}`);
@@ -135,7 +135,7 @@ describe('restorations that meet others', function () {
     await isRight();
   });
 
-  it("a schema that stands where the trash would be, or what is made in it, is in nobody else's way", async () => {
+  it('tolerate foreign schemas and objects where the trash would be', async () => {
     const head = await one.head();
     await one.sql(`CREATE SCHEMA service_trash_${head + 1}`);
     const refused = await one.client('/collections/articles', { method: 'DELETE' });

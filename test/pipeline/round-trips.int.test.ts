@@ -38,11 +38,11 @@ describe('a change', () => {
     }
   }
 
-  it('takes three round trips: it begins, changes the tables, and commits', async () => {
+  it('takes three round trips: begin, change tables, commit', async () => {
     expect(await packets(database.connectionString, false)).to.have.length(3);
   });
 
-  it('that is refused leaves its connection to those that come', async () => {
+  it('leaves its connection usable when it is rejected', async () => {
     const proxy = await startProxy(database.connectionString);
     const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
     try {
@@ -60,7 +60,7 @@ describe('a change', () => {
     }
   });
 
-  it('takes as many behind a pooler', async function () {
+  it('takes as many round trips behind a pooler', async function () {
     if (pgbouncerProgram() === null) {
       console.log(`      ${INSTALL_PGBOUNCER}`);
       this.skip();

@@ -27,7 +27,7 @@ const FIXTURES = new URL('../fixtures/seeds.json', import.meta.url);
 
 const EXPECTED = new Set(['INVALID_PAYLOAD', 'NOT_FOUND', 'ALREADY_EXISTS', 'IN_USE', 'DATABASE_REFUSED']);
 
-describe('any sequence of commands', function () {
+describe('random sequences of commands', function () {
   this.timeout(300_000);
   let database: TestDatabase;
   let instance: Instance;
@@ -83,7 +83,7 @@ describe('any sequence of commands', function () {
     }
   };
 
-  it('leaves fold, metadata rows and catalog alike, step by step', async () => {
+  it('keep fold, metadata rows and catalog equal after every step', async () => {
     const { sequences } = JSON.parse(await readFile(FIXTURES, 'utf8')) as { sequences: Step[][] };
     const property = fc.asyncProperty(steps, async (sequence) => {
       try {
@@ -103,13 +103,13 @@ describe('any sequence of commands', function () {
     });
   });
 
-  it('is folded from the log to the same schema', async () => {
+  it('fold from the log to the same schema', async () => {
     let folded = initialState();
     for (const event of await eventsOf(instance.pool)) folded = evolve(folded, event);
     expect(runToEnd(snapshotHash(folded, '1.2.3'))).to.equal(runToEnd(snapshotHash(state(), '1.2.3')));
   });
 
-  it('meets acceptance and refusal of every operation', () => {
+  it('include acceptance and rejection of every operation', () => {
     const names = [
       'create-collection',
       'create-field',

@@ -13,7 +13,7 @@ import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, 
 const NOTICED = 20_000;
 
 for (const way of ['the server', 'a pooler'] as const)
-  describe(`a connection to ${way} that goes silent`, function () {
+  describe(`a ${way} connection that goes silent`, function () {
     this.timeout(90_000);
     const pooled = way === 'a pooler';
     let pgbouncer: Pgbouncer | undefined;
@@ -83,7 +83,7 @@ for (const way of ['the server', 'a pooler'] as const)
       });
     }
 
-    it('after its COMMIT was done: the answer is the right one, and others write meanwhile', async () => {
+    it('after its COMMIT: the response is right, and others can write', async () => {
       when(isCommit, 'pass and fall silent');
       const writing = timed(create('second'));
       await until(
@@ -102,7 +102,7 @@ for (const way of ['the server', 'a pooler'] as const)
       expect(warnings).to.include('a connection to the database has gone silent and is given up');
     });
 
-    it('before its COMMIT arrived: nothing was written, the lock is free within seconds, and the message is true', async () => {
+    it('before its COMMIT: nothing is written, the lock is soon free, and the message is true', async () => {
       when(isCommit, 'fall silent');
       const writing = timed(create('second'));
       await sleep(500);
@@ -120,7 +120,7 @@ for (const way of ['the server', 'a pooler'] as const)
       expect(rows).to.deep.equal([]);
     });
 
-    it(`before anything was begun: ${pooled ? 'given up in time' : 'another connection is taken, and the change is made'}`, async () => {
+    it(`before it began: ${pooled ? 'the change fails in time' : 'another connection makes the change'}`, async () => {
       when((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
       const [outcome, took] = await timed(create('second'));
       // It may as well wait for one of the pooler's connections, so the caller's time is let pass.
@@ -130,7 +130,7 @@ for (const way of ['the server', 'a pooler'] as const)
       done(await create('third'));
     });
 
-    it('over its DDL: another connection is taken, and the change is made once', async () => {
+    it('during its DDL: another connection makes the change once', async () => {
       when((sent) => sent.includes('CREATE TABLE'), 'pass and fall silent');
       const [outcome, took] = await timed(create('second'));
       done(outcome);
@@ -145,7 +145,7 @@ for (const way of ['the server', 'a pooler'] as const)
       { whether: 'never arrived', how: 'fall silent', there: ['first', 'third'] },
     ] as const;
     for (const { whether, how, there } of pooled ? [] : UNKNOWN)
-      it(`over a COMMIT that ${whether}, and no way to ask: it is not known whether, and the next change looks it up before it does anything`, async () => {
+      it(`during a COMMIT that ${whether}, without a way to check: the outcome is unknown, and the next change checks it first`, async () => {
         proxy.intercept((sent) => {
           if (!isCommit(sent)) return 'pass';
           proxy.answer('never');
@@ -162,7 +162,7 @@ for (const way of ['the server', 'a pooler'] as const)
         expect([...instance.store.current().collections.keys()]).to.have.members([...there]);
       });
 
-    it('is not taken for silent while the server works for long, nor while this process does', async () => {
+    it('is not confused with a slow server or a busy process', async () => {
       const outcome = await instance.pipeline.underLock(async (client) => {
         await client.query('SELECT pg_sleep(7)');
         await sleep(7_000);

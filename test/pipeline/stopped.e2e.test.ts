@@ -9,7 +9,7 @@ import { type TestService, startService } from '../support/service.js';
 
 const TOKEN = 'test-admin-token-0123456789-0123456789';
 
-describe('a process that is stopped while it holds the lock of the log', function () {
+describe("a suspended process that holds the log's lock", function () {
   this.timeout(90_000);
   let database: TestDatabase;
   let stopped: ServiceProcess;
@@ -53,7 +53,7 @@ describe('a process that is stopped while it holds the lock of the log', functio
     return rows[0]?.pid;
   };
 
-  it('keeps others from writing for less than ten seconds, and goes on when it is woken', async () => {
+  it('blocks other writers for less than ten seconds, and continues when resumed', async () => {
     // Its change waits for the metadata rows, and holds the lock of the log meanwhile.
     await other.query('BEGIN; LOCK TABLE service.service_fields IN SHARE MODE');
     const interrupted = create(url, 'interrupted').then(
@@ -76,7 +76,7 @@ describe('a process that is stopped while it holds the lock of the log', functio
     expect(((await verified.json()) as { data: { ok: boolean } }).data.ok).to.equal(true);
   });
 
-  it('nor where it is stopped in the middle of a message that the server reads', async () => {
+  it('blocks them no longer when suspended in the middle of a message', async () => {
     // As such a process leaves it: a transaction of ours with the lock, and half of the next message.
     const half = new pg.Client({
       connectionString: database.connectionString,

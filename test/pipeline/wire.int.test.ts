@@ -18,7 +18,7 @@ const MASKS: [RegExp, string][] = [
   [/"occurred_at":"[^"]*"/g, '"occurred_at":"<a time>"'],
 ];
 
-describe('what changes send to PostgreSQL', function () {
+describe('statements of changes sent to PostgreSQL', function () {
   this.timeout(60_000);
   const transcript = createTranscript('wire.txt');
   let database: TestDatabase;
@@ -72,7 +72,7 @@ describe('what changes send to PostgreSQL', function () {
   };
   const with_ = (more: Partial<RequestContext> = {}): RequestContext => ({ cause: CAUSE, ...more });
 
-  it('is as it was', async () => {
+  it('match the recorded list', async () => {
     // The first on a connection prepares what the others use.
     await execute('create-collection', table('first', []), with_());
     await sends('a table is made', () =>

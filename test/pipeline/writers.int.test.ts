@@ -28,7 +28,7 @@ describe('sixteen writers on three processes', function () {
     await database.drop();
   });
 
-  it('have every accepted command exactly once in a gapless log, and one state', async () => {
+  it('log every accepted command once without gaps, with one state', async () => {
     const outcomes: { note: string; outcome: Outcome }[] = [];
     await Promise.all(
       Array.from({ length: WRITERS }, async (_, writer) => {

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 
 const dataOf = <T>({ json: body }: Reply): T => (body as { data: T }).data;
 
-describe('behind a pooler', function () {
+describe('a service behind a pooler', function () {
   this.timeout(90_000);
   let database: TestDatabase;
   let pooler: Pgbouncer;
@@ -56,21 +56,21 @@ describe('behind a pooler', function () {
     return (error as Error).message;
   }
 
-  describe('a start', () => {
-    it('says that the way past it is missing, and takes the old name of the setting too', async () => {
+  describe('at the start', () => {
+    it("reports a missing direct address, and accepts the setting's old name", async () => {
       await begin();
       expect(await refusalOf({ DATABASE_URL: address })).to.match(/^The setting DIRECT_DATABASE_URL is missing: /);
       await start({ DATABASE_URL: address, LISTEN_DATABASE_URL: database.connectionString });
     });
 
-    it('says that what should lead past it does not: LISTEN would hear nothing there', async () => {
+    it('reports a direct address that leads through a pooler, where LISTEN fails', async () => {
       await begin();
       const message = /^DIRECT_DATABASE_URL can't be used: it leads through a pooler too/;
       expect(await refusalOf({ DATABASE_URL: address, DIRECT_DATABASE_URL: address })).to.match(message);
       expect(await refusalOf({ DATABASE_URL: address, LISTEN_DATABASE_URL: address })).to.match(message);
     });
 
-    it('says that the two ways lead to different databases', async () => {
+    it('reports addresses of different databases', async () => {
       await begin();
       const other = await createDatabase();
       const settings = { DATABASE_URL: address, DIRECT_DATABASE_URL: other.connectionString };
@@ -78,13 +78,13 @@ describe('behind a pooler', function () {
       await other.drop();
     });
 
-    it('says that a pooler in statement mode is none for it', async () => {
+    it('rejects a pooler in statement mode', async () => {
       await begin({ pool_mode: 'statement' });
       const message = /^DATABASE_URL can't be used: it leads through a pooler that refuses transactions .*pool_mode/;
       expect(await refusalOf(both())).to.match(message);
     });
 
-    it('finds out that there is one, and works the same when it is told', async () => {
+    it('detects the pooler, and works the same when it is configured', async () => {
       await begin();
       for (const settings of [{}, { DB_POOLER: 'transaction' }] as Record<string, string>[]) {
         const client = await start({ ...both(), ...settings });
@@ -93,14 +93,14 @@ describe('behind a pooler', function () {
       }
     });
 
-    it('works behind a pooler in session mode as it does in transaction mode', async () => {
+    it('works in session mode like in transaction mode', async () => {
       await begin({ pool_mode: 'session' });
       const client = await start(both());
       expect((await client('/collections', collection('articles'))).status).to.equal(200);
     });
   });
 
-  it('hears of what other processes do, and builds indexes concurrently', async () => {
+  it('receives notifications and builds indexes concurrently', async () => {
     await begin();
     const one = await start(both());
     const other = await start(both());
@@ -121,7 +121,7 @@ describe('behind a pooler', function () {
     }
   });
 
-  it('goes on where another client left the session dirty', async () => {
+  it('works on sessions that other clients left dirty', async () => {
     // All meet in one session.
     await begin({ default_pool_size: '1' });
     const client = await start(both());
@@ -166,7 +166,7 @@ describe('behind a pooler', function () {
     await expectConsistent(database.connectionString);
   });
 
-  it('that is restarted in the middle of batches: each is there once or not at all, as it was answered', async () => {
+  it('applies each batch once or not at all, as responded, while the pooler restarts', async () => {
     await begin();
     const client = await start({ ...both(), LOCK_TIMEOUT: '20s' });
     const answers = new Map<string, number>();
@@ -199,7 +199,7 @@ describe('behind a pooler', function () {
     await expectConsistent(database.connectionString);
   });
 
-  it('says that DB_POOLER, or options in the address, do not fit', async () => {
+  it('reports invalid DB_POOLER and address options', async () => {
     await begin();
     expect(await refusalOf({ ...both(), DB_POOLER: 'none' })).to.match(/^DB_POOLER is none, but /);
     const options = { ...both(), DATABASE_URL: `${address}?options=-c%20work_mem%3D4MB` };
@@ -215,7 +215,7 @@ describe('behind a pooler', function () {
     expect((await client('/collections', collection('articles'))).status).to.equal(200);
   });
 
-  it('commands on the database go past it', async () => {
+  it('runs commands on the database past the pooler', async () => {
     await begin();
     await start(both());
     await pooler.kill();

@@ -15,8 +15,8 @@ import { writeLimits } from '../../src/postgres/write-limits.js';
 const HERE = { connectionString: 'postgres://u:p@h:1/app', schema: 'crm', serviceSchema: 'service_crm' };
 const SETTINGS = { schema: 'crm', applicationName: 'data-platform-service' };
 
-describe('the configuration of a connection', () => {
-  it('has what a session is set to among the start-up parameters', () => {
+describe('the connection configuration', () => {
+  it('sends session settings as startup parameters', () => {
     const { types, ...config } = connectionConfig(HERE);
     expect(config).to.deep.equal({
       connectionString: 'postgres://u:p@h:1/app',
@@ -31,7 +31,7 @@ describe('the configuration of a connection', () => {
     expect(types).to.have.property('getTypeParser');
   });
 
-  it('has its own name, patience and limit of locks', () => {
+  it('sets its application name, timeouts and lock limits', () => {
     const config = connectionConfig({ ...HERE, applicationName: 'x', connectTimeout: 7, lockTimeout: 9 });
     expect(config).to.include({
       application_name: 'x',
@@ -41,7 +41,7 @@ describe('the configuration of a connection', () => {
     expect(config.options).to.contain('-c lock_timeout=9');
   });
 
-  it('keeps the options of the address, before ours, and takes them out of it', () => {
+  it("keeps the address's options before its own", () => {
     const { connectionString, options } = connectionConfig({
       ...HERE,
       connectionString: 'postgres://u:p@h:1/app?options=-c%20work_mem%3D1MB&sslmode=disable',
@@ -50,12 +50,12 @@ describe('the configuration of a connection', () => {
     expect(options).to.equal(`-c work_mem=1MB ${startupOptions(SETTINGS)}`);
   });
 
-  it('leaves an address alone that is none', () => {
+  it('leaves invalid addresses unchanged', () => {
     const { connectionString, options } = connectionConfig({ ...HERE, connectionString: '/var/run/sock app' });
     expect([connectionString, options]).to.deep.equal(['/var/run/sock app', startupOptions(SETTINGS)]);
   });
 
-  it('has them before each transaction behind a pooler, and a way past it', () => {
+  it('sends settings with each transaction behind a pooler', () => {
     const pooled = { ...HERE, pooler: 'transaction' as const, direct: 'postgres://u:p@d:2/app' };
     const { options, settings, direct } = connectionConfig(pooled);
     expect([options, settings]).to.deep.equal([undefined, transactionSettings(SETTINGS)]);
@@ -70,7 +70,7 @@ describe('the configuration of a connection', () => {
     expect(directly(HERE)).to.include({ connectionString: HERE.connectionString });
   });
 
-  it('reads counts and positions as numbers, as long as they are exact', () => {
+  it('parses counts and positions as numbers while they are exact', () => {
     const { types } = connectionConfig(HERE);
     const parse = types?.getTypeParser(20) as (text: string) => unknown;
     expect(['0', '-7', '9007199254740991', '9007199254740992', '9223372036854775807'].map(parse)).to.deep.equal([
@@ -86,8 +86,8 @@ describe('the configuration of a connection', () => {
   });
 });
 
-describe('statements that are prepared on a connection', () => {
-  it('get a hundred names, each once, and none afterwards', () => {
+describe('prepared statements of a connection', () => {
+  it('get a hundred distinct names, and none afterwards', () => {
     const connection = new EventEmitter() as unknown as pg.Connection;
     const known = preparationsOn(connection);
     const names = Array.from({ length: 100 }, () => nextName(known));
@@ -96,14 +96,14 @@ describe('statements that are prepared on a connection', () => {
     expect(nextName(preparationsOn(new EventEmitter() as unknown as pg.Connection))).to.equal('batch_1');
   });
 
-  it('get none behind a pooler', () => {
+  it('get no names behind a pooler', () => {
     const connection = new EventEmitter() as unknown as pg.Connection;
     prepareNothingOn(connection);
     expect(nextName(preparationsOn(connection))).to.equal('');
   });
 });
 
-describe('a query that a standby ended', () => {
+describe('a query cancelled by a standby', () => {
   const conflict = (): pg.DatabaseError =>
     Object.assign(new pg.DatabaseError('canceling statement due to conflict with recovery', 0, 'error'), {
       code: '40001',
@@ -124,14 +124,14 @@ describe('a query that a standby ended', () => {
     return { sent, answer };
   }
 
-  it('is sent again, twice', async () => {
+  it('is retried twice', async () => {
     expect(await asked([conflict(), conflict(), 'rows'])).to.deep.equal({
       sent: Array.from({ length: 3 }, () => ['SELECT $1', [1]]),
       answer: 'rows',
     });
   });
 
-  it('fails then, and at once for any other reason', async () => {
+  it('then fails, and fails at once for any other reason', async () => {
     const last = conflict();
     const { sent, answer } = await asked([conflict(), conflict(), last, 'rows']);
     expect([sent.length, answer]).to.deep.equal([3, last]);
@@ -140,8 +140,8 @@ describe('a query that a standby ended', () => {
   });
 });
 
-describe('the keys and channels of locks and news', () => {
-  it('are the same in every release: processes of two of them meet', () => {
+describe('lock keys and notification channels', () => {
+  it('are equal in every release', () => {
     expect(advisoryKey({ database: 'app', schema: 'public' }, 'log')).to.equal('-1632596186223478543');
     expect(advisoryKey({ database: 'app', schema: 'public' }, 'migrations')).to.equal('7095764540280253007');
     expect(logChannel('public')).to.equal('service_events_efa1f375d76194fa');
@@ -154,8 +154,8 @@ describe('the keys and channels of locks and news', () => {
   });
 });
 
-describe('what goes along with a write', () => {
-  it('limits it: a lock is never waited for without end', () => {
+describe('the statements before a write', () => {
+  it('limit every wait for a lock', () => {
     const limits = (lock: number, statement: number) => writeLimits({ lock, statement }).values;
     expect(limits(1_000, 0)).to.deep.equal(['1000', '0', '5000']);
     expect(limits(0, 7)).to.deep.equal(['1', '7', '5000']);
@@ -163,7 +163,7 @@ describe('what goes along with a write', () => {
     expect(limits(2.1, 7)).to.deep.equal(['3', '7', '5000']);
   });
 
-  it('refuses it where the database is a newer release’s', () => {
+  it('reject the write if a newer release migrated the database', () => {
     const known = readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'));
     expect(REFUSE_OLDER_RELEASE.text).to.contain(
       `CASE WHEN pg_catalog.max(number) > ${known.length} THEN ('${OLDER_RELEASE} '`,

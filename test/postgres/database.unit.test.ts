@@ -13,8 +13,8 @@ const refusalOf = async (db: Queryable): Promise<string> => {
   return (error as Error).message;
 };
 
-describe('the database', () => {
-  it('is told by its name and version', async () => {
+describe('the database server', () => {
+  it('is identified by name and version', async () => {
     expect(await readDatabase(server('18.4 (Debian 18.4-1)', 180_004))).to.deep.equal({
       database: 'd',
       version: '18.4',
@@ -23,7 +23,7 @@ describe('the database', () => {
     expect(await readDatabase(server('14.0', 140_000))).to.include({ version: '14.0' });
   });
 
-  it('is refused below PostgreSQL 14, and in another encoding than UTF8', async () => {
+  it('is rejected below PostgreSQL 14 and with other encodings than UTF8', async () => {
     expect(await refusalOf(server('13.22 (Debian)', 139_999))).to.equal(
       'The database server is PostgreSQL 13.22; this service needs 14 or newer.',
     );

@@ -125,7 +125,7 @@ const MEANINGS: [what: string, error: unknown, problem: object | undefined, isLo
   ['no error at all', 'Connection terminated', undefined, false],
 ];
 
-describe('what an error means', () => {
+describe('an error of PostgreSQL', () => {
   for (const [what, error, problem, isLost] of MEANINGS) {
     it(what, () => {
       expect({ problem: environmentProblem(error), isLost: isConnectionLoss(error) }).to.deep.equal({
@@ -140,7 +140,7 @@ describe('what an error means', () => {
     });
   }
 
-  it('is called as in the manual', () => {
+  it('has its name from the manual', () => {
     expect(SQLSTATE).to.deep.equal({
       insufficient_privilege: '42501',
       duplicate_table: '42P07',
@@ -161,7 +161,7 @@ describe('what an error means', () => {
     expect(new LostConnectionError('x').name).to.equal('LostConnectionError');
   });
 
-  it('says where changes can be made, where that is known', () => {
+  it('names the primary if it is known', () => {
     const primary = 'https://primary.example';
     expect(environmentProblem(sent('25006'), primary)).to.deep.equal({
       code: 'READ_ONLY',
@@ -171,7 +171,7 @@ describe('what an error means', () => {
     expect(readOnly(null)).to.not.have.property('details');
   });
 
-  it('knows whom a lock ended, and whom a standby', () => {
+  it('is recognized as a lock conflict or standby conflict', () => {
     for (const code of ['55P03', '40P01', '40001']) expect(isLocked(sent(code)), code).to.equal(true);
     for (const code of ['57014', '23505']) expect(isLocked(sent(code)), code).to.equal(false);
     expect(isRecoveryConflict(sent('40001', 'conflict with recovery'))).to.equal(true);
@@ -179,7 +179,7 @@ describe('what an error means', () => {
     expect(isRecoveryConflict(sent('57014', 'conflict with recovery'))).to.equal(false);
   });
 
-  it('keeps the error that was wrapped, and its words', () => {
+  it('keeps the wrapped error and its message', () => {
     const error = sent('23505', 'twice');
     const wrapped = new ExchangeError(error, [{ command: 'SELECT', rows: [1] }]);
     expect(driverError(wrapped)).to.equal(error);

@@ -34,7 +34,7 @@ describe('several statements at once', () => {
     return error as ExchangeError;
   };
 
-  it('answer one result each, with parsed rows', async () => {
+  it('return one parsed result each', async () => {
     const results = await withClient(pool, (client) =>
       sendBatch(client, [
         { text: 'SELECT $1::bigint AS n, $2::jsonb AS j, $3::text AS t', values: [7, '{"a":[1]}', null] },
@@ -49,7 +49,7 @@ describe('several statements at once', () => {
     ]);
   });
 
-  it('answer by their names, those that were not sent with no rows, and a failure names its statement', async () => {
+  it('return results by name, without rows if not sent, and name the failed statement', async () => {
     await withClient(pool, async (client) => {
       const asked = {
         one: { text: 'SELECT 1 AS n' },
@@ -62,7 +62,7 @@ describe('several statements at once', () => {
     });
   });
 
-  it('do not reach a COMMIT that stands behind a failure, and leave the client usable', async () => {
+  it('never reach a COMMIT after a failure, and leave the client usable', async () => {
     await withClient(pool, async (client) => {
       await client.query('CREATE TABLE kept (a int)');
       const error = await failureOf(
@@ -80,7 +80,7 @@ describe('several statements at once', () => {
     });
   });
 
-  it('prepare each text once per connection, and not any number of them', async () => {
+  it('prepare each text once per connection, up to a limit', async () => {
     await withClient(pool, async (client) => {
       const text = 'SELECT $1::int + 1 AS n';
       for (let round = 0; round < 3; round += 1) {
@@ -109,7 +109,7 @@ describe('several statements at once', () => {
     });
   });
 
-  it('as a script: count what finished before the failure, over messages of any number', async () => {
+  it('count completed statements of a script across messages', async () => {
     const padding = `/* ${'x'.repeat(400_000)} */`;
     const statements = Array.from({ length: 10 }, (_, index) => `${padding} SELECT 1 / (7 - ${index}) AS one`);
     const error = await withClient(pool, (client) => failureOf(runScript(client, statements)));
@@ -120,7 +120,7 @@ describe('several statements at once', () => {
     expect(results[6]?.rows).to.deep.equal([{ one: 1 }]);
   });
 
-  it('name the statement that fails to parse', async () => {
+  it('name the statement with a syntax error', async () => {
     const error = await withClient(pool, (client) =>
       failureOf(sendBatch(client, [{ text: 'SELECT 1' }, { text: 'SELECT FROM nowhere' }])),
     );
@@ -128,7 +128,7 @@ describe('several statements at once', () => {
     expect(sqlState(error)).to.equal(SQLSTATE.undefined_table);
   });
 
-  it('that read: answer arrays, each before the server goes on with the next', async () => {
+  it('return arrays for reads, each before the next one finishes', async () => {
     const holder = await pool.connect();
     await holder.query('SELECT pg_advisory_lock(1)');
     await withClient(pool, async (client) => {
@@ -146,7 +146,7 @@ describe('several statements at once', () => {
     });
   });
 
-  it('that read: a failure is that of the statement and of those behind it', async () => {
+  it('fail for the failed read and all after it', async () => {
     await withClient(pool, async (client) => {
       const [first, second, third] = sendReads(client, [
         { text: 'SELECT 1' },
@@ -161,7 +161,7 @@ describe('several statements at once', () => {
     });
   });
 
-  it('tell a lost connection from a refused statement', async () => {
+  it('distinguish a lost connection from a rejected statement', async () => {
     const lost = withClient(pool, async (client) => {
       const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       const sleeping = sendBatch(client, [{ text: 'SELECT pg_sleep(30)' }]);
@@ -172,7 +172,7 @@ describe('several statements at once', () => {
   });
 });
 
-describe('connections', () => {
+describe('new connections', () => {
   let database: TestDatabase;
 
   before(async () => {
@@ -190,7 +190,7 @@ describe('connections', () => {
     }
   };
 
-  it('begin in UTC with our schema first, whatever options the address has', async () => {
+  it("use UTC and our schema first, whatever the address's options", async () => {
     const url = new URL(database.connectionString);
     url.searchParams.set('options', '-c work_mem=5MB -c TimeZone=Asia/Tokyo');
     const settings = await onPool(url.href, async (pool) => {
@@ -203,14 +203,14 @@ describe('connections', () => {
     expect(settings).to.deep.equal([{ schema: 'a b"\\c', zone: 'UTC', memory: '5MB' }]);
   });
 
-  it('are looked after by both sides: a machine that is gone is noticed within half a minute', async () => {
+  it('detect a dead peer on both sides within half a minute', async () => {
     const { rows } = await onPool(database.connectionString, (pool) =>
       pool.query(`SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp_keepalives%' ORDER BY name`),
     );
     expect(rows.map(({ setting }: { setting: string }) => setting)).to.deep.equal(['3', '10', '5']);
   });
 
-  it('are not used again after an error, or when a transaction was left open', async () => {
+  it('are not reused after an error or with an open transaction', async () => {
     await onPool(database.connectionString, async (pool) => {
       const pid = (client: pg.ClientBase) =>
         client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid').then(({ rows }) => rows[0]?.pid);
@@ -224,7 +224,7 @@ describe('connections', () => {
     });
   });
 
-  it('read positions as numbers, and what no number can hold as text', async () => {
+  it('parse positions as numbers, and larger values as text', async () => {
     const rows = await onPool(database.connectionString, async (pool) => {
       const result = await pool.query('SELECT 9007199254740991::bigint AS a, 9007199254740993::bigint AS b');
       return result.rows as unknown[];

@@ -5,7 +5,7 @@ import { silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
-describe('the session of the index builder', () => {
+describe("the index builder's session", () => {
   let database: TestDatabase;
   const open: LockedSession[] = [];
 
@@ -37,7 +37,7 @@ describe('the session of the index builder', () => {
     return rows[0]?.value;
   };
 
-  it('is had by one process for each schema, and by the next when that has closed it', async () => {
+  it('belongs to one process per schema, and to the next after it closed', async () => {
     const first = await session();
     expect(first).not.to.equal(null);
     expect(await session(), 'another process').to.equal(null);
@@ -46,7 +46,7 @@ describe('the session of the index builder', () => {
     expect(await session()).not.to.equal(null);
   });
 
-  it('takes as long as a build does, and says which process of the server works for it', async () => {
+  it("allows long builds, and shows its backend's process id", async () => {
     const made = await session();
     expect(await value(made, 'pg_backend_pid()')).to.equal(made?.pid);
     expect(await value(made, `current_setting('statement_timeout')`)).to.equal('0');
@@ -54,7 +54,7 @@ describe('the session of the index builder', () => {
     expect(await value(made, `current_setting('application_name')`)).to.equal('data-platform-service indexes');
   });
 
-  it('takes as long also where the database limits how long a transaction takes, and how long a session is idle', async () => {
+  it('allows long builds despite database limits for transactions and idle sessions', async () => {
     const name = new URL(database.connectionString).pathname.slice(1);
     const first = await session();
     const version = Number(await value(first, `current_setting('server_version_num')`));
@@ -68,7 +68,7 @@ describe('the session of the index builder', () => {
     }
   });
 
-  it('leaves no connection where it was not had', async () => {
+  it('leaves no connection if the lock is not available', async () => {
     const made = await session();
     expect(await session()).to.equal(null);
     const count = `(SELECT count(*)::int FROM pg_stat_activity
@@ -76,7 +76,7 @@ describe('the session of the index builder', () => {
     await until('the other is gone', async () => (await value(made, count)) === 1);
   });
 
-  it('fails where there is no server', async () => {
+  it('fails without a server', async () => {
     const error: unknown = await session('public', 'postgresql://nobody@127.0.0.1:9/none').catch(
       (reason: unknown) => reason,
     );
@@ -84,7 +84,7 @@ describe('the session of the index builder', () => {
     expect(open).to.have.lengthOf(0);
   });
 
-  it('that is cut off ends no process', async () => {
+  it('crashes no process when it is cut off', async () => {
     const made = await session();
     const other = await session('other');
     await other?.client.query('SELECT pg_terminate_backend($1)', [made?.pid]);

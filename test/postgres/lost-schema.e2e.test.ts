@@ -31,7 +31,7 @@ for (const schema of ['public', 'An app']) {
       await asSuperuser(service.databaseUrl, `ALTER SCHEMA ${quoted} RENAME TO elsewhere`);
     });
 
-    it('refuses every change, and appends nothing', async () => {
+    it('rejects every change and appends nothing', async () => {
       const before = await position();
       const changes = [
         client('/collections/a', { method: 'DELETE' }),
@@ -50,7 +50,7 @@ for (const schema of ['public', 'An app']) {
       expect(await position()).to.equal(before);
     });
 
-    it('says so in its health, without names, and still reads', async () => {
+    it('is reported in health without names, and can still be read', async () => {
       const { status, json: health } = await client('/server/health', { token: null });
       expect(status).to.equal(503);
       const { database, log } = (health as Health).checks;
@@ -66,7 +66,7 @@ for (const schema of ['public', 'An app']) {
       expect(rights?.findings[0]?.message).to.contain(`"${schema}" any more`);
     });
 
-    it('is said by a start, which makes no other in its place', async () => {
+    it('stops a start, which creates no other schema', async () => {
       const start = spawnService({ DATABASE_URL: service.databaseUrl, DB_SCHEMA: schema, DATA_DIR: 'unused' });
       const { code, stderr } = await start.ended();
       expect(code).to.equal(2);

@@ -70,7 +70,7 @@ describe('migrate', () => {
     expect(after.rows).to.deep.equal(before.rows);
   });
 
-  it('waits for no change that is under way, the second time', async () => {
+  it('waits for no running change the second time', async () => {
     await start('public');
     await onPool('public', async (pool) => {
       const client = await pool.connect();
@@ -139,7 +139,7 @@ describe('migrate', () => {
     });
   }
 
-  it('refuses, in one sentence, a database that a newer release has migrated', async () => {
+  it('rejects a database of a newer release in one sentence', async () => {
     await start('public');
     await onPool('public', (pool) =>
       pool.query(`INSERT INTO service.service_migrations VALUES (4711, '4711_future.sql')`),
@@ -149,7 +149,7 @@ describe('migrate', () => {
     expect((error as Error).message).to.match(/newer release.*4711/);
   });
 
-  it('refuses a schema that the user may not use, instead of filling another one', async () => {
+  it('rejects a schema without privileges instead of using another one', async () => {
     await asSuperuser(
       database.connectionString,
       'CREATE SCHEMA closed',
@@ -184,7 +184,7 @@ describe('migrate', () => {
     }
   });
 
-  it('applies a migration whole or not at all, and goes on where it stopped', async () => {
+  it('applies a migration completely or not at all, and resumes', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'dps-migrations-'));
     const url = pathToFileURL(`${directory}/`);
     try {
@@ -205,7 +205,7 @@ describe('migrate', () => {
     }
   });
 
-  it('says what a database lacks that this release can not migrate, and changes nothing', async () => {
+  it('reports unmet requirements of a database, and changes nothing', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'dps-migrations-'));
     const url = pathToFileURL(`${directory}/`);
     const missing = (schema: string, serviceSchema = defaultServiceSchema(schema)): Promise<unknown> =>
@@ -247,7 +247,7 @@ describe('migrate', () => {
     }
   });
 
-  it('refuses to start where the schema that it manages was taken away from it', async () => {
+  it('refuses to start if the managed schema is gone', async () => {
     await start('public');
     await onPool('public', (pool) => pool.query('CREATE SCHEMA crm'));
     await start('crm');

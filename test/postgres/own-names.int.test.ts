@@ -37,7 +37,7 @@ function textsOf(file: string, source: string): { text: string; line: number }[]
 }
 
 describe('functions in the service’s own SQL', () => {
-  it('are named with pg_catalog, where they take arguments', async () => {
+  it('are qualified with pg_catalog if they take arguments', async () => {
     const client = new pg.Client((await testServer()).connectionString);
     await client.connect();
     const { rows } = await client.query<{ name: string }>(

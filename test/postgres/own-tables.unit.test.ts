@@ -9,7 +9,7 @@ import {
   trashSchemaName,
 } from '../../src/postgres/own-tables.js';
 
-describe('the names of the own tables', () => {
+describe("names of the service's own tables", () => {
   it('are the same in every schema', () => {
     const named = Object.entries(own).map(([key, text]) => [key, nameOwnSchema(text, 'service')]);
     expect(Object.fromEntries(named)).to.deep.equal({
@@ -36,7 +36,7 @@ describe('the names of the own tables', () => {
     });
   });
 
-  it('are quoted where they have to be, and never taken for more than a name', () => {
+  it('are quoted as needed, and remain single names', () => {
     const text = `SELECT 1 FROM ${own.events}, ${own.trash}`;
     const named: [schema: string, expected: string][] = [
       ['service', 'service'],
@@ -55,7 +55,7 @@ describe('the names of the own tables', () => {
     expect(nameOwnSchema('SELECT 1', 'service')).to.equal('SELECT 1');
   });
 
-  it('of the trash say the position', () => {
+  it('of the trash contain the position', () => {
     const text = `DROP SCHEMA ${trashSchema(7)}; SELECT FROM ${own.trash}, ${trashSchema(12)}.t`;
     expect(nameOwnSchema(text, 'service')).to.equal(
       'DROP SCHEMA service_trash_7; SELECT FROM service.service_trash, service_trash_12.t',
@@ -64,12 +64,12 @@ describe('the names of the own tables', () => {
     expect(trashSchemaName('service', '9')).to.equal('service_trash_9');
   });
 
-  it('fit with the last position that there can be', () => {
+  it('fit with the largest position', () => {
     const name = trashSchemaName('s'.repeat(LONGEST_SERVICE_SCHEMA), Number.MAX_SAFE_INTEGER);
     expect(name).to.have.length(63);
   });
 
-  it('stand beside the managed schema', () => {
+  it('exist beside the managed schema', () => {
     expect(['public', 'crm'].map(defaultServiceSchema)).to.deep.equal(['service', 'service_crm']);
   });
 });

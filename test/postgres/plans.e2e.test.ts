@@ -62,7 +62,7 @@ function statementsIn(sent: string): string[] {
   );
 }
 
-describe('the statements of requests, on tables that have grown', function () {
+describe('the statements of requests on large tables', function () {
   this.timeout(180_000);
   let database: TestDatabase;
   let proxy: Proxy;

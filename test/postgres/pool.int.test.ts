@@ -26,7 +26,7 @@ const SESSION = `
          (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks,
          to_regclass('pg_temp.left_behind') AS temporary, (SELECT count(*)::int FROM pg_cursors WHERE name <> '') AS cursors`;
 
-describe('a connection of the pool', () => {
+describe('a pooled connection', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
 
@@ -47,7 +47,7 @@ describe('a connection of the pool', () => {
 
   const session = async () => withClient(pool, async (client) => (await client.query(SESSION)).rows[0] as object);
 
-  it('is as it was when it is used again, and the same', async () => {
+  it('is clean when reused', async () => {
     const before = await session();
     for (const leftover of LEFTOVERS) {
       await withClient(pool, (client) => client.query(leftover));
@@ -55,7 +55,7 @@ describe('a connection of the pool', () => {
     }
   });
 
-  it('is given up when it can not be cleaned', async () => {
+  it('is closed if it cannot be cleaned', async () => {
     const before = (await session()) as { pid: number };
     await withClient(pool, async (client) => {
       await client.query('SELECT 1');
@@ -72,7 +72,7 @@ describe('a connection of the pool', () => {
     expect(((await session()) as { pid: number }).pid).to.not.equal(before.pid);
   });
 
-  it('keeps nothing of what a function of an adopted table has set', async () => {
+  it("keeps no settings of an adopted table's functions", async () => {
     const service = await startService({ DB_POOL: '2' });
     const api = createApi(service);
     try {

@@ -106,7 +106,7 @@ describe('connections through a pooler', function () {
   };
 
   for (const [name, look] of Object.entries(ways)) {
-    it(`${name} has its settings on a session that was left dirty`, async () => {
+    it(`${name} has its settings on a dirty session`, async () => {
       await dirty(...LEFT);
       expect(await withClient(pool, look)).to.deep.equal(CLEAN);
       // The second one on the same connection as well.
@@ -115,7 +115,7 @@ describe('connections through a pooler', function () {
     });
   }
 
-  it('leaves the session to others as it was', async () => {
+  it('leave the session unchanged for others', async () => {
     await dirty("SET TimeZone = 'Asia/Kathmandu'", "SET work_mem = '3MB'");
     await pool.query('SELECT 1');
     const other = new pg.Client(pgbouncer.through(database.connectionString));
@@ -127,7 +127,7 @@ describe('connections through a pooler', function () {
     expect(rows).to.deep.equal([{ memory: '3MB', lock: '1234ms' }]);
   });
 
-  it('reads come as they are ready, each with the rows it asked for', async () => {
+  it('return reads as they arrive, each with its rows', async () => {
     await dirty(...LEFT);
     const answers = await withClient(pool, (client) =>
       Promise.all(
@@ -138,7 +138,7 @@ describe('connections through a pooler', function () {
     expect(answers[1]?.[0]?.[0]).to.match(/\+00$/);
   });
 
-  it('prepares nothing on the session', async () => {
+  it('prepare no statements on the session', async () => {
     await withClient(pool, async (client) => {
       await sendBatch(client, [{ text: 'SELECT 1' }, { text: 'SELECT 2' }]);
       await client.query({ name: 'kept', text: 'SELECT $1::int', values: [1] });
@@ -148,7 +148,7 @@ describe('connections through a pooler', function () {
     });
   });
 
-  it('errors belong to the statement that met them', async () => {
+  it('assign errors to their statement', async () => {
     await withClient(pool, async (client) => {
       const failing = sendBatch(client, [
         { text: 'BEGIN' },
@@ -165,7 +165,7 @@ describe('connections through a pooler', function () {
     });
   });
 
-  it('writes on a session that was left read-only, and not where the database is', async () => {
+  it('write on a session left read-only, but not on a read-only database', async () => {
     await dirty('SET default_transaction_read_only = on');
     await pool.query('CREATE TABLE public.written (a int)');
     await dirty('SET default_transaction_read_only = on');

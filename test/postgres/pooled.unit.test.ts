@@ -50,7 +50,7 @@ const ours = (text: string): string[] => [
 ];
 
 describe('simple queries through a pooler', () => {
-  it('have the settings before them, whose results nobody sees', () => {
+  it('send the settings first and hide their results', () => {
     const { wire, sent, answer } = wired();
     wire.query('SELECT 1');
     expect(sent()).to.deep.equal([[...BEFORE, 'SET x', 'SELECT 1'].join('; ')]);
@@ -60,7 +60,7 @@ describe('simple queries through a pooler', () => {
     expect(answer(6, 'I')).to.deep.equal([4, 5]);
   });
 
-  it('that begin a transaction have them behind what begins it', () => {
+  it('send the settings after a BEGIN', () => {
     const { wire, sent, answer } = wired();
     wire.query('BEGIN; SELECT 1');
     expect(sent()).to.deep.equal([[...BEFORE, 'BEGIN', 'SET x', 'SELECT 1'].join('; ')]);
@@ -70,7 +70,7 @@ describe('simple queries through a pooler', () => {
     expect(answer(2, 'I')).to.deep.equal([0, 1]);
   });
 
-  it('begin one in every spelling of ours', () => {
+  it('recognize every spelling of BEGIN in our code', () => {
     for (const begin of ['BEGIN', ' begin isolation level repeatable read', 'START  TRANSACTION READ ONLY']) {
       const { wire, sent } = wired();
       wire.query(`${begin}; SELECT 1`);
@@ -81,7 +81,7 @@ describe('simple queries through a pooler', () => {
     expect(sent()).to.deep.equal([[...BEFORE, 'SET x', 'BEGINNING'].join('; ')]);
   });
 
-  it('that end one and begin another have them behind both', () => {
+  it('send the settings after a combined COMMIT and BEGIN', () => {
     const { wire, sent, answer } = wired();
     wire.query('BEGIN');
     expect(sent()).to.deep.equal([[...BEFORE, 'BEGIN', 'SET x'].join('; ')]);
@@ -93,14 +93,14 @@ describe('simple queries through a pooler', () => {
     expect(sent()).to.deep.equal(['SELECT 2']);
   });
 
-  it('that are empty begin nothing, and are told of', () => {
+  it('report empty queries, which begin nothing', () => {
     const { wire, sent, answer } = wired();
     wire.query('');
     expect(sent()).to.deep.equal(['']);
     expect(answer(1, 'I', 'emptyQuery')).to.deep.equal([0]);
   });
 
-  it('start over where the state is not told: no transaction is open', () => {
+  it('assume no open transaction if the state is unknown', () => {
     const { wire, sent, answer } = wired();
     wire.query('SELECT 1');
     sent();
@@ -109,7 +109,7 @@ describe('simple queries through a pooler', () => {
     expect(sent()).to.deep.equal([[...BEFORE, 'SET x', 'SELECT 2'].join('; ')]);
   });
 
-  it('let everything else through', () => {
+  it('pass everything else unchanged', () => {
     const { wire, through } = wired();
     wire.query('SELECT 1');
     expect(wire.emit('error', { code: 'x' })).to.equal(false);
@@ -119,7 +119,7 @@ describe('simple queries through a pooler', () => {
   });
 });
 
-describe('flights of statements through a pooler', () => {
+describe('statement batches through a pooler', () => {
   const flight = (wire: Wire, ...texts: string[]): void => {
     for (const text of texts) {
       wire.parse({ text, name: 'n', types: [] }, true);
@@ -133,7 +133,7 @@ describe('flights of statements through a pooler', () => {
     'execute [{"portal":""},true]',
   ];
 
-  it('have the settings before the first statement', () => {
+  it('send the settings before the first statement', () => {
     const { wire, sent, answer } = wired();
     flight(wire, 'SELECT 1', 'SELECT 2');
     expect(sent()).to.deep.equal([...[...BEFORE, 'SET x'].flatMap(ours), ...theirs('SELECT 1'), ...theirs('SELECT 2')]);
@@ -142,7 +142,7 @@ describe('flights of statements through a pooler', () => {
     expect(sent()).to.deep.equal([...[...BEFORE, 'SET x'].flatMap(ours), ...theirs('SELECT 3')]);
   });
 
-  it('that begin a transaction have them behind its begin, and none within it', () => {
+  it('send the settings after a BEGIN, and none inside the transaction', () => {
     const { wire, sent, answer } = wired();
     flight(wire, 'BEGIN', 'SELECT 1');
     expect(sent()).to.deep.equal([
@@ -157,7 +157,7 @@ describe('flights of statements through a pooler', () => {
     expect(answer(3, 'T')).to.deep.equal([0, 1, 2]);
   });
 
-  it('that end one have them before what comes after it', () => {
+  it('send the settings before statements after a COMMIT', () => {
     const { wire, sent, answer } = wired();
     flight(wire, 'BEGIN');
     answer(5, 'T');
@@ -167,7 +167,7 @@ describe('flights of statements through a pooler', () => {
     expect(answer(6, 'I')).to.deep.equal([0, 5]);
   });
 
-  it('that end what is not open have none', () => {
+  it('send no settings after ending what is not open', () => {
     const { wire, sent, answer } = wired();
     flight(wire, 'ROLLBACK');
     expect(sent()).to.deep.equal(theirs('ROLLBACK'));

@@ -26,24 +26,24 @@ describe('the pooler on DATABASE_URL', () => {
     'The setting DIRECT_DATABASE_URL is missing: DATABASE_URL leads through a pooler, and LISTEN, migrations and ' +
     'concurrent index builds need a session of their own. Set it to the address of the server itself.';
 
-  it('is what was found where DB_POOLER says nothing', () => {
+  it('is detected if DB_POOLER is not set', () => {
     expect(of(SERVER)).to.equal('none');
     expect(of(SERVER, SERVER)).to.equal('none');
     expect(of(POOLER, SERVER)).to.equal('transaction');
   });
 
-  it('is what DB_POOLER says', () => {
+  it('follows DB_POOLER', () => {
     expect(of(POOLER, null, 'none')).to.equal('none');
     expect(of(POOLER, SERVER, 'none')).to.equal('none');
     expect(of(SERVER, SERVER, 'transaction')).to.equal('transaction');
   });
 
-  it('needs the address of the server itself', () => {
+  it('requires the direct address of the server', () => {
     expect(of(POOLER)).to.equal(MISSING);
     expect(of(SERVER, null, 'transaction')).to.equal(MISSING);
   });
 
-  it('is not on that address, unless DB_POOLER denies it', () => {
+  it('must not be on the direct address, unless DB_POOLER denies it', () => {
     const refused =
       "DIRECT_DATABASE_URL can't be used: it leads through a pooler too. Set it to the address of the server itself.";
     expect(of(POOLER, POOLER)).to.equal(refused);
@@ -52,7 +52,7 @@ describe('the pooler on DATABASE_URL', () => {
     expect(of(POOLER, POOLER, 'none')).to.equal('none');
   });
 
-  it('leads to the same database of the same cluster, as far as that can be seen', () => {
+  it('must lead to the same database and cluster, as far as visible', () => {
     const elsewhere =
       "DIRECT_DATABASE_URL can't be used: it leads to another database than DATABASE_URL does. Set it to the address of the " +
       'same database, past the pooler.';
@@ -64,7 +64,7 @@ describe('the pooler on DATABASE_URL', () => {
     expect(of({ ...POOLER, system: null }, SERVER)).to.equal('transaction');
   });
 
-  it('lets transactions be begun, whatever else is there', () => {
+  it('must allow transactions', () => {
     const refused =
       "DATABASE_URL can't be used: it leads through a pooler that refuses transactions (transaction blocks not allowed). Set " +
       'the pooler to pool transactions (PgBouncer: pool_mode = transaction), or let DATABASE_URL lead to the server itself.';
@@ -73,11 +73,11 @@ describe('the pooler on DATABASE_URL', () => {
   });
 });
 
-describe('what a pooler refuses', () => {
+describe('errors of a pooler', () => {
   const error = (code: string, message: string) =>
     Object.assign(new pg.DatabaseError(message, message.length, 'error'), { code });
 
-  it('is told by its words: the start-up parameters of a session', () => {
+  it('are recognized for startup parameters', () => {
     expect(isStartupRefused(error('08P01', 'unsupported startup parameter: options'))).to.equal(true);
     expect(isStartupRefused(error('08P01', 'unsupported startup parameter in options: search_path'))).to.equal(true);
     expect(isStartupRefused(error('08P01', 'no such user'))).to.equal(false);
@@ -85,7 +85,7 @@ describe('what a pooler refuses', () => {
     expect(isStartupRefused(new Error('unsupported startup parameter'))).to.equal(false);
   });
 
-  it('is said with what to set', () => {
+  it('name the setting to change', () => {
     const cause = new Error('x');
     expect(unexpectedPooler(cause)).to.be.instanceOf(PoolerError).with.property('cause', cause);
     expect(unexpectedPooler(cause).message).to.equal(

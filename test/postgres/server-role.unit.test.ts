@@ -5,27 +5,27 @@ import { silent } from '../support/instance.js';
 const CAUGHT_UP: Replay = { replayed: 500, received: 500, receiving: true, sent: null, committed: 1_000, now: 1_000 };
 
 describe('createLag', () => {
-  it('is 0 where all that came was replayed, however old the last transaction is', () => {
+  it('is 0 if everything received was replayed, however old', () => {
     const lagOf = createLag();
     expect(lagOf(CAUGHT_UP)).to.equal(0);
     expect(lagOf({ ...CAUGHT_UP, now: 9_000 })).to.equal(0);
   });
 
-  it('is the time since it had all, while what came is not replayed', () => {
+  it('is the time since it was current, while data waits for replay', () => {
     const lagOf = createLag();
     lagOf({ ...CAUGHT_UP, committed: 10 });
     expect(lagOf({ ...CAUGHT_UP, committed: 10, received: 600, now: 1_007 })).to.equal(7);
     expect(lagOf({ ...CAUGHT_UP, committed: 1_005, received: 700, replayed: 600, now: 1_010 })).to.equal(5);
   });
 
-  it('does not believe a standby without a connection to its primary, which may have gone on', () => {
+  it('is unknown without a connection to the primary, which may have continued', () => {
     const lagOf = createLag();
     expect(lagOf({ ...CAUGHT_UP, receiving: false, committed: 400 })).to.equal(600);
     lagOf({ ...CAUGHT_UP, now: 1_100 });
     expect(lagOf({ ...CAUGHT_UP, receiving: false, now: 1_130 })).to.equal(30);
   });
 
-  it('does not believe a standby that replays what is old as fast as it comes', () => {
+  it('is unknown on a standby that replays old data as it arrives', () => {
     const lagOf = createLag();
     lagOf({ ...CAUGHT_UP, receiving: false, committed: 100 });
     expect(lagOf({ ...CAUGHT_UP, committed: 200, now: 1_001 })).to.equal(801);
@@ -33,13 +33,13 @@ describe('createLag', () => {
     expect(lagOf({ ...CAUGHT_UP, committed: 1_002, now: 1_003 })).to.equal(0);
   });
 
-  it('goes by what the primary has sent, where the account may see it', () => {
+  it("uses the primary's sent position if the account may read it", () => {
     const lagOf = createLag();
     expect(lagOf({ ...CAUGHT_UP, sent: 800, committed: 990 })).to.equal(10);
     expect(lagOf({ ...CAUGHT_UP, sent: 500 })).to.equal(0);
   });
 
-  it('is never negative: the clocks of two machines differ', () => {
+  it('is never negative, because clocks differ', () => {
     expect(createLag()({ ...CAUGHT_UP, receiving: false, committed: 2_000 })).to.equal(0);
   });
 });
@@ -49,7 +49,7 @@ describe('createServerRole', () => {
   const primary = { standby: false, replay: null };
   const standby = { standby: true, replay: CAUGHT_UP };
 
-  it('tells of a promotion when everything is done that it takes, and of a demotion at once', async () => {
+  it('reports a promotion when its work is done, and a demotion at once', async () => {
     const role = createServerRole({ logger: silent, standby: true });
     const told: boolean[] = [];
     role.subscribe((isStandby) => told.push(isStandby));
@@ -69,7 +69,7 @@ describe('createServerRole', () => {
     expect(told).to.deep.equal([false, true]);
   });
 
-  it('tries again what a promotion takes, and gives it up for a server that is a standby again', async () => {
+  it('retries the work of a promotion, and drops it after a demotion', async () => {
     const role = createServerRole({ logger: silent, standby: true });
     let tries = 0;
     role.onPromotion(() => {

@@ -60,7 +60,7 @@ describe('the schema of the service’s own tables', function () {
   const objectsOf = async (schema: string): Promise<string[]> =>
     (await pool.query<{ line: string }>(OBJECTS, [schema])).rows.map(({ line }) => line);
 
-  it('keeps everything out of the managed one: adopting a database adds not one object to it', async function () {
+  it('keeps the managed schema free: adoption adds no object to it', async function () {
     const { majorVersion } = await testServer();
     if (majorVersion < 15) this.skip();
     await pool.query(HARD_SCHEMA);
@@ -79,7 +79,7 @@ describe('the schema of the service’s own tables', function () {
     expect((await dump()) === before.dump, 'pg_dump says something else').to.equal(true);
   });
 
-  it('is what our SQL names, whatever is searched and whatever has the same names', async () => {
+  it('is used by our SQL, whatever search_path and other names are', async () => {
     await pool.query(`
       CREATE TABLE service_events (position bigint, hash text); CREATE TABLE service_users (id int PRIMARY KEY);
       CREATE FUNCTION service_refuse_change() RETURNS int LANGUAGE sql AS 'SELECT 1';
@@ -106,7 +106,7 @@ describe('the schema of the service’s own tables', function () {
     await expectConsistent(service.databaseUrl);
   });
 
-  it('is apart for two services on two schemas of one database', async () => {
+  it('separates two services on two schemas of one database', async () => {
     const one = await start();
     const two = await start({ DB_SCHEMA: 'shop' });
     await one.api.ok('POST', '/collections', { collection: 'a', schema: {} });
@@ -127,7 +127,7 @@ describe('the schema of the service’s own tables', function () {
     );
   });
 
-  it('is told when the managed schema is renamed, as docs/upgrading.md says', async () => {
+  it('is updated after a rename of the managed schema, as docs/upgrading.md says', async () => {
     const before = await start({ DB_SCHEMA: 'shop' });
     await before.api.ok('POST', '/collections', { collection: 'a', schema: {} });
     await Promise.all(stops.splice(0).map((stop) => stop()));
@@ -143,7 +143,7 @@ describe('the schema of the service’s own tables', function () {
     expect(await objectsOf('store')).to.satisfy((lines: string[]) => lines.some((line) => line.endsWith(' b')));
   });
 
-  it('is refused where it holds something else, before anything is made in it', async () => {
+  it('is rejected with other content before anything is created', async () => {
     for (const [sql, name] of [
       ['CREATE TABLE service.orders (id int)', 'orders'],
       ['CREATE TABLE service.service_users (id int)', 'service_users'],
@@ -162,7 +162,7 @@ describe('the schema of the service’s own tables', function () {
     expect(await refused({})).to.match(/holds "orders"/);
   });
 
-  it('needs no right on the database where it is there and empty; otherwise the start says what to run', async () => {
+  it('needs no database privilege if it exists, otherwise the start prints what to run', async () => {
     const role = `dps_test_narrow_${Date.now()}`;
     const url = new URL(database.connectionString);
     [url.username, url.password] = [role, 'narrow'];
@@ -193,7 +193,7 @@ describe('the schema of the service’s own tables', function () {
     }
   });
 
-  it('leaves names that only begin like its own to everybody', async () => {
+  it('leaves similar names to others', async () => {
     await pool.query('CREATE TABLE service_pages (id int PRIMARY KEY)');
     const { service, api } = await start();
     await api.ok('POST', '/collections', {
@@ -233,7 +233,7 @@ describe('the schema of the service’s own tables', function () {
     await expectConsistent(service.databaseUrl);
   });
 
-  it('is where a relation to the users points: in the catalog, answers, drift, adoption and the script', async () => {
+  it('is named by relations to users in catalog, responses, drift, adoption and script', async () => {
     const { service, api } = await start();
     const body = { collection: 'a', field: 'author', related_collection: 'service_users' };
     const relation = { many_collection: 'a', many_field: 'author', one_collection: 'service_users' };

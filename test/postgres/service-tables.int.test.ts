@@ -28,20 +28,20 @@ describe("the service's own tables", () => {
     'TRUNCATE service.service_events',
     `INSERT INTO service.service_events SELECT * FROM service.service_events ON CONFLICT (position) DO UPDATE SET command = 'other'`,
   ]) {
-    it(`refuse, to the owner too: ${change}`, async () => {
+    it(`reject, even for the owner: ${change}`, async () => {
       const error = await instance.pool.query(change).catch((thrown: unknown) => thrown);
       expect(sqlState(error)).to.equal(SQLSTATE.insufficient_privilege);
       expect((error as Error).message).to.match(/^service_events is append-only: (UPDATE|DELETE|TRUNCATE) is refused$/);
     });
   }
 
-  it('refuse it in a session that replays replication', async () => {
+  it('reject it in a session that replays replication', async () => {
     const replayed = ['SET session_replication_role = replica', 'DELETE FROM service.service_events'];
     const error = await asSuperuser(database.connectionString, ...replayed).catch((thrown: unknown) => thrown);
     expect((error as Error).message).to.match(/^service_events is append-only: DELETE is refused$/);
   });
 
-  it('are those that the domain knows as the service’s own', async () => {
+  it("match the domain's list of own tables", async () => {
     const { rows } = await instance.pool.query<{ tablename: string }>(
       `SELECT tablename FROM pg_tables WHERE schemaname = 'service' ORDER BY 1`,
     );
@@ -54,7 +54,7 @@ describe("the service's own tables", () => {
     );
   });
 
-  it('move the epoch of accounts with every change of one', async () => {
+  it('advance the accounts epoch with every account change', async () => {
     const epoch = async (): Promise<number> => {
       const { rows } = await instance.pool.query<{ epoch: number }>('SELECT epoch FROM service.service_auth_epoch');
       return rows[0]?.epoch ?? 0;
@@ -76,7 +76,7 @@ describe("the service's own tables", () => {
     expect((await instance.pool.query('SELECT FROM service.service_tokens')).rowCount).to.equal(0);
   });
 
-  it('hold one user per e-mail address, whatever its case', async () => {
+  it('allow one user per e-mail address, whatever its case', async () => {
     const insert = (email: string) =>
       instance.pool.query(
         `INSERT INTO service.service_users (id, email, name, role) VALUES (gen_random_uuid(), $1, 'A', 'reader')`,
@@ -87,7 +87,7 @@ describe("the service's own tables", () => {
     expect(sqlState(error)).to.equal(SQLSTATE.unique_violation);
   });
 
-  it('show the documents to people in views', async () => {
+  it('provide views of the documents', async () => {
     const collections = await instance.pool.query('SELECT * FROM service.service_v_collections');
     expect(collections.rows[0]).to.deep.include({ collection: 'notes', schema: { name: 'notes', comment: null } });
     expect((collections.rows[0] as { meta: object }).meta).to.include({ collection: 'notes', accountability: 'all' });

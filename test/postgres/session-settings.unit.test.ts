@@ -27,8 +27,8 @@ const set = (options: Parameters<typeof transactionSettings>[0]): [name: string,
     ([, name = '', value = '']) => [name, value],
   );
 
-describe('the settings of a session', () => {
-  it('begin with it on the server itself, and notice a client that is gone', () => {
+describe('session settings', () => {
+  it('are sent at the start of a direct session, and detect a dead client', () => {
     expect(started({ schema: 'public', applicationName: 'dps' })).to.deep.equal({
       search_path: 'public,pg_temp',
       client_min_messages: 'warning',
@@ -40,7 +40,7 @@ describe('the settings of a session', () => {
     });
   });
 
-  it('limit the wait for locks where that is said', () => {
+  it('limit lock waits if configured', () => {
     expect(started({ schema: 'public', applicationName: 'dps', lockTimeout: 1500 })).to.include({
       lock_timeout: '1500',
     });
@@ -49,7 +49,7 @@ describe('the settings of a session', () => {
     expect(told.filter(([name]) => name === 'lock_timeout')).to.deep.equal([['lock_timeout', "'1500'"]]);
   });
 
-  it('look into the managed schema first, whatever it is called', () => {
+  it('put the managed schema first in search_path, whatever its name', () => {
     const schema = 'a "b" \\c';
     expect(started({ schema, applicationName: 'dps' })['search_path']).to.equal('"a ""b"" \\c",public,pg_temp');
     expect(startupOptions({ schema: 'a b', applicationName: 'dps' })).to.contain(
@@ -61,7 +61,7 @@ describe('the settings of a session', () => {
     ]);
   });
 
-  it('begin with each transaction behind a pooler: the role first, then ours, then what others may have left', () => {
+  it('are sent with each transaction behind a pooler, role first', () => {
     expect(set({ schema: 'public', applicationName: "o'neil" })).to.deep.equal([
       ['role', 'NULL'],
       ['session_replication_role', 'NULL'],
@@ -82,7 +82,7 @@ describe('the settings of a session', () => {
     ]);
   });
 
-  it('give back what not everybody may set only where somebody has', () => {
+  it('reset privileged settings only if someone set them', () => {
     const text = transactionSettings({ schema: 'public', applicationName: 'dps' });
     expect(text).to.match(
       /^SELECT CASE WHEN pg_catalog\.current_setting\('role'\) OPERATOR\(pg_catalog\.<>\) 'none' THEN /,

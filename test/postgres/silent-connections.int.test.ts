@@ -10,7 +10,7 @@ import { startProxy } from '../support/proxy.js';
 /** Milliseconds: longer than a connection may be silent, with what finding out takes. */
 const STALL = 7_000;
 
-describe('a COPY whose other end is ours, and slow', function () {
+describe('a slow COPY', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let pool: ReturnType<typeof createPool>;
@@ -35,7 +35,7 @@ describe('a COPY whose other end is ours, and slow', function () {
     await database.drop();
   });
 
-  it('goes on when its rows were not read for a while', async () => {
+  it('continues if its rows are not read for a while', async () => {
     let [lines, stalled] = [0, false];
     const slow = new Writable({
       async write(chunk: Buffer, _encoding, done) {
@@ -50,7 +50,7 @@ describe('a COPY whose other end is ours, and slow', function () {
     expect(warnings).to.deep.equal([]);
   });
 
-  it('goes on when it got no rows for a while', async () => {
+  it('continues if it gets no rows for a while', async () => {
     async function* rows(): AsyncGenerator<string> {
       yield '1\n';
       await sleep(STALL);
@@ -64,10 +64,10 @@ describe('a COPY whose other end is ours, and slow', function () {
   });
 });
 
-describe('a query whose answer stays away', function () {
+describe('a query without a response', function () {
   this.timeout(60_000);
 
-  it('fails within seconds, and the pool goes on with another connection', async () => {
+  it('fails within seconds, and the pool uses another connection', async () => {
     const database = await createDatabase();
     const proxy = await startProxy(database.connectionString);
     const warnings: string[] = [];
@@ -95,7 +95,7 @@ describe('a query whose answer stays away', function () {
   });
 });
 
-describe('a connection that is idle while another one falls silent', function () {
+describe('an idle connection while another one is silent', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let proxy: Awaited<ReturnType<typeof startProxy>>;
@@ -136,13 +136,13 @@ describe('a connection that is idle while another one falls silent', function ()
     return pids;
   }
 
-  it('is asked, and stays where it answers', async () => {
+  it('is probed, and stays if it responds', async () => {
     const pids = await oneSilent((_, isIt) => isIt);
     expect(warnings).to.have.length(1);
     expect(pids).to.include(await pid());
   });
 
-  it('is given up with it where it does not answer either', async () => {
+  it('is closed with it if it does not respond', async () => {
     const pids = await oneSilent(() => true);
     expect(warnings.toSorted()).to.deep.equal([
       'a connection to the database has gone silent and is given up',

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type pg from 'pg';
 import { watchReplication } from '../../src/postgres/synchronous.js';
 
-it('a COMMIT is in doubt where PostgreSQL gave up waiting for its standby, and by no other notice', () => {
+it('a COMMIT is uncertain only if PostgreSQL stopped waiting for its standby', () => {
   const client = new EventEmitter();
   const watch = watchReplication(client as unknown as pg.Client);
   client.emit('notice', { routine: 'ExecuteTruncateGuts' });

@@ -18,7 +18,7 @@ const LONGER = 1_000;
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-describe('limits of time on the database', function () {
+describe('database time limits', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let instance: Instance;
@@ -66,20 +66,20 @@ describe('limits of time on the database', function () {
     return `SELECT pg_advisory_xact_lock(${advisoryKey({ database: name, schema: 'public' }, 'log')})`;
   };
 
-  it('end no change, which has its own', async () => {
+  it('do not affect changes, which have their own', async () => {
     await behind(await logLock(), async () => {
       done(await instance.pipeline.execute('create-collection', table('b'), { cause: CAUSE }));
     });
   });
 
-  it('end no rebuild of the metadata', async () => {
+  it('do not affect metadata rebuilds', async () => {
     const { database: name } = await readDatabase(instance.pool);
     const options = { connection: place(), database: name, lockTimeout: 10_000, logger: silent };
     const { position } = await behind(await logLock(), () => rebuildMetadataRows(options));
     expect(position).to.equal((await instance.store.load(), instance.store.point().head.position));
   });
 
-  it('end no verification, while it waits nor while the log is folded', async () => {
+  it('do not affect verification, neither waiting nor folding', async () => {
     const { database: name } = await readDatabase(instance.pool);
     const { pool, pipeline, store } = instance;
     const slow = {
@@ -103,7 +103,7 @@ describe('limits of time on the database', function () {
     expect(ok).to.equal(true);
   });
 
-  it('end no backup, while it waits nor while it is written', async () => {
+  it('do not affect backups, neither waiting nor writing', async () => {
     const client = createClient(place());
     await client.connect();
     const moment = { schema: 'public', head: { position: 1, hash: '' }, tables: ['a'], lockTimeout: 10_000 };
@@ -121,7 +121,7 @@ describe('limits of time on the database', function () {
     }
   });
 
-  it('end no migration, while it waits for another', async () => {
+  it('do not affect a migration that waits for another', async () => {
     const empty = await createDatabase('empty');
     await limited(empty.connectionString);
     const pool = createPool({ ...place(), connectionString: empty.connectionString, max: 3, logger: silent });
@@ -142,7 +142,7 @@ describe('limits of time on the database', function () {
     }
   });
 
-  it('end no replay', async () => {
+  it('do not affect a replay', async () => {
     const empty = await createDatabase('empty');
     await limited(empty.connectionString);
     const target = await openTarget({ ...place(), connectionString: empty.connectionString, logger: silent });

@@ -7,7 +7,7 @@ import { TRANSACTION_ID, type Transaction, commitSurely } from '../../src/postgr
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
-describe('a COMMIT that was not answered', function () {
+describe('a COMMIT without a response', function () {
   this.timeout(20_000);
   let database: TestDatabase;
   /** Its connection is gone; it is the one that would have had the answer. */
@@ -59,33 +59,33 @@ describe('a COMMIT that was not answered', function () {
   const NOTHING_WRITTEN =
     'UNAVAILABLE: The connection to the database was lost before the change was committed; nothing was written.';
 
-  it('is one where the server says that it was done', async () => {
+  it('counts as done if the server confirms it', async () => {
     const known = await begin(WRITE);
     await session.query('COMMIT');
     expect(await outcome(known)).to.equal('committed');
   });
 
-  it('is none where the transaction was rolled back', async () => {
+  it('counts as not done if the transaction was rolled back', async () => {
     const known = await begin(WRITE);
     await session.query('ROLLBACK');
     expect(await outcome(known)).to.equal(NOTHING_WRITTEN);
   });
 
-  it('is none where the transaction still waits for it: that is ended, so that it will never be one', async () => {
+  it('counts as not done if the transaction still waits, which is then ended', async () => {
     const known = await begin(WRITE);
     expect(await outcome(known)).to.equal(NOTHING_WRITTEN);
     await until('its session is ended', () => isEnded);
     expect(await asked('SELECT n FROM written')).to.deep.equal([]);
   });
 
-  it('is nothing to ask about where nothing was written', async () => {
+  it('needs no check if nothing was written', async () => {
     const known = await begin('SELECT 1');
     expect(known.transaction).to.equal(null);
     expect(await outcome(known)).to.equal('committed');
     expect(isEnded).to.equal(false);
   });
 
-  it('is unknown to a server of another timeline, whose numbers are of other transactions', async () => {
+  it('is unknown on a server of another timeline', async () => {
     const known = await begin(WRITE);
     const told = await outcome({ ...known, timeline: (known.timeline ?? 0) + 1 });
     expect(told).to.include('whether it was is unknown');

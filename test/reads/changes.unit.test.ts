@@ -75,7 +75,7 @@ const documents = new Map<string, Document>(
 const NOTHING = { documents, kept: [], ahead: [] };
 
 describe('a change request in a list', () => {
-  it('is what was asked for, by whom, and what became of it', () => {
+  it('shows its content, author and result', () => {
     const { id, operation, online, collections, author, reason, opened_at, opened_position, changed_at } = REQUEST;
     const same = { id, operation, online, collections, author, reason, opened_at, opened_position, changed_at };
     const absent = { title: null, plan: null, scheduled_at: null, reverts: null, result: null, error: null };
@@ -101,8 +101,8 @@ describe('a change request in a list', () => {
   });
 });
 
-describe('a change request, looked at', () => {
-  it('shows what is asked for, and nothing that is not there', () => {
+describe('a single change request', () => {
+  it('shows its content without missing members', () => {
     expect(showChange({ ...REQUEST, state: 'queued', preparation: null }, { ...NOTHING, ahead: ['x'] })).to.deep.equal({
       ...summaryOf({ ...REQUEST, state: 'queued' }),
       document: { hash: 'asked', content: { fields: [] } },
@@ -153,7 +153,7 @@ describe('a change request, looked at', () => {
     kept(2, { started_at: null, progress: null }),
   ];
 
-  it('shows its steps as far as they are: done, running, and waiting', () => {
+  it('shows its steps as done, running and waiting', () => {
     const sizes = { rows: 1_000, bytes: 8_192 };
     expect(showChange(REQUEST, { ...NOTHING, kept: working }).steps).to.deep.equal([
       { ...STEPS[0], ...sizes, state: 'done', done: 1, phase: null, started_at: AT, milliseconds: 700 },
@@ -162,7 +162,7 @@ describe('a change request, looked at', () => {
     ]);
   });
 
-  it('shows its steps by what its events say when they are cleaned up', () => {
+  it('shows its steps from its events after cleanup', () => {
     const unknown = { rows: null, bytes: null, phase: null, started_at: null };
     const [first, second] = STEPS;
     const steps = [{ ...first, milliseconds: 700 }, second] as NonNullable<ChangeRequest['preparation']>['steps'];
@@ -173,7 +173,7 @@ describe('a change request, looked at', () => {
     ]);
   });
 
-  it('shows nothing as running once it has ended, and that what is left is cleaned up', () => {
+  it('shows nothing as running after its end, and a pending cleanup', () => {
     const withdrawn = showChange({ ...REQUEST, state: 'withdrawn' }, { ...NOTHING, kept: working });
     expect(withdrawn.steps.map(({ state, done }) => [state, done])).to.deep.equal([
       ['done', 1],
@@ -186,7 +186,7 @@ describe('a change request, looked at', () => {
     expect(showChange(REQUEST, { ...NOTHING, kept: working }).cleaning).to.equal(false);
   });
 
-  it('shows whose transactions it waits for, also where it has no steps', () => {
+  it('shows blocking transactions, even without steps', () => {
     const shown = { pid: 41, application_name: 'shop', age_seconds: 12, collection: 'orders' };
     const waitingFor = (state: ChangeState, about: object) =>
       showChange({ ...REQUEST, state, preparation: null }, { ...NOTHING, ...about }).waiting_for;
@@ -203,7 +203,7 @@ describe('a change request, looked at', () => {
       expect(waitingFor(state, { waiting: progress }), state).to.deep.equal([]);
   });
 
-  it('shows what people have said of it, and which approvals count', () => {
+  it('shows comments, and which approvals count', () => {
     const policy = { ...DEFAULT_POLICY, approvals: 2, author_may_approve: false };
     const judging = { policy, admins: new Set(['a', 'b']) };
     const open = { ...REQUEST, state: 'open' as const, proposal: PROPOSAL };

@@ -44,13 +44,13 @@ describe('head checks', () => {
     return { world, server, examine };
   }
 
-  it('take a shorter log of a primary for one that lost its tail', async () => {
+  it('treat a shorter log on a primary as truncated', async () => {
     const { world, examine } = given({ standby: false, lag: 0 });
     expect(await examine(40)).to.equal('answered');
     expect(world).to.deep.equal({ examined: 1, reloaded: 1 });
   });
 
-  it('show nothing older on a standby that is behind what was shown, and go on when it has come there', async () => {
+  it('serve nothing older on a lagging standby, and resume when it has caught up', async () => {
     const { world, examine } = given({ standby: true, lag: 30 }, 20);
     expect(await examine(40)).to.match(/behind what this process has shown: position 42, and its log ends at 40/);
     await sleep(40);
@@ -60,7 +60,7 @@ describe('head checks', () => {
     expect(world).to.deep.equal({ examined: 1, reloaded: 0 });
   });
 
-  it('take it for another log when the standby has had everything for a while', async () => {
+  it('treat it as another log if the standby has long received everything', async () => {
     const { world, server, examine } = given({ standby: true, lag: 0 }, 60);
     expect(await examine(40)).to.match(/behind/);
     await sleep(30);

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Polling, startPolling } from '../../src/reads/polling.js';
 
-describe('asking for the end of the log', () => {
+describe('polling the end of the log', () => {
   let asked: number[];
   let errors: string[];
   let polling: Polling;
@@ -37,19 +37,19 @@ describe('asking for the end of the log', () => {
     }
   }
 
-  it('is done soon, and less and less often while there are no news', async () => {
+  it('starts soon, and slows down without news', async () => {
     await pass(4_000);
     expect(asked).to.deep.equal([25, 50, 100, 200, 400, 800, 1_600, 2_600, 3_600]);
   });
 
-  it('is done soon again after news', async () => {
+  it('speeds up after news', async () => {
     await pass(900);
     answer = 6;
     await pass(1_000);
     expect(asked).to.deep.equal([25, 50, 100, 200, 400, 800, 1_600, 1_625, 1_675, 1_775]);
   });
 
-  it('goes on after a failure, which is told, when the longest pause is over', async () => {
+  it('continues after a reported failure at the longest interval', async () => {
     await pass(50);
     answer = new Error('away');
     await pass(50);
@@ -59,7 +59,7 @@ describe('asking for the end of the log', () => {
     expect(errors).to.deep.equal(['Error: away']);
   });
 
-  it('tells nothing any more when it was stopped, and asks no more', async () => {
+  it('stops reporting and querying when stopped', async () => {
     answer = new Error('away');
     now = 25;
     mock.timers.tick(25);
@@ -68,7 +68,7 @@ describe('asking for the end of the log', () => {
     expect([asked, errors]).to.deep.equal([[25], []]);
   });
 
-  it('asks nobody while nothing needs it, and less and less often whether something does', async () => {
+  it('checks for need with growing intervals', async () => {
     needed = false;
     await pass(900);
     expect(asked).to.deep.equal([]);

@@ -12,8 +12,8 @@ const said = (answer: Promise<Fresh>): Promise<string> =>
     (error: unknown) => (error as ProblemError).problem.message,
   );
 
-describe('who waits for a position', () => {
-  it('finds a place, however many wait whose token nobody knows yet', async () => {
+describe('waiting for a position', () => {
+  it('has places for any number of callers with unknown tokens', async () => {
     let head = 5;
     const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 2_000 });
@@ -35,7 +35,7 @@ describe('who waits for a position', () => {
     expect(new Set(await Promise.all(others))).to.deep.equal(new Set(['at 8']));
   });
 
-  it('shares the looks with all who wait, which come soon for as long as anybody does', async () => {
+  it('shares frequent checks among all waiting callers', async () => {
     let asked = 0;
     // There at the tenth look after all have asked for themselves.
     const check = (): Promise<Fresh> => {
@@ -52,7 +52,7 @@ describe('who waits for a position', () => {
     expect(asked, 'nobody waits').to.equal(30);
   });
 
-  it('gives its place up when the client has hung up', async () => {
+  it('ends when the client disconnects', async () => {
     const check = (): Promise<Fresh> => Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 60_000 });
     let gone = false;
@@ -68,7 +68,7 @@ describe('who waits for a position', () => {
     expect(await next).not.to.match(/^Too many wait/);
   });
 
-  it('finds none where ten thousand wait, known or not', async () => {
+  it('is rejected when ten thousand already wait', async () => {
     let head = 5;
     const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20_000 });
@@ -79,7 +79,7 @@ describe('who waits for a position', () => {
     expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['at 6']));
   });
 
-  it('is told what the check says when it fails', async () => {
+  it('reports a failing check', async () => {
     let fails = false;
     const away = new ProblemError({ code: 'UNAVAILABLE', message: 'away' });
     const fresh: Fresh = { head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 };
@@ -92,7 +92,7 @@ describe('who waits for a position', () => {
     expect(await waiting).to.equal('away');
   });
 
-  it('is told where the log ends only if known', async () => {
+  it('reports the end of the log only if known', async () => {
     const check = (): Promise<Fresh> => Promise.resolve({ head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20 });
     const problemOf = (isKnown: boolean) =>

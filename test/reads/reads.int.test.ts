@@ -42,7 +42,7 @@ describe('reading at the head', () => {
   const backends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                      WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%service_auth_epoch%'`;
 
-  it('answers the newest commit of any process, on every process', async () => {
+  it('returns the newest commit of any process on every process', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { position } = await create(`seen ${round}`);
       const { head } = await freshness.check();
@@ -66,7 +66,7 @@ describe('reading at the head', () => {
     return { store, asked };
   };
 
-  it('waits for a commit that the database shows before it has answered, instead of reading it from the log', async () => {
+  it('waits for a visible commit of its own process instead of reading it', async () => {
     const { store, asked } = await countingStore();
     await create('committed');
     const point = writer.store.point();
@@ -77,7 +77,7 @@ describe('reading at the head', () => {
     expect(asked.times).to.equal(0);
   });
 
-  it('reads the log when the commit is of another process, failed, or is not answered soon', async () => {
+  it('reads the log if the commit is foreign, failed, or late', async () => {
     const { store } = await countingStore();
     await create('expected');
     const point = writer.store.point();
@@ -88,7 +88,7 @@ describe('reading at the head', () => {
     expect((await store.atHead(position)).position).to.equal(position);
   });
 
-  it('shares one catch-up among all waiting readers', async () => {
+  it('shares one catch-up among concurrent readers', async () => {
     const { store, asked } = await countingStore();
     const { position } = await create('shared');
     const states = await Promise.all(Array.from({ length: 50 }, () => store.atHead(position)));
@@ -96,7 +96,7 @@ describe('reading at the head', () => {
     expect(asked.times).to.be.at.most(2);
   });
 
-  it('folds the same documents from the log as the process that wrote them has', async () => {
+  it('folds documents equal to those of the writing process', async () => {
     const options = { zeta: 1, a: { y: [1, { d: 1, c: 2 }], x: null }, '10': 1, '9': 2, ü: 'é' };
     await create('ordered', [
       field('f', 'string', { default_value: 'it\'s "x"' }, { options, display_options: options }),
@@ -115,7 +115,7 @@ describe('reading at the head', () => {
     );
   });
 
-  it('tells subscribers of every new state, in order', async () => {
+  it('notifies subscribers of every state in order', async () => {
     const positions: number[] = [];
     const end = writer.store.subscribe(({ head }) => positions.push(head.position));
     const first = await create('told 1');
@@ -125,7 +125,7 @@ describe('reading at the head', () => {
     expect(positions).to.deep.equal([first.position, second.position]);
   });
 
-  it('ignores a state that is older than the one at hand', async () => {
+  it('ignores outdated states', async () => {
     const old = writer.store.point();
     await create('newer');
     const { position } = writer.store.current();
@@ -133,7 +133,7 @@ describe('reading at the head', () => {
     expect(writer.store.current().position).to.equal(position);
   });
 
-  it('folds again when the log is not the one it was folded from', async () => {
+  it('folds again when the log was replaced', async () => {
     const store = createStore({ pool: reader.pool, logger: silent });
     await store.load();
     const { state, head } = store.point();
@@ -142,7 +142,7 @@ describe('reading at the head', () => {
     expect((await store.atHead(position)).collections.has('after the restore')).to.equal(true);
   });
 
-  it('asks on a new connection when the old one was ended', async () => {
+  it('reconnects after its connection was ended', async () => {
     const before = await freshness.check();
     for (let round = 0; round < 5; round += 1) {
       await writer.pool.query(backends);
@@ -150,14 +150,14 @@ describe('reading at the head', () => {
     }
   });
 
-  it('moves the epoch of accounts', async () => {
+  it('advances the accounts epoch', async () => {
     const { authEpoch } = await freshness.check();
     await writer.pool.query(`DELETE FROM service.service_sessions`);
     // By no fixed step: a server that takes the place of another may have counted on from an older one.
     expect((await freshness.check()).authEpoch).to.be.greaterThan(authEpoch);
   });
 
-  it('reads the head from an index, however long the log is', async () => {
+  it('reads the head from an index', async () => {
     const client = await writer.pool.connect();
     try {
       await client.query('BEGIN; SET LOCAL enable_seqscan = off');
@@ -171,8 +171,8 @@ describe('reading at the head', () => {
     }
   });
 
-  describe('while the database is away', () => {
-    it('tells in the log, once, what the database said: a right or a table that is missing isn’t told over HTTP', async () => {
+  describe('without the database', () => {
+    it("logs the database's error once, and hides missing privileges and tables from HTTP", async () => {
       const warned: unknown[] = [];
       const through = createFreshness({
         connectionString: database.connectionString,
@@ -199,7 +199,7 @@ describe('reading at the head', () => {
       }
     });
 
-    it('refuses with UNAVAILABLE, and comes back by itself', async () => {
+    it('rejects with UNAVAILABLE, and recovers', async () => {
       const proxy = await startProxy(database.connectionString);
       const through = createFreshness({
         connectionString: proxy.connectionString,
@@ -221,7 +221,7 @@ describe('reading at the head', () => {
       await proxy.close();
     });
 
-    it('does not wait for ever on a half-open connection', async () => {
+    it('does not wait forever on a half-open connection', async () => {
       const proxy = await startProxy(database.connectionString);
       const through = createFreshness({
         connectionString: proxy.connectionString,
@@ -237,7 +237,7 @@ describe('reading at the head', () => {
       await proxy.close();
     });
 
-    it('refuses after it was closed, and leaves no connection', async () => {
+    it('rejects after close, and leaves no connection', async () => {
       const pool = createPool({
         connectionString: database.connectionString,
         schema: 'public',

@@ -11,7 +11,7 @@ function workFor(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end;);
 }
 
-describe('rendered answers', () => {
+describe('rendered responses', () => {
   it('are rendered once per subject and key', async () => {
     const cache = createRenderedCache();
     const [one, other] = [{}, {}];
@@ -23,7 +23,7 @@ describe('rendered answers', () => {
     expect((await cache.get(other, 'list', render)).body.toString()).to.equal('body 3');
   });
 
-  it('are rendered once for concurrent requests, in time slices', async () => {
+  it('are rendered once for concurrent requests in time slices', async () => {
     const cache = createRenderedCache();
     const subject = {};
     let count = 0;
@@ -47,7 +47,7 @@ describe('rendered answers', () => {
     expect(cache.size(), 'there is room for both').to.have.property('answers', 2);
   });
 
-  it('are rendered no further once nobody waits for them, and again for whoever comes then', async () => {
+  it('stop when nobody waits, and start again for the next caller', async () => {
     const cache = createRenderedCache();
     const subject = {};
     const gone = new Set<string>();
@@ -83,7 +83,7 @@ describe('rendered answers', () => {
     expect([begun, released]).to.deep.equal([2, 2]);
   });
 
-  it('that fail are rendered again, and every waiting caller is told', async () => {
+  it('are rendered again after a failure that all waiting callers receive', async () => {
     const cache = createRenderedCache();
     const subject = {};
     const failing = () => bytes(thatFails());
@@ -92,7 +92,7 @@ describe('rendered answers', () => {
     expect((await cache.get(subject, 'k', () => bytes(['fine']))).body.toString()).to.equal('fine');
   });
 
-  it('have a strong tag that only the body makes', async () => {
+  it('have a strong tag from their body', async () => {
     const cache = createRenderedCache();
     const tag = async (...texts: string[]): Promise<string> => (await cache.get({}, 'k', () => bytes(texts))).etag;
     expect(await tag('üa')).to.equal(await tag('ü', 'a'));
@@ -102,7 +102,7 @@ describe('rendered answers', () => {
     }
   });
 
-  it('that were used longest ago go when they grow too large', async () => {
+  it('are evicted, least recently used first', async () => {
     const cache = createRenderedCache({ maxBytes: 10 });
     const subject = {};
     const rendered: string[] = [];
@@ -126,7 +126,7 @@ describe('rendered answers', () => {
   });
 });
 
-describe('rendered answers in a coding', () => {
+describe('encoded responses', () => {
   const codings: string[] = [];
   const encode = (body: Buffer, coding: string): Promise<Buffer> => {
     codings.push(coding);
@@ -134,7 +134,7 @@ describe('rendered answers in a coding', () => {
   };
   beforeEach(() => void codings.splice(0));
 
-  it('are made once for each, for all who ask meanwhile, and counted with what they are of', async () => {
+  it('are encoded once for concurrent callers, and counted with their source', async () => {
     const cache = createRenderedCache();
     const answer = await cache.get({}, 'k', () => bytes(['1234']));
     expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 });
@@ -145,14 +145,14 @@ describe('rendered answers in a coding', () => {
     expect(cache.size()).to.deep.equal({ answers: 1, bytes: 4 + 12 + 10 });
   });
 
-  it('that fail are made again', async () => {
+  it('are encoded again after a failure', async () => {
     const answer = await createRenderedCache().get({}, 'k', () => bytes(['1234']));
     const failing = (): Promise<Buffer> => Promise.reject(new Error('no'));
     expect(await answer.encoded('gzip', failing).catch((error: Error) => error.message)).to.equal('no');
     expect(String(await answer.encoded('gzip', encode))).to.equal('gzip of 1234');
   });
 
-  it('make others go, and are not counted once what they are of is gone', async () => {
+  it('evict others, and are not counted after their source is gone', async () => {
     const cache = createRenderedCache({ maxBytes: 20 });
     const subject = {};
     const get = (key: string) => cache.get(subject, key, () => bytes([`${key}234`]));

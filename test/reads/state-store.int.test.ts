@@ -15,7 +15,7 @@ describe('the state at the head', () => {
     await database.drop();
   });
 
-  it('takes nothing that was folded of a log that another one has taken the place of', async () => {
+  it('never comes from a replaced log', async () => {
     const { store, pipeline } = instance;
     const base = store.point();
 

@@ -40,13 +40,13 @@ describe('a schema of 1,200 collections', () => {
   const names = [...state.collections.keys()];
   const made = runToEnd(transition(initialState(), state, names));
 
-  it('is compared with another one in steps', () => {
+  it('is compared with another in steps', () => {
     expect(stepsOf(transition(initialState(), state, names)), 'to all').to.be.at.least(8 * COUNT);
     expect(stepsOf(transition(state, initialState(), names)), 'to none').to.be.at.least(8 * COUNT);
     expect(stepsOf(transition(state, state, names)), 'to the same').to.be.at.least(8 * COUNT);
   });
 
-  it('is put in order in steps', () => {
+  it('is sorted in steps', () => {
     expect(stepsOf(collectionsInOrder(state))).to.be.at.least(COUNT / 500);
     expect(stepsOf(groupsFirst(names, () => null))).to.be.at.least(COUNT);
     expect(stepsOf(neededFirst(names, () => []))).to.be.at.least(COUNT);
@@ -55,7 +55,7 @@ describe('a schema of 1,200 collections', () => {
     expect(ordered).to.deep.equal([...names].sort());
   });
 
-  it('is made of a draft, and of the log, in steps', () => {
+  it('is built from a draft and from the log in steps', () => {
     const draft = new Draft(state);
     for (const name of names) dropCollection(draft, state, name);
     expect(stepsOf(draft.toState())).to.be.at.least(3 * COUNT);
@@ -70,7 +70,7 @@ describe('a schema of 1,200 collections', () => {
     expect(runToEnd(foldPage(startPoint(), events)).state.collections.size).to.equal(COUNT);
   });
 
-  it('gets other names in steps', () => {
+  it('is renamed in steps', () => {
     const collections = new Map(names.map((name) => [name, `other_${name}`]));
     const renames: Renames = { collections, fields: new Map() };
     runToEnd(withRenames(state, NO_RENAMES));
@@ -86,7 +86,7 @@ describe('a schema of 1,200 collections', () => {
     expect(stepsOf(renameEvents(state, ofFields)), 'the events of fields').to.be.at.least(COUNT);
   });
 
-  it('is looked for among what goes and comes with one look at each', () => {
+  it('is matched with one check per collection', () => {
     const other = accepted(initialState(), 'create-collections', {
       body: bodies.map((each) => ({ ...each, collection: `other_${each.collection}` })),
       concurrentIndexes: false,
@@ -95,7 +95,7 @@ describe('a schema of 1,200 collections', () => {
     expect(stepsOf(looksRenamed(state, other, all))).to.be.within(2 * COUNT, 16 * COUNT);
   });
 
-  it('is the same value after work that changes nothing: what is known of it stays known', () => {
+  it('stays the same object after work without changes', () => {
     expect(runToEnd(new Draft(state).toState()).collections).to.equal(state.collections);
     expect(runToEnd(new Draft(state).toState()).indexNames).to.equal(state.indexNames);
   });
@@ -107,14 +107,14 @@ describe('a schema of 1,200 collections', () => {
     expect(runToEnd(findingsOf(plan)).map(({ code }) => code)).to.contain('LOSES_DATA');
   });
 
-  it('is looked for under other names with one look at each table', () => {
+  it('is searched for renames with one check per table', () => {
     const tables = names.map((name) => ({ name: `other_${name}`, columns: [] }) as unknown as CatalogTable);
     expect(stepsOf(renamedTables([...state.collections.values()], tables))).to.equal(2 * COUNT);
   });
 });
 
-describe('what answers requests', () => {
-  it('runs nothing that can pause to its end in one go', () => {
+describe('request handling', () => {
+  it('never runs pausable work to its end in one go', () => {
     for (const folder of ['http/routes', 'pipeline', 'reads']) {
       const files = readdirSync(join('src', folder), { recursive: true, encoding: 'utf8' });
       for (const file of files.filter((each) => each.endsWith('.ts'))) {

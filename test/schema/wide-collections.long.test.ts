@@ -35,7 +35,7 @@ function changed(): { from: State; to: State } {
 }
 
 describe('a collection of 5,000 fields', () => {
-  it('is judged in a step for each field', () => {
+  it('is checked with a step for each field', () => {
     const { from, to } = changed();
     const touched = new Set(['wide']);
     expect(stepsOf(invariantProblems(to, touched)), 'invariants').to.be.at.least(3 * FIELDS);
@@ -49,7 +49,7 @@ describe('documents of a collection of 5,000 fields', () => {
   const state = accepted(initialState(), 'create-collection', wide(alias));
   const node = state.collections.get('wide') as CollectionNode;
 
-  it('are made in a step for each field', () => {
+  it('are built with a step for each field', () => {
     expect(stepsOf(fieldDocumentsOf(state, node))).to.be.at.least(FIELDS);
     const another = accepted(initialState(), 'create-collection', wide(alias));
     expect(stepsOf(snapshotOf(another, '1.0.0')), 'snapshot').to.be.at.least(FIELDS);
@@ -57,7 +57,7 @@ describe('documents of a collection of 5,000 fields', () => {
     expect(stepsOf(snapshotHash(another, '1.0.0')), 'hash').to.be.at.least((2 * FIELDS) / 50);
   });
 
-  it('the document of the collection needs none of its fields', () => {
+  it('do not need the fields for the collection itself', () => {
     const another = accepted(initialState(), 'create-collection', wide(alias));
     const wideNode = another.collections.get('wide') as CollectionNode;
     expect(collectionDocumentOf(another, wideNode).collection).to.equal('wide');
@@ -65,7 +65,7 @@ describe('documents of a collection of 5,000 fields', () => {
     expect(stepsOf(fieldDocumentsOf(another, wideNode))).to.be.at.least(FIELDS);
   });
 
-  it('are the same when two works make them at a time', () => {
+  it('are equal when built concurrently', () => {
     const another = accepted(initialState(), 'create-collection', wide(alias));
     const wideNode = another.collections.get('wide') as CollectionNode;
     const slow = fieldDocumentsOf(another, wideNode);
@@ -74,7 +74,7 @@ describe('documents of a collection of 5,000 fields', () => {
     expect(runToEnd(slow)).to.equal(first);
   });
 
-  it('are written as text in pieces, which are the snapshot together', () => {
+  it('are written in pieces that form the snapshot', () => {
     const texts = [...createSnapshotTexts('1.0.0')(state, () => true)];
     expect(texts.length).to.be.at.least(FIELDS / 50);
     expect(texts.join('')).to.equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
@@ -83,8 +83,8 @@ describe('documents of a collection of 5,000 fields', () => {
   });
 });
 
-describe('a table of more columns than PostgreSQL gives it', () => {
-  it('is refused at the first that is too many, before anything else is looked at', () => {
+describe('a table with more columns than PostgreSQL allows', () => {
+  it('is rejected at the first extra column, before other checks', () => {
     const result = attempt(initialState(), 'create-collection', wide(column, 2_000));
     const [problem, ...others] = result.ok ? [] : result.problems;
     expect(others).to.deep.equal([]);
@@ -93,7 +93,7 @@ describe('a table of more columns than PostgreSQL gives it', () => {
     expect(problem?.message).to.contain('1,600');
   });
 
-  it('is taken with as many, and fields without columns are not counted', () => {
+  it('is accepted at the limit, without counting aliases', () => {
     const full = accepted(initialState(), 'create-collection', wide(column, 1_599));
     expect(full.collections.get('wide')?.fields.size).to.equal(1_600);
     const more = { collection: 'wide', body: { ...column(1_599), field: 'more' }, concurrentIndexes: false };
@@ -103,8 +103,8 @@ describe('a table of more columns than PostgreSQL gives it', () => {
   });
 });
 
-describe('many collections', () => {
-  it('that are removed are looked through a few times, not once for each', () => {
+describe('many removed collections', () => {
+  it('are scanned a few times in total', () => {
     const events = Array.from({ length: 300 }, (_, index): NewEvent[] => {
       const made = attempt(initialState(), 'create-collection', folder(`f_${index}`));
       return made.ok ? made.value : [];
@@ -126,7 +126,7 @@ describe('many collections', () => {
 });
 
 describe('a batch that changes every field of a collection of 5,000', () => {
-  it('is planned in a step for each, and without a state for each', () => {
+  it('is planned with a step for each, without a state for each', () => {
     const { from, to } = changed();
     const events = runToEnd(transition(from, to, ['wide']));
     // The primary key is one more.
@@ -139,7 +139,7 @@ describe('a batch that changes every field of a collection of 5,000', () => {
     expect(after.collections.get('wide')?.fields).to.deep.equal(to.collections.get('wide')?.fields);
   });
 
-  it('is planned between those that change columns as if each had a state of its own', () => {
+  it('is planned between column changes as if each had its own state', () => {
     const start = accepted(initialState(), 'create-collection', wide(column, 2));
     const event = (type: string, field: string, data: object) =>
       ({ ...newEvent('field.deleted', 'wide', field, {}), type, data }) as NewEvent;

@@ -55,8 +55,8 @@ const reasonOf = async (...given: Parameters<typeof held>): Promise<string | und
 
 const PLAIN = [1, 2, 3].map((position) => event(position));
 
-describe('checkpoints held against an export', () => {
-  it('hold where every event up to there is as it was, whatever came later', async () => {
+describe('checkpoints compared with an export', () => {
+  it('match if all events up to them are unchanged', async () => {
     const says = { origin: ORIGIN, time: TIME, ok: true, signed_by: encodeNoteKey(KEY) };
     expect(await held([signed(3), signed(1)], PLAIN)).to.deep.equal([
       { file: '3.checkpoint', position: 3, hash: hashOf(3), ...says },
@@ -64,12 +64,12 @@ describe('checkpoints held against an export', () => {
     ]);
   });
 
-  it('are not verified where no key is given', async () => {
+  it('are not verified without a key', async () => {
     const [found] = await held([signed(2)], PLAIN, { keys: [] });
     expect(found).to.include({ ok: true, signed_by: null });
   });
 
-  it('do not hold where another key signed them, whatever the log says', async () => {
+  it('do not match when signed by another key', async () => {
     const files = [signed(2)];
     const { add, view } = createExportView(files);
     PLAIN.forEach(add);
@@ -78,7 +78,7 @@ describe('checkpoints held against an export', () => {
     expect(found?.reason).to.equal(`it is not signed by a key that was given, but by ${KEY.name}+${KEY.id}`);
   });
 
-  it('do not hold of a log that ends before them, or is broken there', async () => {
+  it('do not match a log that ends before or is broken there', async () => {
     expect(await reasonOf([signed(4)], PLAIN)).to.equal(
       'the log ends at position 3: what came after that is gone, or the log was read before the checkpoint was signed',
     );
@@ -88,7 +88,7 @@ describe('checkpoints held against an export', () => {
     expect(await held([signed(3)], PLAIN, { broken: 4 })).to.have.nested.property('0.ok', true);
   });
 
-  it('do not hold where a hash or the beginning is another one', async () => {
+  it('do not match with another hash or origin', async () => {
     const forged = 'f'.repeat(64);
     expect(await reasonOf([signed(2, { hash: forged })], PLAIN)).to.equal(
       `position 2 has the hash ${hashOf(2)}: the log was rewritten, there or before`,
@@ -101,18 +101,18 @@ describe('checkpoints held against an export', () => {
     );
   });
 
-  describe('of a log that became another one', () => {
+  describe('of a diverged log', () => {
     // Position 3 acknowledges that the log had ended at 5, and ended at 2; and far on before.
     const events = [event(1), event(2), acknowledging(3, { seen: 99, found: 98 }, { seen: 5, found: 2 }), event(4)];
     const next = originOf(hashOf(3));
     const told = '. Event 3 acknowledges that the log became another one: look at it (log.acknowledged)';
 
-    it('hold of the part that stayed, and by the new origin from the event on that says so', async () => {
+    it('match the common part, and the new origin from its event on', async () => {
       const files = [signed(2), signed(3, { origin: next }), signed(4, { origin: next })];
       expect((await held(files, events)).map(({ ok }) => ok)).to.deep.equal([true, true, true]);
     });
 
-    it('do not hold of what is gone, and the event is named', async () => {
+    it('do not match lost positions, and the event is named', async () => {
       const gone = 'e'.repeat(64);
       const another = (position: number) => reasonOf([signed(position, { hash: gone })], events);
       const isAnother = `the log is another one (${next}): it was rewritten from its beginning, or never was the one that was signed (${ORIGIN})`;

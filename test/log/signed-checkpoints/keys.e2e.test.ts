@@ -18,7 +18,7 @@ interface Key {
   kept: string;
 }
 
-describe('the keys of checkpoints', () => {
+describe('checkpoint keys', () => {
   let database: TestDatabase;
   let folder: string;
   let services: TestService[];
@@ -51,7 +51,7 @@ describe('the keys of checkpoints', () => {
     return keys.find(({ key }) => key.includes(`+${id}+`))?.key;
   };
 
-  it('are made in the database where no file holds one, with a warning; a rotated one still verifies what it signed', async () => {
+  it('are created in the database with a warning, and verify after rotation', async () => {
     const { service, send } = await start();
     expect((await send('/history/checkpoint')).status).to.equal(404);
     await create(send, 'one');
@@ -87,7 +87,7 @@ describe('the keys of checkpoints', () => {
     expect(newest.out).to.contain('is not signed by a key that was given, but by data-platform-service+');
   });
 
-  it('are one for all processes, however many ask for the first at once', async () => {
+  it('are shared by all processes that request the first one concurrently', async () => {
     const [one, two] = [await start(), await start()];
     await create(one.send, 'one');
     const notes = await Promise.all([one, two, one, two, one, two].map(({ send }) => send('/history/checkpoint')));
@@ -96,7 +96,7 @@ describe('the keys of checkpoints', () => {
     expect(await keysOf(one.send)).to.have.length(1);
   });
 
-  it('come from a file where there is one, which no log line and no answer shows', async () => {
+  it('come from a file if configured, and never appear in logs and responses', async () => {
     const file = join(folder, 'key.pem');
     const made = await dps(['keys', 'new', file], {});
     expect(made.code, made.err).to.equal(0);
@@ -115,7 +115,7 @@ describe('the keys of checkpoints', () => {
     expect(service.log()).not.to.contain('kept in the database: who can');
   });
 
-  it('are read by auditors and admins, and changed by admins', async () => {
+  it('are readable for auditors and admins, and writable for admins', async () => {
     const { service, send } = await start();
     await create(send, 'one');
     const tokenOf = async (role: string): Promise<string> => {
@@ -140,7 +140,7 @@ describe('the keys of checkpoints', () => {
     expect(await keysOf(clientOf(service))).to.have.length(1);
   });
 
-  describe('in a file that can not be used', () => {
+  describe('in an invalid file', () => {
     const PEM = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     const write = async (content: string, mode = 0o600): Promise<string> => {
       const file = join(folder, 'key.pem');
@@ -198,7 +198,7 @@ describe('the keys of checkpoints', () => {
       });
     }
 
-    it('are fine where a group may read it, where much else stands there, and where openssl has made it', async function () {
+    it('are accepted with group read permission, other text, and from openssl', async function () {
       expect(await refusal(await write(PEM, 0o640))).to.equal('it started');
       expect(await refusal(await write(ofSize(64 * 1024)))).to.equal('it started');
       const file = join(folder, 'openssl.pem');

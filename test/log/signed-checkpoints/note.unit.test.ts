@@ -57,7 +57,7 @@ const reasonOf = (work: () => unknown): string => {
 const verified = (note: string, ...keys: NoteKey[]): NoteKey => verifyNote(parseNote(Buffer.from(note)), keys);
 
 describe('signed notes', () => {
-  it('are those of Go: its example is verified, and made again byte for byte', () => {
+  it("match Go's example, verified and reproduced byte for byte", () => {
     const key = parseNoteKey(GO.key);
     expect(encodeNoteKey(verified(GO_NOTE, key))).to.equal(GO.key);
     const privateKey = keyOfSeed(Buffer.from(GO.seed, 'base64').subarray(1));
@@ -65,7 +65,7 @@ describe('signed notes', () => {
     expect(signNote(GO.text, key, privateKey)).to.equal(GO_NOTE);
   });
 
-  it('take no mangled key: any part of one is none', () => {
+  it('reject parts of a key', () => {
     for (let start = 0; start < GO.key.length; start += 1) {
       for (let end = start + 1; end <= GO.key.length; end += 1) {
         if (end - start === GO.key.length) continue;
@@ -82,7 +82,7 @@ describe('signed notes', () => {
     );
   });
 
-  it('take no key of another kind or length, although its id is right', () => {
+  it('reject keys of another kind or length with a matching id', () => {
     const { publicKey } = newSigner().key;
     const encoded = (kind: number, bytes: Buffer): string =>
       `name+${noteKey('name', bytes).id}+${Buffer.concat([Buffer.of(kind), bytes]).toString('base64')}`;
@@ -94,7 +94,7 @@ describe('signed notes', () => {
       ).to.equal('is not an Ed25519 key');
   });
 
-  it('have a text, as many signatures as a hundred, and are no larger than 64 KiB', () => {
+  it('need a text, at most 100 signatures, and at most 64 KiB', () => {
     const { key, privateKey } = newSigner();
     const signature = signNote('a\n', key, privateKey).split('\n\n')[1] ?? '';
     const read = (text: string) => parseNote(Buffer.from(text));
@@ -106,13 +106,13 @@ describe('signed notes', () => {
     expect(reasonOf(() => read(large(64 * 1024 + 1)))).to.equal('is too large for a signed note');
   });
 
-  it('take no signature that is shorter than the id of its key and a byte', () => {
+  it('reject signatures shorter than a key id and one byte', () => {
     const read = (bytes: number) => parseNote(Buffer.from(`a\n\n— name ${Buffer.alloc(bytes).toString('base64')}\n`));
     expect(read(5).signatures).to.deep.equal([{ name: 'name', id: '00000000', signature: Buffer.alloc(1) }]);
     expect(reasonOf(() => read(4))).to.match(/^has a line among its signatures that is none/);
   });
 
-  it('take keys from lines and from JSON', () => {
+  it('read keys from lines and from JSON', () => {
     const [one, two] = [newSigner().key, newSigner('data-platform-service').key].map(encodeNoteKey);
     expect(parseNoteKeys(`${one}\n${two}\n`).map(encodeNoteKey)).to.deep.equal([one, two]);
     expect(parseNoteKeys(JSON.stringify({ data: [{ key: one }, { key: two }] })).map(encodeNoteKey)).to.deep.equal([
@@ -122,7 +122,7 @@ describe('signed notes', () => {
     expect(reasonOf(() => parseNoteKeys('nothing'))).to.match(/holds no public key/);
   });
 
-  it('hold whatever text there is, and no other text', () => {
+  it('verify any text, and no other text', () => {
     const { key, privateKey } = newSigner();
     const line = fc.string({ unit: character, minLength: 1 }).filter((text) => !/\p{Cc}|\p{Surrogate}/u.test(text));
     fc.assert(
@@ -136,7 +136,7 @@ describe('signed notes', () => {
     );
   });
 
-  it('take no byte that was changed, added or taken away', () => {
+  it('reject any changed, added or removed byte', () => {
     const { key, privateKey } = newSigner();
     const whole = Buffer.from(signNote(checkpointText(SAYS), key, privateKey));
     for (let at = 0; at < whole.length; at += 1) {
@@ -152,7 +152,7 @@ describe('signed notes', () => {
     }
   });
 
-  it('with more than one signature are verified by any key that is known, unless its signature is wrong', () => {
+  it('with several signatures need one known key and no wrong signature', () => {
     const [one, other, third] = [newSigner('one'), newSigner('other'), newSigner('third')];
     const note = signNote(GO.text, one.key, one.privateKey);
     const second = signNote(GO.text, other.key, other.privateKey).split('\n\n')[1] ?? '';
@@ -167,7 +167,7 @@ describe('signed notes', () => {
     ).to.match(/^was changed/);
   });
 
-  it('of a key with the same bytes and another name are of another key', () => {
+  it('distinguish keys with equal bytes and different names', () => {
     const { key, privateKey } = newSigner('mine');
     const renamed = noteKey('theirs', key.publicKey);
     expect(reasonOf(() => verified(signNote(GO.text, key, privateKey), renamed))).to.match(/not signed by a key/);
@@ -183,11 +183,11 @@ const SAYS = {
   time: '2026-11-22T06:00:00.000Z',
 };
 
-describe('the text of a checkpoint', () => {
+describe('the checkpoint text', () => {
   const { key, privateKey } = newSigner('data-platform-service');
   const bytes = (text: string) => Buffer.from(signNote(text, key, privateKey));
 
-  it('has origin, position, hash and time, a line each', () => {
+  it('has origin, position, hash and time on a line each', () => {
     expect(checkpointText(SAYS)).to.equal(
       `data-platform-service/${'ab'.repeat(32)}\n42\nASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=\ntime 2026-11-22T06:00:00.000Z\n`,
     );
@@ -208,7 +208,7 @@ describe('the text of a checkpoint', () => {
     ['a control character', (text: string) => text.replace('time', 'ti\tme'), /control characters/],
     ['nothing', () => '', /is cut off/],
   ] as const) {
-    it(`is refused with ${what}`, () => {
+    it(`is rejected with ${what}`, () => {
       const damaged = change(bytes(checkpointText(SAYS)).toString());
       expect(reasonOf(() => parseCheckpoint(Buffer.from(damaged)))).to.match(reason);
     });
@@ -237,12 +237,12 @@ describe('the text of a checkpoint', () => {
     ['an origin alone', 'here\n', /second line is not a position/],
     ['another text altogether', GO.text, /is no checkpoint/],
   ] as const) {
-    it(`is refused where it has ${what}, well signed or not`, () => {
+    it(`is rejected if it has ${what}, signed correctly or not`, () => {
       expect(reasonOf(() => parseCheckpoint(bytes(text)))).to.match(reason);
     });
   }
 
-  it('is refused when it is no UTF-8, or too large', () => {
+  it('is rejected if it is not UTF-8 or too large', () => {
     expect(reasonOf(() => parseCheckpoint(Buffer.concat([Buffer.of(0xff), bytes(checkpointText(SAYS))])))).to.match(
       /UTF-8/,
     );

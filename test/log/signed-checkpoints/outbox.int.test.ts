@@ -5,7 +5,7 @@ import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { type Instance, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 
-describe('claims of checkpoints that are to be delivered', () => {
+describe('claims on undelivered checkpoints', () => {
   let database: TestDatabase;
   let instance: Instance;
   let pool: pg.Pool;
@@ -25,7 +25,7 @@ describe('claims of checkpoints that are to be delivered', () => {
 
   const claimedAt = (when: string) => pool.query(`UPDATE service.service_checkpoints SET claimed_at = ${when}`);
 
-  it('are not taken from a process that made them while this one began to look', async () => {
+  it('are not taken from a live process that claimed them meanwhile', async () => {
     // The clock of a statement stands still at its begin: what is committed meanwhile is of its future.
     await claimedAt(`now() + interval '2 seconds'`);
     expect(await claim(pool, 'folder')).to.equal(undefined);
@@ -33,7 +33,7 @@ describe('claims of checkpoints that are to be delivered', () => {
     expect(await claim(pool, 'folder')).to.equal(undefined);
   });
 
-  it('are taken over from a process that is taken for dead, and from one before the clock was set back', async () => {
+  it('are taken from a dead process, and after the clock was set back', async () => {
     for (const when of [`now() - interval '61 seconds'`, `now() + interval '61 seconds'`, 'NULL']) {
       await claimedAt(when);
       expect((await claim(pool, 'folder'))?.position, when).to.equal(1);
@@ -41,7 +41,7 @@ describe('claims of checkpoints that are to be delivered', () => {
   });
 });
 
-describe('checkpoints that are kept', () => {
+describe('stored checkpoints', () => {
   let database: TestDatabase;
   let instance: Instance;
   let pool: pg.Pool;
@@ -70,7 +70,7 @@ describe('checkpoints that are kept', () => {
     (await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM service.service_checkpoints')).rows[0]
       ?.count ?? 0;
 
-  it('are made of what none of that place speaks for, as long as few wait', async () => {
+  it('are created for uncovered positions while few are waiting', async () => {
     expect(await isNews(pool, 'folder')).to.equal(false);
     const [event] = await append(database.connectionString, [ACKNOWLEDGED]);
     expect(await isNews(pool, 'folder')).to.equal(true);
@@ -89,7 +89,7 @@ describe('checkpoints that are kept', () => {
     expect(await isNews(pool, 'folder')).to.equal(true);
   });
 
-  it('are due after so many events, or so much time if there is one, or when the clock was set back', async () => {
+  it('are due after a number of events, a time with an event, or a clock change', async () => {
     const every = { events: 3, time: 60_000 };
     const isDueAt = (position: number, origin = 'here') =>
       isDue(pool, { target: 'folder', end: { origin, position }, every });
@@ -108,7 +108,7 @@ describe('checkpoints that are kept', () => {
     }
   });
 
-  it('are delivered in their order; one that failed is tried again, one that was refused is not', async () => {
+  it('are delivered in order, with retries for failures and none for rejections', async () => {
     await keep(3);
     const [first, second] = [await claim(pool, 'folder'), await claim(pool, 'folder')];
     expect([first?.position, second?.position, await claim(pool, 'elsewhere')]).to.deep.equal([1, 2, undefined]);
@@ -129,7 +129,7 @@ describe('checkpoints that are kept', () => {
     ]);
   });
 
-  it('are forgotten, the oldest of a place, where more than a thousand were delivered there', async () => {
+  it('are deleted, oldest first, beyond a thousand delivered ones per destination', async () => {
     await keep(1_001, { published: true });
     await keep(1, { from: 1, target: 'elsewhere', published: true });
     await keep(1, { from: 2_000 });

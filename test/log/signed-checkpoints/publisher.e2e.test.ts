@@ -11,7 +11,7 @@ import { type TestDatabase, asSuperuser, createDatabase, temporaryDirectory } fr
 import { type TestService, startService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 
-describe('checkpoints that are published', () => {
+describe('published checkpoints', () => {
   let database: TestDatabase;
   let folder: string;
   let services: TestService[];
@@ -52,7 +52,7 @@ describe('checkpoints that are published', () => {
       .filter((line) => line.includes('"checkpoint published"'))
       .map((line) => (JSON.parse(line) as { position: number }).position);
 
-  it('are each published by one of several processes, and all hold against the log', async () => {
+  it('are each published by one of several processes, and all match the log', async () => {
     const settings = { CHECKPOINT_TO: folder, CHECKPOINT_EVERY: '1' };
     const [one, two] = [await start(settings), await start(settings)];
     for (let number = 1; number <= 6; number += 1) {
@@ -73,7 +73,7 @@ describe('checkpoints that are published', () => {
     expect(ran.code, ran.out + ran.err).to.equal(0);
   });
 
-  it('come after so many events, or after so much time with at least one', async () => {
+  it('follow a number of events, or a time with at least one event', async () => {
     const { send } = await start({ CHECKPOINT_TO: folder, CHECKPOINT_EVERY: '5,1440min' });
     await create(send);
     await until('the first is published', async () => (await published()).length === 1);
@@ -87,7 +87,7 @@ describe('checkpoints that are published', () => {
     await until('half a second later', async () => (await published()).length >= 3);
   });
 
-  it('wait for a folder that comes later, say so once and again when it is there, and keep no writer waiting', async () => {
+  it('wait for a missing folder, report it once, and block no writer', async () => {
     const to = join(folder, 'later');
     const { service, send } = await start({ CHECKPOINT_TO: to, CHECKPOINT_EVERY: '1' });
     for (let number = 0; number < 3; number += 1) await create(send);
@@ -100,7 +100,7 @@ describe('checkpoints that are published', () => {
     expect((await readdir(to)).length).to.be.at.least(1);
   });
 
-  it('never overwrite what another log left there, and go on with what comes after', async () => {
+  it('never overwrite those of another log, and continue after them', async () => {
     const { service, send } = await start({ CHECKPOINT_EVERY: '1' });
     await create(send);
     const { origin } = parseCheckpoint(Buffer.from((await send('/history/checkpoint')).text));
@@ -120,7 +120,7 @@ describe('checkpoints that are published', () => {
     expect(await readFile(join(folder, fileNameOf({ origin, position: 1 })), 'utf8')).to.equal('something else');
   });
 
-  it('are delivered to an address that was down, the oldest first, while writers go on', async () => {
+  it('are delivered to a returned address, oldest first, while writes continue', async () => {
     let down = true;
     const taken: string[] = [];
     const server = createServer((req, res) => {
@@ -146,7 +146,7 @@ describe('checkpoints that are published', () => {
     }
   });
 
-  it('do not stop where clocks are set: what a process of the future claimed is delivered, and its time is no bound', async () => {
+  it('continue when clocks change', async () => {
     const first = await start({ CHECKPOINT_TO: folder, CHECKPOINT_EVERY: '1000,1440min' });
     await create(first.send);
     await until('the first is published', async () => (await published()).length === 1);

@@ -25,7 +25,7 @@ describe('a checkpoint', () => {
     reasonOf(() => parseCheckpoint(Buffer.from(`${lines.map((line) => `${line}\n`).join('')}\n${SIGNATURE}`)));
   const time = 'time 2026-01-02T03:04:05.678Z';
 
-  it('has an origin, a position, a hash and a time, and may have more', () => {
+  it('has an origin, a position, a hash, a time, and optional lines', () => {
     expect(of('log', '7', HASH, time)).to.equal('accepted');
     expect(of('log', '7', HASH, 'more', time, 'more')).to.equal('accepted');
     expect(of('a log', '7', HASH, time)).to.equal('is no checkpoint: its first line is not the origin of a log');
@@ -38,7 +38,7 @@ describe('a checkpoint', () => {
       expect(of('log', '7', HASH, other)).to.equal('is no checkpoint: it has no time');
   });
 
-  it('is a signed note, whole, in UTF-8, with line feeds alone', () => {
+  it('is a complete signed note in UTF-8 with line feeds', () => {
     const whole = `log\n7\n${HASH}\n${time}\n\n${SIGNATURE}`;
     const read = (bytes: Buffer | string): string => reasonOf(() => parseCheckpoint(Buffer.from(bytes)));
     expect(read(whole)).to.equal('accepted');
@@ -59,8 +59,8 @@ describe('a checkpoint', () => {
   });
 });
 
-describe('public keys', () => {
-  it('are looked for in a text, and a damaged one is told', () => {
+describe('public keys in a text', () => {
+  it('are found, and a damaged one is reported', () => {
     expect(reasonOf(() => parseNoteKeys('nothing'))).to.equal('holds no public key of the form name+id+key');
     const key = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';
     expect(parseNoteKeys(`{"keys": ["${key}", "${key}"]}`)).to.have.length(2);
@@ -70,7 +70,7 @@ describe('public keys', () => {
   });
 });
 
-describe('the file of a private key', () => {
+describe('a private key file', () => {
   let directory: string;
 
   before(async () => {
@@ -96,7 +96,7 @@ describe('the file of a private key', () => {
   };
   const HOW = 'make one with "openssl genpkey -algorithm ed25519" or "dps keys new".';
 
-  it('is taken where it is one of ours, for its owner and perhaps the group to read', async () => {
+  it('is accepted for one of our keys, readable by owner and group only', async () => {
     for (const mode of [0o600, 0o400, 0o440, 0o640, 0o700, 0o750])
       expect(await reason(pem('pkcs8'), mode)).to.equal('accepted');
     for (const mode of [0o644, 0o604, 0o620, 0o660, 0o602, 0o601])
@@ -105,7 +105,7 @@ describe('the file of a private key', () => {
       );
   });
 
-  it('is refused where it holds another thing', async () => {
+  it('is rejected with any other content', async () => {
     expect(await reason(pem('spki'))).to.equal('it holds a public key: the private one signs.');
     expect(await reason('x')).to.equal(`it holds no private key in PEM: ${HOW}`);
     expect(await reason(pem('pkcs8', 'x25519'))).to.equal(
@@ -117,7 +117,7 @@ describe('the file of a private key', () => {
     expect(await reason('x'.repeat(64 * 1024 + 1))).to.equal('it is too large for a key.');
   });
 
-  it('is an ordinary file that is there', async () => {
+  it('must be a regular file', async () => {
     const folder = join(directory, 'folder');
     await mkdir(folder);
     expect(said(folder)).to.equal('it is no ordinary file.');

@@ -47,7 +47,7 @@ const forget = (url: string): Promise<void> =>
     await client.query(`DELETE FROM service.service_settings WHERE key = 'log_beginning'`);
   });
 
-describe('a log that was rewritten as a whole, with all that knew it', () => {
+describe('a completely rewritten log with all its stored checkpoints', () => {
   let database: TestDatabase;
   let folder: string;
   let services: TestService[];
@@ -97,7 +97,7 @@ describe('a log that was rewritten as a whole, with all that knew it', () => {
   };
 
   for (const [what, { how, reason }] of Object.entries(REWRITTEN)) {
-    it(`is found with nothing but an old checkpoint and an export: ${what}`, async () => {
+    it(`is detected with an old checkpoint and an export: ${what}`, async () => {
       const send = await start();
       await create(send, 1, SIGNED);
       const checkpoint = await save('old.checkpoint', (await send('/history/checkpoint')).text);
@@ -132,7 +132,7 @@ describe('a log that was rewritten as a whole, with all that knew it', () => {
     });
   }
 
-  it('is not taken for another one where the log only went on, offline, from a service, and on its database', async () => {
+  it('is distinguished from a log that only grew, offline, over HTTP and on its database', async () => {
     const send = await start();
     const files: string[] = [];
     for (const number of [1, 2, 3]) {
@@ -159,7 +159,7 @@ describe('a log that was rewritten as a whole, with all that knew it', () => {
     expect(onDatabase.out).to.contain('No signature was verified');
   });
 
-  it('is signed under a new origin once it was acknowledged, and the event names the one before', async () => {
+  it('gets a new origin after its acknowledgement, and the event names the previous one', async () => {
     const send = await start();
     await create(send, 1, 8);
     const before = (await send('/history/checkpoint')).text;
@@ -190,7 +190,7 @@ describe('a log that was rewritten as a whole, with all that knew it', () => {
     expect(last?.data.previous_origin).to.equal(`data-platform-service/${event.data.hash}`);
   });
 
-  it('still is noticed by the service itself where only its own checkpoints were forgotten to be forged', async () => {
+  it('is noticed by the service if only its stored checkpoints were forged', async () => {
     const to = join(folder, 'out');
     await mkdir(to);
     const send = await start({ CHECKPOINT_TO: to, CHECKPOINT_EVERY: '1' });

@@ -38,7 +38,7 @@ const failure = async (work: Promise<unknown>): Promise<Error> => {
   throw new Error('it was delivered');
 };
 
-describe('checkpoints that go to a folder', () => {
+describe('checkpoints in a folder', () => {
   let folder: string;
 
   beforeEach(async () => {
@@ -49,7 +49,7 @@ describe('checkpoints that go to a folder', () => {
 
   const deliver = (given: Delivery, to = folder): Promise<void> => createTarget(to).deliver(given, going);
 
-  it('are files of the notes, and nothing else is left there', async () => {
+  it('are files with the notes, and nothing else', async () => {
     for (const each of [FIRST, checkpoint(2)]) await deliver(each);
     expect((await readdir(folder)).sort()).to.deep.equal([NAME, fileNameOf(checkpoint(2))]);
     expect(await readFile(join(folder, NAME), 'utf8')).to.equal(FIRST.note);
@@ -57,7 +57,7 @@ describe('checkpoints that go to a folder', () => {
     expect((await stat(join(folder, NAME))).mode & 0o777).to.equal(0o644 & ~process.umask());
   });
 
-  it('may be delivered again, by many at once, and of another moment', async () => {
+  it('may be delivered repeatedly and concurrently', async () => {
     await Promise.all(Array.from({ length: 20 }, () => deliver(FIRST)));
     await deliver(checkpoint(1, { time: '2026-11-23T06:00:00.000Z' }));
     expect(await readdir(folder)).to.deep.equal([NAME]);
@@ -69,7 +69,7 @@ describe('checkpoints that go to a folder', () => {
     ['half of it', FIRST.note.slice(0, 100)],
     ['nothing', ''],
   ] as const) {
-    it(`never overwrite what says something else: ${what}`, async () => {
+    it(`never overwrite other content: ${what}`, async () => {
       await writeFile(join(folder, NAME), content);
       const error = await failure(deliver(FIRST));
       expect(error).to.be.instanceOf(RefusedError);
@@ -79,12 +79,12 @@ describe('checkpoints that go to a folder', () => {
     });
   }
 
-  it('refuse a pipe of that name, and do not wait for who writes to it', async function () {
+  it('reject a named pipe without waiting for its writer', async function () {
     if (spawnSync('mkfifo', [join(folder, NAME)]).status !== 0) this.skip();
     expect(await failure(deliver(FIRST))).to.be.instanceOf(RefusedError);
   });
 
-  it('wait for a folder that is not there, and do not make it', async () => {
+  it('wait for a missing folder and do not create it', async () => {
     const missing = join(folder, 'not mounted');
     const error = await failure(deliver(FIRST, missing));
     expect(error).not.to.be.instanceOf(RefusedError);
@@ -94,7 +94,7 @@ describe('checkpoints that go to a folder', () => {
     expect(await readdir(missing)).to.deep.equal([NAME]);
   });
 
-  it('wait for room on a full disk, and leave nothing there until then', async function () {
+  it('wait on a full disk and leave no partial file', async function () {
     const disk = join(folder, 'disk');
     await mkdir(disk);
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', disk]).status !== 0) this.skip();
@@ -111,7 +111,7 @@ describe('checkpoints that go to a folder', () => {
   });
 });
 
-describe('checkpoints that go to an address', () => {
+describe('checkpoints to an HTTP address', () => {
   type Answering = (req: IncomingMessage, res: ServerResponse, body: string) => void;
   let url: string;
   let answer: Answering;
@@ -142,7 +142,7 @@ describe('checkpoints that go to an address', () => {
 
   const deliver = (to: string, signal = going): Promise<void> => createTarget(to).deliver(FIRST, signal);
 
-  it('are put into an address that ends in a slash, if they are not there', async () => {
+  it('use conditional PUT for addresses with a trailing slash', async () => {
     await deliver(`${url}/checkpoints/`);
     expect(asked).to.have.length(1);
     expect(asked[0]).to.include({ method: 'PUT', path: `/checkpoints/${NAME}`, body: FIRST.note });
@@ -150,7 +150,7 @@ describe('checkpoints that go to an address', () => {
     expect(asked[0]?.headers).not.to.have.property('authorization');
   });
 
-  it('are posted to any other, with what the address holds for it', async () => {
+  it('use POST for all others, with the credentials in the address', async () => {
     await deliver(url.replace('http://', 'http://us%40er:p%2Fw@') + '/take?from=us');
     expect(asked[0]).to.include({ method: 'POST', path: '/take?from=us', body: FIRST.note });
     expect(asked[0]?.headers.authorization).to.equal(`Basic ${Buffer.from('us@er:p/w').toString('base64')}`);
@@ -162,26 +162,26 @@ describe('checkpoints that go to an address', () => {
     expect(createTarget(`${url.replace('://', '://u:secret@')}/a/?key=secret`).name).to.equal(`${url}/a/`);
   });
 
-  it('are there already where the same is', async () => {
+  it('are delivered if the same content exists', async () => {
     answer = (req, res) => (req.method === 'PUT' ? res.writeHead(412).end() : res.end(FIRST.note));
     await deliver(`${url}/`);
     expect(asked.map(({ method }) => method)).to.deep.equal(['PUT', 'GET']);
   });
 
-  it('are refused where another one is', async () => {
+  it('are rejected if other content exists', async () => {
     const other = checkpoint(1, { hash: 'ef'.repeat(32) }).note;
     answer = (req, res) => (req.method === 'PUT' ? res.writeHead(412).end() : res.end(other));
     expect(await failure(deliver(`${url}/`))).to.be.instanceOf(RefusedError);
   });
 
-  it('wait where it can not be seen what is there', async () => {
+  it('wait if the existing content cannot be read', async () => {
     answer = (req, res) => res.writeHead(req.method === 'PUT' ? 412 : 500).end();
     const error = await failure(deliver(`${url}/`));
     expect(error).not.to.be.instanceOf(RefusedError);
     expect(error.message).to.equal('answered 500');
   });
 
-  it('go nowhere else', async () => {
+  it('follow no redirects', async () => {
     for (const code of [300, 301, 302, 303, 307, 308, 399]) {
       answer = status(code, { location: `${url}/elsewhere` });
       expect((await failure(deliver(`${url}/here`))).message).to.equal(`answered ${code}: no other address is gone to`);
@@ -189,7 +189,7 @@ describe('checkpoints that go to an address', () => {
     expect(new Set(asked.map(({ path }) => path))).to.deep.equal(new Set(['/here']));
   });
 
-  it('are there after any answer that says so', async () => {
+  it('are delivered after every success status', async () => {
     for (const code of [200, 201, 204, 299]) {
       answer = status(code);
       await deliver(`${url}/`);
@@ -207,7 +207,7 @@ describe('checkpoints that go to an address', () => {
     });
   }
 
-  it('wait where nobody answers, without a word of the password', async () => {
+  it('wait for an unreachable address, without logging its password', async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     const error = await failure(deliver(`${url.replace('://', '://u:secret@')}/`));
@@ -215,14 +215,14 @@ describe('checkpoints that go to an address', () => {
     expect(error.message).not.to.contain('secret');
   });
 
-  it('do not hang on an answer that never comes, when the service stops', async () => {
+  it('do not block a shutdown on a response that never arrives', async () => {
     answer = () => undefined;
     const stopping = new AbortController();
     setTimeout(() => stopping.abort(), 100);
     expect((await failure(deliver(`${url}/`, stopping.signal))).message).to.match(/abort/);
   });
 
-  it('do not take an endless answer', async () => {
+  it('reject an endless response', async () => {
     answer = (_req, res) => {
       const more = (): void => void (res.destroyed || (res.write(Buffer.alloc(65_536)), setImmediate(more)));
       res.writeHead(200);

@@ -34,7 +34,7 @@ describe('authors', () => {
     reader = await newPerson(admin, 'reader', 'reader');
   });
 
-  it('are told the plan of a diff, with what the policy says of it, and nothing is run', async () => {
+  it("see the plan of a diff with the policy's findings, and nothing runs", async () => {
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' } });
     const diff = await diffOf(admin, without('articles', 'body'));
     const head = await api.head();
@@ -49,7 +49,7 @@ describe('authors', () => {
     await api.ok('PUT', '/policy', {});
   });
 
-  it('are told it while somebody changes the schema: a plan takes no lock that others wait for', async () => {
+  it('see it during concurrent changes, because a plan takes no blocking lock', async () => {
     const diff = await diffOf(admin, without('articles', 'body'));
     const session = new pg.Client(service.databaseUrl);
     await session.connect();
@@ -68,7 +68,7 @@ describe('authors', () => {
     }
   });
 
-  it('apply nothing and try nothing out, and are told so before the body is read', async () => {
+  it('cannot apply or dry-run, and are rejected before the body is read', async () => {
     const diff = await diffOf(admin, without('articles', 'body'));
     const head = await api.head();
     for (const how of ['', '?dry_run', '?explain=false', '?online', '?purge', '?dry_run&explain=0']) {
@@ -83,7 +83,7 @@ describe('authors', () => {
     expect(await api.head()).to.equal(head);
   });
 
-  it('read the schema as it was and what differs, but not who did what from where', async () => {
+  it('read past schemas and diffs, but not actors and sources', async () => {
     const position = await api.head();
     for (const path of [`/history/diff?to=${position - 1}`, `/history/snapshot?at=${position - 1}`]) {
       expect((await author.send(path)).status, path).to.equal(200);
@@ -94,7 +94,7 @@ describe('authors', () => {
       expect(refusal(await author.send(`/history/${path}`)), path).to.equal('403 FORBIDDEN');
   });
 
-  it('are waited for by nobody, and admins for what they have not approved as it is', async () => {
+  it('wait for nobody, and admins are asked to approve the current plan', async () => {
     const waiting = async (send: Person['send']): Promise<string[]> =>
       dataOf<{ id: string }[]>(await send('/changes?to_approve')).map(({ id }) => id);
     const other = await newPerson(admin, 'second', 'admin');
@@ -140,7 +140,7 @@ describe('authors', () => {
     return { status: response.statusCode, heard, ids, close: () => asked.destroy() };
   }
 
-  it('hear of change requests over the stream, and of nothing else', async () => {
+  it('receive only change request events in the stream', async () => {
     for (const query of ['', '?subject=policy', '?subject=changes', '?subject=log:1'])
       expect((await listen(author.token, query)).status, query).to.equal(403);
     expect((await listen(reader.token, '?subject=change')).status).to.equal(403);
@@ -184,7 +184,7 @@ describe('authors', () => {
     expect(dataOf(await author.send(`/changes/${id}`))).to.include({ state: 'applied' });
   });
 
-  it('go on where they were, whatever they were not told of meanwhile', async () => {
+  it('resume the stream after events that are hidden from them', async () => {
     const { heard, ids, close } = await listen(author.token, '?subject=change');
     try {
       expect((await admin('/collections', json({ collection: 'beside', schema: {} }))).status).to.equal(200);

@@ -18,7 +18,7 @@ interface Diff {
 
 const POLICY = { findings: { LOSES_DATA: 'approve', REWRITES_TABLE: 'approve' }, author_may_approve: false };
 
-describe('approvals and people who cheat', () => {
+describe('approvals and cheating', () => {
   const { service, client: admin } = withService();
   let author: Person;
   let ada: Person;
@@ -39,7 +39,7 @@ describe('approvals and people who cheat', () => {
     await send('/policy', POLICY, 'PUT');
   });
 
-  it('an approval of one restoration holds for no other', async () => {
+  it('do not transfer from one restore to another', async () => {
     const fields = [{ field: 'text', type: 'string', interface: 'input' }];
     for (const collection of ['faq', 'salaries']) await send('/collections', { collection, schema: {}, fields });
     const then = Number((await admin('/server/info')).headers.get('x-log-position'));
@@ -78,7 +78,7 @@ describe('approvals and people who cheat', () => {
     } else expect(patched.status).within(400, 499);
   });
 
-  it('whoever changed what a request asks for is an author of it', async () => {
+  it('exclude everyone who changed the requested plan', async () => {
     await send('/collections', { collection: 'notes', schema: {}, fields: [] });
     const { id, plan } = await open(author.send, { title: 'note', diff: await diffOf(admin, noted('notes', 'one')) });
     const updated = await ada.send(
@@ -96,7 +96,7 @@ describe('approvals and people who cheat', () => {
     expect(await waits(ada)).equal(false);
   });
 
-  it('an admin approves as nobody else, by a token or a password that they issued', async () => {
+  it('exclude tokens and passwords that the admin issued to another admin', async () => {
     const { id, plan } = await open(author.send, { title: 'note', diff: await diffOf(admin, noted('notes', 'two')) });
     const minted = await ada.send(`/users/${grace.id}/tokens`, json({ name: 'minted' }));
     const { token } = dataOf<{ token: string }>(minted);
@@ -122,7 +122,7 @@ describe('approvals and people who cheat', () => {
     expect(approval).include({ counts: true, credential: 'password' });
   });
 
-  it('an approval of what is prepared online does not cover the plain change', async () => {
+  it('of an online change do not cover the plain change', async () => {
     await send('/collections', {
       collection: 'large',
       schema: {},
@@ -143,7 +143,7 @@ describe('approvals and people who cheat', () => {
     expect(refusal(await grace.send(`/changes/${id}/apply`, { method: 'POST' }))).equal('422 POLICY_REFUSED');
   });
 
-  it('an approval covers the findings that were there to see, and no later ones', async () => {
+  it('cover the visible findings and no later ones', async () => {
     const fields = [{ field: 'body', type: 'string', interface: 'input' }];
     await send('/collections', { collection: 'pages', schema: {}, fields });
     const drop = await diffOf(admin, (snapshot) => {

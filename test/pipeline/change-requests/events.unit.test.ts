@@ -6,7 +6,7 @@ const NOBODY = { request_id: null, ip: null, user_agent: null };
 const SERVICE = { id: 'service', name: 'Data Platform Service' };
 
 describe('events of change requests', () => {
-  it('are about the request, and about no collection', () => {
+  it('concern the request and no collection', () => {
     expect(changeEvent('change.withdrawn', 'c0', {})).to.deep.equal({
       type: 'change.withdrawn',
       version: 1,
@@ -17,11 +17,11 @@ describe('events of change requests', () => {
     });
   });
 
-  it('are the service’s own where nobody asks for them', () => {
+  it('are attributed to the service if nobody caused them', () => {
     expect(ownCause('tidy')).to.deep.equal({ actor: SERVICE, command: 'tidy', reason: null, ...NOBODY });
   });
 
-  it('are those of who wants it applied, and else of its author, for the reason that it has', () => {
+  it('are attributed to the person who applies it, otherwise to its author, with its reason', () => {
     const [author, applicant] = ['ann', 'bob'].map((name) => ({ id: name, name }));
     const request = { author, applicant, operation: 'apply-diff', reason: 'because' } as unknown as ChangeRequest;
     const cause = { command: 'apply-diff', reason: 'because', ...NOBODY };

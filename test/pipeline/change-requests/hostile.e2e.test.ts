@@ -5,7 +5,7 @@ import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';
 import { type Person, diffOf, newPerson, noted, open, refusal, show } from './people.js';
 
-describe('change requests, hostile', () => {
+describe('hostile change requests', () => {
   const { service, client: admin } = withService({ atEnd: () => db.end() });
   let db: pg.Client;
   let author: Person;
@@ -38,7 +38,7 @@ describe('change requests, hostile', () => {
     ['null', null],
   ];
   for (const [what, title] of HARMFUL)
-    it(`a title that is ${what} is refused, with its place, and nothing is left`, async () => {
+    it(`reject a title that is ${what} with its location, and leave nothing`, async () => {
       const before = await changes();
       const answer = await author.send('/changes', json({ title, diff }));
       expect(refusal(answer), answer.text.slice(0, 200)).to.equal('400 INVALID_PAYLOAD');
@@ -46,7 +46,7 @@ describe('change requests, hostile', () => {
       expect(await changes()).to.equal(before);
     });
 
-  it('texts that are only strange are taken as they are', async () => {
+  it('accept unusual texts unchanged', async () => {
     const title = '__proto__ <script>alert(1)</script> \u202e ${x} %s';
     const { id } = await open(author.send, { title, reason: 'constructor\n"\'', diff });
     const comment = '{"document": "x"}\n\tO\'Neil 𝒳';
@@ -61,7 +61,7 @@ describe('change requests, hostile', () => {
     expect((await show(admin, id)).proposal.comments).to.have.length(1);
   });
 
-  it('bodies that say too much or too little are refused at their place', async () => {
+  it('reject bodies with extra or missing members at their location', async () => {
     const at = async (body: object): Promise<unknown> => {
       const answer = await author.send('/changes', json(body));
       expect(answer.status, answer.text).to.equal(400);
@@ -82,7 +82,7 @@ describe('change requests, hostile', () => {
     expect(refusal(stale)).to.equal('409 SCHEMA_CHANGED');
   });
 
-  it('approvals that are forged are none', async () => {
+  it('ignore forged approvals', async () => {
     const { id, plan } = await open(author.send, { title: 'Forged', diff });
     expect(refusal(await author.send(`/changes/${id}/approve`, json({ plan })))).to.equal('403 FORBIDDEN');
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
@@ -97,7 +97,7 @@ describe('change requests, hostile', () => {
     expect(refusal(await gone.send(`/changes/${id}/approve`, json({ plan })))).to.equal('401 UNAUTHENTICATED');
   });
 
-  it('rows that say it is approved are found, and the log decides', async () => {
+  it('follow the log instead of rows that claim an approval', async () => {
     const { id } = await open(author.send, { title: 'Rows', diff });
     await db.query(
       `UPDATE service.service_changes SET state = 'approved', request = jsonb_set(request, '{state}', '"approved"') WHERE id = $1`,
@@ -109,7 +109,7 @@ describe('change requests, hostile', () => {
     expect((await show(admin, id)).state).to.equal('open');
   });
 
-  it('a document or a comment that was changed beside the log is found by verification, and not carried out', async () => {
+  it('detect changed documents and comments in verification, and do not apply them', async () => {
     const { id } = await open(author.send, { title: 'Changed', diff });
     const said = 'to be changed';
     expect((await author.send(`/changes/${id}/comment`, json({ comment: said }))).status).to.equal(200);

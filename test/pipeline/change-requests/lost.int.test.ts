@@ -52,7 +52,7 @@ const HARMS: readonly [what: string, schema: object | 'deleted' | 'related', har
   ],
 ];
 
-describe('what was prepared of a change', function () {
+describe('a lost preparation', function () {
   this.timeout(60_000);
   let requests: Requests;
   let gates: Gates;
@@ -107,7 +107,7 @@ describe('what was prepared of a change', function () {
 
   for (const [what, schema, harms] of HARMS)
     for (const [how, kind, harm] of harms)
-      it(`of ${what} is prepared again when ${how}`, async () => {
+      it(`of ${what} is repeated when ${how}`, async () => {
         await setUp(schema);
         await gates.close('prepared');
         const id = await opened(schema);
@@ -132,7 +132,7 @@ describe('what was prepared of a change', function () {
       ['deleted', () => `DROP TABLE ${items} CASCADE`],
       ['renamed', () => `ALTER TABLE ${items} RENAME TO other_${items}`],
     ] as const)
-      it(`of ${what} is taken away, and the request has ${schema === 'deleted' ? 'ended' : 'failed'}, when its table is ${how} by hand`, async () => {
+      it(`of ${what} is removed, and the request has ${schema === 'deleted' ? 'ended' : 'failed'}, when its table is ${how} by hand`, async () => {
         await setUp(schema);
         await gates.close('prepared');
         const id = await opened(schema);
@@ -145,7 +145,7 @@ describe('what was prepared of a change', function () {
         expect(await leftBehind(requests.db)).to.deep.equal([]);
       });
 
-  it('is given up when it is overtaken by writes again and again, and says by whom', async () => {
+  it('is given up after repeated overtaking writes, with their origin', async () => {
     const { db } = requests;
     await db.query(`INSERT INTO ${items} (code, note) SELECT i, 'more' FROM generate_series(1, 20100) i`);
     // Whenever the copy is complete, somebody writes all rows.

@@ -6,7 +6,7 @@ import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
 import { type Shown, type Snapshot, dataOf, diffOf, open, refusal, show } from './people.js';
 
-describe('change requests by people, prepared online', () => {
+describe('online change requests of people', () => {
   const { service, client: admin } = withService({ consistent: true, atEnd: () => db.end() });
   let db: pg.Client;
 
@@ -38,7 +38,7 @@ describe('change requests by people, prepared online', () => {
   const types = async (id: string): Promise<string[]> =>
     dataOf<{ type: string }[]>(await admin(`/history/events?subject=change:${id}`)).map(({ type }) => type);
 
-  it('wait once they are prepared, until somebody applies them', async () => {
+  it('wait after preparation until someone applies them', async () => {
     const { id, plan } = await open(admin, {
       title: 'Titles',
       diff: await diffOf(admin, required('title')),
@@ -58,7 +58,7 @@ describe('change requests by people, prepared online', () => {
     expect(field.schema.is_nullable).to.equal(false);
   });
 
-  it('are prepared and applied in one go, and a listener hears of each event', async () => {
+  it('are prepared and applied in one go, and a listener receives each event', async () => {
     const from = (await admin('/schema/snapshot')).headers.get('x-log-position') ?? '';
     const stop = new AbortController();
     const stream = await fetch(`${service.url}/history/stream?after=${from}`, {
@@ -81,7 +81,7 @@ describe('change requests by people, prepared online', () => {
     await listening;
   });
 
-  it('take what is known of a change that is prepared first, and not of one that locks for long', async () => {
+  it('accept acknowledgements of the online change only', async () => {
     const diff = await diffOf(admin, ({ fields }) => {
       const found = fields.find(({ field }) => field === 'title');
       if (found?.schema) found.schema['is_unique'] = true;
@@ -94,7 +94,7 @@ describe('change requests by people, prepared online', () => {
     await admin(`/changes/${dataOf<Shown>(plainly).id}/withdraw`, { method: 'POST' });
   });
 
-  it('shows the findings of the online change, and of the plain one without "online"', async () => {
+  it('show the findings of the online change, and of the plain one without "online"', async () => {
     const diff = await diffOf(admin, ({ fields }) => {
       const found = fields.find(({ field }) => field === 'title');
       if (found?.schema) found.schema['is_unique'] = true;
@@ -111,7 +111,7 @@ describe('change requests by people, prepared online', () => {
     expect(await codes(false)).to.include('LONG_LOCK');
   });
 
-  it('that were rejected while they are prepared leave nothing', async () => {
+  it('leave nothing when rejected during preparation', async () => {
     const fields = (snapshot: Snapshot): void => {
       const found = snapshot.fields.find(({ field }) => field === 'note');
       if (found?.schema) found.schema['is_unique'] = true;

@@ -22,7 +22,7 @@ const FIELDS = ['title', 'body', 'subtitle'].map((field) => ({
   schema: {},
 }));
 
-describe('change requests by people', () => {
+describe('change requests of people', () => {
   const { client: admin } = withService({ consistent: true });
   let author: Person;
   let other: Person;
@@ -43,7 +43,7 @@ describe('change requests by people', () => {
   ): Promise<{ type: string; actor: { id: string }; position: number; batch: string }[]> =>
     dataOf(await admin(`/history/events?subject=change:${id}`));
 
-  it('are opened with a diff, shown with what they would do, approved and applied', async () => {
+  it('are opened with a diff, shown with their plan, approved and applied', async () => {
     const diff = await diffOf(admin, without('articles', 'subtitle'));
     const opened = await open(author.send, { title: 'No subtitles', reason: 'nobody reads them', diff });
     expect(opened).to.deep.include({ state: 'open', title: 'No subtitles', reason: 'nobody reads them' });
@@ -80,7 +80,7 @@ describe('change requests by people', () => {
     expect(batch.map(({ type }) => type)).to.deep.equal(['field.deleted', 'change.applied']);
   });
 
-  it('are opened with a snapshot too, also one that starts from an older moment', async () => {
+  it('are opened with a snapshot, also of an earlier state', async () => {
     const base = Number((await admin('/schema/snapshot')).headers.get('x-log-position'));
     const older = (await admin('/schema/snapshot')).json as Snapshot;
     expect((await admin('/collections/pages', json({ meta: { note: 'by somebody else' } }, 'PATCH'))).status).to.equal(
@@ -95,7 +95,7 @@ describe('change requests by people', () => {
     expect(await note('pages')).to.equal('by somebody else');
   });
 
-  it('of a plan that is not what was looked at, or not so any more, are neither approved nor applied', async () => {
+  it('cannot be approved or applied with an outdated plan', async () => {
     const diff = await diffOf(admin, without('articles', 'body'));
     const { id, plan } = await open(author.send, { title: 'No body', diff });
     expect(refusal(await admin(`/changes/${id}/approve`, json({ plan: 'f'.repeat(64) })))).to.equal('409 PLAN_CHANGED');
@@ -128,7 +128,7 @@ describe('change requests by people', () => {
     expect((await author.send(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
   });
 
-  it('that remove a collection are stale once it holds something else', async () => {
+  it('become stale when a collection to remove changes its content', async () => {
     const made = { collection: 'temporary', schema: {}, fields: FIELDS };
     expect((await admin('/collections', json(made))).status).to.equal(200);
     const diff = await diffOf(admin, (snapshot) => {
@@ -151,7 +151,7 @@ describe('change requests by people', () => {
     expect((await admin(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
   });
 
-  it('what a state does not allow is refused with the state and what is allowed', async () => {
+  it('reject actions that do not fit their state, with the state and allowed actions', async () => {
     const diff = await diffOf(admin, noted('articles', 'never'));
     const { id, plan } = await open(author.send, { title: 'Never', diff });
     const rejected = await admin(`/changes/${id}/reject`, json({ comment: 'no' }));
@@ -181,7 +181,7 @@ describe('change requests by people', () => {
     expect(refusal(await author.send(`/changes/${id}`, json({ title: 'x' }, 'PATCH')))).to.equal('409 INVALID_STATE');
   });
 
-  it('are listed by state, author and collection, and not for readers', async () => {
+  it('are listed by state, author and collection, and hidden from readers', async () => {
     const diff = await diffOf(admin, noted('pages', 'listed'));
     const { id } = await open(other.send, { title: 'Listed', diff });
     const list = async (query: string): Promise<string[]> =>
@@ -193,7 +193,7 @@ describe('change requests by people', () => {
     expect((await admin(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
   });
 
-  it('which role may what, at each entry', async () => {
+  it('allow each role its own actions', async () => {
     const diff = await diffOf(admin, noted('pages', 'roles'));
     const { id, plan } = await open(author.send, { title: 'Roles', diff });
     const entries: [string, string, unknown, string][] = [

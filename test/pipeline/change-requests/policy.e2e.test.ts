@@ -24,7 +24,7 @@ describe('change requests under a policy', () => {
 
   const policy = (wanted: object) => admin('/policy', json(wanted, 'PUT'));
 
-  it('where the policy asks for it, need approvals of others who still may', async () => {
+  it('need approvals of eligible others if the policy requires them', async () => {
     const set = await policy({ findings: { LOSES_DATA: 'approve' }, approvals: 2, author_may_approve: false });
     expect(set.status, set.text).to.equal(200);
     try {
@@ -52,7 +52,7 @@ describe('change requests under a policy', () => {
     }
   });
 
-  it('refuse what is known of another plan, where it is said', async () => {
+  it('reject acknowledgements of another plan at their location', async () => {
     const diff = await diffOf(admin, without('pages', 'body'));
     const [real, other] = ['pages.body', 'pages.nothing'].map((place) => [{ code: 'LOSES_DATA', place }]);
     const header = { ...json({}).headers, 'x-acknowledge': 'LOSES_DATA:pages.nothing' };
@@ -76,7 +76,7 @@ describe('change requests under a policy', () => {
     expect((await admin(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
   });
 
-  it('what its author knows of is part of the plan', async () => {
+  it('include acknowledged findings in their plan', async () => {
     const set = await policy({ findings: { LOSES_DATA: 'acknowledge' } });
     expect(set.status, set.text).to.equal(200);
     const diff = await diffOf(admin, without('pages', 'body'));

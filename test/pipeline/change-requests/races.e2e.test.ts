@@ -9,7 +9,7 @@ const ROUNDS = 5;
 /** A body, and the Idempotency-Key beside it. */
 type Sent = { key?: string; [member: string]: unknown };
 
-describe('change requests, at the same moment', () => {
+describe('concurrent actions on change requests', () => {
   const { client: admin } = withService({ consistent: true });
   let author: Person;
   let second: Person;
@@ -32,7 +32,7 @@ describe('change requests, at the same moment', () => {
   const typesOf = async (id: string): Promise<string[]> =>
     dataOf<{ type: string }[]>(await admin(`/history/events?subject=change:${id}`)).map(({ type }) => type);
 
-  it('two approve: both have', async () => {
+  it('of two approvers both succeed', async () => {
     const { id, plan } = await opened();
     const replies = await Promise.all([
       post(admin, id, 'approve', { plan }),
@@ -46,7 +46,7 @@ describe('change requests, at the same moment', () => {
     expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
   });
 
-  it('one approves twice, or sends it again: that counts once', async () => {
+  it('of one approver twice count once', async () => {
     const { id, plan } = await opened();
     const [first, again] = [
       await post(admin, id, 'approve', { plan, key: 'key' }),
@@ -65,7 +65,7 @@ describe('change requests, at the same moment', () => {
     expect((await post(author.send, id, 'withdraw')).status).to.equal(200);
   });
 
-  it('two apply: one has', async () => {
+  it('to apply twice succeed once', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id } = await opened();
       const replies = await Promise.all([post(admin, id, 'apply'), post(second.send, id, 'apply')]);
@@ -75,7 +75,7 @@ describe('change requests, at the same moment', () => {
     }
   });
 
-  it('one applies and one withdraws: one of both', async () => {
+  it('to apply and withdraw succeed once in total', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id } = await opened();
       const note = `note ${notes}`;
@@ -91,7 +91,7 @@ describe('change requests, at the same moment', () => {
     }
   });
 
-  it('one approves what another updates: the approval is for what it was, or refused', async () => {
+  it('to approve and update approve the old plan or fail', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id, plan } = await opened();
       const diff = await diffOf(admin, noted('articles', `updated ${++notes}`));

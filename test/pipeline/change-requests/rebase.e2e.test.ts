@@ -68,8 +68,8 @@ describe('change requests', function () {
     return rows.map(({ title }) => title);
   };
 
-  describe('that are rebased', () => {
-    it('keep their approvals where the plan is the same, and answer at once where nothing has changed', async () => {
+  describe('after a rebase', () => {
+    it('keep approvals for the same plan, and return at once without changes', async () => {
       const { id, plan } = await proposed('A note', noted(table, 'mine'));
       await approve(id, plan);
       const count = async () => dataOf<unknown[]>(await admin(`/history/events?subject=change:${id}`)).length;
@@ -89,7 +89,7 @@ describe('change requests', function () {
       ]);
     });
 
-    it('lose them where it is another, and they stay to be seen', async () => {
+    it('lose approvals for another plan, but still show them', async () => {
       const { id, plan } = await proposed('No body', without(table, 'body'));
       await approve(id, plan);
       await api.ok('PATCH', `/fields/${table}/title`, { meta: { note: 'other' } });
@@ -114,7 +114,7 @@ describe('change requests', function () {
       await apply(second.id);
     });
 
-    it('say where they conflict, with three values, and change nothing until that is decided', async () => {
+    it('report conflicts with three values, and change nothing until resolved', async () => {
       await patch(`/collections/${table}`, 'base');
       const { id } = await proposed('A note', noted(table, 'mine'));
       await patch(`/collections/${table}`, 'yours');
@@ -140,7 +140,7 @@ describe('change requests', function () {
       expect(await noteOf(`/collections/${table}`)).to.equal('mine');
     });
 
-    it('follow names, and say when nothing is left to do', async () => {
+    it('follow renames, and report when nothing is left to do', async () => {
       const { id, plan } = await proposed('A note', fieldNoted('title', 'mine'));
       await api.ok('POST', `/collections/${table}/rename`, { to: `${table}_renamed` });
       await api.ok('POST', `/fields/${table}_renamed/title/rename`, { to: 'heading' });
@@ -153,7 +153,7 @@ describe('change requests', function () {
       expect(answer.text).to.include('Nothing is left to do');
     });
 
-    it('are those of their author, and not over', async () => {
+    it('must belong to the caller and be open', async () => {
       const { id } = await proposed('A note', noted(table, 'mine'));
       expect(refusal(await rebase(id, {}, other.send))).to.equal('403 FORBIDDEN');
       expect((await rebase(id, {}, admin)).status).to.equal(200);
@@ -162,7 +162,7 @@ describe('change requests', function () {
       expect(refusal(await rebase(id))).to.equal('409 INVALID_STATE');
     });
 
-    it('and approved at the same moment are one before the other, each as it would be alone', async () => {
+    it('serialize with concurrent approvals', async () => {
       for (let turn = 0; turn < 4; turn++) {
         const { id, plan } = await proposed('A note', (snapshot) => {
           fieldNoted('title', `both ${turn}`)(snapshot);
@@ -183,8 +183,8 @@ describe('change requests', function () {
     });
   });
 
-  describe('that are reverted', () => {
-    it('come back with their rows from the trash, and say until when', async () => {
+  describe('after a revert', () => {
+    it('restore rows from the trash, and show until when', async () => {
       await api.sql(`INSERT INTO ${table} (title) VALUES ('one'), ('two')`);
       const { id } = await proposed('No titles', without(table, 'title'));
       await apply(id);
@@ -213,7 +213,7 @@ describe('change requests', function () {
       expect(await titles()).to.deep.equal(['one', 'two']);
     });
 
-    it('bring whole tables back, and take away what was made', async () => {
+    it('restore whole tables, and remove created ones', async () => {
       await api.sql(`INSERT INTO ${table} (title) VALUES ('kept')`);
       const { id } = await proposed('No table', (snapshot) => {
         for (const part of ['collections', 'fields', 'relations'] as const)
@@ -226,13 +226,13 @@ describe('change requests', function () {
       expect(await titles()).to.deep.equal(['kept']);
     });
 
-    it('are called after what they take back, as far as a title goes', async () => {
+    it('have a title derived from the reverted request, truncated if needed', async () => {
       const { id } = await proposed('é'.repeat(200), noted(table, 'mine'));
       await apply(id);
       expect((await reverted(id)).title).to.equal(`Revert: ${'é'.repeat(192)}`);
     });
 
-    it('leave what others changed since, and conflict where that is the same', async () => {
+    it('keep later changes of others, and report conflicts', async () => {
       const { id } = await proposed('A note', noted(table, 'mine'));
       await apply(id);
       await patch(`/fields/${table}/body`, 'since');
@@ -265,7 +265,7 @@ describe('change requests', function () {
       expect(await noteOf(`/collections/${table}`)).to.equal(null);
     });
 
-    it('come back empty once the trash was purged, and what was opened before that is rebased', async () => {
+    it('restore empty objects after a purge, and a rebase updates earlier requests', async () => {
       await api.sql(`INSERT INTO ${table} (title) VALUES ('gone')`);
       const { id } = await proposed('No titles', without(table, 'title'));
       await apply(id);
@@ -280,7 +280,7 @@ describe('change requests', function () {
       expect(await titles()).to.deep.equal([null]);
     });
 
-    it('are those that were applied', async () => {
+    it('can only follow an applied request', async () => {
       const { id } = await proposed('A note', noted(table, 'mine'));
       expect(refusal(await revert(id))).to.equal('409 INVALID_STATE');
       expect(refusal(await revert('7b0b6c6e-0000-4000-8000-000000000000'))).to.equal('404 NOT_FOUND');

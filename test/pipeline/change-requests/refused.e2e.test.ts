@@ -11,7 +11,7 @@ interface Refused {
   errors: { message: string; extensions: { code: string; path?: string } }[];
 }
 
-describe('a change request, refused', () => {
+describe('a rejected change request', () => {
   const { client: admin } = withService();
   let author: Person;
 
@@ -43,12 +43,12 @@ describe('a change request, refused', () => {
     ['update', `/changes/${id}`, { diff }, 'PATCH'],
   ];
 
-  it('is not there', async () => {
+  it('does not exist', async () => {
     for (const [what, path, body, method] of WAYS(NOBODYS, 'f'.repeat(64), await note('x')))
       expect(await told(path, body, method), what).to.equal(`404 NOT_FOUND: There is no change request "${NOBODYS}".`);
   });
 
-  it('is over: nothing but talk is taken', async () => {
+  it('has ended and accepts only comments', async () => {
     const diff = await note('other');
     const { id, plan } = await open(author.send, { title: 'Over', diff: await note('first') });
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
@@ -61,7 +61,7 @@ describe('a change request, refused', () => {
     expect(await show(admin, id)).to.deep.include({ state: 'applied', result });
   });
 
-  it('asks for nothing', async () => {
+  it('requests no change', async () => {
     const { id } = await open(author.send, { title: 'Something', diff: await note('second') });
     const before = await show(admin, id);
     const nothing = { ...(await note('third')), diff: { collections: [], fields: [], relations: [] } };
@@ -71,7 +71,7 @@ describe('a change request, refused', () => {
     expect(await show(admin, id)).to.deep.equal(before);
   });
 
-  it('has nothing that takes long: it is not prepared, and applied all the same', async () => {
+  it('needs no preparation and is applied without one', async () => {
     const { id, plan } = await open(author.send, { title: 'Quick', diff: await note('fourth'), online: true });
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
     expect(await told(`/changes/${id}/prepare`)).to.equal(

@@ -7,7 +7,7 @@ import { type Person, type Shown, dataOf, diffOf, newPerson, open, refusal, show
 
 const FIELDS = ['title', 'body', 'note'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
 
-describe('the room that change requests take', () => {
+describe('storage of change requests', () => {
   const { client: admin, service } = withService({ consistent: true, settings: { CHANGES_PER_USER: '2' } });
   let ann: Person;
   let ben: Person;
@@ -38,7 +38,7 @@ describe('the room that change requests take', () => {
   const documentOf = async (id: string): Promise<unknown> =>
     dataOf<Asking>(await admin(`/changes/${id}`)).document.content;
 
-  it('is bounded for each user, and given back by withdrawing one', async () => {
+  it('is limited per user, and freed by withdrawing', async () => {
     const diff = await diffOf(admin, without('articles', 'body'));
     const first = await open(ann.send, { title: 'change', diff });
     const second = await open(ann.send, { title: 'change', diff });
@@ -56,7 +56,7 @@ describe('the room that change requests take', () => {
       expect((await withdraw(who.send, id)).status).to.equal(200);
   });
 
-  it('ends when a request is withdrawn, unless another one asks for the same', async () => {
+  it('is freed when a request is withdrawn, unless another one uses the document', async () => {
     const before = await documents();
     const diff = await diffOf(admin, without('articles', 'note'));
     const [first, second] = [
@@ -74,7 +74,7 @@ describe('the room that change requests take', () => {
     expect((await admin('/history/export')).status).to.equal(200);
   });
 
-  it('is needed again when what was withdrawn is asked for again, or was updated before', async () => {
+  it('is used again when a withdrawn or updated document is requested again', async () => {
     const [one, other] = [
       await diffOf(admin, without('articles', 'note')),
       await diffOf(admin, without('articles', 'body')),
@@ -90,7 +90,7 @@ describe('the room that change requests take', () => {
     expect(await documentOf(id)).to.equal(null);
   });
 
-  it('of a plan is taken once for any number of reads, until the log goes on', async () => {
+  it('caches a plan for any number of reads until the log grows', async () => {
     const { id } = await open(ann.send, { title: 'change', diff: await diffOf(admin, without('articles', 'note')) });
     const rendered = async (): Promise<number> => {
       const { text } = await admin('/metrics');

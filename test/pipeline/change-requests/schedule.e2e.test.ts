@@ -12,7 +12,7 @@ import { type Person, dataOf, diffOf, newPerson, noted, open, refusal, show, wit
 
 const HOUR = 3_600_000;
 
-describe('change requests with a time', function () {
+describe('scheduled change requests', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let clock: Clock;
@@ -83,7 +83,7 @@ describe('change requests with a time', function () {
   const errorsOf = async (id: string): Promise<string[] | undefined> =>
     (await show(admin, id)).errors?.map(({ extensions }) => extensions.code);
 
-  it('are applied when it comes, once, as the change of whoever said when', async () => {
+  it('are applied once at their time, attributed to the person who scheduled them', async () => {
     const { id } = await proposed();
     const text = `note ${notes}`;
     await scheduled(id, HOUR, other.send);
@@ -116,7 +116,7 @@ describe('change requests with a time', function () {
     expect((await types(id)).filter((type) => type === 'change.applied')).to.have.length(1);
   });
 
-  it('are not applied before the database says so, whatever the machine says', async () => {
+  it("follow the database's clock, whatever the machine's clock shows", async () => {
     const { id } = await proposed();
     await clock.set('-1 hour');
     await scheduled(id, 1_000);
@@ -127,7 +127,7 @@ describe('change requests with a time', function () {
     await becomes(id, 'applied');
   });
 
-  it('have a time that is to come, or has just been', async () => {
+  it('need a time in the future or just passed', async () => {
     const { id } = await proposed();
     for (const wrong of ['2020-01-01T00:00:00Z', inTime(-HOUR), inTime(367 * 24 * HOUR), '9999-12-31T23:59:59Z'])
       expect(refusal(await admin(`/changes/${id}/apply`, json({ at: wrong }))), wrong).to.equal('400 INVALID_PAYLOAD');
@@ -142,7 +142,7 @@ describe('change requests with a time', function () {
     await becomes(id, 'applied');
   });
 
-  it('wait no longer once they are updated, rejected, withdrawn or applied', async () => {
+  it('are no longer scheduled after an update, rejection, withdrawal or apply', async () => {
     const { id } = await proposed();
     await scheduled(id, HOUR);
     expect(dataOf(await admin(`/changes/${id}`, json({ title: 'Much later' }, 'PATCH')))).to.deep.include({
@@ -167,7 +167,7 @@ describe('change requests with a time', function () {
     expect((await types(id)).filter((type) => type === 'change.applied')).to.have.length(1);
   });
 
-  it('fail where they are stale by then, and say so; nothing is changed', async () => {
+  it('fail if they are stale by then, without changes', async () => {
     const { id } = await proposed(without('articles', 'body'));
     await scheduled(id, HOUR);
     await api.ok('PATCH', '/fields/articles/body', { meta: { note: 'still used' } });
@@ -182,7 +182,7 @@ describe('change requests with a time', function () {
     await admin(`/changes/${id}/withdraw`, { method: 'POST' });
   });
 
-  it('fail where the policy wants approvals that are not there any more, or refuses by then', async () => {
+  it('fail if the policy then lacks approvals or rejects them', async () => {
     const approver = await newPerson(admin, 'approver', 'admin');
     const policy = { findings: { LOSES_DATA: 'approve' } };
     await api.ok('PUT', '/policy', policy);
@@ -207,7 +207,7 @@ describe('change requests with a time', function () {
     expect((await admin('/fields/pages/body')).status).to.equal(200);
   });
 
-  it('fail where whoever said when is no admin any more', async () => {
+  it('fail if the person who scheduled them is no longer an admin', async () => {
     const former = await newPerson(admin, 'former', 'admin');
     const { id } = await proposed();
     await scheduled(id, HOUR, former.send);
@@ -217,7 +217,7 @@ describe('change requests with a time', function () {
     expect(await errorsOf(id)).to.deep.equal(['FORBIDDEN']);
   });
 
-  it('and are withdrawn at that moment are one or the other, as was answered', async () => {
+  it('are withdrawn or applied, as the response says, if both happen at the same time', async () => {
     for (let turn = 0; turn < 6; turn++) {
       const { id } = await proposed();
       const text = `note ${notes}`;
@@ -232,7 +232,7 @@ describe('change requests with a time', function () {
     }
   });
 
-  it('are prepared when it comes where they ask for that, or wait prepared and keep their tables', async () => {
+  it('are prepared at their time, or wait prepared with their tables locked', async () => {
     const online = onlineOf(api);
     await online.large('orders', [column('number', 'integer'), column('code', 'integer')], 'number = i; code = i');
     const indexed = (field: string) =>

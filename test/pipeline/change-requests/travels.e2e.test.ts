@@ -11,7 +11,7 @@ import { startService } from '../../support/service.js';
 import { withService } from '../../support/with-service.js';
 import { type Person, type Shown, diffOf, newPerson, noted, open, show, without } from './people.js';
 
-describe('what people said of change requests', function () {
+describe('comments on change requests', function () {
   this.timeout(120_000);
   const { client: admin, service, api } = withService({ consistent: true });
   const databases: TestDatabase[] = [];
@@ -94,7 +94,7 @@ describe('what people said of change requests', function () {
     }
   }
 
-  it('is in an exported log, verifies there, and is what it was where that is restored', async () => {
+  it('are exported, verified and restored', async () => {
     const file = join(directory, 'log.ndjson');
     await writeFile(file, (await admin('/history/export')).text);
     const verified = await dps(['verify', '--file', file], {});
@@ -105,7 +105,7 @@ describe('what people said of change requests', function () {
     await expectThere(target);
   });
 
-  it('is found where it was changed or left out of an exported log, and not restored', async () => {
+  it('are checked in an exported log, and tampered ones are not restored', async () => {
     const file = join(directory, 'changed.ndjson');
     const log = (await admin('/history/export')).text;
     const lines = log.split('\n');
@@ -126,7 +126,7 @@ describe('what people said of change requests', function () {
     expect(await readFile(file, 'utf8')).to.not.include('Support agrees');
   });
 
-  it('is in a database that is made of the log of another one', async () => {
+  it('are copied to a database created from the log of another one', async () => {
     const target = await emptyDatabase();
     const { code, out, err } = await dps(['rebuild', 'tables', '--into', target], {
       DATABASE_URL: service.databaseUrl,
@@ -135,7 +135,7 @@ describe('what people said of change requests', function () {
     await expectThere(target);
   });
 
-  it('is in a backup, and what it was where that is restored, with the people who said it', async () => {
+  it('are part of a backup with their authors', async () => {
     const file = join(directory, 'backup.dps');
     const made = await dps(['backup', file], { DATABASE_URL: service.databaseUrl });
     expect(made.code, made.err).to.equal(0);

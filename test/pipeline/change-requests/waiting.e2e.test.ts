@@ -40,7 +40,7 @@ describe('a scheduled change request', function () {
     }
   });
 
-  it('that waits for locks shows whose transaction is in the way, until it is over', async () => {
+  it('shows the transaction that blocks it until that ends', async () => {
     await api.ok('POST', '/collections', {
       collection: 'pages',
       schema: {},
@@ -74,7 +74,7 @@ describe('a scheduled change request', function () {
     expect(refusal(await admin('/fields/pages/body'))).to.equal('404 NOT_FOUND');
   });
 
-  it('does not wait until others are prepared, however many', async () => {
+  it('does not wait for preparations of others', async () => {
     await clock.set('0');
     const online = onlineOf(api);
     const names = ['big1', 'big2', 'big3', 'big4'];
@@ -103,7 +103,7 @@ describe('a scheduled change request', function () {
     }
   });
 
-  it('is not forgotten when its time comes between two questions: what is due, and when the next will be', async () => {
+  it('is found even if its time passes between the two queries', async () => {
     await clock.set('0');
     const { id } = await open(admin, { title: 'No title', diff: await diffOf(admin, without('pages', 'title')) });
     const asked = await admin(`/changes/${id}/apply`, json({ at: new Date(Date.now() + 3_600_000).toISOString() }));

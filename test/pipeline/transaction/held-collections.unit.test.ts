@@ -28,11 +28,11 @@ const statement = (source: string, table: string | null, isLocking = true): Stat
 const event = (type: LogEvent['type'], collection: string | null, data: object): LogEvent =>
   ({ type, version: 1, collection, field: 'f', data }) as LogEvent;
 
-describe('a change of what is being prepared', () => {
+describe('a change of a table in preparation', () => {
   const stopped = (what: { events?: LogEvent[]; statements?: Statement[]; change?: string }) =>
     heldProblems({ events: [], statements: [], ...what }, HELD);
 
-  it('is refused for each table, with the request that has it', () => {
+  it('is rejected for each table with the blocking request', () => {
     const statements = [statement('items', 'orders'), statement('people', null), statement('free', 'free')];
     expect(stopped({ statements })).to.deep.equal([
       inUse('orders', 'one'),
@@ -41,18 +41,18 @@ describe('a change of what is being prepared', () => {
     ]);
   });
 
-  it('is not refused to the request itself, nor where nobody has anything', () => {
+  it('is allowed for the request itself, and if nothing is prepared', () => {
     const statements = [statement('items', 'orders'), statement('people', null)];
     expect(stopped({ statements, change: 'one' })).to.deep.equal([inUse('people', 'two')]);
     expect(heldProblems({ events: [], statements }, [])).to.deep.equal([]);
   });
 
-  it('is free where it locks nothing, or only points there', () => {
+  it('is allowed if it locks nothing or only references the table', () => {
     expect(stopped({ statements: [statement('orders', 'orders', false)] })).to.deep.equal([]);
     expect(stopped({ events: [event('collection.updated', 'orders', { patch: [] })] })).to.deep.equal([]);
   });
 
-  it('is refused where nothing is done to the table now: by hand before, or to an index afterwards', () => {
+  it('is rejected even if its DDL runs outside the transaction', () => {
     const adopted = (isAdopted: boolean) => event('field.updated', 'orders', { patch: [], adopted: isAdopted });
     expect(stopped({ events: [adopted(true)] })).to.deep.equal([inUse('orders', 'one')]);
     expect(stopped({ events: [adopted(false)] })).to.deep.equal([]);
@@ -61,7 +61,7 @@ describe('a change of what is being prepared', () => {
     expect(stopped({ events: [event('policy.updated', null, { adopted: true })] })).to.deep.equal([]);
   });
 
-  it('is told of no more tables than of other problems', () => {
+  it('is reported for a limited number of tables', () => {
     const names = Array.from({ length: MAX_PROBLEMS + 5 }, (_, index) => `t${index}`);
     const statements = names.map((name) => statement(name, name));
     const found = heldProblems({ events: [], statements }, [{ id: 'all', collections: names }]);
@@ -70,8 +70,8 @@ describe('a change of what is being prepared', () => {
   });
 });
 
-describe('a preparation', () => {
-  it('waits for others that have its tables, and not for itself', () => {
+describe('a new preparation', () => {
+  it('waits for other requests on its tables, not for itself', () => {
     const mine = (id: string) => heldFrom(HELD, { id, collections: ['people', 'items'] });
     expect(mine('new')).to.deep.equal([inUse('items', 'one'), inUse('people', 'two')]);
     expect(mine('two')).to.deep.equal([inUse('items', 'one')]);

@@ -47,7 +47,7 @@ describe('an idempotency key', () => {
   const eventsOf = async (name: string): Promise<number> =>
     (await instance.pool.query('SELECT FROM service.service_events WHERE collection = $1', [name])).rowCount ?? 0;
 
-  it('brings the first answer again, member for member, and does nothing twice', async () => {
+  it('repeats the first response, member by member, without repeating the change', async () => {
     const { position } = done(await create('once', idempotency('k1')));
     const again = await create('once', idempotency('k1'));
     expect(JSON.stringify(again)).to.equal(
@@ -61,7 +61,7 @@ describe('an idempotency key', () => {
     expect(await eventsOf('once')).to.equal(1);
   });
 
-  it('is refused with another request', async () => {
+  it('is rejected with another request', async () => {
     done(await create('mine', idempotency('k2')));
     expect(refusedWith(await create('yours', idempotency('k2', 'other hash')))).to.equal('IDEMPOTENCY_MISMATCH');
     expect(await eventsOf('yours')).to.equal(0);
@@ -73,14 +73,14 @@ describe('an idempotency key', () => {
     done(await create('by another', idempotency('k3'), instance, cause));
   });
 
-  it('keeps a refusal', async () => {
+  it('repeats a rejection', async () => {
     done(await create('once', idempotency('k1')));
     expect(refusedWith(await create('once', idempotency('k4')))).to.equal('ALREADY_EXISTS');
     const again = await create('once', idempotency('k4'), twin);
     expect(again).to.deep.include({ kind: 'replayed', status: 409, body: { zz: 'refused', a: 'ALREADY_EXISTS' } });
   });
 
-  it('keeps what PostgreSQL refused, and nothing of what it was refused for', async () => {
+  it('repeats a rejection by PostgreSQL, which left no change', async () => {
     done(await create('once', idempotency('k1')));
     await instance.pool.query('INSERT INTO once DEFAULT VALUES');
     const body = field('needed', 'string', { is_nullable: false });
@@ -98,7 +98,7 @@ describe('an idempotency key', () => {
     done(await create('after the savepoint', idempotency('k6')));
   });
 
-  it('keeps the answer of a command that changes nothing', async () => {
+  it('repeats the response of a command without changes', async () => {
     done(await create('once', idempotency('k1')));
     const input = command('update-collection', { collection: 'once', body: { meta: {} } });
     const request = { cause: CAUSE, idempotency: idempotency('k7') };
@@ -106,7 +106,7 @@ describe('an idempotency key', () => {
     expect((await instance.pipeline.execute('update-collection', input, request)).kind).to.equal('replayed');
   });
 
-  it('lets one of many twins do it, on any process', async () => {
+  it('lets one of several equal requests run, on any process', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, index) => create('twins', idempotency('k8'), index % 2 === 0 ? instance : twin)),
     );
@@ -116,7 +116,7 @@ describe('an idempotency key', () => {
     expect(await eventsOf('twins')).to.equal(1);
   });
 
-  it('is free again after a day, and forgotten in passing', async () => {
+  it('is reusable after a day, and then deleted', async () => {
     await instance.pool.query(`UPDATE service.service_idempotency SET created_at = created_at - interval '25 hours'`);
     done(await create('a day later', idempotency('k1', 'other hash')));
     const { rows } = await instance.pool.query<{ key: string }>('SELECT key FROM service.service_idempotency');

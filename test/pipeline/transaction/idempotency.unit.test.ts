@@ -7,8 +7,8 @@ import type { Done, Idempotency } from '../../../src/pipeline/types.js';
 
 const problem = (code: Problem['code']): Problem => ({ code, message: code });
 
-describe('the first answer to a key', () => {
-  it('is kept, unless it says that the same may be answered otherwise the next time', () => {
+describe('the first response to a key', () => {
+  it('is stored, unless it is temporary', () => {
     expect(isStorable({ kind: 'done' } as Done)).to.equal(true);
     const kept: [codes: Problem['code'][], isKept: boolean][] = [
       [[], true],
@@ -25,7 +25,7 @@ describe('the first answer to a key', () => {
   const asked = { requestHash: 'the same' } as Idempotency;
   const row = { request_hash: 'the same', status: 409, headers: { location: '/a' }, body: { data: 1 } };
 
-  it('is given again to the same request, and to no other', () => {
+  it('is repeated for the same request only', () => {
     expect(earlierAnswer(asked, [])).to.equal(undefined);
     const { status, headers, body } = row;
     expect(earlierAnswer(asked, [row])).to.deep.equal({ kind: 'replayed', status, headers, body });
@@ -36,7 +36,7 @@ describe('the first answer to a key', () => {
     });
   });
 
-  it('that never came is asked for with the same key, where there is one', () => {
+  it('is reported as missing if it never arrived', () => {
     const lost =
       'The connection to the database was lost while the change was being committed, and whether it was is unknown.';
     expect([outcomeUnknown(true), outcomeUnknown(false)]).to.deep.equal([

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../../src/kernel/operator-error.js';
 import { findBinaries } from '../../../src/postgres/embedded/binaries.js';
 
-describe('the programs of an embedded server', () => {
+describe("the embedded server's programs", () => {
   let folder: string;
   let packageFile: string;
 
@@ -37,19 +37,19 @@ describe('the programs of an embedded server', () => {
     }
   });
 
-  it('are left as they are when they are complete', async () => {
+  it('stay unchanged if they are complete', async () => {
     await findBinaries(packageFile);
     const { ino } = await stat(link());
     await findBinaries(packageFile);
     expect((await stat(link())).ino).to.equal(ino);
   });
 
-  it('need no list of links', async () => {
+  it('work without a list of links', async () => {
     await rm(join(folder, 'native', 'pg-symlinks.json'));
     expect((await findBinaries(packageFile)).version).to.equal('18.4.0');
   });
 
-  it('are said to be incomplete when one is missing', async () => {
+  it('are reported incomplete if one is missing', async () => {
     await rm(join(folder, 'native', 'bin', 'postgres'));
     const error: unknown = await findBinaries(packageFile).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(OperatorError);

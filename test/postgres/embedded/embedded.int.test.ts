@@ -45,7 +45,7 @@ describe('embedded PostgreSQL', function () {
 
   const start = () => startEmbedded({ dataDir, connections: 20, throwaway: true });
 
-  it('finds its data at the second start, and keeps secrets to itself', async () => {
+  it('finds its data at the second start, and protects its secrets', async () => {
     const first = await start();
     await query(first.connectionString, 'create table kept as select 42 as answer');
     await first.stop();
@@ -61,7 +61,7 @@ describe('embedded PostgreSQL', function () {
     }
   });
 
-  it('makes databases in UTF8, ordered by code point, lower-casing all of Unicode, in UTC', async () => {
+  it('creates UTF8 databases in UTC with code point order and Unicode lower case', async () => {
     const embedded = await start();
     const [row] = await query(
       embedded.connectionString,
@@ -72,7 +72,7 @@ describe('embedded PostgreSQL', function () {
     expect(row).to.deep.equal({ encoding: 'UTF8', lower: 'äω', zone: 'UTC', sorted: ['B', 'a', 'b', 'ä'] });
   });
 
-  it('lets the service work as the owner of its database, who is no superuser', async () => {
+  it('runs the service as database owner without superuser', async () => {
     const embedded = await start();
     const { connectionString, superuserConnectionString } = embedded;
     const account =
@@ -107,7 +107,7 @@ describe('embedded PostgreSQL', function () {
     }
   });
 
-  it('gives its account the password of the file at each start, and refuses what a superuser wrote before', async () => {
+  it('sets the password of the file at each start, and rejects tampered settings', async () => {
     const first = await start();
     await query(first.superuserConnectionString, "alter role dps password 'other'");
     const url = new URL(first.superuserConnectionString);
@@ -122,7 +122,7 @@ describe('embedded PostgreSQL', function () {
     await serverGone(join(dataDir, 'postgres'));
   });
 
-  it('refuses a second service on the same data, naming the first', async () => {
+  it('rejects a second service on the same data, naming the first', async () => {
     const first = host();
     await first.said;
     const { refused } = await host().said;
@@ -131,13 +131,13 @@ describe('embedded PostgreSQL', function () {
     );
   });
 
-  it('lets exactly one of several that start at once have the data', async () => {
+  it('lets exactly one of several concurrent starts use the data', async () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => host().said));
     expect(all.filter((said) => said.connectionString !== undefined)).to.have.length(1);
     expect(all.filter((said) => said.refused !== undefined)).to.have.length(3);
   });
 
-  it('stops by itself when the service is killed, and the next start finds everything', async () => {
+  it('stops when the service is killed, and the next start finds everything', async () => {
     for (let round = 0; round < 3; round += 1) {
       const killed = host();
       const { connectionString = '' } = await killed.said;
@@ -150,7 +150,7 @@ describe('embedded PostgreSQL', function () {
     }
   });
 
-  it('stops by itself when the service is killed and not started again', async () => {
+  it('stops when the service is killed and not restarted', async () => {
     const killed = host();
     await killed.said;
     const server = await readPostmaster(join(dataDir, 'postgres'));
@@ -161,7 +161,7 @@ describe('embedded PostgreSQL', function () {
     await until('the server is gone', () => Promise.resolve(!existsSync(`/proc/${server?.pid}/cwd`)));
   });
 
-  it('ends a server that lost its supervisor too, then starts', async function () {
+  it('ends a server that also lost its supervisor, then starts', async function () {
     if (process.platform !== 'linux') this.skip();
     const killed = host();
     const { connectionString = '' } = await killed.said;
@@ -176,7 +176,7 @@ describe('embedded PostgreSQL', function () {
     await next.stop();
   });
 
-  it('is not kept from starting by a postmaster.pid that names a stranger', async () => {
+  it('starts despite a postmaster.pid with a foreign process id', async () => {
     const first = await start();
     await first.stop();
     const stranger = spawn('sleep', ['60'], { ...(await ownerOf(join(dataDir, 'postgres'))), stdio: 'ignore' });
@@ -188,13 +188,13 @@ describe('embedded PostgreSQL', function () {
     stranger.kill('SIGKILL');
   });
 
-  it('says what is wrong when the password is gone', async () => {
+  it('reports a missing password', async () => {
     await (await start()).stop();
     await rm(join(dataDir, 'password'));
     expect(await refusal(start())).to.contain('is missing: bring it back');
   });
 
-  it('says what is wrong when the files are of another release', async () => {
+  it('reports data files of another release', async () => {
     await (await start()).stop();
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
     expect(await refusal(start()))
@@ -202,12 +202,12 @@ describe('embedded PostgreSQL', function () {
       .and.contain('PostgreSQL 18');
   });
 
-  it('says what is wrong when the data directory is a file', async () => {
+  it('reports a data directory that is a file', async () => {
     await writeFile(join(dataDir, 'file'), '');
     expect(await refusal(startEmbedded({ dataDir: join(dataDir, 'file'), connections: 5 }))).to.contain('DATA_DIR');
   });
 
-  it('clears away what a start that was killed has left', async () => {
+  it('removes the remains of a killed start', async () => {
     const early = host();
     while (!(await readdir(dataDir)).some((name) => name.includes('.draft-'))) await sleep(5);
     await end(early.process, 'SIGKILL');
@@ -222,7 +222,7 @@ describe('embedded PostgreSQL', function () {
     expect(await readdir(join(dataDir, 'lock'))).to.deep.equal([]);
   });
 
-  it('takes a data directory with a long path and odd characters', async () => {
+  it('accepts data directories with long paths and unusual characters', async () => {
     const deep = join(dataDir, `it's "quoted" $HOME; ${'x'.repeat(100)}`);
     await mkdir(deep, { mode: 0o711 });
     const embedded = await startEmbedded({ dataDir: deep, connections: 5, throwaway: true });
@@ -231,7 +231,7 @@ describe('embedded PostgreSQL', function () {
     expect(again).to.contain('in use by another service');
   });
 
-  it('as root, keeps its files where their user can reach them when the data directory is closed', async function () {
+  it('runs as root with files where their user can reach them', async function () {
     if (process.getuid?.() !== 0) this.skip();
     await chmod(dataDir, 0o700);
     await (await start()).stop();

@@ -18,7 +18,7 @@ describe('the lock of a data directory', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('is refused at once while it is had, whoever comes first by name, and free again afterwards', async () => {
+  it('is refused while held, whatever the names, and then free again', async () => {
     const held = (await takeLock(directory)) as DataLock;
     expect(isLock(held)).to.equal(true);
     const started = performance.now();
@@ -46,7 +46,7 @@ describe('the lock of a data directory', () => {
   }
   const wanting = JSON.stringify({ pid: 4711, held: false });
 
-  it('is waited for as long as one that comes later by name wants it too', async () => {
+  it('is awaited while a process with a later name also wants it', async () => {
     const leave = await contender('zzz.sock', wanting);
     let taken: Awaited<ReturnType<typeof takeLock>> | undefined;
     const taking = takeLock(directory).then((lock) => (taken = lock));
@@ -58,7 +58,7 @@ describe('the lock of a data directory', () => {
     await (lock as DataLock).release();
   });
 
-  it('is left to one that comes earlier by name, and to one that has it or does not say', async () => {
+  it('is left to earlier names, and to holders and silent processes', async () => {
     const texts: [name: string, text: string, pid: number][] = [
       ['!.sock', wanting, 4711],
       ['zzz.sock', JSON.stringify({ pid: 4712, held: true }), 4712],
@@ -75,7 +75,7 @@ describe('the lock of a data directory', () => {
     }
   });
 
-  it('is free where only the sockets of dead processes are left, which go; other files stay', async () => {
+  it('is free after dead processes, whose sockets are removed, and other files stay', async () => {
     await mkdir(join(directory, 'lock'));
     await writeFile(join(directory, 'lock', 'dead.sock'), '');
     await writeFile(join(directory, 'lock', 'notes.txt'), '');
@@ -87,7 +87,7 @@ describe('the lock of a data directory', () => {
     expect(await readdir(join(directory, 'lock'))).to.deep.equal(['notes.txt']);
   });
 
-  it('works where the path is longer than an address of a socket may be', async () => {
+  it('works with paths longer than a socket address', async () => {
     const deep = join(directory, 'd'.repeat(120));
     const lock = (await takeLock(deep)) as DataLock;
     expect(isLock(lock)).to.equal(true);
@@ -98,7 +98,7 @@ describe('the lock of a data directory', () => {
 });
 
 describe('a data directory', () => {
-  it('holds a server once one was set up in it', async () => {
+  it('contains a server after its first setup', async () => {
     const directory = await temporaryDirectory();
     try {
       expect(await holdsServer(join(directory, 'nowhere'))).to.equal(false);

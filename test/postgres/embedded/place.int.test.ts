@@ -13,12 +13,12 @@ const run = promisify(execFile);
 describe("the embedded server's programs", function () {
   this.timeout(60_000);
 
-  it('run from where they are, as a rule', async () => {
+  it('normally run in place', async () => {
     const binaries = await findBinaries();
     expect(await reachablePrograms(binaries, null)).to.equal(binaries.root);
   });
 
-  it('run from a copy where root keeps them in a directory that no other user may enter', async function () {
+  it('run from a copy if root keeps them in a private directory', async function () {
     if (process.getuid?.() !== 0) this.skip();
     const closed = await mkdtemp(join(tmpdir(), 'dps-closed-'));
     await chmod(closed, 0o700);

@@ -8,7 +8,7 @@ import { initialise } from '../../../src/postgres/embedded/initialise.js';
 import { readPostmaster, runningPostmaster } from '../../../src/postgres/embedded/postmaster.js';
 import { startServer, stopOrphan } from '../../../src/postgres/embedded/start-server.js';
 
-describe('the embedded server that fails', function () {
+describe('a failing embedded server', function () {
   if (process.platform === 'win32') return;
   this.timeout(60_000);
   let directory: string;
@@ -33,11 +33,11 @@ describe('the embedded server that fails', function () {
     return (error as Error).message;
   };
 
-  describe('while its files are made', () => {
+  describe('during initdb', () => {
     const make = () =>
       initialise({ programs: directory, account: null, home, link: home, password: 'p', durable: false });
 
-    it('says the last reason that initdb gave, and leaves nothing', async () => {
+    it('reports the last error and leaves nothing', async () => {
       await program('initdb', 'echo "initdb: error: first" >&2; echo "FATAL:  the reason." >&2; echo hint >&2; exit 1');
       expect(await refusalOf(make())).to.equal(
         `The embedded PostgreSQL could not be set up in ${home}: FATAL:  the reason.`,
@@ -49,7 +49,7 @@ describe('the embedded server that fails', function () {
       expect(await refusalOf(make())).to.match(/could not be set up in .*: Command failed: /);
     });
 
-    it('gives it the password in a file that nobody else reads, and that is gone afterwards', async () => {
+    it('passes the password in a private file that is deleted afterwards', async () => {
       await program(
         'initdb',
         `echo "$@" > ${directory}/args; for each in "$@"; do case "$each" in --pwfile=*) ls -l "\${each#--pwfile=}" | cut -c 1-10 > ${directory}/mode; cat "\${each#--pwfile=}" > ${directory}/password;; esac; done`,
@@ -62,7 +62,7 @@ describe('the embedded server that fails', function () {
       expect(await readdir(join(directory, 'data'))).to.deep.equal(['server']);
     });
 
-    it('clears away the drafts of earlier starts, and nothing else', async () => {
+    it('removes only unfinished directories of earlier starts', async () => {
       await mkdir(join(directory, 'data/server.draft-0a0b0c0d'), { recursive: true });
       await mkdir(join(directory, 'data/other.draft-0a0b0c0d'));
       await program('initdb', 'exit 0');
@@ -71,10 +71,10 @@ describe('the embedded server that fails', function () {
     });
   });
 
-  describe('while it starts', () => {
+  describe('during its start', () => {
     const start = () => startServer({ programs: directory, account: null, home, settings: {} });
 
-    it('says its own reason, without the words around it', async () => {
+    it("reports the server's own error", async () => {
       await program(
         'postgres',
         'echo "LOG: x" >&2; echo "2026 FATAL:  data is broken." >&2; echo "HINT: no" >&2; exit 1',
@@ -98,7 +98,7 @@ describe('the embedded server that fails', function () {
       process.on('SIGINT', () => process.exit(0));
       setInterval(() => {}, 1000);`;
 
-    it('tries another port when one was taken in between', async () => {
+    it('tries another port if one was taken meanwhile', async () => {
       await mkdir(home, { recursive: true });
       await writeFile(join(directory, 'second.js'), SECOND);
       await program('postgres', `exec ${process.execPath} ${directory}/second.js "$@"`);
@@ -111,13 +111,13 @@ describe('the embedded server that fails', function () {
     });
   });
 
-  describe('whose note of itself', () => {
+  describe('with a postmaster.pid', () => {
     const note = async (text: string): Promise<void> => {
       await mkdir(home, { recursive: true });
       await writeFile(join(home, 'postmaster.pid'), text);
     };
 
-    it('is read: process, port and whether it is ready', async () => {
+    it('is read for process, port and readiness', async () => {
       expect(await readPostmaster(home)).to.equal(null);
       await note('123\n/data\n0\n5433\n\n\n\nready   \n');
       expect(await readPostmaster(home)).to.deep.equal({ pid: 123, port: 5433, ready: true });
@@ -131,7 +131,7 @@ describe('the embedded server that fails', function () {
       }
     });
 
-    it('names a stranger, or nobody: there is nothing to stop', async () => {
+    it('ignores a foreign or missing process', async () => {
       await note(`${process.pid}\n${home}\n0\n5433\n\n\n\nready\n`);
       expect(await runningPostmaster(home)).to.equal(null);
       expect(await stopOrphan(home)).to.equal(false);

@@ -32,7 +32,7 @@ describe('the supervisor of the embedded server', function () {
   };
   const written = (name: string): Promise<string> => readFile(join(directory, name), 'utf8');
 
-  it('gives it its files, port and settings, and nothing of the own environment but the path', async () => {
+  it('passes files, port and settings, and only PATH of its environment', async () => {
     process.env['OWN_SECRET'] = 'secret';
     try {
       const settings = { max_connections: 50, listen_addresses: 'localhost' };
@@ -60,19 +60,19 @@ describe('the supervisor of the embedded server', function () {
     }
   });
 
-  it('exempts the process that an outdated postmaster.pid names', async () => {
+  it('spares the process named by an outdated postmaster.pid', async () => {
     const server = await started('echo "$PG_GRANDPARENT_PID $LC_ALL" > pid', { stalePid: 4711 });
     await server.ended;
     expect(await written('pid')).to.equal('4711 C\n');
   });
 
-  it('keeps the last 10000 characters of what it writes on stderr', async () => {
+  it('keeps the last 10000 characters of stderr', async () => {
     const server = await started('printf "start" >&2; printf "%010000d" 7 >&2');
     const text = await server.ended;
     expect(text).to.have.lengthOf(10_000).and.match(/^0+7$/);
   });
 
-  it('stops it with SIGINT when it is let go of, and not before', async () => {
+  it('sends SIGINT when released, and not before', async () => {
     // Not in the shell's language: what a shell starts in the background ignores SIGINT, and a shell can't undo that.
     const program = `process.on('SIGINT', () => { console.error('stopped'); process.exit(0); });
       setInterval(() => {}, 1000); require('node:fs').writeFileSync('up', '');`;

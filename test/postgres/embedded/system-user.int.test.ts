@@ -6,7 +6,7 @@ import { OperatorError } from '../../../src/kernel/operator-error.js';
 import { serverAccount } from '../../../src/postgres/embedded/system-user.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 
-describe('the account of the embedded server, for root', function () {
+describe("the embedded server's account under root", function () {
   let directory: string;
   let data: string;
   const path = process.env['PATH'];
@@ -52,7 +52,7 @@ describe('the account of the embedded server, for root', function () {
       expect(await account()).to.deep.equal(POSTGRES);
     });
 
-  it('is made where there is none, without a home and a shell', async () => {
+  it('is created without home and shell if missing', async () => {
     await program('useradd', `echo "$@" > ${directory}/made; : > ${directory}/user-postgres`);
     expect(await account()).to.deep.equal(POSTGRES);
     expect(await readFile(join(directory, 'made'), 'utf8')).to.equal(
@@ -60,12 +60,12 @@ describe('the account of the embedded server, for root', function () {
     );
   });
 
-  it('is what another one has made at the same moment', async () => {
+  it('may be created by a concurrent process', async () => {
     await program('useradd', `: > ${directory}/user-postgres; exit 9`);
     expect(await account()).to.deep.equal(POSTGRES);
   });
 
-  it('is said to be missing where none can be made, or found', async () => {
+  it('is reported missing if it cannot be created or found', async () => {
     expect(await account()).to.equal(
       'PostgreSQL refuses to run as root and no "postgres" user could be created for it: start the service as an ordinary ' +
         'user, or set DATABASE_URL to a server of yours.',

@@ -7,7 +7,7 @@ const read = (text: string) => {
 };
 
 describe('an address with several hosts', () => {
-  it('is read as libpq reads it', () => {
+  it('is parsed like libpq does', () => {
     expect(read('postgres://u:p@one:1,two,[::1]:3/db?target_session_attrs=read-write&sslmode=disable')).to.deep.equal({
       hosts: ['one:1', 'two:5432', '[::1]:3'],
       attrs: 'read-write',
@@ -19,7 +19,7 @@ describe('an address with several hosts', () => {
     });
   });
 
-  it('may name them in the parameters, with one port for all', () => {
+  it('may list hosts in parameters, with one port for all', () => {
     expect(read('postgresql://u@/db?host=one,/run/pg&port=6000')?.each).to.deep.equal([
       'postgresql://u@one:6000/db',
       'postgresql://u@localhost:6000/db?host=%2Frun%2Fpg',
@@ -27,11 +27,11 @@ describe('an address with several hosts', () => {
     expect(read('postgresql:///db?host=one,two&port=1,2')?.hosts).to.deep.equal(['one:1', 'two:2']);
   });
 
-  it('keeps a password that looks like more', () => {
+  it('keeps a password with special characters', () => {
     expect(read('postgres://u:p,@x%40@one,two/db')?.each[1]).to.equal('postgres://u:p,@x%40@two:5432/db');
   });
 
-  it('may name one host, and ask what it is', () => {
+  it('may have one host with target_session_attrs', () => {
     expect(read('postgres://one/db?target_session_attrs=primary')).to.deep.equal({
       hosts: ['one:5432'],
       attrs: 'primary',
@@ -55,7 +55,7 @@ describe('an address with several hosts', () => {
     'postgres://%zz,two/db',
     'postgres://user:password@%zz/db',
   ]) {
-    it(`is refused: ${wrong}`, () => {
+    it(`is rejected: ${wrong}`, () => {
       expect(parseAddress(wrong)).to.equal(undefined);
     });
   }

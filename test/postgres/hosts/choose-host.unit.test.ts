@@ -32,7 +32,7 @@ function cluster(attrs: string, ...answers: (Probed | 'never')[]) {
   return { hosts, choose, answers, asked: () => asked };
 }
 
-describe('the choice of a host', () => {
+describe('choosing a host', () => {
   const CASES: [string, (Probed | 'never')[], string][] = [
     ['read-write', [STANDBY, GONE, PRIMARY], 'c'],
     ['read-write', ['never', 'never', PRIMARY], 'c'],
@@ -47,14 +47,14 @@ describe('the choice of a host', () => {
     const said = answers.map((each) =>
       each === 'never' ? each : 'found' in each ? JSON.stringify(each.found) : 'gone',
     );
-    it(`is ${chosen} for ${attrs} of ${said.join(', ')}`, async () => {
+    it(`selects ${chosen} for ${attrs} of ${said.join(', ')}`, async () => {
       const started = performance.now();
       expect(await cluster(attrs, ...answers).choose()).to.equal(chosen);
       expect(performance.now() - started).to.be.below(1_500);
     });
   }
 
-  it('waits for a primary, and says what it found when none comes', async () => {
+  it('waits for a primary, and reports the found servers on timeout', async () => {
     const { choose, answers } = cluster('read-write', STANDBY, GONE, STANDBY);
     const error = await choose().catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(LostConnectionError);
@@ -63,7 +63,7 @@ describe('the choice of a host', () => {
     expect(await choose(3_000)).to.equal('c');
   });
 
-  it('does not wait where every server refuses us, and says why', async () => {
+  it('fails at once if every server rejects us, with the reason', async () => {
     const { choose } = cluster('read-write', refusing('28P01'), refusing('28P01'), refusing('3D000'));
     const started = performance.now();
     const error = await choose(3_000).catch((thrown: unknown) => thrown);
@@ -71,7 +71,7 @@ describe('the choice of a host', () => {
     expect(performance.now() - started).to.be.below(2_000);
   });
 
-  it('waits where only some refuse us, or are full: another one may be a primary soon', async () => {
+  it('waits if only some reject us or are full', async () => {
     const chosen = ['28000', '53300'].map((state) => {
       const { choose, answers } = cluster('read-write', refusing(state), STANDBY, refusing('53300'));
       setTimeout(() => (answers[1] = PRIMARY), 100);
@@ -80,7 +80,7 @@ describe('the choice of a host', () => {
     expect(await Promise.all(chosen)).to.deep.equal(['b', 'b']);
   });
 
-  it('holds for a moment, and until something is wrong', async () => {
+  it('is cached briefly, until an error', async () => {
     const { choose, answers, asked, hosts } = cluster('any', PRIMARY, STANDBY, GONE);
     await choose();
     await Promise.all([choose(), choose(), choose()]);
@@ -95,7 +95,7 @@ describe('the choice of a host', () => {
   });
 });
 
-describe('connections to a host that was chosen', () => {
+describe('connections to a chosen host', () => {
   /** As the driver makes one; `ended`: why its socket was destroyed. */
   function connection() {
     const ended: string[] = [];
@@ -104,7 +104,7 @@ describe('connections to a host that was chosen', () => {
   }
   const replaced = (host: string): string[] => [`another server was chosen in place of ${host}:5432`];
 
-  it('end when another one is chosen, which is told', async () => {
+  it('end when another host is chosen, which is reported', async () => {
     const { hosts, choose, answers } = cluster('any', PRIMARY, STANDBY, GONE);
     const warned: unknown[] = [];
     const logger = { warn: (...told: unknown[]) => warned.push(told) };
@@ -127,7 +127,7 @@ describe('connections to a host that was chosen', () => {
     expect(other.ended).to.deep.equal([]);
   });
 
-  it('end at once when they come too late', async () => {
+  it('end at once if they connect too late', async () => {
     const { hosts, answers } = cluster('any', PRIMARY, STANDBY, GONE);
     const a = await hosts.choose(0);
     answers[0] = GONE;
@@ -138,7 +138,7 @@ describe('connections to a host that was chosen', () => {
     expect(late.ended).to.deep.equal(replaced('a'));
   });
 
-  it('let the servers be asked again when they end, and are no longer ended by us', async () => {
+  it('trigger a new probe when they end', async () => {
     const { hosts, choose, answers } = cluster('any', PRIMARY, STANDBY, GONE);
     const lost = connection();
     hosts.joined(lost.client, await hosts.choose(0));
@@ -151,7 +151,7 @@ describe('connections to a host that was chosen', () => {
 });
 
 describe('the hosts of an address', () => {
-  it('are chosen from where there are several, or one that has to be something; once for each address', () => {
+  it('are probed if there are several or one with a required role, once per address', () => {
     expect(hostsOf('postgres://a/db')).to.equal(null);
     expect(hostsOf('postgres://a/db?target_session_attrs=any')).to.equal(null);
     const one = hostsOf('postgres://a/db?target_session_attrs=read-write');
@@ -164,8 +164,8 @@ describe('the hosts of an address', () => {
   });
 });
 
-describe('a primary that was deposed', () => {
-  it('is not believed, until nothing newer was seen for long', () => {
+describe('a deposed primary', () => {
+  it('is rejected while a newer timeline was seen recently', () => {
     let now = 0;
     const guard = createTimelineGuard(() => now);
     guard.admit(1);

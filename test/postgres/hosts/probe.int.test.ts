@@ -6,7 +6,7 @@ import { until } from '../../support/until.js';
 
 const foundBy = (probed: Probed): ProbedServer | undefined => ('found' in probed ? probed.found : undefined);
 
-describe('asking a server what it is', () => {
+describe('probing a server', () => {
   let database: TestDatabase;
   let client: pg.Client;
 
@@ -20,7 +20,7 @@ describe('asking a server what it is', () => {
     await database.drop();
   });
 
-  it('says whether it takes changes, and leaves no connection', async () => {
+  it('returns whether it accepts changes, and leaves no connection', async () => {
     const found = foundBy(await probe(database.connectionString));
     expect(found).to.include({ standby: false, readOnly: false });
     expect(found?.timeline).to.be.a('number');
@@ -28,14 +28,14 @@ describe('asking a server what it is', () => {
     await until('its connection is gone', async () => (await client.query(open)).rowCount === 0, 5_000);
   });
 
-  it('says that it takes none where its databases are read-only', async () => {
+  it('reports read-only databases', async () => {
     await client.query(
       `ALTER DATABASE ${client.escapeIdentifier(client.database ?? '')} SET default_transaction_read_only = on`,
     );
     expect(foundBy(await probe(database.connectionString))).to.include({ standby: false, readOnly: true });
   });
 
-  it('says what is in the way where there is no answer', async () => {
+  it('reports the reason if there is no response', async () => {
     const nowhere = new URL(database.connectionString);
     nowhere.pathname = '/nowhere';
     const probed = await probe(nowhere.href);

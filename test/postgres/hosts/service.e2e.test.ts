@@ -31,7 +31,7 @@ describe('a service with several hosts', () => {
 
   const create = (collection: string) => send('/collections', json({ collection, schema: {} }));
 
-  it('uses one for everything, and goes on with another', async () => {
+  it('uses one of them for everything, and fails over to another', async () => {
     expect((await create('first')).status).to.equal(200);
     const [used, other] = ways[0].connections() > ways[1].connections() ? ways : [ways[1], ways[0]];
     const probes = other.connections();

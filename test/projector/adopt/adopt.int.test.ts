@@ -16,13 +16,13 @@ describe('adopting tables', function () {
     if ((await testServer()).majorVersion < 15) this.skip();
   });
 
-  it('makes collections whose snapshot makes the same catalog elsewhere', async () => {
+  it('creates collections whose snapshot recreates the same catalog elsewhere', async () => {
     const { adoption } = await roundTrip(HARD_SCHEMA);
     expect(adoption.refused).to.deep.equal([]);
     expect(adoption.notRepresented).to.deep.equal([]);
   });
 
-  it('is the same when there are rows', async () => {
+  it('works the same with rows', async () => {
     const { adoption } = await roundTrip(
       HARD_SCHEMA,
       `INSERT INTO events VALUES (1, '2024-05-05', 'sad', 'x'); INSERT INTO no_key VALUES (1, 'a')`,
@@ -35,7 +35,7 @@ describe('adopting tables', function () {
     await roundTrip('CREATE TABLE t (id integer PRIMARY KEY, double integer GENERATED ALWAYS AS (id * 2) VIRTUAL)');
   });
 
-  it('lists what no snapshot can hold, and touches none of it', async () => {
+  it('lists unsupported objects and leaves them unchanged', async () => {
     const fixture = await startAdoptFixture(UNREPRESENTED);
     try {
       const before = await catalogText(fixture.instance.pool);
@@ -73,7 +73,7 @@ describe('adopting tables', function () {
     }
   });
 
-  it('adopts single tables, later ones beside what is managed', async () => {
+  it('adopts single tables, also beside managed ones', async () => {
     const { instance, stop } = await startAdoptFixture(HARD_SCHEMA);
     try {
       await adopt(instance, { tables: ['lines'] });
@@ -93,7 +93,7 @@ describe('adopting tables', function () {
     }
   });
 
-  it('refuses unknown, managed and unfit tables by name', async () => {
+  it('rejects unknown, managed and unsupported tables by name', async () => {
     const { instance, stop } = await startAdoptFixture(
       HARD_SCHEMA + UNREPRESENTED.replace('CREATE EXTENSION citext;', ''),
     );
@@ -115,7 +115,7 @@ describe('adopting tables', function () {
     }
   });
 
-  it('is replayed into an empty database, events and tables', async () => {
+  it('can be replayed into an empty database', async () => {
     const source = await startAdoptFixture(HARD_SCHEMA);
     const target = await createDatabase();
     try {
@@ -137,7 +137,7 @@ describe('adopting tables', function () {
     }
   });
 
-  it('is replayed in slices, whatever order the tables came in', async () => {
+  it('can be replayed in slices in any order of tables', async () => {
     const many = Array.from(
       { length: 120 },
       (_, n) => `CREATE TABLE t${n} (a integer, b integer, PRIMARY KEY (a, b));`,
@@ -163,7 +163,7 @@ describe('adopting tables', function () {
     }
   });
 
-  it('works in a schema that is not public', async () => {
+  it('works in other schemas than public', async () => {
     const sql = `CREATE SCHEMA app; SET search_path = app; ${HARD_SCHEMA}`;
     const source = await startAdoptFixture(sql, 'app');
     const target = await startAdoptFixture('', 'public');

@@ -21,10 +21,10 @@ const BEYOND = `
   CREATE INDEX whole ON t (abs(id));
   INSERT INTO t (id) VALUES (8);`;
 
-describe('adopting what is beyond the list of functions', function () {
+describe('adopting functions outside the allowed list', function () {
   this.timeout(60_000);
 
-  it('keeps it, lists it, and leaves it out of snapshots', async () => {
+  it('keeps, lists and excludes them from snapshots', async () => {
     const [source, target] = [
       await startAdoptFixture(BEYOND),
       await startAdoptFixture('CREATE DOMAIN watched AS integer'),
@@ -59,7 +59,7 @@ describe('adopting what is beyond the list of functions', function () {
     }
   });
 
-  it('says of a partition key that no snapshot with it goes elsewhere', async () => {
+  it('reports that a snapshot with such a partition key cannot be applied elsewhere', async () => {
     const { instance, stop } = await startAdoptFixture(`
       CREATE FUNCTION half(integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 2';
       CREATE TABLE p (a integer) PARTITION BY RANGE (half(a));

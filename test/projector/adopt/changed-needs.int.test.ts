@@ -73,7 +73,7 @@ describe('types and sequences of adopted tables', function () {
     ['a domain that has none left', { domain: 'CREATE DOMAIN price AS numeric(8,2)' }],
   ];
   for (const [what, changed] of changes) {
-    it(`change where PostgreSQL can change them: ${what}`, async () => {
+    it(`change if PostgreSQL can change them: ${what}`, async () => {
       const { before, after, target } = await promoted(changed);
       await promote(after.instance, target.instance, { exact: true });
       await expectVerified(target.instance);
@@ -101,7 +101,7 @@ describe('types and sequences of adopted tables', function () {
     ],
   ];
   for (const [what, changed, byHand, fault] of impossible) {
-    it(`are refused where PostgreSQL can't, and taken when it was done by hand: ${what}`, async () => {
+    it(`are rejected if PostgreSQL cannot, and accepted after a manual change: ${what}`, async () => {
       const { after, target } = await promoted(changed);
       expect(await refusal(after, target)).to.include(fault);
       await expectVerified(target.instance);
@@ -120,7 +120,7 @@ describe('types and sequences of adopted tables', function () {
     ['no sequence', BASE.sequence, 'CREATE VIEW numbers AS SELECT 1 AS one'],
   ];
   for (const [what, same, other] of there) {
-    it(`are looked at where a table comes to them: ${what}`, async () => {
+    it(`are compared when another table uses them: ${what}`, async () => {
       const source = await start(tables());
       await adopt(source.instance);
       const [fine, wrong] = [await start(same), await start(other)];

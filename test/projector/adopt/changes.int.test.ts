@@ -50,7 +50,7 @@ CREATE SEQUENCE tickets;
 CREATE TABLE growing (id integer, counts serial, turns integer GENERATED ALWAYS AS IDENTITY, made integer GENERATED ALWAYS AS (id) STORED,
   of size DEFAULT 's', number serial, ticket bigint DEFAULT nextval('tickets'))`;
 
-describe('snapshots of adopted tables on tables that exist', function () {
+describe('snapshots of adopted tables applied to existing tables', function () {
   this.timeout(60_000);
 
   before(async function () {
@@ -61,7 +61,7 @@ describe('snapshots of adopted tables on tables that exist', function () {
     ['one way', BEFORE, AFTER],
     ['and back', AFTER, BEFORE],
   ] as const) {
-    it(`make the catalog that they say, ${title}`, async () => {
+    it(`produce the described catalog, ${title}`, async () => {
       const [source, target] = [await startAdoptFixture(to), await startAdoptFixture(from)];
       try {
         await adopt(source.instance);

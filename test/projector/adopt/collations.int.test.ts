@@ -55,7 +55,7 @@ describe('collations of adopted tables', function () {
   const faults = (outcome: Outcome): string[] =>
     outcome.kind === 'refused' ? outcome.problems.map(({ code, message }) => `${code} ${message}`) : [];
 
-  it('are made where they are missing, with what a provider of this server has', async () => {
+  it('are created if missing, with a provider of this server', async () => {
     const { majorVersion } = await testServer();
     const newer = [
       majorVersion >= 16 ? `CREATE COLLATION rules (PROVIDER = icu, LOCALE = 'de', RULES = '&a < g');` : '',
@@ -71,7 +71,7 @@ describe('collations of adopted tables', function () {
     expect(adoption.notRepresented.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal(['collation unused']);
   });
 
-  it('are replayed, and in the SQL export', async () => {
+  it('are replayed and exported as SQL', async () => {
     const { instance } = await start(COLLATIONS.replace(/CREATE COLLATION unused.*/, '') + TABLES);
     await expectReplayed(instance);
     const exported = await startAdoptFixture();
@@ -83,7 +83,7 @@ describe('collations of adopted tables', function () {
     expect(await catalogText(exported.instance.pool)).to.deep.equal(await catalogText(instance.pool));
   });
 
-  it('are compared where the log meets them first', async () => {
+  it('are compared when the log first contains them', async () => {
     const source = await start(`CREATE COLLATION c (PROVIDER = icu, LOCALE = 'de'); CREATE TABLE t (a text COLLATE c)`);
     const same = await startAdoptFixture(`CREATE COLLATION c (PROVIDER = icu, LOCALE = 'de')`);
     const other = await startAdoptFixture(`CREATE COLLATION c (PROVIDER = icu, LOCALE = 'fr')`);
@@ -96,7 +96,7 @@ describe('collations of adopted tables', function () {
     expect(await catalogText(other.instance.pool)).to.deep.equal(before);
   });
 
-  it('are no drift in another spelling than PostgreSQL’s', async function () {
+  it('are no drift if only their spelling differs', async function () {
     // Before, PostgreSQL kept the locale of ICU as it was written.
     if ((await testServer()).majorVersion < 16) this.skip();
     const { instance } = await start('CREATE TABLE t (id integer PRIMARY KEY)');
@@ -109,7 +109,7 @@ describe('collations of adopted tables', function () {
     await expectReplayed(instance);
   });
 
-  it('are recreated when they were dropped by hand', async () => {
+  it('are recreated after a manual drop', async () => {
     const { instance } = await start(
       `CREATE COLLATION c (PROVIDER = icu, LOCALE = 'de'); CREATE TABLE t (a text COLLATE c)`,
     );
@@ -124,7 +124,7 @@ describe('collations of adopted tables', function () {
     await expectVerified(instance);
   });
 
-  it('of another schema have to be there', async () => {
+  it('must exist if they are in another schema', async () => {
     const fixture =
       await startAdoptFixture(`CREATE SCHEMA elsewhere; CREATE COLLATION elsewhere.c (PROVIDER = icu, LOCALE = 'de');
       CREATE TABLE t (a text COLLATE elsewhere.c)`);

@@ -42,8 +42,8 @@ const uses = (kind: Use['kind'], more: Partial<Use> = {}, sequences: CatalogSequ
   },
 });
 
-describe('a column as a field', () => {
-  it('has all that the catalog says of it, at its place', () => {
+describe('converting a column to a field', () => {
+  it('copies all properties and the position', () => {
     const parts = { is_unique: true, is_indexed: true, is_primary_key: false, names: { unique_name: 'u' } };
     const found = catalogColumn('a', 'character varying(20)', {
       nullable: false,
@@ -74,7 +74,7 @@ describe('a column as a field', () => {
     });
   });
 
-  it('keeps what is known of it', () => {
+  it('keeps known metadata', () => {
     const known = column('t.a', 'hash', {});
     const like = { like: { fields: [{ ...known, meta: { ...known.meta, note: 'n' } }] } };
     const field = fieldOf(catalogColumn('a', 'character varying(255)'), like);
@@ -84,7 +84,7 @@ describe('a column as a field', () => {
     expect(fieldOf(catalogColumn('a', 'integer'), like)).to.deep.include({ type: 'integer' });
   });
 
-  it('stays of a type without a name here, where it was of one', () => {
+  it('keeps an unnamed type', () => {
     const type = 'timestamp(3) without time zone';
     const known = column('t.a', 'unknown', { data_type: type });
     const schemas = [
@@ -113,14 +113,14 @@ describe('a column as a field', () => {
     ['mood[]', own, 'unknown', { data_type: 'mood[]' }],
   ];
   for (const [type, more, name, expected] of types) {
-    it(`of ${type} is ${name}`, () => {
+    it(`converts ${type} to ${name}`, () => {
       const field = fieldOf(catalogColumn('a', type, more));
       expect(field.type).to.equal(name);
       expect(field.schema).to.deep.include({ max_length: null, ...expected });
     });
   }
 
-  it('has extras where its column says more', () => {
+  it('adds extras for further properties', () => {
     expect(extrasOf('text')).to.equal(undefined);
     expect(extrasOf('text', { collation: '"C"' })).to.deep.equal({ collation: '"C"' });
     expect(extrasOf('integer', { identity: 'always', nullable: false })).to.deep.equal({ identity: 'always' });
@@ -131,7 +131,7 @@ describe('a column as a field', () => {
     expect(extrasOf('integer', { default: '5::integer' })).to.deep.equal({ default: '5::integer' });
   });
 
-  it('counts where it is an identity or a serial', () => {
+  it('recognizes identities and serials', () => {
     const counts = (more: Partial<CatalogColumn>, given: Given = {}) =>
       schemaOf(catalogColumn('a', 'integer', { nullable: false, ...more }), given)?.has_auto_increment;
     const sequences = [catalogSequence('t_a_seq', 'integer', { owner: { table: 't', column: 'a' } })];
@@ -146,7 +146,7 @@ describe('a column as a field', () => {
     ).to.equal(true);
   });
 
-  it('says of an identity what its sequence has that PostgreSQL would not make', () => {
+  it('records identity sequence options that differ from defaults', () => {
     const sequence = (name: string, more: object = {}) => {
       const found = { identity: 'by default', nullable: false, sequence: { schema: 'public', name } } as const;
       return extrasOf('integer', found, { objects: { sequences: [catalogSequence(name, 'integer', more)] } });
@@ -160,7 +160,7 @@ describe('a column as a field', () => {
     expect(extrasOf('integer', owns, { objects: { sequences: [catalogSequence('s', 'bigint')] } })).to.equal(undefined);
   });
 
-  it('says what its NOT NULL is called where PostgreSQL would call it otherwise', () => {
+  it('records a NOT NULL name that differs from the default', () => {
     const named = (name: string, nullable = false) => extrasOf('integer', { nullable, notNull: { name, more: null } });
     expect(named('t_a_not_null')).to.equal(undefined);
     expect(named('n')).to.deep.equal({ not_null_name: 'n' });
@@ -168,10 +168,10 @@ describe('a column as a field', () => {
   });
 });
 
-describe('what of a column is left out, and told', () => {
+describe('unsupported parts of a column include', () => {
   const STAYS = 'it stays as it is, and is part of no snapshot';
 
-  it('a default that uses what no snapshot makes', () => {
+  it('a default that uses an unsupported object', () => {
     const { field, unmanaged, notes } = read(catalogColumn('a', 'text', { default: 'f()' }), uses('default'));
     expect(field.schema).to.include({ default_value: null });
     expect(field.schema).to.not.have.property('extras');
@@ -188,7 +188,7 @@ describe('what of a column is left out, and told', () => {
     expect(read(catalogColumn('a', 'text', { default: 'pg_sleep(1)' })).unmanaged).to.deep.equal(unmanaged);
   });
 
-  it('how a column is generated: elsewhere it is an ordinary one', () => {
+  it('a generation expression, and elsewhere the column is ordinary', () => {
     const found = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
     const { field, unmanaged, notes } = read(
       found,
@@ -206,20 +206,20 @@ describe('what of a column is left out, and told', () => {
     );
   });
 
-  it('not what the log has in words already', () => {
+  it('nothing that the log already stores as text', () => {
     const like = { fields: [column('t.a', 'text', { generation_expression: 'x' })] };
     const found = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
     expect(fieldOf(found, { ...uses('generated'), like }).schema).to.include({ generation_expression: 'f()' });
   });
 
-  it('not what stands in the schema or comes with an extension', () => {
+  it('nothing in the schema or of an extension', () => {
     const found = catalogColumn('a', 'text', { default: 'lower(CURRENT_USER)' });
     for (const more of [{ extension: 'citext' }, { uses: 'collation', schema: 'public', what: 'c' }] as const) {
       expect(fieldOf(found, uses('default', more)).schema?.extras).to.deep.equal({ default: 'lower(CURRENT_USER)' });
     }
   });
 
-  it('that a NOT NULL holds for some alone', () => {
+  it('a NOT NULL that is not inherited', () => {
     const found = catalogColumn('a', 'text', { nullable: false, notNull: { name: 'n', more: 'NO INHERIT' } });
     const { field, notes } = read(found);
     expect(field.schema?.extras).to.deep.equal({ not_null_name: 'n' });

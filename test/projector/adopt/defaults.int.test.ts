@@ -224,17 +224,17 @@ const generated = (kind: string): string[] =>
 describe('adopting defaults', function () {
   this.timeout(60_000);
 
-  it('keeps each as it is spelled', () =>
+  it('keeps their spelling', () =>
     expectKept(pairs(DEFAULTS).map(([type, text], index) => `CREATE TABLE t${index} (c ${type} DEFAULT ${text})`)));
 
-  it('keeps what columns are generated from', () => expectKept(generated('STORED')));
+  it('keeps generation inputs', () => expectKept(generated('STORED')));
 
-  it('keeps what columns are computed from', async function () {
+  it('keeps generation expressions', async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
     await expectKept(generated('VIRTUAL').filter((table) => !table.includes(' c mood ')));
   });
 
-  it('tells a user’s function from PostgreSQL’s of the same name', async () => {
+  it('distinguishes user functions from PostgreSQL’s with the same name', async () => {
     const { instance, stop } = await startAdoptFixture(`
       CREATE FUNCTION gen_random_uuid() RETURNS uuid LANGUAGE sql AS 'SELECT NULL::uuid';
       CREATE TABLE mine (id integer PRIMARY KEY, mark uuid DEFAULT public.gen_random_uuid())`);

@@ -28,7 +28,7 @@ async function expectDeletable(sql: string, ...collections: string[]): Promise<v
   }
 }
 
-describe('deleting what was adopted', function () {
+describe('deleting adopted tables', function () {
   this.timeout(60_000);
 
   const PAIR = `
@@ -44,11 +44,11 @@ describe('deleting what was adopted', function () {
     [', far before its target', PAIR.replaceAll(' p ', ' z ').replace('REFERENCES p', 'REFERENCES z') + filler('x')],
   ] as const) {
     const target = sql.includes('TABLE z ') ? 'z' : 'p';
-    it(`the holder of a foreign key of two columns is replayed${title}`, () => expectDeletable(sql, 'q', target));
-    it(`the target of a foreign key of two columns is replayed${title}`, () => expectDeletable(sql, target, 'q'));
+    it(`replays dropping the owner of a two-column foreign key${title}`, () => expectDeletable(sql, 'q', target));
+    it(`replays dropping the target of a two-column foreign key${title}`, () => expectDeletable(sql, target, 'q'));
   }
 
-  it('a circle of such keys is replayed', () =>
+  it('replays a cycle of such keys', () =>
     expectDeletable(
       `${PAIR} ALTER TABLE p ADD FOREIGN KEY (a, b) REFERENCES p, ADD c integer, ADD d integer;
       CREATE TABLE r (a integer, b integer, PRIMARY KEY (a, b), FOREIGN KEY (a, b) REFERENCES p);
@@ -59,7 +59,7 @@ describe('deleting what was adopted', function () {
     ));
 });
 
-describe('deleting tables that are joined, in one change', function () {
+describe('deleting related tables in one change', function () {
   this.timeout(60_000);
 
   const KEY = 'x integer, y integer, PRIMARY KEY (x, y)';
@@ -125,11 +125,11 @@ describe('partitioned tables with a foreign key', function () {
     CREATE TABLE own PARTITION OF pp DEFAULT;
     ALTER TABLE own ADD FOREIGN KEY (bare) REFERENCES tg;`;
 
-  it('outlive its target', () => expectDeletable(DIVIDED, 'tg', 'aa', 'mm', 'zz', 'own', 'qq', 'pp'));
+  it('survive dropping its target', () => expectDeletable(DIVIDED, 'tg', 'aa', 'mm', 'zz', 'own', 'qq', 'pp'));
 
   it('can be deleted, partitions first', () => expectDeletable(DIVIDED, 'own', 'mm', 'zz', 'qq', 'aa', 'pp', 'tg'));
 
-  it('can be deleted with it, in one change', async () => {
+  it('can be deleted with its target in one change', async () => {
     const [source, empty] = [await startAdoptFixture(DIVIDED), await startAdoptFixture()];
     try {
       await adopt(source.instance);
@@ -143,7 +143,7 @@ describe('partitioned tables with a foreign key', function () {
     }
   });
 
-  it('keep it when the key of its target changes its type', async () => {
+  it("keep it when its target's key changes type", async () => {
     const { instance, stop } = await startAdoptFixture(DIVIDED);
     try {
       await adopt(instance);
@@ -159,7 +159,7 @@ describe('partitioned tables with a foreign key', function () {
     }
   });
 
-  it('keep it otherwise; a relation without a foreign key is free', async () => {
+  it('protect it otherwise, but not relations without a foreign key', async () => {
     const { instance, stop } = await startAdoptFixture(DIVIDED);
     const metadata = { many_collection: 'pp', many_field: 'bare', one_collection: 'tg', schema: null };
     try {
@@ -202,7 +202,7 @@ describe('partitioned tables with a foreign key', function () {
     ['divided', 'part'],
     ['whole', 'part'],
   ] as const) {
-    it(`a foreign key of several columns is one in ${one} and its partition ${part}: made elsewhere, and dropped`, async () => {
+    it(`with a multi-column foreign key in ${one} and partition ${part} are created elsewhere and dropped`, async () => {
       const [source, target] = [await startAdoptFixture(composite(one, part)), await startAdoptFixture('')];
       try {
         await adopt(source.instance);

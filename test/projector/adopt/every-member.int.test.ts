@@ -43,7 +43,7 @@ function membersOf(shape: object, prefix: string): string[] {
   });
 }
 
-describe('every member of extras on an object that is there', function () {
+describe('every member of extras on an existing object', function () {
   this.timeout(60_000);
   let fixture: AdoptFixture;
   before(async () => {
@@ -51,7 +51,7 @@ describe('every member of extras on an object that is there', function () {
   });
   after(() => fixture.stop());
 
-  it('has a row', () => {
+  it('has a test row', () => {
     const members = [...membersOf(columnExtrasV1.shape, 'column.'), ...membersOf(tableExtrasV1.shape, 'table.')];
     expect([...new Set(ROWS.map(({ member }) => member))].sort()).to.deep.equal(members.sort());
   });
@@ -118,7 +118,7 @@ describe('every member of extras on an object that is there', function () {
     });
   }
 
-  it('is the same in a replay, and where the SQL export ran', async () => {
+  it('gives the same result in a replay and after the SQL export', async () => {
     const { instance } = fixture;
     await expectReplayed(instance);
     const exported = await startAdoptFixture();

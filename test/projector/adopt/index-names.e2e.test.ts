@@ -9,7 +9,7 @@ const CONFLICT = { status: 409, code: 'ALREADY_EXISTS' };
 /** What the service would call the index of m.ix. */
 const OWN = indexName('m', 'ix');
 
-describe('indexes of other names', function () {
+describe('indexes with custom names', function () {
   this.timeout(60_000);
   const { api } = withService({ each: true, consistent: true, atEnd: () => indexesBuilt(api) });
 
@@ -33,7 +33,7 @@ describe('indexes of other names', function () {
     ['a partial one', 'INDEX $ ON m (ix) WHERE c > 0'],
     ['another one of the column', 'INDEX $ ON m (ix DESC)'],
   ] as const) {
-    it(`${what} that bears the service's name is not taken for its own`, async () => {
+    it(`${what} with a default name is not taken for our own`, async () => {
       await adopt(`CREATE INDEX m_ixi ON m (ix); CREATE ${other.replace('$', OWN)}`);
       expect(await indexes()).to.deep.equal([OWN, 'm_ixi'].sort());
       await setIndexed(false);
@@ -52,7 +52,7 @@ describe('indexes of other names', function () {
     });
   }
 
-  it('is built under the name that is asked for, by a change, a new field and going back in time', async () => {
+  it('are built under the requested name by change, new field and revert', async () => {
     await adopt('CREATE INDEX m_ix ON m (ix)');
     const [{ position } = { position: 0 }] = await api.sql<{ position: number }>(
       'SELECT max(position)::int AS position FROM service.service_events',
@@ -75,7 +75,7 @@ describe('indexes of other names', function () {
     expect(await indexes()).to.deep.equal(['too']);
   });
 
-  it('may be handed on within one batch, whatever the fields are called', async () => {
+  it('can be swapped within one batch, whatever the fields are called', async () => {
     await api.sql('CREATE TABLE m (id int PRIMARY KEY, a int, b int)');
     await api.ok('POST', '/schema/adopt', { all: true });
     const none = { is_indexed: false, extras: null };
@@ -101,7 +101,7 @@ describe('indexes of other names', function () {
     }
   });
 
-  it('no two parts of a table are given one name', async () => {
+  it('never share a name within a table', async () => {
     await adopt('');
     await api.refused(CONFLICT, 'PATCH', '/fields/m', [
       { field: 'ix', schema: { is_indexed: true, extras: { index_name: 'both' } } },

@@ -56,7 +56,7 @@ const use = (kind: Use['kind'], name: string, what: string): Use => ({
 const STAYS = 'it stays as it is, and is part of no snapshot';
 
 describe('the primary key of a table', () => {
-  it('of one column is said by its field, by its name where that is another', () => {
+  it('with one column belongs to its field, with its name if custom', () => {
     expectKeys({ parts: { id: { is_primary_key: true, is_unique: true } } }, { constraints: [key('t_pkey', ['id'])] });
     expectKeys(
       { parts: { id: { is_primary_key: true, is_unique: true, names: { primary_key_name: 'k' } } } },
@@ -64,7 +64,7 @@ describe('the primary key of a table', () => {
     );
   });
 
-  it('of two columns is kept with the table', () => {
+  it('with two columns belongs to the table', () => {
     const both = { is_primary_key: true, is_unique: true };
     expectKeys(
       { parts: { a: both, b: both }, extras: { primary_key: { name: 't_pkey', columns: ['b', 'a'] } } },
@@ -72,7 +72,7 @@ describe('the primary key of a table', () => {
     );
   });
 
-  it('that says more than its columns is kept in words', () => {
+  it('with further properties is stored as a definition', () => {
     const definition = 'PRIMARY KEY (id) DEFERRABLE';
     expectKeys(
       {
@@ -83,7 +83,7 @@ describe('the primary key of a table', () => {
     );
   });
 
-  it('stays with the table where it is that already, and in words where it is in words', () => {
+  it('stays in its present representation', () => {
     const parts = { id: { is_primary_key: true, is_unique: true } };
     const constraints = [key('k', ['id'])];
     const known = (primary_key: NonNullable<TableExtras['primary_key']>): Given => ({
@@ -108,7 +108,7 @@ describe('the primary key of a table', () => {
 });
 
 describe('unique constraints', () => {
-  it('of one column are said by its field; of several the one that is named for it', () => {
+  it('with one column belong to its field, preferring the default name', () => {
     expectKeys({ parts: { a: { is_unique: true } } }, { constraints: [unique('t_a_unique', ['a'])] });
     expectKeys(
       { parts: { a: { is_unique: true, names: { unique_name: 'u' } } } },
@@ -127,7 +127,7 @@ describe('unique constraints', () => {
     );
   });
 
-  it('that say more are kept with the table', () => {
+  it('with further properties belong to the table', () => {
     const more: Partial<CatalogConstraint>[] = [
       { definition: 'UNIQUE (a) INCLUDE (b)' },
       { definition: 'UNIQUE NULLS NOT DISTINCT (a)' },
@@ -141,7 +141,7 @@ describe('unique constraints', () => {
     }
   });
 
-  it('that the log has in words stay in words', () => {
+  it('stored as definitions stay so', () => {
     expectKeys(
       { extras: { constraints: [{ name: 'u', definition: 'UNIQUE (a)' }] } },
       { constraints: [unique('u', ['a'])] },
@@ -151,7 +151,7 @@ describe('unique constraints', () => {
 });
 
 describe('other constraints', () => {
-  it('are kept with the table, by name', () => {
+  it('belong to the table, by name', () => {
     expectKeys(
       {
         extras: {
@@ -170,7 +170,7 @@ describe('other constraints', () => {
     );
   });
 
-  it('that use what no snapshot makes are left out, and told', () => {
+  it('that use unsupported objects are left out and noted', () => {
     const left = (name: string, why: string): Found => ({
       extras: { unmanaged: [{ kind: 'constraint', name }] },
       notes: [`t constraint ${name} CONSTRAINT_NOT_REPRESENTED: constraint "${name}" ${why}: ${STAYS}`],
@@ -201,7 +201,7 @@ describe('other constraints', () => {
     });
   });
 
-  it('that the log says otherwise are looked at, as far as they are constraints at all', () => {
+  it('in the log under the same name are compared if they are constraints', () => {
     const like = { extras: { constraints: [{ name: 'c', definition: 'CHECK ((a > 0))' }] } };
     const found = keys({ constraints: [check('c', 'nonsense')] }, { like });
     expect(found.extras).to.deep.include({ constraints: [], unmanaged: [{ kind: 'constraint', name: 'c' }] });
@@ -210,7 +210,7 @@ describe('other constraints', () => {
     expectKeys({ extras: { constraints: [kept] } }, { constraints: [check('c', 'CHECK (f(a))')] }, { like });
   });
 
-  it('that use what an extension brings are kept', () => {
+  it('that use extension objects are kept', () => {
     const uses = [{ ...use('constraint', 'c', 'function f(integer)'), extension: 'citext' }];
     expectKeys(
       { extras: { constraints: [{ name: 'c', definition: 'CHECK ((a > 0))' }] } },
@@ -220,17 +220,17 @@ describe('other constraints', () => {
   });
 });
 
-describe('foreign keys that are no relations', () => {
+describe('foreign keys that are not relations', () => {
   const reference = catalogReference('f', 'a', 'other');
   const kept = { name: 'f', definition: reference.definition, references: 'other' };
 
-  it('are kept with the table, where what they point at is managed or becomes so', () => {
+  it('belong to the table if their target is managed or adopted', () => {
     expectKeys({ extras: { constraints: [kept] } }, {}, { together: ['other'] }, [reference]);
     expectKeys({ extras: { constraints: [kept] } }, {}, { managed: ['other'] }, [reference]);
     expectKeys({}, { constraints: [reference] }, { managed: ['other'] });
   });
 
-  it('are left out where it is not', () => {
+  it('are left out otherwise', () => {
     const left = (why: string): Found => ({
       extras: { unmanaged: [{ kind: 'constraint', name: 'f' }] },
       notes: [`t constraint f CONSTRAINT_NOT_REPRESENTED: constraint "f" ${why}: ${STAYS}`],
@@ -251,7 +251,7 @@ describe('foreign keys that are no relations', () => {
 });
 
 describe('indexes', () => {
-  it('of one column are said by its field; of several the one that is named for it', () => {
+  it('with one column belong to its field, preferring the default name', () => {
     expectKeys({ parts: { a: { is_indexed: true } } }, { indexes: [catalogIndex('t_a_index', ['a'])] });
     expectKeys(
       { parts: { a: { is_indexed: true, names: { index_name: 'i' } } } },
@@ -266,11 +266,11 @@ describe('indexes', () => {
     );
   });
 
-  it('that serve a constraint are that', () => {
+  it('of a constraint belong to that constraint', () => {
     expectKeys({}, { indexes: [catalogIndex('i', ['a'], { constraint: 'c' })] });
   });
 
-  it('of a key, of two columns, or that say more, are kept with the table, by name', () => {
+  it('of a key, two columns or with further properties belong to the table, by name', () => {
     expectKeys(
       {
         parts: { id: { is_primary_key: true, is_unique: true } },
@@ -300,7 +300,7 @@ describe('indexes', () => {
     );
   });
 
-  it('are left out where they are broken, or use what no snapshot makes', () => {
+  it('that are invalid or use unsupported objects are left out', () => {
     const left = (why: string): Found => ({
       extras: { unmanaged: [{ kind: 'index', name: 'i' }] },
       notes: [`t index i INDEX_NOT_REPRESENTED: index "i" ${why}: ${STAYS}`],

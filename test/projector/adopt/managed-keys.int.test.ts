@@ -15,7 +15,7 @@ CREATE TABLE par (a integer, b integer, code text UNIQUE, PRIMARY KEY (a, b));
 CREATE TABLE kid (id integer PRIMARY KEY, a integer CHECK (a > 0), b integer, code text REFERENCES par (code),
   CONSTRAINT a_wide FOREIGN KEY (a, b) REFERENCES par);`;
 
-describe('foreign keys that are adopted before their target', function () {
+describe('foreign keys adopted before their target', function () {
   this.timeout(60_000);
   let fixture: AdoptFixture;
   afterEach(() => fixture.stop());
@@ -59,7 +59,7 @@ describe('foreign keys that are adopted before their target', function () {
     done(await pipeline.execute('delete-collection', command('delete-collection', { collection }), { cause }));
   };
 
-  it('become relations with it', async () => {
+  it('become relations when the target is adopted', async () => {
     const [first, second] = await adoptApart(PAIR, { tables: ['kid'] }, { tables: ['par'] });
     expect(first?.notRepresented.map(({ name }) => name)).to.deep.equal(['kid_p_fkey']);
     expect(second?.notRepresented).to.deep.equal([]);
@@ -73,7 +73,7 @@ describe('foreign keys that are adopted before their target', function () {
     await expectReplayed(fixture.instance);
   });
 
-  it('become part of the extras, where they are no relations', async () => {
+  it('become extras if they are not relations', async () => {
     const [, second] = await adoptApart(WIDE, { tables: ['kid'] }, { all: true });
     expect(second?.notRepresented).to.deep.equal([]);
     expect(second?.completed).to.have.length(1);
@@ -90,7 +90,7 @@ describe('foreign keys that are adopted before their target', function () {
     await expectReplayed(fixture.instance);
   });
 
-  it('are made where an earlier snapshot was applied without them', async () => {
+  it('are created if an earlier snapshot was applied without them', async () => {
     for (const sql of [PAIR, WIDE]) {
       fixture = await startAdoptFixture(sql);
       const target = await startAdoptFixture();
@@ -105,7 +105,7 @@ describe('foreign keys that are adopted before their target', function () {
     }
   });
 
-  it('are told apart by table and column: one relation each, the rest waits for its own target', async () => {
+  it('are matched by table and column: one relation each, and the rest waits for its target', async () => {
     await adoptApart(
       `${PAIR} CREATE TABLE other (id integer PRIMARY KEY);
       ALTER TABLE kid ADD CONSTRAINT again FOREIGN KEY (p) REFERENCES par, ADD CONSTRAINT far FOREIGN KEY (p) REFERENCES other;
@@ -128,7 +128,7 @@ describe('foreign keys that are adopted before their target', function () {
     });
   });
 
-  it('are those of partitions too', async () => {
+  it('include those of partitions', async () => {
     const split = `PARTITION BY RANGE (id); CREATE TABLE kid_1 PARTITION OF kid FOR VALUES FROM (1) TO (2)`;
     const parts = `
       CREATE TABLE par (id integer PRIMARY KEY); CREATE TABLE wide (a integer, b integer, PRIMARY KEY (a, b));
@@ -142,7 +142,7 @@ describe('foreign keys that are adopted before their target', function () {
     await expectVerified(fixture.instance);
   });
 
-  it('are listed where they stay out', async () => {
+  it('are listed while they stay out', async () => {
     fixture = await startAdoptFixture(PAIR);
     const { instance } = fixture;
     await adopt(instance, { tables: ['kid'] });
@@ -160,7 +160,7 @@ describe('foreign keys that are adopted before their target', function () {
     await expectVerified(instance);
   });
 
-  it('give way to the log where it has made one of the same name', async () => {
+  it('give way to a key of the same name in the log', async () => {
     fixture = await startAdoptFixture(PAIR);
     const { instance } = fixture;
     await adopt(instance, { tables: ['kid'] });

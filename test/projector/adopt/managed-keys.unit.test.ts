@@ -45,7 +45,7 @@ function completed({ extras = LEFT, constraints, columns, together = [OTHER], mo
   };
 }
 
-describe('a key that waited for its table', () => {
+describe('a foreign key that waited for its target', () => {
   it('becomes a relation', () => {
     expect(completed()).to.deep.equal({
       waiting: ['t'],
@@ -55,7 +55,7 @@ describe('a key that waited for its table', () => {
     });
   });
 
-  it('is kept in words, by name among the others, where it is no relation', () => {
+  it('becomes a definition in the extras, ordered by name, if it is no relation', () => {
     const two = catalogReference('f', 'a', 'other', {
       columns: ['a', 'b'],
       definition: 'FOREIGN KEY (a, b) REFERENCES other(id, x)',
@@ -91,7 +91,7 @@ describe('a key that waited for its table', () => {
     });
   });
 
-  it('stays left out, and is told, where it can not be said', () => {
+  it('stays out and is noted if it is unsupported', () => {
     const hidden = catalogReference('f', 'a', 'other', {
       columns: ['a', 'b'],
       definition: 'FOREIGN KEY (a, b) REFERENCES elsewhere.other(id, x)',
@@ -110,7 +110,7 @@ describe('a key that waited for its table', () => {
     ]);
   });
 
-  it('waits on where its table is not adopted, and no longer where it is gone', () => {
+  it('keeps waiting if its target is not adopted, and ends if it was dropped', () => {
     expect(completed({ together: [] })).to.deep.include({ relations: [], collections: [] });
     expect(completed({ constraints: [] })).to.deep.include({ relations: [], collections: [['t', null]] });
     expect(completed({ extras: {} })).to.deep.equal({ waiting: [], relations: [], collections: [], notes: [] });
@@ -118,7 +118,7 @@ describe('a key that waited for its table', () => {
     expect(completed({ extras: index })).to.deep.include({ waiting: [], relations: [], collections: [] });
   });
 
-  it('is one that the log leaves out, and no other of the table', () => {
+  it('is one that the log left out, and no other of the table', () => {
     const constraints = [catalogReference('f', 'a', 'other'), catalogReference('z', 'b', 'other')];
     expect(completed({ constraints })).to.deep.equal(completed());
     const here = catalogReference('f', 'a', 'other').references;
@@ -138,13 +138,13 @@ describe('a key that waited for its table', () => {
     expect(completed({ constraints: [unknown], together: [], more: [created('other')] }).notes).to.deep.equal([]);
   });
 
-  it('points at a table that is managed by now, and at no folder', () => {
+  it('references a managed table, and no folder', () => {
     expect(completed({ together: [], more: [created('other')] }).relations).to.deep.equal(['a -> other']);
     const folder = { ...created('other'), data: { collection: tableOf('other', null), fields: [] } } as NewEvent;
     expect(completed({ together: [], more: [folder] })).to.deep.include({ relations: [], collections: [] });
   });
 
-  it('is no second relation of its column, and none of a column that has another type there', () => {
+  it('is no second relation of its column, and needs the same column type', () => {
     const kept = [
       ['t', { constraints: [{ name: 'f', definition: 'FOREIGN KEY (a) REFERENCES other(id)', references: 'other' }] }],
     ];

@@ -22,7 +22,7 @@ function completed(adopted: Collection[], managed: [string, ...Need[]][], done: 
 }
 
 describe('the needs of managed tables', () => {
-  it('are as those of the adopted tables, where they are called alike', () => {
+  it('take the definition of adopted tables with the same name', () => {
     const managed: [string, ...Need[]][] = [
       ['a', mood('x'), counter()],
       ['b', mood('x', 'y')],
@@ -33,7 +33,7 @@ describe('the needs of managed tables', () => {
     expect(completed([table('t')], managed)).to.deep.equal([]);
   });
 
-  it('end with a column of one table', () => {
+  it('have one owning column per sequence', () => {
     const managed: [string, ...Need[]][] = [['a', counter({ owned_by: 'n' })]];
     // One that the adopted table owns is no longer that of another; one that it only uses stays so.
     expect(completed([table('t', counter({ owned_by: 'm' }))], managed)).to.deep.equal([['a', [counter()]]]);
@@ -47,12 +47,12 @@ describe('the needs of managed tables', () => {
     expect(completed(both.toReversed(), managed)).to.deep.equal([['a', [counter()]]]);
   });
 
-  it('of several adopted tables are as the first says', () => {
+  it('of several adopted tables use the first definition', () => {
     const adopted = [table('t', mood('x', 'y')), table('u', mood('x', 'z'))];
     expect(completed(adopted, [['a', mood('x')]])).to.deep.equal([['a', [mood('x', 'y')]]]);
   });
 
-  it('are kept with what was completed before', () => {
+  it('are merged with earlier completions', () => {
     const done = [table('a', mood('x'), counter({ start: '9' })), table('b')];
     expect(completed([table('t', mood('x', 'y'))], [['a', mood('x')], ['b']], done)).to.deep.equal([
       ['a', [mood('x', 'y'), counter({ start: '9' })]],

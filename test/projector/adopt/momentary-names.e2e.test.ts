@@ -43,12 +43,12 @@ const snapshot = (table: string) => ({
   relations: [],
 });
 
-describe('names that the service uses for a moment', function () {
+describe('temporary names of the service', function () {
   this.timeout(60_000);
 
   const { api } = withService();
 
-  it('may be those of what tables need, in any spelling', async () => {
+  it('may equal names that tables need, in any spelling', async () => {
     const post = (path: string, body: unknown) => api.ok<object>('POST', path, body);
     // The second finds all that it needs, which must be as it says.
     for (const table of ['column_2', 'dps_spelling']) {

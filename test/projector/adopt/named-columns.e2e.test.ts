@@ -14,7 +14,7 @@ interface Snapshot {
   fields: Item[];
 }
 
-describe('a column that a snapshot takes away, and what names it', function () {
+describe('dropping a column that other objects name', function () {
   this.timeout(60_000);
 
   const { api } = withService({ each: true, consistent: true });
@@ -37,7 +37,7 @@ describe('a column that a snapshot takes away, and what names it', function () {
     });
 
   for (const [what, of] of WAYS) {
-    it(`that ${what}: they go with it where the snapshot doesn't say them`, async () => {
+    it(`that ${what}: drops them if the snapshot omits them`, async () => {
       const { collections, fields, ...rest } = await api.ok<Snapshot>('GET', '/schema/snapshot');
       const desired = { ...rest, collections: withoutExtras(collections), fields: of(fields) };
       const diff = await api.ok<{ data: object }>('POST', '/schema/diff', desired);
@@ -53,7 +53,7 @@ describe('a column that a snapshot takes away, and what names it', function () {
       });
     });
 
-    it(`that ${what}: it is refused with the place where the snapshot still says them`, async () => {
+    it(`that ${what}: is rejected with the location if the snapshot contains them`, async () => {
       const { collections, fields, ...rest } = await api.ok<Snapshot>('GET', '/schema/snapshot');
       const extras = 'collections[0].schema.extras';
       const places = { at: `${extras}.constraints[1]`, also: [`${extras}.indexes[0]`] };

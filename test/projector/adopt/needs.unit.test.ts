@@ -45,8 +45,8 @@ function needs(objects: Objects, extras?: TableExtras): { needs: Need[]; notes: 
 const isNeeded = (what: string): string =>
   `${what} has to be there before a snapshot with this table is applied elsewhere`;
 
-describe('what a table needs', () => {
-  it('is in order: extensions, collations, types on which others stand, types, sequences, each by name', () => {
+describe('the needs of a table', () => {
+  it('are ordered: extensions, collations, base types, types, sequences, each by name', () => {
     const libc = { provider: 'libc', locale: 'C' } as const;
     const found = needs({
       uses: [
@@ -97,7 +97,7 @@ describe('what a table needs', () => {
     });
   });
 
-  it('has all of a domain', () => {
+  it('include all properties of a domain', () => {
     const checks = [{ name: 'short', definition: 'CHECK ((length(VALUE) < 5))' }];
     const more = { base: 'text', collation: '"C"', notNull: true, default: "'x'::text", checks };
     expect(needs({ types: [type('d', 'd', more)] })).to.deep.equal({
@@ -108,7 +108,7 @@ describe('what a table needs', () => {
     });
   });
 
-  it('has to be there, where no snapshot makes it', () => {
+  it('must already exist if no snapshot can create them', () => {
     const types = [
       type('point', 'c'),
       type('span', 'r'),
@@ -127,7 +127,7 @@ describe('what a table needs', () => {
     });
   });
 
-  it('has to be there, where it is a domain with rules that could not be sent; not where the log says it', () => {
+  it('must already exist for a domain with unsendable constraints, unless the log has it', () => {
     const checks = [{ name: 'c', definition: 'CHECK (f(VALUE))' }];
     const domain = type('d', 'd', { base: 'text', checks });
     const found = needs({ types: [domain] });
@@ -140,7 +140,7 @@ describe('what a table needs', () => {
     expect(needs({ types: [domain] }, { needs: [{ ...need, name: 'e' }] }).needs).to.deep.equal([]);
   });
 
-  it('is what its texts may name: no domain that has to be there', () => {
+  it('limit what its texts may name, without domains that must already exist', () => {
     const fault = (checks: UsedType['checks']): string | null => {
       const context = converting({}, { objects: { types: [type('d', 'd', { base: 'text', checks })] } });
       needsOf(context);
@@ -151,7 +151,7 @@ describe('what a table needs', () => {
   });
 });
 
-describe('what something of a table uses, and no snapshot makes', () => {
+describe('an unsupported object that a table uses', () => {
   const used = (...uses: Use[]): string | null =>
     unmanagedUse(
       converting(
@@ -189,7 +189,7 @@ describe('what something of a table uses, and no snapshot makes', () => {
     });
   }
 
-  it('is not what another part of the table uses', () => {
+  it('does not include those of other parts of the table', () => {
     const f = use('function', 'function f()', { schema: null });
     expect(used({ ...f, kind: 'generated' }, { ...f, name: 'b' })).to.equal(null);
     expect(used({ ...f, name: 'b' }, use('sequence', 's'), f)).to.equal('function f()');

@@ -19,7 +19,7 @@ describe('adopting NOT NULL', function () {
     if ((await testServer()).majorVersion < 18) this.skip();
   });
 
-  it('keeps names that PostgreSQL would not have given', async () => {
+  it('keeps custom names', async () => {
     const listed = await listedOf(`
       CREATE TABLE t (id integer CONSTRAINT mine NOT NULL PRIMARY KEY, a serial CONSTRAINT "its ""own""" NOT NULL,
         b integer CONSTRAINT by_itself NOT NULL GENERATED ALWAYS AS IDENTITY, c integer, d integer CONSTRAINT t_c_not_null NOT NULL);
@@ -33,7 +33,7 @@ describe('adopting NOT NULL', function () {
     expect(listed).to.deep.equal([]);
   });
 
-  it('tells the names that PostgreSQL cuts off from those it was given', async () => {
+  it('distinguishes truncated default names from custom ones', async () => {
     const column = 'a_column_with_a_long_name_too';
     const listed = await listedOf(`
       CREATE TABLE ${LONG} (${column} integer CONSTRAINT short NOT NULL, ${column}2 integer NOT NULL,
@@ -42,7 +42,7 @@ describe('adopting NOT NULL', function () {
     expect(listed).to.deep.equal([]);
   });
 
-  it('lists what of it a snapshot leaves out', async () => {
+  it('lists what a snapshot leaves out', async () => {
     const listed = await listedOf(`
       CREATE TABLE t (a integer NOT NULL NO INHERIT, b integer CONSTRAINT abc NOT NULL NO INHERIT, c integer);
       ALTER TABLE t ADD CONSTRAINT late NOT NULL c NOT VALID;`);
@@ -56,10 +56,10 @@ describe('adopting NOT NULL', function () {
   });
 });
 
-describe('adopting constraints that are not enforced, valid or inherited', function () {
+describe('adopting constraints that are not enforced, validated or inherited', function () {
   this.timeout(60_000);
 
-  it('keeps what is not checked yet, and what is not handed down', async () => {
+  it('keeps NOT VALID and NO INHERIT', async () => {
     const listed = await listedOf(`
       CREATE TABLE t (id integer PRIMARY KEY, p integer, CONSTRAINT c CHECK (id > 0) NO INHERIT);
       ALTER TABLE t ADD CONSTRAINT d CHECK (p > 0) NOT VALID, ADD CONSTRAINT e CHECK (p > 1) NO INHERIT NOT VALID,
@@ -69,7 +69,7 @@ describe('adopting constraints that are not enforced, valid or inherited', funct
     expect(listed).to.deep.equal([]);
   });
 
-  it('keeps what is not enforced', async function () {
+  it('keeps NOT ENFORCED', async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
     const listed = await listedOf(`
       CREATE TABLE alone (id integer PRIMARY KEY);

@@ -12,7 +12,7 @@ interface Adopted {
   refused: { table: string; code: string }[];
 }
 
-describe('odd keys, groups and names', function () {
+describe('unusual keys, groups and names', function () {
   this.timeout(60_000);
 
   const { api } = withService({ each: true, consistent: true });
@@ -21,7 +21,7 @@ describe('odd keys, groups and names', function () {
     api.ok('POST', '/collections', { collection, schema: {}, fields });
   const adopt = (...tables: string[]) => api.ok<Adopted>('POST', '/schema/adopt', { tables });
 
-  it('a column that a primary key includes is needed by it, for a delete and for a diff', async () => {
+  it('an INCLUDE column of a primary key cannot be deleted, directly or by diff', async () => {
     await api.sql('CREATE TABLE inc (id int, v text, w text, PRIMARY KEY (id) INCLUDE (v))');
     await adopt('inc');
     const { extensions } = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/fields/inc/v');
@@ -36,7 +36,7 @@ describe('odd keys, groups and names', function () {
     ).length(1);
   });
 
-  it('a primary key without overlaps is kept as it is, here and elsewhere', async function () {
+  it('a primary key WITHOUT OVERLAPS is kept, here and elsewhere', async function () {
     const [{ version } = { version: 0 }] = await api.sql<{ version: number }>(
       `SELECT current_setting('server_version_num')::int AS version`,
     );
@@ -57,7 +57,7 @@ describe('odd keys, groups and names', function () {
     await other.stop();
   });
 
-  it('a definition of a key must be of its columns', async () => {
+  it('a key definition must use its columns', async () => {
     const keyOf = (definition: string) => ({ extras: { primary_key: { name: 'p', columns: ['id'], definition } } });
     const body = { collection: 'hx', fields: [key('id'), plain('a', 'integer')] };
     const at = { ...INVALID, at: 'schema.extras.primary_key.definition' };
@@ -67,7 +67,7 @@ describe('odd keys, groups and names', function () {
     await api.ok('POST', '/collections', { ...body, schema: keyOf('PRIMARY KEY (id) INCLUDE (a)') });
   });
 
-  it('a column groups no fields, in whatever order they stand', async () => {
+  it('a column cannot be a group, in any order', async () => {
     await create('g', [key('id'), plain('t', 'string'), plain('n', 'string'), alias('box')]);
     const at = { ...INVALID, at: 'meta.group' };
     const { message } = await api.refused(at, 'PATCH', '/fields/g/n', { meta: { group: 't' } });
@@ -76,7 +76,7 @@ describe('odd keys, groups and names', function () {
     await api.ok('PATCH', '/fields/g/n', { meta: { group: 'box' } });
   });
 
-  it('a many-to-any relation has no alias on one side', async () => {
+  it('a many-to-any relation has no alias on the one side', async () => {
     await create('target', [key('id'), alias('list')]);
     await create('any', [key('id'), plain('item', 'string'), plain('kind', 'string')]);
     const relation = {
@@ -90,7 +90,7 @@ describe('odd keys, groups and names', function () {
     await api.ok('POST', '/relations', relation);
   });
 
-  it('types without a name here are taken in the spelling that the catalog has', async () => {
+  it("unnamed types are accepted in the catalog's spelling", async () => {
     await create('u', [key('id')]);
     const add = (data_type: string) => plain('x', 'unknown', { data_type });
     const at = { ...INVALID, at: 'schema.data_type' };
@@ -121,7 +121,7 @@ describe('odd keys, groups and names', function () {
     }
   });
 
-  it('a table that is called like one of the service’s is refused by name, not overlooked', async () => {
+  it('a table with the name of a service table is rejected by name', async () => {
     await api.sql('CREATE TABLE service_folders (id int PRIMARY KEY)');
     const { adopted, refused } = await api.ok<Adopted>('POST', '/schema/adopt', { all: true });
     expect(adopted).to.deep.equal([]);

@@ -37,8 +37,8 @@ const keyed = (name: string, type = 'integer', columns = ['id']): CatalogTable =
     constraints: [catalogConstraint('k', 'primary key', { columns })],
   });
 
-describe('a foreign key that is a relation', () => {
-  it('points at the key of what is managed, is adopted with it, or is the table itself', () => {
+describe('a foreign key that becomes a relation', () => {
+  it('references a managed or adopted key, or its own table', () => {
     const key = catalogReference('f', 'a', 'other');
     expect(found([key])).to.deep.equal({ relations: [relation()], others: [] });
     expect(found([key], { together: [keyed('other')] })).to.deep.equal({ relations: [relation()], others: [] });
@@ -48,7 +48,7 @@ describe('a foreign key that is a relation', () => {
     });
   });
 
-  it('points at who uses the service', () => {
+  it("may reference the service's users", () => {
     const { references, ...key } = catalogReference('f', 'u', 'service_users');
     const own = { ...key, references: { ...references, schema: null } } as CatalogConstraint;
     expect(found([own], {})).to.deep.equal({
@@ -60,7 +60,7 @@ describe('a foreign key that is a relation', () => {
     expect(found([{ ...own, columns: ['a'] }], {})).to.deep.equal({ relations: [], others: ['f'] });
   });
 
-  it('says what follows from a change, and when it is checked', () => {
+  it('keeps its actions and deferrability', () => {
     const { references } = catalogReference('f', 'a', 'other');
     const rules = { ...references, onUpdate: 'CASCADE', onDelete: 'SET NULL' } as CatalogConstraint['references'];
     const definition = 'FOREIGN KEY (a) REFERENCES other(id) ON UPDATE CASCADE ON DELETE SET NULL';
@@ -84,7 +84,7 @@ describe('a foreign key that is a relation', () => {
     }
   });
 
-  it('is one of several on a column: the one it has been, or else the first', () => {
+  it('is the existing relation of its column, or else the first key', () => {
     const keys = ['f', 'g'].map((name) => catalogReference(name, 'a', 'other'));
     expect(found(keys).others).to.deep.equal(['g']);
     const like = { fields: [column('t.a', 'integer')], relations: [related('t.a', 'other', { constraint_name: 'g' })] };
@@ -94,7 +94,7 @@ describe('a foreign key that is a relation', () => {
     });
   });
 
-  it('keeps what no constraint says, as long as it points at the same', () => {
+  it('keeps metadata while its target is the same', () => {
     const made = related('t.a', 'other');
     const { data } = made as { data: { relation: NewRelation } };
     const known = { one_field: 'ts', junction_field: 'j', sort_field: 's', one_deselect_action: 'delete' } as const;
@@ -109,7 +109,7 @@ describe('a foreign key that is a relation', () => {
   });
 });
 
-describe('a foreign key that is no relation', () => {
+describe('a foreign key that stays outside relations', () => {
   const { references } = catalogReference('f', 'a', 'other');
   const to = (more: object) => ({ references: { ...references, ...more } as CatalogConstraint['references'] });
   const others: [string, Partial<CatalogConstraint>, Given?][] = [
@@ -140,7 +140,7 @@ describe('a foreign key that is no relation', () => {
     });
   }
 
-  it('of another kind is none', () => {
+  it('is of any other kind', () => {
     expect(found([catalogConstraint('c', 'check', { columns: ['a'] })])).to.deep.equal({ relations: [], others: [] });
   });
 });

@@ -38,7 +38,7 @@ describe('a session with an adopted database', function () {
     if ((await testServer()).majorVersion !== RELEASE) this.skip();
   });
 
-  it('tells of what comes in and what does not', async () => {
+  it('lists adopted and rejected objects', async () => {
     await api.sql(HARD_SCHEMA);
     await ask('/schema/drift');
     await ask('/schema/adopt', { body: { tables: ['lines'] } });
@@ -47,7 +47,7 @@ describe('a session with an adopted database', function () {
     await ask('/schema/snapshot?export=csv');
   });
 
-  it('tells of what was changed by hand, and takes it', async () => {
+  it('shows manual changes and accepts them', async () => {
     await api.sql(BY_HAND);
     await ask('/schema/drift');
     await ask('/schema/drift/accept?dry_run', { body: {} });
@@ -57,7 +57,7 @@ describe('a session with an adopted database', function () {
     await ask('/history/events?limit=200&collection=counters');
   });
 
-  it('tells of what no snapshot can hold', async () => {
+  it('lists what no snapshot supports', async () => {
     await api.sql(UNREPRESENTED.replace('CREATE EXTENSION citext;', ''));
     await ask('/schema/adopt?dry_run', { body: { tables: ['noisy'] } });
     await ask('/schema/adopt', { body: { all: true } });
@@ -66,7 +66,7 @@ describe('a session with an adopted database', function () {
     });
   });
 
-  it('is as it was', () =>
+  it('matches the recorded transcript', () =>
     session.expectAsBefore([
       [/(?<=snapshot-)\d{8}-\d{6}/g, '<stamp>'],
       [/(?<="service": ")\d+\.\d+\.\d+/g, '<release>'],

@@ -23,7 +23,7 @@ import {
 
 const MOOD: Need = { kind: 'enum', name: 'mood', labels: ['a'] };
 
-describe('types and sequences of several tables', function () {
+describe('types and sequences shared by tables', function () {
   this.timeout(60_000);
   const fixtures: AdoptFixture[] = [];
   afterEach(async () => {
@@ -70,7 +70,7 @@ describe('types and sequences of several tables', function () {
     ['at once', 0],
     ['much later', 70],
   ] as const) {
-    it(`are replayed where a label was added and used ${what}`, async () => {
+    it(`are replayed when a label was added and used ${what}`, async () => {
       const instance = await start(`CREATE TYPE mood AS ENUM ('a'); CREATE TABLE m (id integer PRIMARY KEY, m mood)`);
       for (let index = 0; index < between; index++) await create(instance, `t${index}`);
       done(await withNeeds(instance, { m: [{ ...MOOD, labels: ['a', 'b'] }] }));
@@ -90,7 +90,7 @@ describe('types and sequences of several tables', function () {
     });
   }
 
-  it('are the same in all of them', async () => {
+  it('are equal in all of them', async () => {
     const instance = await start(`CREATE TYPE mood AS ENUM ('a'); CREATE TABLE m1 (id integer PRIMARY KEY, m mood);
       CREATE TABLE m2 (id integer PRIMARY KEY, m mood)`);
     const more: Need = { ...MOOD, labels: ['a', 'b'] };
@@ -105,7 +105,7 @@ describe('types and sequences of several tables', function () {
     await expectReplayed(instance);
   });
 
-  it('are known to all of them when one is adopted later', async () => {
+  it('are updated in all of them when one is adopted later', async () => {
     const instance = await start(`CREATE TYPE mood AS ENUM ('a'); CREATE SEQUENCE q; CREATE DOMAIN d AS integer;
       CREATE TABLE m1 (id integer PRIMARY KEY DEFAULT nextval('q'), m mood, d d); ALTER SEQUENCE q OWNED BY m1.id`);
     await instance.pool.query(`ALTER TYPE mood ADD VALUE 'b'`);
@@ -116,7 +116,7 @@ describe('types and sequences of several tables', function () {
     await expectReplayed(instance);
   });
 
-  it('of which a sequence ends with a column of one', async () => {
+  it('include a sequence owned by a column of one', async () => {
     const instance =
       await start(`CREATE SEQUENCE q; CREATE TABLE a (id integer PRIMARY KEY, q integer DEFAULT nextval('q'));
       CREATE TABLE m (id integer PRIMARY KEY, b integer DEFAULT nextval('q')); ALTER SEQUENCE q OWNED BY m.b`);
@@ -135,14 +135,14 @@ describe('types and sequences of several tables', function () {
     await expectReplayed(instance);
   });
 
-  it('have nothing to do with those that the service counts by, which are in its own schema', async () => {
+  it("do not include the service's own sequences in its own schema", async () => {
     const instance = await start('CREATE TABLE m (id integer PRIMARY KEY, a integer)');
     const name = 'service_divergences_id_seq';
     done(await withNeeds(instance, { m: [{ kind: 'sequence', name }] }));
     await expectVerified(instance);
   });
 
-  it('are not taken from a table that has them', async () => {
+  it('are not removed from a table that uses them', async () => {
     const instance = await start('CREATE TABLE m (id integer PRIMARY KEY, a integer)');
     await instance.pool.query('CREATE TABLE n (id serial); CREATE TABLE o (id integer GENERATED ALWAYS AS IDENTITY)');
     for (const name of ['n_id_seq', 'o_id_seq']) {
@@ -175,7 +175,7 @@ describe('types and sequences of several tables', function () {
     await expectVerified(target);
   });
 
-  it('that were recreated by hand differ in a replay of every event only, where the log has no word of it', async () => {
+  it('recreated by hand differ only in a replay of every event', async () => {
     const instance = await start(
       `CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE m (id integer PRIMARY KEY, m mood)`,
     );
@@ -201,7 +201,7 @@ describe('types and sequences of several tables', function () {
     expect(found).to.deep.equal([['enum mood'], []]);
   });
 
-  it('are recreated when they were dropped by hand', async () => {
+  it('are recreated after a manual drop', async () => {
     const instance = await start(`CREATE TYPE mood AS ENUM ('a'); CREATE DOMAIN d AS integer;
       CREATE TABLE m (id integer PRIMARY KEY, m mood, d d)`);
     const body = { collection: 'm', field: 'd' };
@@ -220,7 +220,7 @@ describe('types and sequences of several tables', function () {
     await expectVerified(instance);
   });
 
-  it('are no drift in another spelling than PostgreSQL’s', async () => {
+  it('are no drift if only their spelling differs', async () => {
     const instance = await start(
       `CREATE DOMAIN d AS integer CHECK (VALUE > 0); CREATE TABLE m (id integer PRIMARY KEY, d d)`,
     );
@@ -244,7 +244,7 @@ describe('types and sequences of several tables', function () {
     await expectReplayed(source);
   });
 
-  it('come with a partition that is made after its table’s foreign key', async () => {
+  it("work with a partition created after its parent's foreign key", async () => {
     const tables = `CREATE TABLE par (a integer, b integer, PRIMARY KEY (a, b));
       CREATE TABLE kid (id integer, p integer, q integer, FOREIGN KEY (p, q) REFERENCES par) PARTITION BY RANGE (id)`;
     const partition = 'CREATE TABLE kid_1 PARTITION OF kid FOR VALUES FROM (1) TO (2)';

@@ -126,7 +126,7 @@ function tables(spell: Spell, other: Spell): [name: string, extras: object, fiel
 
 const HEAD = { version: 1, service: '', vendor: 'postgres' };
 
-describe('definitions', function () {
+describe('SQL definitions', function () {
   this.timeout(120_000);
   let head = HEAD;
 
@@ -156,7 +156,7 @@ describe('definitions', function () {
   }
 
   for (const [name, spell] of Object.entries(SPELLINGS)) {
-    it(`${name} are what PostgreSQL has, and in every other spelling no change`, async () => {
+    it(`${name} equal PostgreSQL's, and every other spelling changes nothing`, async () => {
       await apply(snapshot(spell));
       const found = await api.sql<{ name: string; definition: string }>(
         `SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint
@@ -170,14 +170,14 @@ describe('definitions', function () {
     });
   }
 
-  it('that only the server knows to be alike are no drift, and no change when they are sent again', async () => {
+  it('that only the server recognizes as equal are no drift and no change', async () => {
     const rewritten = (text: string) => POSTGRES(text.replaceAll('::text', '').replace('target(id)', 'target'));
     await apply(snapshot(rewritten));
     await expectUndisturbed();
     expect((await diff(snapshot(rewritten))).diff).to.deep.equal(NOTHING);
   });
 
-  it('in another spelling are no part of the drift beside them', async () => {
+  it('with another spelling are not part of drift', async () => {
     const spell = SPELLINGS['with names in quotes'] as Spell;
     await apply(snapshot(spell));
     await api.sql('ALTER TABLE one DROP CONSTRAINT f1; ALTER TABLE one ADD COLUMN more integer');

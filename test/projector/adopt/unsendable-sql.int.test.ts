@@ -20,10 +20,10 @@ async function listedOf(sql: string, asAdministrator?: string): Promise<string[]
   }
 }
 
-describe('what is listed when tables are adopted', function () {
+describe('the list of unsupported objects', function () {
   this.timeout(60_000);
 
-  it('names what the definitions of keys leave out', async () => {
+  it('names what key definitions leave out', async () => {
     const listed = await listedOf(`
       CREATE TABLE t (a integer CONSTRAINT ta PRIMARY KEY WITH (fillfactor=50), b integer, c integer,
         CONSTRAINT tb UNIQUE (b) WITH (fillfactor=60), CONSTRAINT tbc UNIQUE (b, c) WITH (fillfactor=70));
@@ -35,7 +35,7 @@ describe('what is listed when tables are adopted', function () {
     ]);
   });
 
-  it('names what has to be there before', async () => {
+  it('names objects that must already exist', async () => {
     const listed = await listedOf(`
       CREATE COLLATION strict (locale = 'C'); CREATE COLLATION unused (locale = 'C'); CREATE DOMAIN word AS text COLLATE strict;
       CREATE TYPE floats AS RANGE (subtype = float8);
@@ -50,7 +50,7 @@ describe('what is listed when tables are adopted', function () {
     ]);
   });
 
-  it('names the domains whose rules no request may send', async () => {
+  it('names domains whose constraints no request may send', async () => {
     const listed = await listedOf(`
       CREATE SEQUENCE q; CREATE TYPE g AS ENUM ('x'); CREATE EXTENSION hstore;
       CREATE FUNCTION odd(integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 % 2 = 1';
@@ -67,7 +67,7 @@ describe('what is listed when tables are adopted', function () {
     ]);
   });
 
-  it('names what depends on tables, sequences and types', async () => {
+  it('names objects that depend on tables, sequences and types', async () => {
     const listed = await listedOf(
       `
       CREATE SEQUENCE s; CREATE TYPE e AS ENUM ('a'); CREATE SCHEMA x; CREATE SEQUENCE x.far;
@@ -89,7 +89,7 @@ describe('what is listed when tables are adopted', function () {
     ]);
   });
 
-  it('names the sequences that no table has, and takes along those that one has', async () => {
+  it('names standalone sequences, and includes owned ones', async () => {
     const { adoption } = await roundTrip(`
       CREATE SEQUENCE idle; CREATE SEQUENCE kept INCREMENT 3; CREATE SEQUENCE second; CREATE SEQUENCE lent;
       CREATE TABLE t (id integer, at integer DEFAULT nextval('second'));
@@ -106,7 +106,7 @@ describe('what is listed when tables are adopted', function () {
     ]);
   });
 
-  it('does not name what managed tables bring along', async () => {
+  it('does not name objects of managed tables', async () => {
     const { instance, database, stop } = await startAdoptFixture(
       `CREATE TYPE e AS ENUM ('a'); CREATE SEQUENCE s; CREATE TABLE t (e e, n integer DEFAULT nextval('s'))`,
     );
@@ -119,7 +119,7 @@ describe('what is listed when tables are adopted', function () {
     }
   });
 
-  it('leaves out no check of a domain that is not valid yet', async () => {
+  it('includes NOT VALID checks of a domain', async () => {
     const { adoption } = await roundTrip(`
       CREATE DOMAIN d AS integer CHECK (VALUE < 9); ALTER DOMAIN d ADD CONSTRAINT late CHECK (VALUE > 0) NOT VALID;
       CREATE TABLE t (a d)`);

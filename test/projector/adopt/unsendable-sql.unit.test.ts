@@ -38,13 +38,13 @@ const like = {
 };
 const name = (kind: Kind) => (kind === 'generated' ? 'made' : 'said');
 
-describe('SQL that could not be sent', () => {
+describe('SQL that a request could not send', () => {
   for (const kind of KINDS) {
     const [unsendable, sendable] = TEXTS[kind];
     const fault = (of: string, text: string, given = {}) =>
       listFault(converting(table, given), { kind, name: of, text });
 
-    it(`is told of a ${kind}, and not where the log has it`, () => {
+    it(`is noted for a ${kind}, unless the log has it`, () => {
       expect(fault('x', sendable)).to.equal(null);
       expect(fault('x', unsendable)).to.match(/pg_sleep/);
       expect(fault('x', sendable, { like })).to.equal(null);
@@ -55,7 +55,7 @@ describe('SQL that could not be sent', () => {
       expect(others).to.deep.equal([null, null, null]);
     });
 
-    it(`is said or not: a ${kind}`, () => {
+    it(`is classified for a ${kind}`, () => {
       const said = (of: string) => isSaid(converting(table, { like }), kind, of);
       expect([said(name(kind)), said('x'), said(`left ${kind}`)]).to.deep.equal([true, false, false]);
       expect(isSaid(converting(table), kind, name(kind))).to.equal(false);

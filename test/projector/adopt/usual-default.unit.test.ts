@@ -45,14 +45,14 @@ const OTHER: Case[] = [
   ['null', 'text', null],
 ];
 
-describe('a default that the service would have set', () => {
+describe('the default that the service would set', () => {
   for (const [text, type, value] of USUAL) {
     it(`of ${type}: ${text}`, () => {
       expect(isUsualDefault(text, type, value)).to.equal(true);
     });
   }
   for (const [text, type, value] of OTHER) {
-    it(`is not, of ${type}: ${text}`, () => {
+    it(`of ${type} is not: ${text}`, () => {
       expect(isUsualDefault(text, type, value)).to.equal(false);
     });
   }

@@ -7,7 +7,7 @@ import { createPool } from '../../../src/postgres/pool.js';
 import { silent } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 
-describe('a question that has its time', () => {
+describe('an optional query with a time limit', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
   before(async () => {
@@ -20,14 +20,14 @@ describe('a question that has its time', () => {
     await database.drop();
   });
 
-  it('is answered by its first row', async () => {
+  it('returns its first row', async () => {
     expect(await askedWithin(pool, sql`SELECT 1 AS one UNION ALL SELECT 2 ORDER BY 1`, 10_000)).to.deep.equal({
       one: 1,
     });
     expect(await askedWithin(pool, sql`SELECT 1 AS one WHERE false`, 10_000)).to.equal(null);
   });
 
-  it('is given up where it takes longer, has no time, or fails; the limit ends with it', async () => {
+  it('is cancelled on timeout, without time left, or on an error, and the limit ends with it', async () => {
     expect(await askedWithin(pool, sql`SELECT pg_catalog.pg_sleep(60)`, 20)).to.equal(null);
     for (const limit of [0, -1, 0.9]) expect(await askedWithin(pool, sql`SELECT 1 AS one`, limit)).to.equal(null);
     expect(await askedWithin(pool, sql`SELECT 1 / 0`, 10_000)).to.equal(null);

@@ -24,7 +24,7 @@ describe('functions that mention a name', () => {
   const found = async (...names: string[]): Promise<string[]> =>
     (await functionsNaming(pool(), names)).map(({ name, mentions }) => `${name}: ${mentions}`);
 
-  it('are those whose text has it as a word of its own, in any case', async () => {
+  it('contain it as a whole word, in any case', async () => {
     expect(await found('posts')).to.deep.equal([
       'other."Quoted": posts',
       'public.plain: posts',
@@ -40,12 +40,12 @@ describe('functions that mention a name', () => {
     expect(await found()).to.deep.equal([]);
   });
 
-  it('take a name as it is, whatever it means in an expression', async () => {
+  it('are matched literally, even for regular expression characters', async () => {
     expect(await found('a.b')).to.deep.equal(['public.odd: a.b']);
     expect(await found('a%b', 'a_b', '.*')).to.deep.equal([]);
   });
 
-  it('are not those of PostgreSQL and of extensions', async () => {
+  it('exclude functions of PostgreSQL and extensions', async () => {
     expect(await found('select')).to.deep.equal([
       'other."Quoted": select',
       'public.plain: select',
@@ -53,7 +53,7 @@ describe('functions that mention a name', () => {
     ]);
   });
 
-  it('are told with what to do', () => {
+  it('are reported with advice', () => {
     expect(functionWarnings([{ name: 'public.plain', mentions: 'posts' }])).to.deep.equal([
       {
         code: 'NAME_STILL_USED',

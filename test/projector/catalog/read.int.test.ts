@@ -71,18 +71,18 @@ describe('reading the catalog', () => {
   const constraint = (name: string) => articles().constraints.find((each) => each.name === name);
   const index = (name: string) => articles().indexes.find((each) => each.name === name);
 
-  it('finds the tables of the schema, by name, and no views', () => {
+  it('finds the tables of the schema by name, and no views', () => {
     expect([...tables.keys()]).to.deep.equal(['articles', 'child', 'measures', 'measures_2020', 'parent']);
     expect(articles()).to.include({ kind: 'table', comment: 'a table' });
   });
 
-  it('only those asked for', async () => {
+  it('finds only requested tables', async () => {
     const found = await readCatalog(client, 'other one', ['articles', 'missing']);
     expect(found.map(({ name, columns }) => [name, columns.length])).to.deep.equal([['articles', 1]]);
     expect(await readCatalog(client, 'public', [])).to.deep.equal([]);
   });
 
-  it('columns in their order, without those that were dropped', () => {
+  it('finds columns in order without dropped ones', () => {
     expect(articles().columns.map(({ name }) => name)).to.deep.equal([
       'id',
       'always',
@@ -98,7 +98,7 @@ describe('reading the catalog', () => {
     ]);
   });
 
-  it('types, kinds of types, defaults, collations and comments of columns', () => {
+  it('finds types, type kinds, defaults, collations and comments of columns', () => {
     expect(column('title')).to.deep.include({
       type: 'character varying(80)',
       typeKind: 'b',
@@ -114,7 +114,7 @@ describe('reading the catalog', () => {
     expect(column('made')).to.include({ type: 'timestamp with time zone', default: 'now()', nullable: true });
   });
 
-  it('identity, sequences and generated columns', () => {
+  it('finds identities, sequences and generated columns', () => {
     expect(column('id')).to.deep.include({
       identity: 'by default',
       default: null,
@@ -132,7 +132,7 @@ describe('reading the catalog', () => {
     });
   });
 
-  it('constraints of every kind, with their columns in order', () => {
+  it('finds constraints of every kind with their columns in order', () => {
     expect(articles().constraints.map(({ name, kind }) => [name, kind])).to.deep.equal([
       ['apart', 'exclusion'],
       ['articles_a"b_fkey', 'foreign key'],
@@ -159,7 +159,7 @@ describe('reading the catalog', () => {
     });
   });
 
-  it('indexes, and which constraint they serve', () => {
+  it('finds indexes and the constraints they serve', () => {
     expect(index('plain')).to.deep.include({
       columns: ['made'],
       unique: false,
@@ -180,7 +180,7 @@ describe('reading the catalog', () => {
     expect(index('apart')).to.include({ constraint: 'apart' });
   });
 
-  it('partitions and inheritance', () => {
+  it('finds partitions and inheritance', () => {
     expect(tables.get('measures')).to.deep.include({
       kind: 'partitioned',
       partitionKey: 'RANGE (day)',

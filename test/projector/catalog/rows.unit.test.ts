@@ -18,7 +18,7 @@ const NAMES = new Map([
 ]);
 
 describe('a row of the catalog', () => {
-  it('is a table, a partition or one that inherits', () => {
+  it('becomes a table, a partition or an inheriting table', () => {
     const parents = [{ schema: 'public', table: 'p' }];
     const bare: TableRow = [1, 't', 'r', null, false, null, null, null, null];
     const plain = {
@@ -98,13 +98,13 @@ describe('a row of the catalog', () => {
     ],
   ];
   for (const [words, more, expected] of columns) {
-    it(`is a column: ${words}`, () => {
+    it(`becomes a column: ${words}`, () => {
       const builtIn = more[6] !== false;
       expect(toColumn(row(more))).to.deep.equal({ ...column, builtIn, ...expected });
     });
   }
 
-  it('is a constraint of each kind, with the names of its columns', () => {
+  it('becomes a constraint of each kind with its column names', () => {
     const constraint = (...[kind, columnsOf]: [ConstraintRow[2], number[] | null]) =>
       toConstraint(
         [9, 'c', kind, columnsOf, 'text', true, false, false, false, 0, null, null, null, 'a', 'a', 's'],
@@ -126,7 +126,7 @@ describe('a row of the catalog', () => {
     expect(kinds[0]?.columns).to.deep.equal(['a', 'id']);
   });
 
-  it('is a foreign key with its rules', () => {
+  it('becomes a foreign key with its actions', () => {
     const rules = (update: ConstraintRow[13], remove: ConstraintRow[14], match: ConstraintRow[15]) =>
       toConstraint(
         [9, 'c', 'f', [2], '', false, true, true, true, 0, 'public', 'o', ['id'], update, remove, match],
@@ -147,7 +147,7 @@ describe('a row of the catalog', () => {
     ]);
   });
 
-  it('is an index, with what it includes', () => {
+  it('becomes an index with its included columns', () => {
     const index = (tail: string, plain: string | null): IndexRow => [
       9,
       8,

@@ -8,7 +8,7 @@ import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 
 const ROWS = 2_500;
 
-describe('rows of change requests', () => {
+describe('verifying change request rows', () => {
   let database: TestDatabase;
   let instance: Instance;
   let answers: number[];
@@ -35,7 +35,7 @@ describe('rows of change requests', () => {
     await database.drop();
   });
 
-  it('are read in pages, each once, and each that the log does not know is told', async () => {
+  it('reads all pages, and reports rows that the log does not contain', async () => {
     expect(await verifyChanges(db, 0)).to.deep.equal([]);
     await instance.pool.query(`
       INSERT INTO service.service_changes (id, state, collections, held, opened_position, request)
@@ -55,7 +55,7 @@ describe('rows of change requests', () => {
     expect(Math.max(...answers)).to.be.at.most(1_000);
   });
 
-  it('are folded in one map', async () => {
+  it('folds into one map', async () => {
     const requests = new Map();
     expect(await foldChangesOf(db, { after: 0, upTo: 0 }, requests)).to.equal(requests);
   });

@@ -87,7 +87,7 @@ describe('change requests as rows', () => {
       idOf(number),
     ]);
 
-  it('are read as they were written, and written again as they are then', async () => {
+  it('are read as written, and can be updated', async () => {
     expect(writeChanges([])).to.deep.equal([]);
     await write(request(1, 'open'), request(2, 'queued', { collections: ['a', 'b'] }));
     expect(await readChange(pool(), idOf(1))).to.deep.equal(request(1, 'open'));
@@ -102,7 +102,7 @@ describe('change requests as rows', () => {
     ]);
   });
 
-  it('have for themselves what they prepare, the oldest first', async () => {
+  it('lock the tables they prepare, oldest first', async () => {
     await write(
       request(3, 'preparing', preparing('c')),
       request(2, 'prepared', preparing('a', 'b')),
@@ -116,7 +116,7 @@ describe('change requests as rows', () => {
     ]);
   });
 
-  it('say what they wait for, until their state or their time is another one', async () => {
+  it('store the reason for waiting until their state or time changes', async () => {
     const waiting = { phase: 'x', waiting_for: [] } as unknown as Parameters<typeof keepWaiting>[2];
     const waits = async (next: ChangeRequest): Promise<boolean> => {
       await write(request(1, 'scheduled', schedule(FUTURE)));
@@ -131,7 +131,7 @@ describe('change requests as rows', () => {
     expect(await waits(request(1, 'applied'))).to.equal(false);
   });
 
-  it('are listed newest first, a page of those that fit', async () => {
+  it('are listed newest first, filtered and in pages', async () => {
     await write(
       request(1, 'open'),
       request(2, 'applied', { author: BOB }),
@@ -152,7 +152,7 @@ describe('change requests as rows', () => {
     expect(Object.fromEntries(await countChanges(pool()))).to.deep.equal({ open: 2, applied: 1, failed: 1 });
   });
 
-  it('wait for those who may approve them and have not approved them as they are', async () => {
+  it('wait for eligible approvers who have not approved the current plan', async () => {
     await write(
       request(1, 'open', { proposal: proposal('p') }),
       request(2, 'open', { author: BOB, authors: [BOB], proposal: proposal('p') }),
@@ -168,7 +168,7 @@ describe('change requests as rows', () => {
     expect((await listed({ approver: { id: ADA.id, may: 'others' } }))[0]).to.deep.equal([2]);
   });
 
-  it('that take another one back are found as long as they are open', async () => {
+  it('that revert another one are found while they are open', async () => {
     await write(
       ...(['applied', 'withdrawn', 'rejected', 'failed'] as const).map((state, index) =>
         request(index + 2, state, { reverts: idOf(1) }),
@@ -183,7 +183,7 @@ describe('change requests as rows', () => {
     expect(await findOpenRevert(pool(), idOf(1))).to.equal(idOf(6));
   });
 
-  it('are worked on where nobody has to be waited for', async () => {
+  it('are due for work if nobody has to be waited for', async () => {
     await write(
       request(1, 'open'),
       request(2, 'preparing', preparing('a')),
@@ -198,7 +198,7 @@ describe('change requests as rows', () => {
     expect(await unfinished()).to.deep.equal([2, 4, 6, 7]);
   });
 
-  it('are worked on where something of them is left in the database', async () => {
+  it('are due for work if objects are left in the database', async () => {
     await write(
       request(1, 'withdrawn'),
       request(2, 'prepared', preparing('b')),
@@ -209,7 +209,7 @@ describe('change requests as rows', () => {
     expect(await unfinished()).to.deep.equal([5, 1, 4]);
   });
 
-  it('are due by the clock of the database', async () => {
+  it("are due by the database's clock", async () => {
     expect(await isDue(pool(), request(1, 'open'))).to.equal(false);
     expect(await isDue(pool(), request(1, 'scheduled', schedule(PAST)))).to.equal(true);
     expect(await isDue(pool(), request(1, 'scheduled', schedule(FUTURE)))).to.equal(false);

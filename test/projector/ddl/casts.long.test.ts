@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 
-it('no file but sql.ts casts to Sql', async () => {
+it('only sql.ts casts to Sql', async () => {
   const root = new URL('../../../src/', import.meta.url);
   const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts'));
   const casting: string[] = [];

@@ -6,11 +6,11 @@ import type { Need } from '../../../src/schema/model/extras.js';
 
 const MOOD = qualified('public', 'mood');
 
-describe('a type that changes in place', () => {
+describe('changing a type in place', () => {
   const labels = (old: string[], now: string[]): string[] =>
     changeNeed({ kind: 'enum', name: 'mood', labels: now }, MOOD, { kind: 'enum', name: 'mood', labels: old });
 
-  it('gets labels where they stand, and none taken away or moved', () => {
+  it('adds labels at their position, and never removes or moves any', () => {
     expect(labels(['a', 'b'], ['a', 'b'])).to.deep.equal([]);
     expect(labels(['a', 'b'], ['z', 'a', 'm', 'b', 'n'])).to.deep.equal([
       `ALTER TYPE "public"."mood" ADD VALUE IF NOT EXISTS 'z' BEFORE 'a';`,
@@ -22,7 +22,7 @@ describe('a type that changes in place', () => {
     expect(labels(['a', 'b'], ['b', 'a', 'c'])).to.deep.equal([]);
   });
 
-  it('is none of another kind', () => {
+  it('does not change the kind of the type', () => {
     const need: Need = { kind: 'enum', name: 'mood', labels: ['a', 'b'] };
     for (const old of [undefined, { kind: 'extension', name: 'mood' } as const]) {
       expect(changeNeed(need, MOOD, old)).to.deep.equal([]);

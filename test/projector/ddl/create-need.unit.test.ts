@@ -60,8 +60,8 @@ const CASES: readonly [what: string, need: Need, old?: Need][] = [
 
 const place = { schema: 'my "own"', collection: 't' };
 
-describe('what tables need', () => {
-  it('is made, changed and compared as before', async () => {
+describe('objects that tables need', () => {
+  it('are created, changed and compared with the recorded SQL', async () => {
     const transcript = createTranscript('needs.sql');
     for (const [what, need, old] of CASES)
       for (const isCompared of [false, true]) {
@@ -71,7 +71,7 @@ describe('what tables need', () => {
     await transcript.expectAsBefore();
   });
 
-  it('changes what is there where it was otherwise and can be changed', () => {
+  it('are changed if they differed before and can be changed', () => {
     const changing = CASES.filter(([, need, old]) => changesWhatIsThere({ need, schema: 'public', old }));
     expect(changing.map(([what]) => what)).to.deep.equal([
       'an enum with more labels',

@@ -11,8 +11,8 @@ const sqlOf = (collection: string, events: NewEvent[]): string | null => {
   return createTableSql(after.collections.get(collection)!, after, 'public');
 };
 
-describe('the CREATE TABLE of a collection', () => {
-  it('makes the table with its keys, uniques, foreign keys and defaults, in one statement', () => {
+describe('CREATE TABLE of a collection', () => {
+  it('creates the table with keys, uniques, foreign keys and defaults in one statement', () => {
     const events = [
       created('authors'),
       created('articles', [
@@ -44,12 +44,12 @@ describe('the CREATE TABLE of a collection', () => {
 )`);
   });
 
-  it('a primary key has no unique constraint beside it', () => {
+  it('adds no unique constraint to a primary key', () => {
     const sql = sqlOf('t', [created('t', [column('key', 'string', { is_primary_key: true })])]);
     expect(sql).to.contain('PRIMARY KEY ("key")').and.not.contain('UNIQUE');
   });
 
-  it('has the constraints and the partitioning of its extras', () => {
+  it('includes the constraints and partitioning of its extras', () => {
     const event = created('t', [column('n', 'integer')]) as NewEvent & { data: { collection: object } };
     const extras = {
       constraints: [{ name: 'positive', definition: 'CHECK ((n > 0))' }],
@@ -61,7 +61,7 @@ describe('the CREATE TABLE of a collection', () => {
     expect(sql).to.match(/\) PARTITION BY RANGE \(n\)$/);
   });
 
-  it('a folder has none', () => {
+  it('is null for a folder', () => {
     const folder: NewEvent = {
       type: 'collection.created',
       version: 1,

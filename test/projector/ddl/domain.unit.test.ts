@@ -10,7 +10,7 @@ const SMALL = { name: 'small', definition: 'CHECK ((VALUE < 9))' };
 describe('a domain', () => {
   const domain = (more: Partial<Domain> = {}): Domain => ({ type: 'integer', ...more });
 
-  it('is created with all that it says, and with nothing else', () => {
+  it('is created with all its properties', () => {
     expect(createDomain(NAME, domain())).to.equal('CREATE DOMAIN "d" AS integer');
     expect(createDomain(NAME, domain({ checks: [] }))).to.equal('CREATE DOMAIN "d" AS integer');
     expect(createDomain(NAME, domain({ not_null: true, default: '1', checks: [POSITIVE, SMALL] }))).to.equal(
@@ -19,7 +19,7 @@ describe('a domain', () => {
     );
   });
 
-  it('gets a check that is not validated in a statement of its own', () => {
+  it('adds an unvalidated check in its own statement', () => {
     const checks = [{ ...POSITIVE, definition: `${POSITIVE.definition} NOT VALID` }, SMALL];
     expect(createDomain(NAME, domain({ checks }))).to.equal(
       'CREATE DOMAIN "d" AS integer CONSTRAINT "small" CHECK ((VALUE < 9));' +
@@ -30,13 +30,13 @@ describe('a domain', () => {
   const altered = (old: Partial<Domain>, now: Partial<Domain>): string[] =>
     alterDomain(domain(old), domain(now), NAME).map((each) => each.replace('ALTER DOMAIN "d" ', ''));
 
-  it('that stays the same is left alone', () => {
+  it('stays unchanged if it is equal', () => {
     const all: Partial<Domain> = { not_null: true, default: '1', checks: [POSITIVE] };
     expect(altered(all, all)).to.deep.equal([]);
     expect(altered({ checks: [] }, {})).to.deep.equal([]);
   });
 
-  it('changes its default and whether it may be null, and nothing beside', () => {
+  it('changes its default and nullability', () => {
     expect(altered({}, { default: '1' })).to.deep.equal(['SET DEFAULT (1);']);
     expect(altered({ default: '1' }, { default: '2' })).to.deep.equal(['SET DEFAULT (2);']);
     expect(altered({ default: '1', not_null: true }, { not_null: true })).to.deep.equal(['DROP DEFAULT;']);
@@ -44,7 +44,7 @@ describe('a domain', () => {
     expect(altered({ not_null: true, default: '1' }, { default: '1' })).to.deep.equal(['DROP NOT NULL;']);
   });
 
-  it('loses and gets checks; a changed one goes and comes again', () => {
+  it('drops and adds checks, and recreates a changed one', () => {
     expect(altered({ checks: [POSITIVE, SMALL] }, { checks: [SMALL] })).to.deep.equal([
       'DROP CONSTRAINT IF EXISTS "positive";',
     ]);

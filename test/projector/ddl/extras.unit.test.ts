@@ -57,7 +57,7 @@ const HOSTILE_CONSTRAINTS = [
 
 describe('extras of a submitted snapshot', () => {
   for (const definition of HOSTILE_CONSTRAINTS) {
-    it(`refuses the constraint ${JSON.stringify(definition)}`, () => {
+    it(`reject the constraint ${JSON.stringify(definition)}`, () => {
       expectRefused(
         snapshot({ constraints: [{ name: 'c', definition }] }),
         'collections[0].schema.extras.constraints[0].definition',
@@ -73,7 +73,7 @@ describe('extras of a submitted snapshot', () => {
     'USING btree (id) --',
     'USING btree (id) WHERE id IN (SELECT 1)',
   ]) {
-    it(`refuses the index ${JSON.stringify(definition)}`, () => {
+    it(`reject the index ${JSON.stringify(definition)}`, () => {
       expectRefused(
         snapshot({ indexes: [{ name: 'i', definition }] }),
         'collections[0].schema.extras.indexes[0].definition',
@@ -81,7 +81,7 @@ describe('extras of a submitted snapshot', () => {
     });
   }
 
-  it('refuses other texts that say more than they should', () => {
+  it('reject other texts with more than they should contain', () => {
     const at = 'collections[0].schema.extras';
     expectRefused(snapshot({ partition_by: 'RANGE (id) WITH (x = 1)' }), `${at}.partition_by`);
     expectRefused(snapshot({ partition_by: 'RANGE (id); SELECT 1' }), `${at}.partition_by`);
@@ -109,7 +109,7 @@ describe('extras of a submitted snapshot', () => {
     expectRefused(snapshot({ constraints: [elsewhere] }), `${at}.constraints[0].references`);
   });
 
-  it('refuses texts of a column that say more than they should', () => {
+  it('reject column texts with more than they should contain', () => {
     const at = 'fields[0].schema.extras';
     expectRefused(snapshot(undefined, { default: '1); DROP TABLE a; --' }), `${at}.default`);
     expectRefused(snapshot(undefined, { default: '(SELECT 1)' }), `${at}.default`);
@@ -119,7 +119,7 @@ describe('extras of a submitted snapshot', () => {
     expectRefused(snapshot(undefined, { identity: 'always' }), `${at}.identity`);
   });
 
-  it('refuses what does not fit the rest', () => {
+  it('reject contradictions with other members', () => {
     const two = { primary_key: { name: 'k', columns: ['id', 'other'] } };
     expectRefused(snapshot(two), 'collections[0].schema.extras.primary_key');
     const gone = { name: 'f', definition: 'FOREIGN KEY (id) REFERENCES b(id)', references: 'b' };
@@ -130,7 +130,7 @@ describe('extras of a submitted snapshot', () => {
     );
   });
 
-  it('are in normal form: empty ones are none, and the order of members is the same for all', () => {
+  it('are normalized: empty ones are dropped, and members are ordered', () => {
     const result = read(snapshot({ indexes: [], constraints: [] }));
     expect(result.ok && result.value.desired.state.collections.get('a')?.collection.schema).to.deep.equal({
       comment: null,
@@ -146,7 +146,7 @@ describe('extras of a submitted snapshot', () => {
     );
   });
 
-  it('stay when a later snapshot leaves them out, and go with null', () => {
+  it('stay if a later snapshot omits them, and are removed by null', () => {
     const first = read(snapshot({ constraints: [{ name: 'c', definition: 'CHECK ((id > 0))' }] }));
     if (!first.ok) throw new Error(JSON.stringify(first.problems));
     const { state, touched } = first.value.desired;
@@ -163,7 +163,7 @@ describe('extras of a submitted snapshot', () => {
     ]);
   });
 
-  it('are parsed once more before they become SQL', () => {
+  it('are parsed again before they become SQL', () => {
     const read1 = read(snapshot({ constraints: [{ name: 'c', definition: 'UNIQUE (id)' }] }));
     if (!read1.ok) throw new Error('refused');
     const [event] = runToEnd(transition(initialState(), read1.value.desired.state, ['a']));

@@ -48,7 +48,7 @@ const CASES: [string, NewEvent[], number[]][] = [
   ['an index of its extras', [created('t', [n]), extras(index), extras(null)], [11, 2, 2]],
 ];
 
-describe('entries of the lock table that a statement is said to take', () => {
+describe('the estimated lock table entries of a statement', () => {
   let database: TestDatabase;
   let client: pg.Client;
   before(async () => {
@@ -78,7 +78,7 @@ describe('entries of the lock table that a statement is said to take', () => {
   }
 
   for (const [what, events, said] of CASES) {
-    it(`${what}: as many as were counted on, and no fewer than there are`, async () => {
+    it(`for ${what} match the estimate and cover the actual ones`, async () => {
       const { statements } = runToEnd(planBatch(initialState(), events, 'public'));
       for (const { sql, summary, lock_entries } of statements) {
         expect(await taken(sql), summary).to.be.within(1, lock_entries);

@@ -9,7 +9,7 @@ const many = (name: string) => column(name, 'integer');
 const kept = (event: NewEvent): NewEvent =>
   ({ ...event, data: { kept_until: '2026-12-01T00:00:00.000Z' } }) as NewEvent;
 
-describe('a plan of columns', () => {
+describe('the plan for columns', () => {
   it('adds a key', () => {
     expect(
       planned(
@@ -30,7 +30,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('adds a column that counts by a typed sequence', () => {
+  it('adds a column with a typed sequence', () => {
     expect(
       planned(
         [created('t')],
@@ -50,7 +50,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('adds a column that owns its sequence', () => {
+  it('adds a column that owns a sequence', () => {
     expect(
       planned(
         [created('t', [], { extras: { needs: [{ kind: 'sequence', name: 's', owned_by: 'a' }] } })],
@@ -71,7 +71,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('drops what is computed without loss', () => {
+  it('drops a computed column without data loss', () => {
     expect(
       planned(
         [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
@@ -82,7 +82,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('keeps a column in the trash', () => {
+  it('moves a column to the trash', () => {
     expect(planned([created('t', [many('a')])], [kept(dropped(many('a')))])).to.deep.equal([
       'CREATE SCHEMA ##2 -- make room in the trash for position 2: table t, 2 entries',
       'DO -- keep others out of it: table t, 2 entries',
@@ -91,7 +91,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('lets a column no longer count', () => {
+  it('removes auto increment', () => {
     expect(
       planned(
         [created('t', [column('n', 'integer', { has_auto_increment: true, is_nullable: false })])],
@@ -103,7 +103,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('lets a column count by a sequence of its own type', () => {
+  it('adds auto increment with another sequence type', () => {
     expect(
       planned(
         [created('t', [many('n')])],
@@ -126,7 +126,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('changes how a column counts', () => {
+  it('changes the sequence of a column', () => {
     expect(
       planned(
         [created('t', [column('n', 'integer', { has_auto_increment: true, is_nullable: false })])],
@@ -148,7 +148,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('changes back how a column counts', () => {
+  it('changes the sequence of a column back', () => {
     expect(
       planned(
         [
@@ -178,7 +178,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('widens a column that counts within bounds', () => {
+  it('widens a column with a bounded sequence', () => {
     expect(
       planned(
         [
@@ -212,7 +212,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('renames what a column has', () => {
+  it('renames the objects of a column', () => {
     expect(
       planned(
         [created('t', [column('a', 'integer', { is_unique: true, is_indexed: true, is_nullable: false })])],
@@ -235,7 +235,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('renames the key of a column', () => {
+  it("renames a column's key", () => {
     expect(
       planned(
         [created('t', [column('a', 'integer', { is_primary_key: true, is_nullable: false })])],
@@ -251,7 +251,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('makes a column not null, by a name or by none', () => {
+  it('sets NOT NULL with and without a name', () => {
     expect(
       planned(
         [created('t', [many('a'), many('b')])],
@@ -267,7 +267,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('makes a column unique and not unique, indexed and not indexed', () => {
+  it('sets and drops unique and index', () => {
     expect(
       planned(
         [created('t', [many('a')])],
@@ -287,7 +287,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('changes default, type and what may be null', () => {
+  it('changes default, type and nullability', () => {
     expect(
       planned(
         [created('t', [column('a', 'string', { default_value: '1' })])],
@@ -303,7 +303,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('sets a default, changes it and takes it away', () => {
+  it('sets, changes and drops a default', () => {
     expect(
       planned(
         [created('t', [many('a')])],
@@ -320,7 +320,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('says by functions what a column is unless told', () => {
+  it('uses function defaults', () => {
     expect(
       planned(
         [created('t')],
@@ -345,7 +345,7 @@ describe('a plan of columns', () => {
     ]);
   });
 
-  it('indexes later what is asked so', () => {
+  it('defers indexes on request', () => {
     expect(planned([created('t')], [added(column('a', 'integer', { is_indexed: true }), true)])).to.deep.equal([
       'ALTER TABLE "public"."t" ADD COLUMN "a" integer -- add column t.a: column t.a, t ACCESS EXCLUSIVE, 5 entries',
       'DO -- keep a name for the index on t.a: index t.t_a_index, 1 entry',

@@ -16,8 +16,8 @@ const without = (name: string, fields: Field[]): NewEvent => {
 const folder = (name: string): NewEvent =>
   ({ ...created(name), data: { collection: tableOf(name, null), fields: [] } }) as NewEvent;
 
-describe('a plan of names', () => {
-  it('renames a table with all that is named for it', () => {
+describe('the plan for renames', () => {
+  it('renames a table with its default names', () => {
     expect(
       planned(
         [
@@ -41,7 +41,7 @@ describe('a plan of names', () => {
     ]);
   });
 
-  it('renames a table whose parts have names of their own', () => {
+  it("keeps custom names of a table's objects", () => {
     expect(
       planned(
         [
@@ -68,7 +68,7 @@ describe('a plan of names', () => {
     ]);
   });
 
-  it('renames a table with a relation that takes its name', () => {
+  it('renames a table with a relation named after it', () => {
     expect(
       planned(
         [
@@ -87,11 +87,11 @@ describe('a plan of names', () => {
     ]);
   });
 
-  it('renames a folder without a word', () => {
+  it('renames a folder without statements', () => {
     expect(planned([folder('f')], [renamed('f', 'g')])).to.deep.equal([]);
   });
 
-  it('renames a column with all that is named for it', () => {
+  it('renames a column with its default names', () => {
     expect(
       planned(
         [
@@ -109,7 +109,7 @@ describe('a plan of names', () => {
     ]);
   });
 
-  it('renames a column that counts', () => {
+  it('renames an auto increment column', () => {
     expect(planned([created('t')], [renamed('t.id', 'key')])).to.deep.equal([
       'ALTER TABLE "public"."t" RENAME COLUMN "id" TO "key" -- rename column t.id to key: column t.id, t ACCESS EXCLUSIVE, 4 entries',
       'DO -- rename the sequence of t.key: column t.id, 2 entries',
@@ -117,11 +117,11 @@ describe('a plan of names', () => {
     ]);
   });
 
-  it('renames an alias without a word', () => {
+  it('renames an alias without statements', () => {
     expect(planned([created('t', [column('a', 'alias', null)])], [renamed('t.a', 'b')])).to.deep.equal([]);
   });
 
-  it('renames a column of a partition with that of its table', () => {
+  it("renames a partition's column with its parent's", () => {
     expect(
       planned(
         [
@@ -138,7 +138,7 @@ describe('a plan of names', () => {
     ]);
   });
 
-  it('points a relation elsewhere, and renames it', () => {
+  it('retargets and renames a relation', () => {
     expect(
       planned(
         [created('other'), created('more'), created('t', [many('a')]), related('t.a', 'other')],
@@ -153,7 +153,7 @@ describe('a plan of names', () => {
     ]);
   });
 
-  it('of a partition leaves the keys of its table to that', () => {
+  it('leaves the foreign keys of a partition to its parent', () => {
     expect(
       planned(
         [

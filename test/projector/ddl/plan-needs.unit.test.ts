@@ -5,8 +5,8 @@ import { planned } from './planned.js';
 
 const many = (name: string) => column(name, 'integer');
 
-describe('a plan of needs', () => {
-  it('makes what a table needs before it', () => {
+describe('the plan for needs', () => {
+  it('creates what a table needs before the table', () => {
     expect(
       planned(
         [],
@@ -54,7 +54,7 @@ describe('a plan of needs', () => {
     ]);
   });
 
-  it('makes sure of each once', () => {
+  it('ensures each once', () => {
     expect(
       planned(
         [],
@@ -89,7 +89,7 @@ describe('a plan of needs', () => {
     ]);
   });
 
-  it('changes what it needed before', () => {
+  it('changes existing needs', () => {
     expect(
       planned(
         [
@@ -133,7 +133,7 @@ describe('a plan of needs', () => {
     ]);
   });
 
-  it('leaves alone what it needs as before', () => {
+  it('leaves equal needs unchanged', () => {
     expect(
       planned(
         [created('t', [many('e')], { extras: { needs: [{ kind: 'enum', name: 'e', labels: ['x'] }] } })],
@@ -149,7 +149,7 @@ describe('a plan of needs', () => {
     ]);
   });
 
-  it('takes a sequence from its column', () => {
+  it("removes a sequence's owner", () => {
     expect(
       planned(
         [
@@ -179,7 +179,7 @@ describe('a plan of needs', () => {
     ]);
   });
 
-  it('gives a sequence to a column', () => {
+  it("sets a sequence's owner", () => {
     expect(
       planned(
         [created('t', [many('a')], { extras: { needs: [{ kind: 'sequence', name: 's' }] } })],
@@ -191,7 +191,7 @@ describe('a plan of needs', () => {
     ]);
   });
 
-  it('gives a sequence to a column that is computed no more', () => {
+  it('sets the owner of a sequence for a column that is no longer computed', () => {
     expect(
       planned(
         [

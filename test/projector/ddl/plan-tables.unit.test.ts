@@ -24,8 +24,8 @@ const KEYED = created(
   { extras: { primary_key: { name: 'k', columns: ['a', 'b'] } } },
 );
 
-describe('a plan of tables', () => {
-  it('makes a table with all that can stand in it', () => {
+describe('the plan for tables', () => {
+  it('creates a table with all inline parts', () => {
     expect(
       planned(
         [created('other')],
@@ -82,13 +82,13 @@ describe('a plan of tables', () => {
     ]);
   });
 
-  it('makes a table without columns', () => {
+  it('creates a table without columns', () => {
     expect(planned([], [without('t', [])])).to.deep.equal([
       'CREATE TABLE "public"."t" () -- create table t: table t, 6 entries',
     ]);
   });
 
-  it('makes a partition, and takes it away', () => {
+  it('creates and drops a partition', () => {
     expect(
       planned(
         [created('p', [many('a')], { extras: { partition_by: 'LIST (a)' } })],
@@ -114,7 +114,7 @@ describe('a plan of tables', () => {
     ]);
   });
 
-  it('drops a partitioned table with all its parts', () => {
+  it('drops a partitioned table with all partitions', () => {
     expect(
       planned(
         [
@@ -135,7 +135,7 @@ describe('a plan of tables', () => {
     ]);
   });
 
-  it('keeps a table in the trash', () => {
+  it('moves a table to the trash', () => {
     expect(planned([created('t')], [kept(deleted('t'))])).to.deep.equal([
       'DO -- drop table t: table t, t ACCESS EXCLUSIVE, 11 entries',
       'CREATE SCHEMA ##2 -- make room in the trash for position 2: table t, 2 entries',
@@ -144,7 +144,7 @@ describe('a plan of tables', () => {
     ]);
   });
 
-  it('changes what a table has beside its columns', () => {
+  it('changes the extras of a table', () => {
     expect(
       planned(
         [
@@ -187,20 +187,20 @@ describe('a plan of tables', () => {
     ]);
   });
 
-  it('changes the key of a table', () => {
+  it("changes a table's key", () => {
     expect(planned([KEYED], [extended('t', { primary_key: { name: 'k', columns: ['b', 'a'] } })])).to.deep.equal([
       'ALTER TABLE "public"."t" DROP CONSTRAINT IF EXISTS "k" -- drop the primary key of t: constraint t.k, t ACCESS EXCLUSIVE, 3 entries, drops constraint k',
       'ALTER TABLE "public"."t" ADD CONSTRAINT "k" PRIMARY KEY ("b", "a") -- make a, b the primary key of t: constraint t.k, t ACCESS EXCLUSIVE, 3 entries, may fail, prepared as key k PRIMARY KEY ("b", "a") ',
     ]);
   });
 
-  it('renames the key of a table', () => {
+  it("renames a table's key", () => {
     expect(planned([KEYED], [extended('t', { primary_key: { name: 'l', columns: ['a', 'b'] } })])).to.deep.equal([
       'ALTER TABLE "public"."t" RENAME CONSTRAINT "k" TO "l" -- rename the primary key of t: constraint t.l, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
-  it('says a key in words', () => {
+  it('creates a key from its definition', () => {
     expect(
       planned(
         [created('t')],
@@ -217,8 +217,8 @@ describe('a plan of tables', () => {
   });
 });
 
-describe('a foreign key that is no relation', () => {
-  it('a foreign key waits for the table that it points at', () => {
+describe('the plan for foreign keys outside relations', () => {
+  it('waits for the referenced table', () => {
     expect(
       planned([], [created('a', [many('n')], { extras: { constraints: [REFERENCE] } }), created('b')]),
     ).to.deep.equal([
@@ -228,7 +228,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('a key of a table in the same batch goes with it', () => {
+  it('drops the key with its table in the same batch', () => {
     expect(
       planned([created('b')], [created('a', [many('n')], { extras: { constraints: [REFERENCE] } }), deleted('a')]),
     ).to.deep.equal([
@@ -237,7 +237,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('is there before its table changes', () => {
+  it('creates it before its table changes', () => {
     expect(
       planned([created('b')], [created('a', [many('n')], { extras: { constraints: [REFERENCE] } }), extended('a', {})]),
     ).to.deep.equal([
@@ -247,7 +247,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('waits on where its table changes before the other one is there', () => {
+  it('keeps waiting while its table changes before the target exists', () => {
     const constraints = [REFERENCE];
     expect(
       planned(
@@ -261,7 +261,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('is there before a table is renamed', () => {
+  it('creates it before a table rename', () => {
     expect(
       planned([created('b')], [created('a', [many('n')], { extras: { constraints: [REFERENCE] } }), renamed('b', 'c')]),
     ).to.deep.equal([
@@ -274,7 +274,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('is there before a column is renamed', () => {
+  it('creates it before a column rename', () => {
     expect(
       planned(
         [created('b')],
@@ -287,7 +287,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('waits under the new name of its table', () => {
+  it('waits under the new table name', () => {
     expect(
       planned(
         [],
@@ -304,7 +304,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('waits under the new name of its column', () => {
+  it('waits under the new column name', () => {
     expect(
       planned(
         [],
@@ -318,7 +318,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('of a partition that its table has too comes with attaching it', () => {
+  it('creates an inherited key by attaching the partition', () => {
     expect(
       planned(
         [created('b'), created('p', [many('n')], { extras: { partition_by: 'LIST (n)', constraints: [REFERENCE] } })],
@@ -335,7 +335,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('of a partition that only it has waits', () => {
+  it('waits for a key of the partition alone', () => {
     expect(
       planned(
         [created('b'), created('p', [many('n')], { extras: { partition_by: 'LIST (n)' } })],
@@ -352,7 +352,7 @@ describe('a foreign key that is no relation', () => {
     ]);
   });
 
-  it('of a partition that its table has too is dropped with that', () => {
+  it("drops an inherited key with its parent's", () => {
     expect(
       planned(
         [

@@ -22,7 +22,7 @@ const T = '"public"."t"';
 describe('a new table', () => {
   const fields = [column('a', 'string', { is_indexed: true, comment: "it's" }), column('b', 'integer')];
 
-  it('comes first, then its comment, indexes and the comments of columns', () => {
+  it('is created first, then its comment, indexes and column comments', () => {
     const statements = plan(initialState(), created('t', fields, { comment: 'x' }));
     expect(texts(statements).slice(1)).to.deep.equal([
       `COMMENT ON TABLE ${T} IS 'x'`,
@@ -31,7 +31,7 @@ describe('a new table', () => {
     ]);
   });
 
-  it('costs nothing: no other session sees it yet', () => {
+  it('has no costs, because no other session sees it yet', () => {
     for (const { lock, loses_data, rewrites_table, may_fail } of plan(initialState(), created('t', fields))) {
       expect({ lock, loses_data, rewrites_table, may_fail }).to.deep.equal({
         lock: 'none',
@@ -42,20 +42,20 @@ describe('a new table', () => {
     }
   });
 
-  it('leaves its indexes to be built after the commit when asked to', () => {
+  it('defers its indexes until after the commit on request', () => {
     expect(texts(plan(initialState(), created('t', fields, { concurrent: true }))).join()).to.not.contain(
       'CREATE INDEX',
     );
   });
 
-  it('a folder and an alias need nothing', () => {
+  it('needs no statement for a folder or an alias', () => {
     const folder: NewEvent = { ...created('f'), data: { collection: tableOf('f', null), fields: [] } } as NewEvent;
     expect(plan(initialState(), folder)).to.deep.equal([]);
     expect(plan(after(created('t')), added(column('a', 'alias', null)))).to.deep.equal([]);
     expect(plan(after(folder), deleted('f'))).to.deep.equal([]);
   });
 
-  it('says which event each statement is for', () => {
+  it('attributes each statement to its event', () => {
     const statements = plan(initialState(), created('t'), added(column('a', 'integer')));
     expect(statements.map(({ source }) => source)).to.deep.equal([
       { event: 0, type: 'collection.created', collection: 't', field: null },
@@ -64,14 +64,14 @@ describe('a new table', () => {
   });
 });
 
-describe('a table that goes', () => {
-  it('goes without CASCADE, and its rows with it', () => {
+describe('a dropped table', () => {
+  it('is dropped with its rows without CASCADE', () => {
     const [drop, ...more] = plan(after(created('t')), deleted('t'));
     expect(more).to.deep.equal([]);
     expect(drop).to.deep.include({ sql: `DROP TABLE IF EXISTS ${T}`, lock: 'ACCESS EXCLUSIVE', loses_data: true });
   });
 
-  it('loses nothing when the same batch made it; recreated after it was dropped, it is new', () => {
+  it('loses nothing if the same batch created it, and is new if recreated', () => {
     expect(plan(initialState(), created('t'), deleted('t'))[1]).to.include({ loses_data: false, lock: 'none' });
     const [drop, create] = plan(after(created('t')), deleted('t'), created('t'));
     expect(drop).to.include({ loses_data: true });
@@ -83,7 +83,7 @@ describe('a new column', () => {
   const state = after(created('t'));
   const costs = (field: Field) => plan(state, added(field))[0];
 
-  it('is added with its dependent objects, in this order: unique, index, comment', () => {
+  it('is added with its dependent objects in this order: unique, index, comment', () => {
     const field = column('a', 'integer', { is_unique: true, is_indexed: true, comment: 'x', default_value: 5 });
     expect(texts(plan(state, added(field)))).to.deep.equal([
       `ALTER TABLE ${T} ADD COLUMN "a" integer DEFAULT '5'`,
@@ -93,7 +93,7 @@ describe('a new column', () => {
     ]);
   });
 
-  it('rewrites the table only where each row gets a value of its own', () => {
+  it('rewrites the table only if each row gets its own value', () => {
     expect(costs(column('a', 'integer', { default_value: 5, is_nullable: false }))).to.include({
       rewrites_table: false,
     });
@@ -102,12 +102,12 @@ describe('a new column', () => {
     expect(costs(column('a', 'integer', { generation_expression: 'id + 1' }))).to.include({ rewrites_table: true });
   });
 
-  it('may fail where rows would have no value', () => {
+  it('may fail if rows would have no value', () => {
     expect(costs(column('a', 'integer', { is_nullable: false }))).to.include({ may_fail: true });
     expect(costs(column('a', 'integer', { is_nullable: false, default_value: 1 }))).to.include({ may_fail: false });
   });
 
-  it('loses data when it goes again', () => {
+  it('loses data when it is dropped', () => {
     const field = column('a', 'integer');
     const [drop] = plan(after(created('t', [field])), dropped(field));
     expect(drop).to.include({ sql: `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "a"`, loses_data: true });
@@ -115,12 +115,12 @@ describe('a new column', () => {
 });
 
 describe('a changed column', () => {
-  it('metadata alone needs nothing', () => {
+  it('needs no statement for metadata', () => {
     const field = column('a', 'integer');
     expect(alter(field, { ...field, meta: { ...field.meta, note: 'x' } })).to.deep.equal([]);
   });
 
-  it('the default goes before the type and comes back after it', () => {
+  it('drops its default before the type change and sets it afterwards', () => {
     const statements = alter(
       column('a', 'string', { default_value: '1' }),
       column('a', 'integer', { default_value: 1, is_nullable: false }),
@@ -132,7 +132,7 @@ describe('a changed column', () => {
     expect(statements[0]?.summary).to.equal('alter column t.a: default, type, nullability');
   });
 
-  it('a default that stays while the length grows is set again, without a cast from the old type', () => {
+  it('sets an unchanged default again when the length grows, without a cast', () => {
     const statements = alter(
       column('a', 'string', { max_length: 10, default_value: 'x' }),
       column('a', 'string', { max_length: 20, default_value: 'x' }),
@@ -144,14 +144,14 @@ describe('a changed column', () => {
     expect(statements[0]).to.include({ rewrites_table: false, may_fail: false, loses_data: false });
   });
 
-  it('NOT NULL is dropped before the type', () => {
+  it('drops NOT NULL before the type change', () => {
     const [statement] = alter(column('a', 'integer', { is_nullable: false }), column('a', 'bigInteger'));
     expect(statement?.sql).to.equal(
       `ALTER TABLE ${T} ALTER COLUMN "a" DROP NOT NULL, ALTER COLUMN "a" TYPE bigint USING "a"::bigint`,
     );
   });
 
-  it('SET NOT NULL may fail on existing rows', () => {
+  it('may fail when NOT NULL is set on existing rows', () => {
     const [statement] = alter(column('a', 'integer'), column('a', 'integer', { is_nullable: false }));
     expect(statement).to.deep.include({
       sql: `ALTER TABLE ${T} ALTER COLUMN "a" SET NOT NULL`,
@@ -160,7 +160,7 @@ describe('a changed column', () => {
     });
   });
 
-  it('shortens text by an assignment, which cuts nothing but trailing blanks', () => {
+  it('shortens text by assignment, which only truncates trailing blanks', () => {
     const [statement] = alter(column('a', 'text'), column('a', 'string', { max_length: 5 }));
     expect(statement?.sql).to.equal(`ALTER TABLE ${T} ALTER COLUMN "a" TYPE character varying(5)`);
     expect(statement).to.include({ may_fail: true, loses_data: true });
@@ -168,7 +168,7 @@ describe('a changed column', () => {
     expect(fromNumber?.sql).to.contain('TYPE character varying(5) USING "a"::text');
   });
 
-  it('unique and index go before the type, and come after it', () => {
+  it('drops unique and index before the type change and adds them afterwards', () => {
     const plain = column('a', 'integer');
     const keyed = column('a', 'string', { is_unique: true, is_indexed: true, comment: 'x' });
     const [unique, index, ...rest] = texts(alter(keyed, plain));
@@ -187,7 +187,7 @@ describe('a changed column', () => {
     ]);
   });
 
-  it('an index may fail only on values that can be too long for it', () => {
+  it('may fail on an index only for values that can be too long', () => {
     const mayFail = (type: string, schema: object = {}): boolean | undefined =>
       alter(column('a', type, schema), column('a', type, { ...schema, is_indexed: true }))[0]?.may_fail;
     expect(mayFail('text')).to.equal(true);
@@ -197,7 +197,7 @@ describe('a changed column', () => {
     }
   });
 
-  it('an index to be built after the commit is not built in it', () => {
+  it('does not build a deferred index', () => {
     const from = column('a', 'integer');
     const state = after(created('t', [from]));
     const [name, ...rest] = plan(state, changed(from, column('a', 'integer', { is_indexed: true }), true));
@@ -207,7 +207,7 @@ describe('a changed column', () => {
     expect(parts.map(({ summary }) => summary)).to.deep.equal(['keep a name for the index on t.b']);
   });
 
-  it('between column and alias it is added or dropped', () => {
+  it('is added or dropped when it changes between column and alias', () => {
     const plain = column('a', 'integer');
     const alias = column('a', 'alias', null);
     expect(texts(alter(alias, plain))).to.deep.equal([`ALTER TABLE ${T} ADD COLUMN "a" integer`]);
@@ -222,7 +222,7 @@ describe('identity, old × new', () => {
   const counting = column('a', 'integer', { has_auto_increment: true, is_nullable: false });
   const plain = column('a', 'integer', { is_nullable: false });
 
-  it('no × yes: NOT NULL first, then identity, then its sequence behind the largest value', () => {
+  it('no × yes: sets NOT NULL, adds the identity, then advances its sequence past the largest value', () => {
     const statements = alter(column('a', 'string', { default_value: '5' }), counting);
     const [alteration, addition, ...rest] = texts(statements);
     expect([alteration, addition]).to.deep.equal([
@@ -234,7 +234,7 @@ describe('identity, old × new', () => {
     expect(statements[2]?.summary).to.equal('set the sequence of t.a past its values');
   });
 
-  it('yes × no: dropped alone and before the type', () => {
+  it('yes × no: drops it alone, before the type change', () => {
     expect(texts(alter(counting, column('a', 'text', { default_value: 'x' })))).to.deep.equal([
       `ALTER TABLE ${T} ALTER COLUMN "a" DROP IDENTITY IF EXISTS`,
       `ALTER TABLE ${T} ALTER COLUMN "a" DROP NOT NULL, ALTER COLUMN "a" TYPE text USING "a"::text, ` +
@@ -243,7 +243,7 @@ describe('identity, old × new', () => {
     expect(texts(alter(counting, plain))).to.deep.equal([`ALTER TABLE ${T} ALTER COLUMN "a" DROP IDENTITY IF EXISTS`]);
   });
 
-  it('yes × yes: the type alone, the sequence follows', () => {
+  it('yes × yes: changes only the type, and the sequence follows', () => {
     const wide = column('a', 'bigInteger', { has_auto_increment: true, is_nullable: false });
     expect(texts(alter(counting, wide))).to.deep.equal([
       `ALTER TABLE ${T} ALTER COLUMN "a" TYPE bigint USING "a"::bigint`,
@@ -251,11 +251,11 @@ describe('identity, old × new', () => {
   });
 });
 
-describe('a primary key that moves', () => {
+describe('a moved primary key', () => {
   const key = (name: string, is_primary_key: boolean): Field =>
     column(name, 'integer', { is_primary_key, is_nullable: false });
 
-  it('goes from one column and comes to the other', () => {
+  it('is dropped on one column and added on the other', () => {
     const state = after(created('t', [key('a', true), key('b', false)]));
     const statements = plan(state, changed(key('a', true), key('a', false)), changed(key('b', false), key('b', true)));
     expect(texts(statements)).to.deep.equal([
@@ -264,7 +264,7 @@ describe('a primary key that moves', () => {
     ]);
   });
 
-  it('leaves a column that may be null again', () => {
+  it('leaves a nullable column', () => {
     const state = after(created('t', [key('a', true)]));
     const statements = plan(state, changed(key('a', true), column('a', 'integer')));
     expect(texts(statements)).to.deep.equal([
@@ -278,7 +278,7 @@ describe('a foreign key', () => {
   const author = column('author', 'integer');
   const state = after(created('authors'), created('t', [author]));
 
-  it('locks both tables and may fail on rows that point at nothing', () => {
+  it('locks both tables and may fail on rows without a match', () => {
     const [statement, ...more] = plan(state, related('t.author', 'authors', { on_delete: 'CASCADE' }));
     expect(more).to.deep.equal([]);
     expect(statement).to.deep.include({
@@ -290,14 +290,14 @@ describe('a foreign key', () => {
     });
   });
 
-  it('of a new table can not fail, but locks the table it points at', () => {
+  it('of a new table cannot fail, but locks the referenced table', () => {
     const statements = plan(state, created('n', [column('author', 'integer')]), related('n.author', 'authors'));
     expect(statements[1]).to.include({ lock: 'SHARE ROW EXCLUSIVE', may_fail: false });
     const both = plan(initialState(), created('one'), created('n', [column('o', 'integer')]), related('n.o', 'one'));
     expect(both[2]).to.include({ lock: 'none', may_fail: false });
   });
 
-  it('is dropped with its relation; one without a constraint needs nothing', () => {
+  it('is dropped with its relation, and a relation without one needs nothing', () => {
     const tied = after(created('authors'), created('t', [author]), related('t.author', 'authors'));
     expect(texts(plan(tied, unrelated('t.author')))).to.deep.equal([
       `ALTER TABLE IF EXISTS ${T} DROP CONSTRAINT IF EXISTS "t_author_foreign"`,
@@ -305,7 +305,7 @@ describe('a foreign key', () => {
     expect(plan(state, related('t.author', 'authors', null))).to.deep.equal([]);
   });
 
-  it('is renamed for another name and replaced for another rule', () => {
+  it('is renamed for another name and recreated for another action', () => {
     const tied = after(created('authors'), created('t', [author]), related('t.author', 'authors'));
     const update = (path: string, value: string): NewEvent => ({
       type: 'relation.updated',
@@ -325,7 +325,7 @@ describe('a foreign key', () => {
     expect(plan(tied, update('/one_deselect_action', 'delete'))).to.deep.equal([]);
   });
 
-  it('of tables that point at each other comes after both', () => {
+  it('of tables that reference each other is added after both', () => {
     const statements = plan(
       initialState(),
       created('a', [column('b', 'integer')]),
@@ -342,8 +342,8 @@ describe('a foreign key', () => {
   });
 });
 
-describe('a comment of a table', () => {
-  it('is set and taken away', () => {
+describe('a table comment', () => {
+  it('is set and removed', () => {
     const update: NewEvent = {
       type: 'collection.updated',
       version: 1,

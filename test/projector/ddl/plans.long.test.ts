@@ -35,7 +35,7 @@ const COLUMNS: Record<string, [type: string, schema: object]> = {
 
 const FLOW = { concurrentIndexes: false };
 
-describe('the plans of columns', () => {
+describe('plans for columns', () => {
   const empty = accepted(initialState(), 'create-collection', { body: { collection: 't', schema: {} }, ...FLOW });
   const bodyOf = (name: string): object => {
     const [type, schema] = COLUMNS[name] as [string, object];
@@ -44,7 +44,7 @@ describe('the plans of columns', () => {
   const shown = (state: State, result: Result<NewEvent[]>): string[] =>
     result.ok ? plannedFor(state, result.value, { whole: true }) : result.problems.map(shownProblem);
 
-  it('are as they were', async () => {
+  it('match the recorded statements', async () => {
     const transcript = createTranscript('plans.txt');
     for (const name of Object.keys(COLUMNS)) {
       const made = attempt(empty, 'create-field', { collection: 't', body: bodyOf(name), ...FLOW });

@@ -26,7 +26,7 @@ describe('changes of tables with rows', () => {
     }
   }
 
-  it('values are carried to the new type', async () => {
+  it('convert values to the new type', async () => {
     const text = column('a', 'text');
     await given(created('t', [text]));
     await projected.rows(`INSERT INTO t (a) VALUES ('12'), ('-3'), (NULL)`);
@@ -37,7 +37,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it('a value that does not fit the new type refuses the batch as a whole', async () => {
+  it('reject the whole batch if a value does not convert', async () => {
     const text = column('a', 'text');
     await given(created('t', [text]));
     await projected.rows(`INSERT INTO t (a) VALUES ('many')`);
@@ -47,7 +47,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it('a column that starts counting goes on behind the largest value', async () => {
+  it('continue a new auto increment after the largest value', async () => {
     const plain = column('n', 'integer', { is_nullable: false });
     const counting = column('n', 'integer', { is_nullable: false, has_auto_increment: true });
     await given(created('t', [plain, column('note', 'text')]));
@@ -58,7 +58,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it('without rows, or below 1, it starts at 1; at the end of its type it stays there', async () => {
+  it("start auto increment at 1 without positive values, and stay at the type's maximum", async () => {
     const plain = column('n', 'integer', { data_type: 'smallint', is_nullable: false });
     const counting = column('n', 'integer', { data_type: 'smallint', is_nullable: false, has_auto_increment: true });
     for (const [table, value, next] of [
@@ -77,7 +77,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it('an identity keeps counting when its type grows', async () => {
+  it("keep an identity's value when its type grows", async () => {
     const small = column('n', 'integer', { is_nullable: false, has_auto_increment: true });
     const big = column('n', 'bigInteger', { is_nullable: false, has_auto_increment: true });
     await given(created('t', [small, column('note', 'text')]));
@@ -90,7 +90,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it('NOT NULL and unique are refused over rows that break them', async () => {
+  it('reject NOT NULL and unique if rows violate them', async () => {
     const plain = column('a', 'integer');
     await given(created('t', [plain]));
     await projected.rows('INSERT INTO t (a) VALUES (1), (1), (NULL)');
@@ -102,7 +102,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it('a foreign key is refused over rows that point at nothing', async () => {
+  it('reject a foreign key if rows have no match', async () => {
     await given(created('authors'), created('t', [column('author', 'integer')]));
     await projected.rows('INSERT INTO t (author) VALUES (1)');
     expect(await refusal(related('t.author', 'authors'))).to.equal('23503');
@@ -111,7 +111,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it('a generated column is recreated around a change of what it reads', async () => {
+  it('recreate a generated column when its input changes', async () => {
     const a = column('a', 'text');
     const g = column('g', 'text', { generation_expression: `a || '!'`, is_indexed: true });
     await given(created('t', [a, g]));
@@ -124,7 +124,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it('every name that can be quoted works everywhere', async () => {
+  it('support every name that can be quoted', async () => {
     const named = (field: Field, name: string): Field => ({ ...field, collection: name, field: name });
     for (const [index, name] of HOSTILE.entries()) {
       const plain = named(column('a', 'string', { default_value: name, comment: name, is_indexed: true }), name);
@@ -140,7 +140,7 @@ describe('changes of tables with rows', () => {
     }
   });
 
-  it('in another schema than public', async () => {
+  it('work in other schemas than public', async () => {
     const other = await startProjected('Other schema');
     try {
       await other.project([created('t', [column('a', 'integer', { is_indexed: true, is_unique: true })])]);
@@ -155,7 +155,7 @@ describe('changes of tables with rows', () => {
     }
   });
 
-  it('holds no more locks than the plan announces', async () => {
+  it('hold no more locks than the plan announces', async () => {
     const indexed = Array.from({ length: 12 }, (_, at) =>
       column(`i${at}`, 'integer', { is_indexed: true, is_unique: at % 2 === 0 }),
     );

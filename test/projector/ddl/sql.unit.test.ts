@@ -33,7 +33,7 @@ describe('SQL text', () => {
   }
 
   for (const name of ['', 'a\0b', 'x'.repeat(64), 'é'.repeat(32), '\ud800', 'a\udc00']) {
-    it(`${JSON.stringify(name)} is no identifier`, () => expect(() => ident(name)).to.throw(UnsafeSqlError));
+    it(`${JSON.stringify(name)} is not an identifier`, () => expect(() => ident(name)).to.throw(UnsafeSqlError));
   }
 
   const LITERALS: [string, string][] = [
@@ -49,12 +49,12 @@ describe('SQL text', () => {
     it(`the literal ${JSON.stringify(text)} is ${quoted}`, () => expect(literal(text)).to.equal(quoted));
   }
 
-  it('NUL and half characters are no literal', () => {
+  it('NUL and lone surrogates are not literals', () => {
     expect(() => literal('a\0')).to.throw(UnsafeSqlError);
     expect(() => literal('\udfff')).to.throw(UnsafeSqlError);
   });
 
-  it('joins and templates take only what this module made', () => {
+  it('joins and templates accept only SQL of this module', () => {
     const columns = join([ident('a'), ident('b')], sql`, `);
     expect(sql`SELECT ${columns} FROM ${qualified('s', 't"')}`).to.equal('SELECT "a", "b" FROM "s"."t"""');
   });
@@ -79,7 +79,7 @@ describe('SQL text', () => {
     'select 1',
   ];
   for (const type of NO_TYPES) {
-    it(`${JSON.stringify(type)} is no type`, () => expect(() => typeName(type)).to.throw(UnsafeSqlError));
+    it(`${JSON.stringify(type)} is not a type`, () => expect(() => typeName(type)).to.throw(UnsafeSqlError));
   }
 
   it('an expression is exactly one scalar expression', () => {

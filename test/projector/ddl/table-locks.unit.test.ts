@@ -11,8 +11,8 @@ const MODES: Mode[] = ['SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE',
 const ofBoth = (one: Mode, other: Mode): Mode | undefined =>
   strongestLocks([{ locks: [{ table: 'a', lock: one }] }, { locks: [{ table: 'a', lock: other }] }])[0]?.lock;
 
-describe('the locks of a change', () => {
-  it('are each the stronger one of two', () => {
+describe('locks of a change', () => {
+  it('combine to the stronger mode', () => {
     for (const [index, one] of MODES.entries())
       for (const other of MODES.slice(index)) {
         const apart = one === 'SHARE UPDATE EXCLUSIVE' && other === 'SHARE';
@@ -21,7 +21,7 @@ describe('the locks of a change', () => {
       }
   });
 
-  it('are one a table, by the bytes of their names', () => {
+  it('are requested once per table in byte order of names', () => {
     const locks = ['b', 'é', 'a', 'Z', 'b', '😀', '￿'].map((table) => ({ table, lock: 'SHARE' as const }));
     const found = strongestLocks([{ locks: locks.slice(0, 3) }, { locks: [] }, { locks: locks.slice(3) }]);
     expect(found.map(({ table }) => table)).to.deep.equal(['Z', 'a', 'b', 'é', '￿', '😀']);

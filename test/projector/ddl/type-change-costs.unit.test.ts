@@ -101,7 +101,7 @@ const TIMES: [
 const timeOf = ([type, precision]: [type: string, digits?: number]): ColumnSchema =>
   column('c', type, precision === undefined ? {} : { extras: { precision } }).schema as ColumnSchema;
 
-describe('what a change of type is said to cost', () => {
+describe('the announced costs of a type change', () => {
   for (const [from, to, there, back] of PAIRS) {
     it(`${from} to ${to}, and back`, () => {
       expect({ there: costs(from, to), back: costs(to, from) }).to.deep.equal({ there, back });

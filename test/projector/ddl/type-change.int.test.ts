@@ -106,7 +106,7 @@ function expectNotTooMuch(outcomes: readonly Run['kept'][], loses: boolean, chan
   if (isKept) expect(loses, `${change} keeps all`).to.equal(false);
 }
 
-describe('a change of type does what it says it costs', () => {
+describe('the actual costs of a type change match the announced ones', () => {
   let database: TestDatabase;
   let client: pg.Client;
   before(async () => {
@@ -183,12 +183,12 @@ describe('a change of type does what it says it costs', () => {
     });
   }
 
-  it('text that is too long for its new length is refused, not cut', async () => {
+  it('text too long for its new length is rejected instead of truncated', async () => {
     const { failed } = await run(schemaOf('text'), schemaOf('character varying(10)'), 'x'.repeat(11));
     expect(failed).to.match(/too long/);
   });
 
-  it('a number is carried to boolean as its being other than zero', async () => {
+  it('a number becomes boolean by comparison with zero', async () => {
     for (const type of ['smallint', 'bigint', 'numeric', 'real']) {
       for (const [value, expected] of [
         ['0', 'false'],

@@ -51,7 +51,7 @@ const schemaOf = (written: string): ColumnSchema => {
   return column('c', type, schema).schema as ColumnSchema;
 };
 
-describe('a change of type', () => {
+describe('a type change', () => {
   for (const [from, ways] of MATRIX) {
     it(`from ${from}`, () => {
       const found = MATRIX.map(([to]) => {

@@ -65,7 +65,7 @@ describe('the extras of a table', () => {
     needs: [{ kind: 'domain', name: 'd', type: 'varchar' }],
   };
 
-  it('are said as the log says them', () => {
+  it("use the log's representation", () => {
     expect(aligned(found, known)).to.deep.equal(known);
   });
 
@@ -78,12 +78,12 @@ describe('the extras of a table', () => {
     ['domain d', 'needs'],
   ];
   for (const [member, name] of members) {
-    it(`are said as they are there, where they differ: ${member}`, () => {
+    it(`use the catalog's representation if they differ: ${member}`, () => {
       expect(aligned(found, known, member)).to.deep.equal({ ...known, [name]: found[name] });
     });
   }
 
-  it('are as they are there, where the log knows none of that name', () => {
+  it("use the catalog's representation for unknown names", () => {
     const { needs: _, ...rest } = found;
     // What the table uses is looked at where the collection names it.
     expect(aligned(found, {})).to.deep.equal(rest);
@@ -94,7 +94,7 @@ describe('the extras of a table', () => {
     expect(aligned({}, { primary_key: { name: 'k', columns: ['id'] } })).to.equal(undefined);
   });
 
-  it('are the same object where nothing differs', () => {
+  it('are the same object without differences', () => {
     const node = nodeOf([], known);
     const again = alignSpelling({ collection: nodeOf([], found).collection, fields: [], relations: [] }, node, []);
     expect(again.collection.schema).to.equal(node.collection.schema);
@@ -102,7 +102,7 @@ describe('the extras of a table', () => {
 });
 
 describe('a field', () => {
-  it('is said as the log says it, unless that differs', () => {
+  it("uses the log's representation without differences", () => {
     const [there, ours] = [text({ default: 'lower(x)' }), text({ default: 'LOWER(x)' })];
     expect(alignedField(there, ours)).to.equal(ours.schema);
     expect(alignedField(there, ours, 'schema.default_value')).to.deep.equal(there.schema);
@@ -114,7 +114,7 @@ describe('a field', () => {
     expect(alignedField(computed, known, 'schema.generation_expression')).to.deep.equal(computed.schema);
   });
 
-  it('has the default in words, or not, as the log has it', () => {
+  it('has a default as SQL only if the log has it so', () => {
     const [value, words] = [text({}, { default_value: 'x' }), text({ default: "'x'::text" })];
     expect(alignedField(value, words)).to.equal(words.schema);
     expect(alignedField(words, value)).to.equal(value.schema);
@@ -126,7 +126,7 @@ describe('a field', () => {
     ['not null name', { not_null_name: 'n' }, { not_null_name: 'm' }],
   ];
   for (const [member, there, ours] of names) {
-    it(`has what is compared only where it is said: ${member}`, () => {
+    it(`keeps members that are compared only if recorded: ${member}`, () => {
       expect(alignedField(text(there), text(ours))?.extras).to.deep.equal(ours);
       expect(alignedField(text(there), text())).to.not.have.property('extras');
       expect(alignedField(text(), text(ours))?.extras).to.deep.equal(ours);
@@ -134,7 +134,7 @@ describe('a field', () => {
     });
   }
 
-  it('is as it is there in everything else', () => {
+  it('uses the catalog for everything else', () => {
     const there = text({ collation: '"C"' }, { comment: 'there' });
     expect(alignedField(there, text({ collation: '"D"' }, { comment: 'ours' }))).to.deep.equal(there.schema);
     const alias = column('t.a', 'alias', null);

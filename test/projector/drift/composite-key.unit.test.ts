@@ -50,8 +50,8 @@ function repair(known: CollectionNode, there: CollectionNode) {
   };
 }
 
-describe('a key of several columns', () => {
-  it('that is as it should be, or a key of one column that comes, goes or is renamed, needs nothing', () => {
+describe('a multi-column key', () => {
+  it('needs no repair if it is right or belongs to one field', () => {
     expect(repair(keyed(['a', 'b'], both()), keyed(['a', 'b'], both()))).to.equal(null);
     expect(repair(keyed(['a']), keyed(['a']))).to.equal(null);
     expect(repair(keyed(['a']), keyed([]))).to.equal(null);
@@ -59,7 +59,7 @@ describe('a key of several columns', () => {
     expect(repair(keyed(['a'], undefined, { primary_key_name: 'x' }), keyed(['a']))).to.equal(null);
   });
 
-  it('comes in place of another', () => {
+  it('replaces another one', () => {
     expect(repair(keyed(['a', 'b'], both()), keyed(['a']))).to.deep.equal({
       before: [[null, 'DROP CONSTRAINT "t_pkey"', true, 't_pkey']],
       after: [[null, 'ADD CONSTRAINT "k" PRIMARY KEY ("a", "b")', false, 'k']],
@@ -83,7 +83,7 @@ describe('a key of several columns', () => {
     });
   });
 
-  it('comes where none is, and goes where none should be', () => {
+  it('is added if missing and dropped if unexpected', () => {
     expect(repair(keyed(['a', 'b'], both()), keyed([]))).to.deep.include({
       before: [],
       after: [[null, 'ADD CONSTRAINT "k" PRIMARY KEY ("a", "b")', false, 'k']],
@@ -96,7 +96,7 @@ describe('a key of several columns', () => {
     });
   });
 
-  it('is renamed, and is another in other words', () => {
+  it('is renamed, and recreated for another definition', () => {
     expect(repair(keyed(['a', 'b'], both('l')), keyed(['a', 'b'], both()))).to.deep.equal({
       before: [[null, 'RENAME CONSTRAINT "k" TO "l"', false, 'l']],
       after: [],
@@ -110,13 +110,13 @@ describe('a key of several columns', () => {
     });
   });
 
-  it('waits for a column that is missing', () => {
+  it('waits for a missing column', () => {
     const there = keyed(['a']);
     const fields = new Map([...there.fields].filter(([name]) => name !== 'b'));
     expect(repair(keyed(['a', 'b'], both()), { ...there, fields })).to.equal(null);
   });
 
-  it('leaves a name to the field that has it, and what is unique for another reason', () => {
+  it('leaves names of fields and other unique constraints unchanged', () => {
     const known = keyed(['a'], undefined, { primary_key_name: 'x' });
     const found = repairKey(known, keyed(['a', 'b'], both()), 'public');
     expect(found?.there.fields.get('a')?.schema).to.not.have.property('extras');

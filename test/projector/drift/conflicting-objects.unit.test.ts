@@ -42,8 +42,8 @@ function conflicting(differences: Difference[], { renamed = [], loose = [] }: Ar
 
 const ALL = 't_pkey c i t_pkey c';
 
-describe('what goes before the right one is made', () => {
-  it('is what has the name of another', () => {
+describe('objects dropped before the right one is created', () => {
+  it('are those with a name that belongs to another', () => {
     const { whole, rest } = conflicting([difference('constraint c', { kind: 'unique' }, { kind: 'check' }, 'a')]);
     expect(whole).to.deep.equal([
       {
@@ -70,19 +70,19 @@ describe('what goes before the right one is made', () => {
     });
   });
 
-  it('is what only the table has, where it is about the table as a whole', () => {
+  it('are those only in the table, on the table as a whole', () => {
     const unknown = [difference('constraint c', null, { kind: 'check' })];
     expect(conflicting(unknown, { loose: ['constraint c'] }).statements).to.have.length(1);
     expect(conflicting(unknown, { loose: ['index c'] })).to.deep.include({ statements: [], rest: ALL });
   });
 
-  it('is what was made for a request that is over', () => {
+  it('are leftovers of ended change requests', () => {
     const name = preparedName('5a8c9b1e-0d7f-4c3b-9a55-2f1f0c9f6f11', 'k');
     const left = [difference(`index ${name}`, null, { unique: false })];
     expect(conflicting(left).statements).to.deep.equal([`DROP INDEX "public"."${name}"`]);
   });
 
-  it('is not the primary key, what is not there, nor anything but constraints and indexes', () => {
+  it('exclude primary keys, missing objects and other kinds', () => {
     for (const each of [
       difference('constraint t_pkey', { columns: ['a'] }, { columns: ['id'] }, 'id'),
       difference('constraint c', { kind: 'check' }, null),
@@ -95,7 +95,7 @@ describe('what goes before the right one is made', () => {
     expect(conflicting([difference('index t_pkey', { unique: true }, { unique: false })]).statements).to.have.length(1);
   });
 
-  it('is not what is right again when its column has its name', () => {
+  it('exclude those fixed by a column rename', () => {
     const renamed: [string, CatalogColumn][] = [['a', catalogColumn('b', 'text')]];
     const index = (columns: Json, unique = false): Json => ({ columns, unique });
     const differs = (found: Json) =>
@@ -109,13 +109,13 @@ describe('what goes before the right one is made', () => {
 });
 
 describe('a part of a table', () => {
-  it('is read from the member that names it', () => {
+  it('is read from its member name', () => {
     expect(partOf({ member: 'constraint a b\nc' })).to.deep.equal({ kind: 'constraint', name: 'a b\nc' });
     expect(partOf({ member: 'index i' })).to.deep.equal({ kind: 'index', name: 'i' });
     for (const member of ['column', 'domain d', 'the index i', 'indexes i']) expect(partOf({ member })).to.equal(null);
   });
 
-  it('is loose where it depends on the table as a whole', () => {
+  it('is loose if it depends on the whole table', () => {
     expect(looseParts(null)).to.deep.equal([]);
     expect(looseParts({ comment: null })).to.deep.equal([]);
     const extras = {

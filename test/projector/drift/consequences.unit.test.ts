@@ -18,8 +18,8 @@ const words = (target: string, rest = ''): Json => ({
 });
 const part = (table: string, bound = 'DEFAULT'): Json => ({ table, bound });
 
-describe('what follows from the name of a table', () => {
-  it('is a foreign key, one in words, or a partition, that says the new name and nothing else', () => {
+describe('consequences of a table rename', () => {
+  it('are foreign keys, their definitions and partitions with only the new name', () => {
     expect(consequence(key('was'), key('is'), ['was', 'is'])).to.equal(true);
     expect(consequence(part('was'), part('is'), ['was', 'is'])).to.equal(true);
     expect(consequence(words('was'), words('now'), ['was', 'now'])).to.equal(true);
@@ -31,7 +31,7 @@ describe('what follows from the name of a table', () => {
     expect(consequence(key('was'), key('is'), ['other', 'else'], ['was', 'is'])).to.equal(true);
   });
 
-  it('is nothing that differs otherwise', () => {
+  it('exclude other differences', () => {
     expect(consequence(key('was'), key('is', 'NO ACTION'), ['was', 'is'])).to.equal(false);
     expect(consequence(part('was'), part('is', 'FOR VALUES IN (1)'), ['was', 'is'])).to.equal(false);
     expect(consequence(words('was'), words('now', ' NOT VALID'), ['was', 'now'])).to.equal(false);
@@ -41,7 +41,7 @@ describe('what follows from the name of a table', () => {
     expect(consequence(key('was'), key('is'))).to.equal(false);
   });
 
-  it('is nothing that is missing on a side', () => {
+  it('exclude objects missing on one side', () => {
     expect(consequence(null, key('is'), ['was', 'is'])).to.equal(false);
     expect(consequence(key('was'), null, ['was', 'is'])).to.equal(false);
     expect(consequence('was', 'is', ['was', 'is'])).to.equal(false);

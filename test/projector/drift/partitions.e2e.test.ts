@@ -66,7 +66,7 @@ describe('partitions and inherited children', () => {
     expect(JSON.parse(out)).to.have.deep.property('unmanaged', ['oth.chi', 'oth.pp1']);
   });
 
-  it('refuses to delete a parent while a child in another schema exists, and names the reason', async () => {
+  it('rejects deleting a parent with a child in another schema, and names the reason', async () => {
     for (const [parent, reason] of [
       ['pp', /still has partitions/],
       ['par', /oth\.chi/],
@@ -82,7 +82,7 @@ describe('partitions and inherited children', () => {
     ).to.deep.equal([{ n: 4 }]);
   });
 
-  it('refuses to keep an inherited child in the trash with the true reason, and drops it with --purge', async () => {
+  it('rejects keeping an inherited child in the trash with the reason, and drops it with --purge', async () => {
     const refused = await clientOf(service)('/collections/kid', { method: 'DELETE' });
     expect(refused.status).to.equal(409);
     expect(refused.text)

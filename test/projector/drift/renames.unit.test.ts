@@ -27,7 +27,7 @@ const moved = (more: Partial<CatalogTable> = {}): CatalogTable =>
   catalogTable('moved', { columns: [ID, A], indexes: [catalogIndex('t_a_index', ['a'])], ...more });
 
 describe('a table under another name', () => {
-  it('has exactly the columns, in whatever order, and still bears a name', () => {
+  it('has exactly the columns in any order, and still a matching object name', () => {
     expect(found([node], moved())).to.deep.equal([['t', 'moved']]);
     expect(found([node], moved({ columns: [A, ID] }))).to.deep.equal([['t', 'moved']]);
     expect(found([node], catalogTable('else'), moved())).to.deep.equal([['t', 'moved']]);
@@ -35,7 +35,7 @@ describe('a table under another name', () => {
     expect(found([alias], moved())).to.deep.equal([['t', 'moved']]);
   });
 
-  it('bears the name of an index, of a sequence or of a foreign key, not of what a copy has too', () => {
+  it('matches names of indexes, sequences and foreign keys, which a copy does not have', () => {
     const bare = { indexes: [] };
     const key = catalogConstraint('t_pkey', 'primary key', { columns: ['id'] });
     expect(found([node], moved({ ...bare, constraints: [key] }))).to.deep.equal([]);
@@ -51,7 +51,7 @@ describe('a table under another name', () => {
     ).to.deep.equal([]);
   });
 
-  it('is none with other columns', () => {
+  it('does not match with other columns', () => {
     expect(found([node], moved({ columns: [ID] }))).to.deep.equal([]);
     expect(found([node], moved({ columns: [ID, A, catalogColumn('b', 'text')] }))).to.deep.equal([]);
     expect(found([node], moved({ columns: [ID, catalogColumn('a', 'integer')] }))).to.deep.equal([]);
@@ -60,7 +60,7 @@ describe('a table under another name', () => {
     expect(found([node])).to.deep.equal([]);
   });
 
-  it('is none where several look alike', () => {
+  it('does not match if several are similar', () => {
     expect(found([node], moved(), catalogTable('copy', { columns: [ID, A] }))).to.deep.equal([]);
     const copies = ['one', 'two', 'three'].map((name) => catalogTable(name, { columns: [ID, A] }));
     expect(found([node], ...copies, moved())).to.deep.equal([]);
@@ -75,7 +75,7 @@ describe('a column under another name', () => {
     ]);
   const text = (name: string): CatalogColumn => catalogColumn(name, 'text');
 
-  it('is the only one too many of its kind', () => {
+  it('is the only extra one of its kind', () => {
     expect(columns([column('a', 'text')], text('b'))).to.deep.equal([['a', 'b']]);
     expect(
       columns([column('a', 'text'), column('n', 'integer')], text('b'), catalogColumn('m', 'integer')),
@@ -87,7 +87,7 @@ describe('a column under another name', () => {
     expect(columns([column('a', 'text'), column('b', 'alias', null)], text('b'))).to.deep.equal([['a', 'b']]);
   });
 
-  it('is none where several could be meant, or none is of its kind', () => {
+  it('does not match if several are possible or none is of its kind', () => {
     expect(columns([column('a', 'text')], text('b'), text('c'))).to.deep.equal([]);
     expect(columns([column('a', 'text'), column('b', 'text')], text('c'))).to.deep.equal([]);
     expect(columns([column('a', 'text')], catalogColumn('b', 'integer'))).to.deep.equal([]);
@@ -96,7 +96,7 @@ describe('a column under another name', () => {
     expect(columns([column('a', 'text')])).to.deep.equal([]);
   });
 
-  it('has its name back in all that names it', () => {
+  it('is translated in everything that names it', () => {
     const table = catalogTable('t', {
       columns: [ID, text('b')],
       constraints: [catalogConstraint('c', 'check', { columns: ['id', 'b'] })],

@@ -42,12 +42,12 @@ const planned = (found: TableToRepair) => {
   };
 };
 
-describe('the repair of a table that differs', () => {
-  it('is none where it is as the log says, aliases aside', () => {
+describe('the repair of a differing table', () => {
+  it('is empty without differences, ignoring aliases', () => {
     expect(planned(there([id, a], [relation]))).to.deep.equal({ statements: [], events: [] });
   });
 
-  it('makes a foreign key again, or lets the log have it no more', () => {
+  it('recreates a foreign key, or removes it from the log', () => {
     expect(planned(there([id, a]))).to.deep.equal({
       statements: [
         [
@@ -60,7 +60,7 @@ describe('the repair of a table that differs', () => {
     });
   });
 
-  it('makes a column again with what it had', () => {
+  it('recreates a column with its dependents', () => {
     const { statements, events } = planned(there([id]));
     expect(statements).to.deep.equal([
       ['ALTER TABLE "public"."t" ADD COLUMN "a" integer', false, 'a'],
@@ -73,7 +73,7 @@ describe('the repair of a table that differs', () => {
     expect(events).to.deep.equal(['relation.deleted t.a', 'field.deleted t.a']);
   });
 
-  it('drops a column that the log has not', () => {
+  it('drops a column that the log does not have', () => {
     expect(planned(there([id, a, column('t.b', 'text')], [relation]))).to.deep.equal({
       statements: [['ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "b"', true, 'b']],
       events: ['field.created t.b'],
@@ -81,12 +81,12 @@ describe('the repair of a table that differs', () => {
   });
 });
 
-describe('what of a repair goes away', () => {
+describe('losses of a repair', () => {
   const dropsOf = (found: TableToRepair) =>
     planForDifferent(state, nodeOf(state), found, 'public').statements.map(({ summary, drops }) => [summary, drops]);
   const unique = column('t.a', 'integer', { is_unique: true });
 
-  it('is told where rows or values do, and where a part of the table does', () => {
+  it('are marked for rows, values and parts of the table', () => {
     expect(dropsOf(there([id, unique], [relation]))).to.deep.equal([['let values of t.a repeat', true]]);
     expect(dropsOf(there([id, column('t.a', 'bigInteger')], [relation]))).to.deep.equal([
       ['let t.a point at nothing', true],
@@ -95,7 +95,7 @@ describe('what of a repair goes away', () => {
     ]);
   });
 
-  it('is nothing where the table as a whole is only said otherwise', () => {
+  it('are not marked for another representation of the whole table', () => {
     const found = there([id, a], [relation]);
     const all = { ...found.all, collection: tableOf('t', { comment: 'c' }) };
     const plan = planForDifferent(state, nodeOf(state), { ...found, all, rest: all }, 'public');
@@ -108,8 +108,8 @@ describe('what of a repair goes away', () => {
   });
 });
 
-describe('the repair of a table that is not there', () => {
-  it('makes sure of what it needs, and says so', () => {
+describe('the repair of a missing table', () => {
+  it('ensures its needs and lists that', () => {
     const needs: Need[] = [
       { kind: 'extension', name: 'citext' },
       { kind: 'sequence', name: 's', owned_by: 'a' },
@@ -126,7 +126,7 @@ describe('the repair of a table that is not there', () => {
     ]);
   });
 
-  it('makes it, or takes it out of the log', () => {
+  it('creates it, or removes it from the log', () => {
     const { statements, events } = planForMissing(state, nodeOf(state), 'public');
     expect(statements.map(({ summary, field, drops }) => [summary, field, drops])).to.deep.equal([
       ['create table t', null, false],
@@ -142,7 +142,7 @@ describe('the repair of a table that is not there', () => {
 describe('a part of a repair', () => {
   const plan = planForDifferent(state, nodeOf(state), there([id, column('t.b', 'text')]), 'public');
 
-  it('is what is about a field, and events beside', () => {
+  it('contains the statements of a field with its related events', () => {
     const summaries = (...about: Parameters<typeof repairOf>) => {
       const { database, log } = repairOf(...about);
       return [database.map(({ summary }) => summary), log.map(({ type, field }) => `${type} ${field}`)];
@@ -160,7 +160,7 @@ describe('a part of a repair', () => {
   });
 });
 
-describe('a repair that would change nothing', () => {
+describe('a repair statement without effect', () => {
   const kinds: [Need['kind'], Objects][] = [
     ['extension', { extensions: ['x'] }],
     ['collation', { collations: new Map([['x', { provider: 'libc' as const }]]) }],
@@ -176,7 +176,7 @@ describe('a repair that would change nothing', () => {
   const all: Objects = Object.assign({}, ...kinds.map(([, objects]) => objects)) as Objects;
 
   for (const [kind, objects] of kinds) {
-    it(`makes sure of ${kind} that is there`, () => {
+    it(`ensures ${kind} that exists`, () => {
       const object = { kind, name: 'x', table: null };
       expect(left({ object, ensures: 'object' }, objects)).to.equal(0);
       expect(left({ object: { ...object, name: 'y' }, ensures: 'object' }, all)).to.equal(1);
@@ -190,7 +190,7 @@ describe('a repair that would change nothing', () => {
     });
   }
 
-  it('gives a sequence to the column that has it', () => {
+  it('sets the owner of a sequence', () => {
     const object = { kind: 'sequence', name: 'x', table: null } as const;
     const needs: Need[] = [
       { kind: 'sequence', name: 'w', owned_by: 'b' },

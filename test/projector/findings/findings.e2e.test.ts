@@ -49,7 +49,7 @@ describe('findings of a plan', () => {
     return answer as { hash: string; diff: object; warnings: Shown[] };
   };
 
-  it('say their size, and how old the statistics are', async () => {
+  it('show sizes and the age of the statistics', async () => {
     const { warnings } = await diffOf((each) => {
       if (each.field === 'body') Object.assign(each.schema, { is_nullable: false });
       return true;
@@ -62,7 +62,7 @@ describe('findings of a plan', () => {
     expect(lock).not.to.have.any.keys('event', 'statement');
   });
 
-  it('name the views and functions that need what goes, and not those that do not', async () => {
+  it('name dependent views and functions of dropped objects only', async () => {
     const goes = async (name: string) =>
       (await diffOf(({ field }) => field !== name)).warnings.filter(({ code }) => code === 'NEEDED_ELSEWHERE');
     expect(
@@ -72,7 +72,7 @@ describe('findings of a plan', () => {
     expect(await goes('body')).to.deep.equal([]);
   });
 
-  it('point into the plan of a dry run and of an explanation', async () => {
+  it('refer to the plan of a dry run and an explanation', async () => {
     const { hash, diff } = await diffOf((each) => {
       if (each.field === 'slug') Object.assign(each.schema, { is_indexed: true });
       return true;
@@ -87,7 +87,7 @@ describe('findings of a plan', () => {
     }
   });
 
-  it('tell of an explained change that what goes is gone for good, where it is purged', async () => {
+  it('report permanent data loss of a purging change', async () => {
     const wanted = await diffOf(({ field }) => field !== 'body');
     const levels = async (query: string) => {
       const { json: answer } = await send(`/schema/apply?${query}`, json({ hash: wanted.hash, diff: wanted.diff }));
@@ -98,7 +98,7 @@ describe('findings of a plan', () => {
     expect(await levels('dry_run&purge')).to.deep.equal(['danger']);
   });
 
-  it('come without statistics where PostgreSQL has none yet', async () => {
+  it('work before PostgreSQL has statistics', async () => {
     const wanted = await snapshot();
     for (const each of wanted.fields)
       if (each.collection === 'quiet' && each.field === 'body') Object.assign(each.schema, { is_nullable: false });

@@ -90,7 +90,7 @@ describe('findings of real databases', function () {
     return found as typeof found & { schema: Record<string, unknown> };
   };
 
-  it('Chinook: habits, each told once; and of a change what it is about', async () => {
+  it('for Chinook: conventions, each once, and findings of a change', async () => {
     const found = await adopt(chinook());
     const [whole, { edit }] = [await ofSnapshot(found), found];
     expect(brief(whole), shown(whole)).to.deep.equal([
@@ -124,7 +124,7 @@ describe('findings of real databases', function () {
     }
   });
 
-  it('the image board: 66 tables in eight findings, and a view of many tables listed once', async () => {
+  it('for the image board: eight findings for 66 tables, and a view of many tables once', async () => {
     const found = await adopt(imageBoard());
     const whole = await ofSnapshot(found);
     expect(whole.map(({ level, code }) => `${level} ${code}`).sort(), shown(whole)).to.deep.equal([
@@ -151,7 +151,7 @@ describe('findings of real databases', function () {
     expect(needed[0]?.message).to.contain('view post_events and view user_actions need it');
   });
 
-  it('Pagila: a partition has the columns of its table, of which they are said', async function () {
+  it("for Pagila: findings for the parent's columns instead of its partitions", async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
     const found = await adopt(pagila());
     const whole = await ofSnapshot(found);

@@ -15,7 +15,7 @@ const DESIRED = indexed();
 const GIVEN_UP = follow(initialState(), [created('t', [column('a', 'integer')])]);
 const NAMED = indexed({ extras: { index_name: 'other' } });
 
-describe('an index that is made beside the log', () => {
+describe('a deferred index', () => {
   let database: TestDatabase;
   let client: pg.Client;
   let other: pg.Client;
@@ -45,22 +45,22 @@ describe('an index that is made beside the log', () => {
     return rows.map(({ name }) => name);
   };
 
-  it('is built once, and dropped once', async () => {
+  it('is built once and dropped once', async () => {
     expect([await reconciled(DESIRED), await indexes()]).to.deep.equal(['built', ['t_a_index']]);
     expect([await reconciled(DESIRED), await indexes()]).to.deep.equal(['as it should be', ['t_a_index']]);
     expect([await reconciled(GIVEN_UP), await indexes()]).to.deep.equal(['dropped', []]);
     expect([await reconciled(GIVEN_UP), await indexes()]).to.deep.equal(['as it should be', []]);
   });
 
-  it('goes again where it was given up while it was built', async () => {
+  it('is dropped again if it was removed during its build', async () => {
     expect([await reconciled(DESIRED, GIVEN_UP), await indexes()]).to.deep.equal(['dropped', []]);
   });
 
-  it('is made again where it was given another name while it was built', async () => {
+  it('is built again if it was renamed during its build', async () => {
     expect([await reconciled(DESIRED, NAMED), await indexes()]).to.deep.equal(['built', ['other']]);
   });
 
-  it('of a partitioned table is built under a lock that is waited for a moment only', async () => {
+  it('of a partitioned table is built under a lock with a short wait', async () => {
     await client.query('DROP TABLE t; CREATE TABLE t (id integer, a integer) PARTITION BY RANGE (id)');
     await other.query('BEGIN; LOCK TABLE t IN ROW EXCLUSIVE MODE');
     const building = reconciled(DESIRED);
@@ -74,7 +74,7 @@ describe('an index that is made beside the log', () => {
     expect((await client.query('SHOW lock_timeout')).rows).to.deep.equal([{ lock_timeout: '0' }]);
   });
 
-  it('is refused with what PostgreSQL says, and leaves no transaction', async () => {
+  it("is rejected with PostgreSQL's error and leaves no transaction", async () => {
     await client.query('DROP TABLE t; CREATE TABLE t (id integer, a json) PARTITION BY RANGE (id)');
     const error = await reconciled(DESIRED).catch((thrown: unknown) => thrown);
     expect(error).to.have.property('code', '42704');

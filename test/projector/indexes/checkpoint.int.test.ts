@@ -4,7 +4,7 @@ import { own } from '../../../src/postgres/own-tables.js';
 import { CAUSE, done, startInstance, table } from '../../support/instance.js';
 import { createDatabase } from '../../support/postgres.js';
 
-it('the checkpoint of indexes goes to no place that the log has lost since its end was read', async () => {
+it('the index checkpoint never advances to a position that the log has lost', async () => {
   const database = await createDatabase();
   const { pool, pipeline, stop } = await startInstance(database.connectionString);
   try {

@@ -9,7 +9,7 @@ import { type TestDatabase, asSuperuser, createDatabase, superuserUrl } from '..
 
 const request = { cause: CAUSE };
 
-describe('indexes built after the commit', () => {
+describe('deferred indexes', () => {
   let database: TestDatabase;
   let instance: Instance;
   const started: IndexProjection[] = [];
@@ -111,7 +111,7 @@ describe('indexes built after the commit', () => {
     });
   }
 
-  it('rests when it has looked, however often it was woken meanwhile', async () => {
+  it('stops after its check, however often it was woken', async () => {
     await create('posts', [field('slug', 'string', { is_indexed: true })]);
     let looks = 0;
     const projection = start(silent, () => {
@@ -130,14 +130,14 @@ describe('indexes built after the commit', () => {
     expect(looks).to.equal(then);
   });
 
-  it('passes over what is not about indexes', async () => {
+  it('skips events without indexes', async () => {
     await create('articles', [field('title')]);
     start();
     await until('it has caught up', caughtUp);
     expect(await checkpoint()).to.deep.include({ status: 'running', last_error: null });
   });
 
-  it('replaces what a failed build left invalid', async () => {
+  it('replaces an invalid index of a failed build', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     await instance.pool.query(`CREATE INDEX ${indexName('articles', 'title')} ON articles (title)`);
     await asSuperuser(
@@ -148,7 +148,7 @@ describe('indexes built after the commit', () => {
     await until('the index is valid', async () => (await isValid('articles', 'title')) === true);
   });
 
-  it('skips a field that is no longer indexed, one that is gone, and a table that is gone', async () => {
+  it('skips fields that are no longer indexed, and dropped fields and tables', async () => {
     await create('articles', [
       field('title', 'string', { is_indexed: true }),
       field('slug', 'string', { is_indexed: true }),
@@ -165,7 +165,7 @@ describe('indexes built after the commit', () => {
     await expectVerified();
   });
 
-  it('an index that cannot be built stops only this projection, says why, and is left when it is given up', async () => {
+  it('a failed build stops only this projection, shows the reason, and ends when the index is removed', async () => {
     await create('notes', [field('body', 'text', { is_indexed: true })]);
     // Random, so that it doesn't compress below the limit of an index entry.
     await instance.pool.query(
@@ -191,7 +191,7 @@ describe('indexes built after the commit', () => {
     await expectVerified();
   });
 
-  it('an index whose name was taken by hand meanwhile can be given up', async () => {
+  it('an index whose name was taken by hand can be removed', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     await instance.pool.query(`CREATE TABLE ${indexName('articles', 'title')} (a int)`);
     const projection = start();
@@ -203,7 +203,7 @@ describe('indexes built after the commit', () => {
     await instance.pool.query(`SELECT a FROM ${indexName('articles', 'title')}`);
   });
 
-  it('what failed is forgotten on a server that takes no changes, and nothing is looked at until it does', async () => {
+  it('forgets failures on a read-only server, and waits until it is writable', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     const name = indexName('articles', 'title');
     await instance.pool.query(`CREATE TABLE ${name} (a int)`);
@@ -224,7 +224,7 @@ describe('indexes built after the commit', () => {
     await until('the index is built', async () => (await isValid('articles', 'title')) === true && (await caughtUp()));
   });
 
-  it('stops in the middle of a build; the next start builds it', async () => {
+  it('stops during a build, and the next start completes it', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     const holder = await hold();
     const first = start();
@@ -237,7 +237,7 @@ describe('indexes built after the commit', () => {
     await until('the index is built', async () => (await isValid('articles', 'title')) === true && (await caughtUp()));
   });
 
-  it('survives the loss of its connection in the middle of a build', async () => {
+  it('survives a lost connection during a build', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     const holder = await hold();
     start();
@@ -250,7 +250,7 @@ describe('indexes built after the commit', () => {
     await until('the index is built', async () => (await isValid('articles', 'title')) === true && (await caughtUp()));
   });
 
-  it('a deadlock in the middle of a build is over by itself', async () => {
+  it('retries after a deadlock during a build', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     // It waits for longer than the builder before it looks for a deadlock: the builder is the one that meets it.
     const holder = await hold(await superuserUrl(database.connectionString));
@@ -265,7 +265,7 @@ describe('indexes built after the commit', () => {
     await expectVerified();
   });
 
-  it('one process builds at a time; another one takes over', async () => {
+  it('one process builds at a time, and another takes over', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     const holder = await hold();
     const first = start();
@@ -277,7 +277,7 @@ describe('indexes built after the commit', () => {
     await until('the second one built it', async () => (await isValid('articles', 'title')) === true);
   });
 
-  it('an index given up while it was being built does not stay', async () => {
+  it('an index removed during its build is dropped', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
     await instance.pool.query(`CREATE INDEX ${indexName('articles', 'title')} ON articles (title)`);
     const projection = start();

@@ -2,30 +2,30 @@ import { expect } from 'chai';
 import { indexTargets } from '../../../src/projector/indexes/targets.js';
 import { added, changed, column, created, deleted, dropped } from '../columns.js';
 
-describe('indexes an event leaves to be built after its commit', () => {
+describe('the deferred indexes of an event', () => {
   const plain = column('a', 'integer');
   const indexed = column('a', 'integer', { is_indexed: true });
   const target = [{ collection: 't', field: 'a' }];
 
-  it('those of a collection, where the event asks for it', () => {
+  it('include those of a collection on request', () => {
     const fields = [indexed, column('b', 'integer'), column('c', 'alias', null)];
     expect(indexTargets(created('t', fields, { concurrent: true }))).to.deep.equal(target);
     expect(indexTargets(created('t', fields))).to.deep.equal([]);
   });
 
-  it('that of a field, where the event asks for it', () => {
+  it('include that of a field on request', () => {
     expect(indexTargets(added(indexed, true))).to.deep.equal(target);
     expect(indexTargets(added(indexed))).to.deep.equal([]);
     expect(indexTargets(changed(plain, indexed, true))).to.deep.equal(target);
   });
 
-  it('and those given up, which may have been under construction', () => {
+  it('include removed ones, which may be under construction', () => {
     expect(indexTargets(changed(indexed, plain))).to.deep.equal(target);
     expect(indexTargets(changed(indexed, column('a', 'alias', null)))).to.deep.equal(target);
     expect(indexTargets(changed(plain, column('a', 'bigInteger')))).to.deep.equal([]);
   });
 
-  it('by what a change names: the index, or all around it', () => {
+  it('follow the changed names: one index, or all of a table', () => {
     const named = (path: string) =>
       indexTargets({
         type: 'field.updated',
@@ -39,7 +39,7 @@ describe('indexes an event leaves to be built after its commit', () => {
       expect(named(path), path).to.deep.equal([]);
   });
 
-  it('none of what is gone', () => {
+  it('exclude dropped objects', () => {
     expect(indexTargets(deleted('t'))).to.deep.equal([]);
     expect(indexTargets(dropped(indexed))).to.deep.equal([]);
   });

@@ -27,7 +27,7 @@ describe('metadata rows', () => {
     relations: await projected.rows('SELECT * FROM service.service_relations ORDER BY 2, 3'),
   });
 
-  it('are the same when every event is projected twice', async function () {
+  it('are the same if every event is projected twice', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(schemaState, schemaState, async (first, second) => {
@@ -49,7 +49,7 @@ describe('metadata rows', () => {
     );
   });
 
-  it('of what a batch did not touch are not written', async () => {
+  it('outside a batch are not written', async () => {
     await projected.project([created('a', [column('x', 'integer')]), created('b')]);
     const before = await projected.rows(`SELECT xmin::text, collection FROM service.service_collections ORDER BY 2`);
     await projected.project([deleted('b')]);
@@ -58,7 +58,7 @@ describe('metadata rows', () => {
     expect([...metadataStatements(projected.state(), projected.state(), ['a'])]).to.deep.equal([]);
   });
 
-  it('take a handful of statements, whatever the batch holds', () => {
+  it('take a handful of statements for any batch', () => {
     const events = Array.from({ length: 300 }, (_, index) => created(`t${index}`, [column('x', 'integer')]));
     const ties = Array.from({ length: 300 }, (_, index) => related(`t${index}.x`, 't0'));
     const state = initialState();
@@ -67,7 +67,7 @@ describe('metadata rows', () => {
     expect([...metadataStatements(target, state, target.collections.keys())]).to.have.length(3);
   });
 
-  it('are restored by a rebuild, and readers see the old ones until it commits', async () => {
+  it('are restored by a rebuild, while readers see the old ones until the commit', async () => {
     await projected.become(initialState());
     await projected.project([
       created('authors'),

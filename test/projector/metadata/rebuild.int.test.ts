@@ -7,7 +7,7 @@ import { CAUSE, type Instance, command, done, field, silent, startInstance, tabl
 import { type TestDatabase, asSuperuser, createDatabase } from '../../support/postgres.js';
 import type { ProblemError } from '../../../src/kernel/problem.js';
 
-describe('rebuild of the metadata rows', () => {
+describe('rebuilding metadata rows', () => {
   let database: TestDatabase;
   let instance: Instance;
 
@@ -59,7 +59,7 @@ describe('rebuild of the metadata rows', () => {
 
   const sql = async (text: string): Promise<unknown[]> => (await instance.pool.query(text)).rows;
 
-  it('takes longer than the database lets statements take', async () => {
+  it("may take longer than the database's statement timeout", async () => {
     await asSuperuser(
       database.connectionString,
       'CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.2); END $$',
@@ -70,7 +70,7 @@ describe('rebuild of the metadata rows', () => {
     await expectVerified();
   });
 
-  it('replaces nothing where nothing is wrong', async () => {
+  it('replaces nothing if nothing is wrong', async () => {
     const began = performance.now();
     const rebuilt = await rebuild();
     const took = performance.now() - began;
@@ -95,7 +95,7 @@ describe('rebuild of the metadata rows', () => {
     ],
     ['no row at all', `truncate service.service_collections, service.service_fields, service.service_relations`, 4],
   ] as const) {
-    it(`mends ${what}`, async () => {
+    it(`fixes ${what}`, async () => {
       await sql(damage);
       expect(await rebuild()).to.include({ replaced });
       await expectVerified();
@@ -103,7 +103,7 @@ describe('rebuild of the metadata rows', () => {
     });
   }
 
-  it('puts the checkpoint at the head, and takes an error away', async () => {
+  it('sets the checkpoint to the head and clears an error', async () => {
     await sql(
       `update service.service_projections set position = 1, hash = null, status = 'failed', last_error = '{}' where name = 'metadata'`,
     );
@@ -114,14 +114,14 @@ describe('rebuild of the metadata rows', () => {
     expect(rows).to.deep.equal([{ position: instance.store.current().position, status: 'running', last_error: null }]);
   });
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const told: number[][] = [];
     await rebuild((...progress) => told.push(progress));
     const { position } = instance.store.current();
     expect(told.at(-1)).to.deep.equal([position, position]);
   });
 
-  it('takes along what is written meanwhile', async () => {
+  it('includes concurrent writes', async () => {
     const writing = (async () => {
       for (let number = 0; number < 30; number += 1) await create(`written_${number}`);
     })();
@@ -131,7 +131,7 @@ describe('rebuild of the metadata rows', () => {
     await expectVerified();
   });
 
-  it('refuses a second one while the first runs', async () => {
+  it('rejects a second rebuild while one runs', async () => {
     const results = await Promise.allSettled([rebuild(), rebuild(), rebuild()]);
     const refused = results
       .filter((result) => result.status === 'rejected')

@@ -15,23 +15,23 @@ function pursued(left: number, written: (go: number) => number): ['near' | 'hope
   return ['endless', 0];
 }
 
-describe('the pursuit of what is written', () => {
-  it('is over at once where little was', () => {
+describe('catching up with writes', () => {
+  it('ends at once if few remain', () => {
     expect(pursued(499, () => 0)).to.deep.equal(['near', 1]);
     expect(pursued(500, () => 0)).to.deep.equal(['near', 2]);
   });
 
-  it('takes as long as it takes, where it comes nearer', () => {
+  it('continues while it makes progress', () => {
     expect(pursued(10_000_000, () => 0)).to.deep.equal(['near', 1_001]);
     expect(pursued(1_000_000, () => NOTES_AT_ONCE - 100)[0]).to.equal('near');
   });
 
-  it('ends where all that is there can be followed in one go, however much comes meanwhile', () => {
+  it('ends when all notes fit into one go, however many arrive', () => {
     expect(pursued(5_000, () => 9_000)).to.deep.equal(['near', 6]);
     expect(pursued(NOTES_AT_ONCE, () => NOTES_AT_ONCE - 1)).to.deep.equal(['near', 7]);
   });
 
-  it('is given up where a look each twenty goes finds as much five times after the first, and not because of one burst', () => {
+  it('gives up after five counts without progress, but not for one burst', () => {
     expect(pursued(100_000, () => NOTES_AT_ONCE)).to.deep.equal(['hopeless', 120]);
     expect(pursued(100_000, () => NOTES_AT_ONCE + 1)).to.deep.equal(['hopeless', 120]);
     expect(pursued(100_000, () => 2 * NOTES_AT_ONCE)).to.deep.equal(['hopeless', 120]);
@@ -40,7 +40,7 @@ describe('the pursuit of what is written', () => {
     expect(pursued(300_000, (go) => (go === 70 ? 0 : NOTES_AT_ONCE))).to.deep.equal(['hopeless', 180]);
   });
 
-  it('is looked at only where what was there was more than one go', () => {
+  it('counts only after several full goes', () => {
     const pursuit = new Pursuit();
     expect(pursuit.isTimeToLook()).to.equal(false);
     expect(pursuit.isNear(600)).to.equal(false);

@@ -53,7 +53,7 @@ interface PlanNode {
 const nodesOf = (node: PlanNode | undefined): PlanNode[] =>
   node === undefined ? [] : [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-describe('the copy of values', function () {
+describe('copying column values', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let session: pg.Client;
@@ -125,7 +125,7 @@ describe('the copy of values', function () {
 
   const write = () => writing(application);
 
-  it('is the table at the moment of the change, whatever is written meanwhile', async () => {
+  it('matches the table at the change, whatever is written meanwhile', async () => {
     const before = await catalogText(session, 'public');
     const { stop, written } = write();
     for (const step of steps) await engine.runStep(contextOf(session, change, step), step);
@@ -141,7 +141,7 @@ describe('the copy of values', function () {
     expect(rows).to.deep.equal([]);
   });
 
-  it('holds exactly the rows of the table', async () => {
+  it('contains exactly the rows of the table', async () => {
     const { stop } = write();
     for (const step of steps) await engine.runStep(contextOf(session, change, step), step);
     await stop();
@@ -153,7 +153,7 @@ describe('the copy of values', function () {
     expect(Number(rows[0]?.noted)).to.be.above(10_000);
   });
 
-  it('tells how far it is, and leaves the server as much time as its pace says', async () => {
+  it('reports its progress and pauses as configured', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const paced = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 15_000 } });
@@ -183,7 +183,7 @@ describe('the copy of values', function () {
     expect(unknown.at(-1)).to.deep.equal(following);
   });
 
-  it('looks rows up by key also where PostgreSQL thinks that there are no notes', async () => {
+  it('looks up rows by key even if PostgreSQL expects no notes', async () => {
     const [note] = steps as [PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const copying = copyingHere();
@@ -199,7 +199,7 @@ describe('the copy of values', function () {
     for (const inner of repeated) expect(inner['Node Type']).to.match(/^Index|^Bitmap/);
   });
 
-  it('goes on where it was killed', async () => {
+  it('resumes after it was killed', async () => {
     await session.query('CREATE TABLE kept (key text PRIMARY KEY, checkpoint jsonb)');
     const { stop } = write();
     let kills = 0;
@@ -250,7 +250,7 @@ describe('the copy of values', function () {
     expect(await differences()).to.equal(0);
   });
 
-  it('keeps no row of a batch whose end could not be kept, and of a copy that could not be emptied every one', async () => {
+  it('keeps no row of a failed batch, and every row of a copy that could not be emptied', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const table = copyTable(copyingHere());
@@ -268,7 +268,7 @@ describe('the copy of values', function () {
     expect(await copied()).to.equal(20_000);
   });
 
-  it('begins again when the table is truncated', async () => {
+  it('restarts after a TRUNCATE', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     const kept: Kept = new Map();
     await engine.runStep(contextOf(session, change, note), note);
@@ -284,7 +284,7 @@ describe('the copy of values', function () {
     expect(await differences()).to.equal(0);
   });
 
-  it('begins again, and goes on, when the table is truncated while it is copied', async () => {
+  it('restarts and continues after a TRUNCATE during the copy', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const paced = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 10_000 } });
@@ -301,7 +301,7 @@ describe('the copy of values', function () {
     expect(await differences()).to.equal(0);
   });
 
-  it('tells how much is left of what was written, where that is much', async () => {
+  it('reports how many writes remain if there are many', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const copying = copyingHere();
@@ -322,7 +322,7 @@ describe('the copy of values', function () {
     ]);
   });
 
-  it('never fails a write, and fails itself when it could not note one', async () => {
+  it('never fails a write, and fails itself if a write could not be recorded', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const { rows } = await session.query<{ name: string }>(
@@ -335,7 +335,7 @@ describe('the copy of values', function () {
     expect((error as Error).message).to.contain('could not be noted');
   });
 
-  it('leaves nothing when it is taken back', async () => {
+  it('leaves nothing when withdrawn', async () => {
     const before = await catalogText(session, 'public');
     const [note] = steps as [PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);

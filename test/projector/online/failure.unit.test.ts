@@ -46,7 +46,7 @@ describe('the failure of a step', () => {
   const key: Preparable = { kind: 'key', name: 'u', type: 'UNIQUE', definition: sql`(a)`, after: sql`` };
   const copy: Preparable = { kind: 'copy', column: { name: 'a', identity: '1.2' }, key: [], position: 7 };
 
-  it('of a check that stands for NOT NULL is one of NOT NULL', async () => {
+  it('of a check that stands for NOT NULL is reported as NOT NULL', async () => {
     const violated = said('23514', `check constraint "${OURS}" of relation "t" is violated by some row`);
     expect(await problemOf(notNull, violated)).to.deep.equal(
       told('column "a" of relation "t" contains null values', '23502'),
@@ -56,13 +56,13 @@ describe('the failure of a step', () => {
     expect(await problemOf(notNull, other)).to.deep.equal(told('no', '22P02'));
   });
 
-  it('has the names of the end', async () => {
+  it('contains final names', async () => {
     const error = said('23505', `could not create unique index "${OURS}": "${OURS}"`);
     expect(await problemOf(key, error)).to.deep.equal(told('could not create unique index "u": "u"', '23505'));
     expect(await problemOf(copy, error)).to.deep.equal(told(error.message, '23505'));
   });
 
-  it('that may pass is no refusal', async () => {
+  it('is not final if it is temporary', async () => {
     const passing = [
       said('3F000', 'schema "service_trash_0" does not exist'),
       said('55P03', 'canceling statement due to lock timeout'),

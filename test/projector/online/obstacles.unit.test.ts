@@ -85,11 +85,11 @@ const reasonOf = (given: Given): unknown => obstacle(given)?.details?.['reason']
 const all = Object.keys(kinds) as Kind[];
 
 describe('obstacles to a preparation', () => {
-  it('are none of an ordinary table', () => {
+  it('do not exist for an ordinary table', () => {
     expect(all.map((kind) => obstacle({ kind }))).to.deep.equal(all.map(() => null));
   });
 
-  it('are told with what it was for, and its place', () => {
+  it('are reported with their statement and location', () => {
     const reason = 'PostgreSQL rewrites the whole table for it';
     const problem = {
       code: 'ONLINE_NOT_POSSIBLE',
@@ -101,7 +101,7 @@ describe('obstacles to a preparation', () => {
     expect(obstacle({ rewrites: true, field: null })).to.deep.equal(problem);
   });
 
-  it('name what PostgreSQL has no way for', () => {
+  it('name what PostgreSQL does not support', () => {
     expect(reasonOf({ kind: null })).to.equal(
       'PostgreSQL reads the whole table under its lock, and has no way to do that before',
     );
@@ -129,7 +129,7 @@ describe('obstacles to a preparation', () => {
     });
   }
 
-  it('of a copy are rows that nobody notes or reads', () => {
+  it('of a copy include rows that triggers or reads miss', () => {
     const reasons: [Partial<TableFacts>, string][] = [
       [{ related: true }, ELSEWHERE],
       [{ subscribed: true }, 'rows of the table come by logical replication, where what is written can not be noted'],
@@ -141,7 +141,7 @@ describe('obstacles to a preparation', () => {
     }
   });
 
-  it('are what the same change does to the table', () => {
+  it('include other changes of the table', () => {
     const reason = 'the same change renames the table: send that first, as a change of its own';
     const away = [renamed('t', 'u')];
     // It is called as another one was.
@@ -154,7 +154,7 @@ describe('obstacles to a preparation', () => {
     expect(reasonOf({ events: [renamed('t.b', 'c')] })).to.equal(null);
   });
 
-  it('are what the same change does to its columns', () => {
+  it('include other changes of its columns', () => {
     const reason = (name: string) =>
       `the same change makes, renames or alters the column "${name}": send that first, as a change of its own`;
     const retyped = changed(column('a', 'integer'), column('a', 'bigInteger'));
@@ -177,7 +177,7 @@ describe('obstacles to a preparation', () => {
     expect(reasonOf({ kind: 'copy', events: [dropped(column('b', 'string'))] })).to.equal(null);
   });
 
-  it('are what the same change does to the table that a foreign key points at', () => {
+  it('include other changes of a referenced table', () => {
     const makes = 'the same change makes the table "o": send that first, as a change of its own';
     const rekeyed = [
       changed(

@@ -16,7 +16,7 @@ function kindOf(what: Preparable, field: string | null = 'a'): string | null {
   return offendingOf(change, statement, { table: 't', key: 'k', what })?.kind ?? null;
 }
 
-describe('rows in the way of a preparation', () => {
+describe('rows that violate a preparation', () => {
   const rows: [string, Preparable, string | null][] = [
     ['NOT NULL', { kind: 'not null', column: 'a' }, 'null'],
     ['a key', { kind: 'key', name: 'u', type: 'UNIQUE', definition: sql`("a")`, after: sql`` }, 'repeated'],
@@ -28,7 +28,7 @@ describe('rows in the way of a preparation', () => {
     ['a copy', { kind: 'copy', column: { name: 'a', identity: '1.2' }, key: [], position: 7 }, null],
   ];
   for (const [words, what, kind] of rows) {
-    it(`of ${words} are ${kind ?? 'none that could be asked for'}`, () => {
+    it(`of ${words} are ${kind ?? 'not queried'}`, () => {
       expect(kindOf(what)).to.equal(kind);
       expect(kindOf(what, null)).to.equal(null);
     });

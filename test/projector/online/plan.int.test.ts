@@ -9,7 +9,7 @@ import { CAUSE, type Instance, command, done, field, startInstance, table } from
 import { type TestDatabase, createDatabase, testServer } from '../../support/postgres.js';
 import { contextOf, decided, engine, openSession, planned } from './online.js';
 
-describe('the plan of a preparation', () => {
+describe('planning a preparation', () => {
   let database: TestDatabase;
   let instance: Instance;
   let session: pg.Client;
@@ -52,7 +52,7 @@ describe('the plan of a preparation', () => {
     return rows[0]?.bytes ?? 0;
   };
 
-  it('of a foreign key keeps both tables, and warns of what acts from the beginning on', async () => {
+  it('locks both tables of a foreign key, and warns about its early effect', async () => {
     const preparation = await planned(instance, related());
     if (preparation.kind !== 'steps') throw new Error(JSON.stringify(preparation));
     const { steps, collections, warnings } = preparation;
@@ -70,7 +70,7 @@ describe('the plan of a preparation', () => {
     ]);
   });
 
-  it('of NOT NULL is by the constraint itself where PostgreSQL can', async () => {
+  it('uses a NOT NULL constraint itself if PostgreSQL supports that', async () => {
     const preparation = await planned(instance, updated({ is_nullable: false }));
     if (preparation.kind !== 'steps') throw new Error(JSON.stringify(preparation));
     const by = (await testServer()).majorVersion >= 18 ? 'constraint' : 'check';
@@ -79,7 +79,7 @@ describe('the plan of a preparation', () => {
     expect(preparation.warnings).to.have.length(1);
   });
 
-  it('is nothing up to the size that is read in a moment, and nothing of what takes no time', async () => {
+  it('skips small tables and fast statements', async () => {
     const kindAt = async (smallTable: number) => {
       const sized = createPreparationEngine({ lockWait: 100, smallTable });
       return (await sized.planPreparation(instance.pool, updated({ is_nullable: false }))).kind;
@@ -89,7 +89,7 @@ describe('the plan of a preparation', () => {
     expect(await planned(instance, updated({ comment: 'c' }))).to.deep.equal({ kind: 'nothing' });
   });
 
-  it('is carried out no further once it is withdrawn', async () => {
+  it('stops after a withdrawal', async () => {
     const change = related();
     const preparation = await planned(instance, change);
     if (preparation.kind !== 'steps') throw new Error(JSON.stringify(preparation));

@@ -44,7 +44,7 @@ const PHASES: [phase: string, from: number, half: number, to: number][] = [
   ['waiting for old snapshots', 1, 1, 1],
 ];
 
-describe('the progress of an index', () => {
+describe('the progress of an index build', () => {
   for (const [phase, ...parts] of PHASES) {
     it(phase, async () => {
       for (const [index, done] of ['0', '4', '8'].entries()) {
@@ -58,18 +58,18 @@ describe('the progress of an index', () => {
     });
   }
 
-  it('begins where nothing is counted yet, and ends where more is counted than there was', async () => {
+  it('stays between 0 and 1 whatever is counted', async () => {
     const phase = 'building index: sorting live tuples';
     expect(await told([at(phase, ['0', '0'])])).to.deep.equal({ done: 0.35, phase, waiting_for: [] });
     expect(await told([at('building index', ['9', '8'])])).to.deep.include({ done: 0.6 });
     expect(await told([at('building index', ['1', '1'])])).to.deep.include({ done: 0.6 });
   });
 
-  it('is not known in a phase that we know nothing of', async () => {
+  it('is unknown in an unknown phase', async () => {
     expect(await told([at('dreaming', ['1', '2'])])).to.deep.equal({ done: null, phase: 'dreaming', waiting_for: [] });
   });
 
-  it('says whom it waits for, also where nothing is built', async () => {
+  it('names blocking sessions, even without a build', async () => {
     expect(await told([])).to.deep.equal({});
     expect(await told([], [HOLDER])).to.deep.equal({ waiting_for: [HOLDER] });
     expect(await told([at('initializing', ['0', '0'])], [HOLDER])).to.deep.equal({

@@ -54,7 +54,7 @@ const ROWS: readonly [what: string, change: () => Named, kinds: string[]][] = [
   ['a foreign key', () => related('CASCADE'), ['add', 'validate']],
 ];
 
-describe('steps that prepare a change', () => {
+describe('preparation steps', () => {
   let database: TestDatabase;
   let instance: Instance;
   let session: pg.Client;
@@ -103,7 +103,7 @@ describe('steps that prepare a change', () => {
   };
 
   for (const [what, change, kinds] of ROWS) {
-    it(`leave ${what} exactly as a plain change would`, async () => {
+    it(`leave ${what} exactly like a plain change`, async () => {
       const [name, body] = change();
       const online = decided(instance, name, body as never);
       const steps = await stepsOf(instance, online);
@@ -118,7 +118,7 @@ describe('steps that prepare a change', () => {
       await session.query('ROLLBACK');
     });
 
-    it(`are no drift while their request lives, and one with its repair afterwards: ${what}`, async () => {
+    it(`are no drift during their request, and drift with a repair afterwards: ${what}`, async () => {
       const [name, body] = change();
       const online = decided(instance, name, body as never);
       const steps = await stepsOf(instance, online);
@@ -151,7 +151,7 @@ describe('steps that prepare a change', () => {
       expect(await found()).to.deep.equal([]);
     });
 
-    it(`leave nothing of ${what} when they are taken back`, async () => {
+    it(`leave nothing of ${what} when withdrawn`, async () => {
       const before = await lines();
       const [name, body] = change();
       const online = decided(instance, name, body as never);
@@ -163,7 +163,7 @@ describe('steps that prepare a change', () => {
       await engine.cleanUp(context);
     });
 
-    it(`are looked at again under the lock: ${what}`, async () => {
+    it(`are checked again under the lock: ${what}`, async () => {
       const [name, body] = change();
       const online = decided(instance, name, body as never);
       const steps = await stepsOf(instance, online);
@@ -196,7 +196,7 @@ describe('steps that prepare a change', () => {
   ];
 
   for (const [what, change, rows, message] of REFUSALS) {
-    it(`refuse ${what} with the rows in the way, and leave nothing`, async () => {
+    it(`reject ${what} with the violating rows, and leave nothing`, async () => {
       await instance.pool.query(rows);
       const before = await lines();
       const [name, body] = change();
@@ -210,7 +210,7 @@ describe('steps that prepare a change', () => {
     });
   }
 
-  it('build an index again that another process was killed over, and leave one that is whole', async () => {
+  it('rebuild an index of a killed process and keep a valid one', async () => {
     const [name, body] = updated('books', 'isbn', { is_unique: true });
     const online = decided(instance, name, body as never);
     const steps = await stepsOf(instance, online);
@@ -236,7 +236,7 @@ describe('steps that prepare a change', () => {
     expect(await found()).to.deep.equal(built);
   });
 
-  it('wait for a transaction that never ends, tell whose it is, and let everybody else by', async () => {
+  it('wait for an endless transaction, name it, and block nobody else', async () => {
     const application = await openSession(database.connectionString);
     await application.query(`SET application_name = 'shop'; BEGIN; SELECT FROM books LIMIT 1`);
     const [name, body] = updated('books', 'title', { is_nullable: false });
@@ -254,14 +254,14 @@ describe('steps that prepare a change', () => {
     await running;
   });
 
-  it('are refused for what PostgreSQL has no way to do before', async () => {
+  it('are rejected if PostgreSQL does not support them', async () => {
     const type = decided(instance, ...(retyped() as ['update-fields', never]));
     const preparation = await engine.planPreparation(instance.pool, type);
     expect(preparation).to.have.property('kind', 'not possible');
     if (preparation.kind === 'not possible') expect(preparation.problems[0]?.code).to.equal('ONLINE_NOT_POSSIBLE');
   });
 
-  it('are none where the table is small', async () => {
+  it('do not exist for small tables', async () => {
     const usual = createPreparationEngine({ lockWait: 100 });
     const [name, body] = updated('books', 'title', { is_nullable: false });
     expect(await usual.planPreparation(instance.pool, decided(instance, name, body as never))).to.deep.equal({

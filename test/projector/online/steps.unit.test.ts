@@ -115,8 +115,8 @@ const ROWS: [Preparable, Expected][] = [
   ],
 ];
 
-describe('what is prepared', () => {
-  it('has a key of its own, whatever dots are in names', () => {
+describe('a preparable statement', () => {
+  it('has its own key, whatever dots names contain', () => {
     const keyOf = (table: string, column: string) => {
       const statement = statementOf({ kind: 'not null', column });
       return preparedOf({ ...statement, object: { ...statement.object, table } })?.key;
@@ -135,7 +135,7 @@ describe('what is prepared', () => {
       offending: OFFENDING,
     } as const;
 
-    it(`is named and done: ${word}`, () => {
+    it(`is named and described: ${word}`, () => {
       expect(prepared).to.deep.include({ table: 't', what });
       expect(prepared.key).to.match(key);
       expect(wordOf(what)).to.equal(word);
@@ -155,7 +155,7 @@ describe('what is prepared', () => {
       }
     });
 
-    it(`is the same after it was kept: ${word}`, () => {
+    it(`is unchanged after storing: ${word}`, () => {
       for (const offending of [OFFENDING, null]) {
         for (const step of stepsOf({ ...stepping, offending })) {
           const { prepared: read, ...rest } = readStep(JSON.parse(JSON.stringify(step)) as PreparationStep);
@@ -165,19 +165,19 @@ describe('what is prepared', () => {
       }
     });
 
-    it(`acts from the beginning on, and people are told: ${word}`, () => {
+    it(`has an early effect and a warning: ${word}`, () => {
       const told = { code: 'ACTS_WHILE_PREPARED', collection: 't', message: warning };
       expect(warningOf(statementOf(what), prepared)).to.deep.equal({ ...told, field: 'a' });
       expect(warningOf(statementOf(what, null), prepared)).to.deep.equal(told);
     });
   }
 
-  it('is nothing of a statement that has nothing, or no table', () => {
+  it('does not exist without a preparable part or table', () => {
     expect(preparedOf(statementOf(undefined))).to.equal(undefined);
     expect(preparedOf(statementOf({ kind: 'not null', column: 'a' }, 'a', null))).to.equal(undefined);
   });
 
-  it('is another thing where it is defined otherwise', () => {
+  it('has another key with another definition', () => {
     const keyOf = (what: Preparable) => preparedOf(statementOf(what))?.key;
     const copy = (name: string, key: string) =>
       keyOf({ kind: 'copy', column: { name: 'v', identity: name }, key: [{ name: 'id', identity: key }], position: 7 });

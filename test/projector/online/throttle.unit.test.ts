@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { firstSize, nextSize, restAfter } from '../../../src/projector/online/throttle.js';
 
-describe('the pace of a copy', () => {
+describe('the speed of a copy', () => {
   const sizes: [string, rows: number, milliseconds: number, next: number][] = [
     ['stays where a batch takes what it should', 1_000, 100, 1_000],
     ['shrinks at once', 10_000, 1_000, 1_000],
@@ -19,7 +19,7 @@ describe('the pace of a copy', () => {
     });
   }
 
-  it('a copy begins with a batch that fits', () => {
+  it('starts with a moderate batch', () => {
     expect(nextSize({ rows: firstSize, milliseconds: 100 })).to.equal(firstSize);
   });
 
@@ -32,7 +32,7 @@ describe('the pace of a copy', () => {
     ['three times where that is longer than the rate asks', 300, 1_000, 900],
   ];
   for (const [words, milliseconds, rate, rest] of rests) {
-    it(`a copy rests ${words}`, () => {
+    it(`a copy pauses ${words}`, () => {
       expect(restAfter({ rows: 1_000, milliseconds }, { rate })).to.equal(rest);
     });
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { nextStep } from '../../../src/projector/projections/next-step.js';
 
-describe('what to do about a projection that stopped', () => {
+describe('advice for a failed projection', () => {
   const at = (sqlstate: string | null, field: string | null = 'body') =>
     nextStep('indexes', { collection: 'pages', field, sqlstate });
 
@@ -16,7 +16,7 @@ describe('what to do about a projection that stopped', () => {
     it(`${sqlstate}: ${remedy}`, () => expect(at(sqlstate)).to.match(new RegExp(remedy)));
   }
 
-  it('says how to let it go on, and how to give the index up', () => {
+  it('explains how to resume it, and how to remove the index', () => {
     const sentence =
       'A value is too large for such an index: shorten it, or give the index up; then "dps rebuild indexes" or ' +
       'POST /projections/indexes/rebuild tries again at once (it is also tried again by itself, with growing pauses).';

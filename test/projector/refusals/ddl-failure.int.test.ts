@@ -10,7 +10,7 @@ import { added, changed, column, created } from '../columns.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
-describe('refusals of PostgreSQL', () => {
+describe('errors of PostgreSQL', () => {
   let projected: Projected;
   before(async () => {
     projected = await startProjected();
@@ -38,7 +38,7 @@ describe('refusals of PostgreSQL', () => {
     }
   }
 
-  it('name the event that met it, with reason and SQLSTATE, and no SQL', async () => {
+  it('name the event, reason and SQLSTATE without SQL', async () => {
     const number = changed(column('a', 'text'), column('a', 'integer'));
     const problem = await failure([created('n'), added(column('b', 'integer')), number]);
     expect(problem).to.deep.equal({
@@ -55,7 +55,7 @@ describe('refusals of PostgreSQL', () => {
     });
   });
 
-  it('over duplicates and nulls are its own words', async () => {
+  it("for duplicates and nulls use PostgreSQL's message", async () => {
     const unique = await failure([changed(column('a', 'text'), column('a', 'text', { is_unique: true }))]);
     expect(unique).to.deep.include({ code: 'DATABASE_REFUSED', collection: 't', field: 'a' });
     expect(unique.details).to.include({ sqlstate: '23505' });
@@ -66,7 +66,7 @@ describe('refusals of PostgreSQL', () => {
     });
   });
 
-  it('that are only a lock in the way say so', async () => {
+  it('for a busy lock are reported as such', async () => {
     const holder = await projected.pool.connect();
     try {
       await holder.query('BEGIN; LOCK TABLE t IN ACCESS SHARE MODE');
@@ -84,7 +84,7 @@ describe('refusals of PostgreSQL', () => {
     }
   });
 
-  it('of a full lock table name the setting, what is there and what the batch needs', () => {
+  it('for a full lock table name the setting, its value and the need', () => {
     const error = Object.assign(new pg.DatabaseError('out of shared memory', 0, 'error'), {
       code: '53200',
       file: 'lock.c',
@@ -102,14 +102,14 @@ describe('refusals of PostgreSQL', () => {
     expect(ddlFailure(error, statements, 300).message).to.match(/Raise max_locks_per_transaction and restart/);
   });
 
-  it('of a lost connection and of a server that ends are no fault of the batch', () => {
+  it('for a lost connection or server shutdown do not blame the batch', () => {
     const lost = new Error('Connection terminated unexpectedly');
     const ended = Object.assign(new pg.DatabaseError('terminating connection', 0, 'error'), { code: '57P01' });
     expect(ddlFailure(lost, [], 0)).to.include({ code: 'UNAVAILABLE' });
     expect(ddlFailure(ended, [], 0)).to.include({ code: 'UNAVAILABLE' });
   });
 
-  it('that are neither are our bugs and are thrown', () => {
+  it('of any other kind are bugs and rethrown', () => {
     const bug = new TypeError('undefined is not a function');
     expect(() => ddlFailure(bug, [], 0)).to.throw(bug);
   });

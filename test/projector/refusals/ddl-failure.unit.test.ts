@@ -18,8 +18,8 @@ const STATEMENTS = [statement('create table t', {}, 20), statement('alter column
 const said = (code: string, message: string, more: Partial<pg.DatabaseError> = {}): pg.DatabaseError =>
   Object.assign(new pg.DatabaseError(message, 0, 'error'), { code }, more);
 
-describe('a refusal of PostgreSQL', () => {
-  it('has the place and the words of the statement that met it', () => {
+describe('an error of PostgreSQL', () => {
+  it('has the location and summary of its statement', () => {
     const error = said('23502', 'column "a" contains null values');
     const details = { reason: error.message, sqlstate: '23502' };
     const code = 'DATABASE_REFUSED';
@@ -57,14 +57,14 @@ describe('a refusal of PostgreSQL', () => {
     ['57P01', 'UNAVAILABLE'],
   ];
   for (const [sqlstate, code] of codes) {
-    it(`of ${sqlstate} is ${code}, at its place where it has one`, () => {
+    it(`with ${sqlstate} becomes ${code}, with a location if known`, () => {
       const problem = ddlFailure(said(sqlstate, 'no'), STATEMENTS, 1);
       const place = code === 'UNAVAILABLE' ? [undefined, undefined] : ['t', 'a'];
       expect([problem.code, problem.collection, problem.field]).to.deep.equal([code, ...place]);
     });
   }
 
-  it('over what something needs names what needs it, where that is said', () => {
+  it('for a dependency names the dependents if listed', () => {
     const detail = 'view v depends on table t\nview w depends on view v';
     expect(ddlFailure(said('2BP01', 'cannot drop table t', { detail }), STATEMENTS, 0)).to.deep.equal({
       code: 'IN_USE',
@@ -84,18 +84,18 @@ describe('a refusal of PostgreSQL', () => {
   });
 });
 
-describe('a full table of locks', () => {
+describe('a full lock table', () => {
   const full = said('53200', 'out of shared memory', { file: 'lock.c' });
   const settings = { max_locks_per_transaction: 2, max_connections: 7, max_prepared_transactions: 2 };
 
-  it('is told by the file that says so, and no other shortage of memory', () => {
+  it('is recognized by the source file, unlike other memory shortages', () => {
     expect(isLockTableFull(full)).to.equal(true);
     expect(isLockTableFull(said('53200', 'out of memory', { file: 'mcxt.c' }))).to.equal(false);
     expect(isLockTableFull(said('53100', 'no', { file: 'lock.c' }))).to.equal(false);
     expect(isLockTableFull(new Error('out of shared memory'))).to.equal(false);
   });
 
-  it('names what the whole batch needs', () => {
+  it('reports the need of the whole batch', () => {
     expect(ddlFailure(new ExchangeError(full, []), STATEMENTS, 1, settings)).to.deep.equal({
       code: 'DATABASE_REFUSED',
       message:
@@ -115,7 +115,7 @@ describe('a full table of locks', () => {
     });
   });
 
-  it('needs more than there is, and room for all by connection', () => {
+  it('suggests a value with room for all connections', () => {
     const needed = (entries: number) => tooFewLocks(entries, settings).details?.['needed'];
     expect([needed(1), needed(27), needed(28), needed(90)]).to.deep.equal([3, 3, 4, 10]);
     expect([locksPerTransaction(27, settings), locksPerTransaction(28, settings)]).to.deep.equal([3, 4]);

@@ -33,7 +33,7 @@ const named = (field: string, name: string, extension: string): Problem => ({
   details: { sqlstate: '42704', reason: 'r', extension },
 });
 
-describe('a refusal over a missing extension', () => {
+describe('an error about a missing extension', () => {
   it('names the extension of the field', () => {
     const told = (field: string) => namingExtension(refused({ collection: 't', field }), AFTER);
     expect(told('place')).to.deep.equal(named('place', 'PostGIS', 'postgis'));
@@ -45,7 +45,7 @@ describe('a refusal over a missing extension', () => {
     expect(namingExtension(refused({ collection: 't' }), AFTER)).to.deep.equal(named('place', 'PostGIS', 'postgis'));
   });
 
-  it('stays as it is where none is the reason', () => {
+  it('is unchanged for other causes', () => {
     const others: Problem[] = [
       refused({ collection: 't', field: 'a' }),
       refused({ collection: 't', field: 'gone' }),

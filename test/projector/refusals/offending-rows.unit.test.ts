@@ -31,8 +31,8 @@ const alter = (sqlstate: string, from: Field, to: Field) =>
   asked(sqlstate, [created('t', [from])], [changed(from, to)]);
 const T = '"public"."t"';
 
-describe('the rows that are in the way', () => {
-  it('are null, or would be', () => {
+describe('violating rows', () => {
+  it('are null or would be', () => {
     expect(alter('23502', a('text'), a('text', { is_nullable: false }))).to.deep.equal([
       `SELECT FROM ${T} WHERE "a" IS NOT DISTINCT FROM NULL`,
       'null',
@@ -47,7 +47,7 @@ describe('the rows that are in the way', () => {
     ]);
   });
 
-  it('have a value that others have', () => {
+  it('have a duplicate value', () => {
     expect(alter('23505', a('text'), a('text', { is_unique: true }))).to.deep.equal([
       `SELECT FROM ${T} WHERE "a" IS DISTINCT FROM NULL GROUP BY "a" HAVING count(*) > 1`,
       'repeated',
@@ -66,7 +66,7 @@ describe('the rows that are in the way', () => {
     expect(alter('23505', a('text'), a('alias', null))).to.equal(null);
   });
 
-  it('point at nothing', () => {
+  it('reference nothing', () => {
     const before = [created('other'), created('t', [a('integer')])];
     const orphans = (one: string, from = T) => [
       `SELECT FROM ${from} m WHERE m."a" IS DISTINCT FROM NULL AND NOT EXISTS (SELECT FROM ${one} o WHERE o."id" = m."a")`,
@@ -101,7 +101,7 @@ describe('the rows that are in the way', () => {
     expect(asked('22001', [created('t')], [added(a('string', { max_length: 5 }))])).to.equal(null);
   });
 
-  it('have a text that says nothing of the new type', () => {
+  it('have a text that does not parse as the new type', () => {
     for (const sqlstate of ['22P02', '22007', '22008']) {
       expect(alter(sqlstate, a('text'), a('date')), sqlstate).to.deep.equal([
         `SELECT FROM ${T} WHERE NOT pg_catalog.pg_input_is_valid("a"::text, 'date')`,
@@ -114,7 +114,7 @@ describe('the rows that are in the way', () => {
     expect(alter('22003', a('text'), a('integer'))?.[1]).to.equal('unreadable');
   });
 
-  it('have a number beyond the new type', () => {
+  it('have a number outside the new type', () => {
     const beyond = (from: string, to: Field) => alter('22003', a(from), to)?.[0];
     const value = '"a"::numeric';
     const whole = (bits: number) =>
@@ -135,7 +135,7 @@ describe('the rows that are in the way', () => {
     expect(asked('22003', [created('t')], [added(a('integer'))])).to.equal(null);
   });
 
-  it('are not looked for where the refusal is about none, or does not say where', () => {
+  it('are not queried if the error concerns none or has no location', () => {
     const [before, change] = [[created('t', [a('text')])], [changed(a('text'), a('text', { is_nullable: false }))]];
     const problem = { code: 'DATABASE_REFUSED', message: 'no', details: { sqlstate: '23502' } } as const;
     expect(asked('42P01', before, change)).to.equal(null);
@@ -145,12 +145,12 @@ describe('the rows that are in the way', () => {
   });
 });
 
-describe('how many rows are in the way', () => {
+describe('the number of violating rows', () => {
   const problem: Problem = { code: 'DATABASE_REFUSED', message: 'no', details: { sqlstate: '23502' } };
   const rows = { question: '' as never, kind: 'null', words: ['row is null', 'rows are null'] } as const;
   const told = (count: number) => withCount(problem, rows, count);
 
-  it('is told in words and in numbers', () => {
+  it('is reported in words and as a number', () => {
     expect(told(0)).to.equal(problem);
     expect(told(1)).to.deep.equal({
       code: 'DATABASE_REFUSED',

@@ -24,8 +24,8 @@ function asked(problem: Problem, before: NewEvent[], change: NewEvent[]): string
   return lists[0]?.split(', ') ?? question;
 }
 
-describe('names that are taken', () => {
-  it('are what PostgreSQL says of tables, columns and other things', () => {
+describe('names in use', () => {
+  it('are recognized from errors about tables, columns and other objects', () => {
     const states = ['42P07', '42710', '42701', '42P01', '23505', undefined];
     expect(states.map(isNameTaken)).to.deep.equal([true, true, true, false, false, false]);
   });
@@ -35,7 +35,7 @@ describe('names that are taken', () => {
   const unique = column('t.a', 'integer', { is_unique: true });
   const indexed = column('t.a', 'integer', { is_indexed: true });
 
-  it('of a change are those that it gives', () => {
+  it('of a change are those it assigns', () => {
     const at = { collection: 't', field: 'a' };
     expect(asked(refused('42P07'), [], [table])).to.deep.equal(["'t_pkey'"]);
     expect(asked(refused('42P07', at), [table], [changed(plain, unique)])).to.deep.equal(["'t_a_unique'"]);
@@ -43,13 +43,13 @@ describe('names that are taken', () => {
     expect(asked(refused('42P07', at), [table], [changed(plain, column('t.a', 'text'))])).to.equal(null);
   });
 
-  it('are no sequences of identity columns, which take another name, shortened ones neither', () => {
+  it('exclude identity sequences, which get another name', () => {
     const [long, key] = ['t'.repeat(40), 'k'.repeat(40)];
     const counting = created(long, [column(`${long}.${key}`, 'integer', { has_auto_increment: true })]);
     expect(asked(refused('42P07', { collection: long }), [], [counting])).to.deep.equal([`'${long}_pkey'`]);
   });
 
-  it('of a foreign key are asked for though a part of the table is called so', () => {
+  it('of a foreign key are queried although another part of the table has the name', () => {
     const at = { collection: 't', field: 'a' };
     const relation = related('t.a', 'other', { constraint_name: 't_pkey' });
     expect(asked(refused('42710', at), [created('other'), table], [relation])).to.deep.equal(["'t_pkey'"]);
@@ -58,20 +58,20 @@ describe('names that are taken', () => {
     );
   });
 
-  it('of a column are those of columns', () => {
+  it('of a column are compared with columns', () => {
     const at = { collection: 't', field: 'b' };
     const question = asked(refused('42701', at), [table], [added(column('t.b', 'integer', { is_unique: true }))]);
     expect(question).to.contain("attname = 'b'");
   });
 
-  it('are not asked for where it is another refusal, or of no table', () => {
+  it('are not queried for other errors or without a table', () => {
     expect(asked(refused('23505'), [], [table])).to.equal(null);
     expect(asked(refused(undefined), [], [table])).to.equal(null);
     expect(asked(refused('42P07', {}), [], [table])).to.equal(null);
     expect(asked(refused('42P07', { collection: 'gone' }), [], [table])).to.equal(null);
   });
 
-  it('are told with what has them, a constraint before its index', () => {
+  it('are reported with the objects that have them, constraints before their indexes', () => {
     const problem = refused('42P07');
     const constraint = 'constraint of the table';
     expect(withTaken(problem, [])).to.equal(problem);

@@ -29,7 +29,7 @@ const sources = ({ statements, events }: Group<NewEvent>) =>
   statements.map(({ source }) => [source.collection, events[source.event]?.collection]);
 
 describe('groups of events', () => {
-  it('are none of no events, and one of a few', () => {
+  it('are empty without events, and one for a few', () => {
     expect(groups([])).to.deep.equal([]);
     const [only, ...more] = groups([created('a'), created('b')]);
     expect(more).to.deep.equal([]);
@@ -40,7 +40,7 @@ describe('groups of events', () => {
     expect([...(only?.after.collections.keys() ?? [])]).to.deep.equal(['a', 'b']);
   });
 
-  it('have statements that name the event they come from, however many there are', () => {
+  it('have statements that name their event, however many there are', () => {
     const events = Array.from({ length: 120 }, (_, index) => created(`c${index}`));
     const [only, ...more] = groups(events);
     expect(more).to.deep.equal([]);
@@ -49,7 +49,7 @@ describe('groups of events', () => {
     for (const [source, event] of named) expect(source).to.equal(event);
   });
 
-  it('end before there are more locks than fit, and begin with what came before', () => {
+  it('end before the locks exceed the limit', () => {
     const unique = ['u', 'v', 'w'].map((name) => column(name, 'text', { is_unique: true }));
     const events = Array.from({ length: 400 }, (_, index) => created(`c${index}`, unique));
     const found = groups(events);
@@ -68,7 +68,7 @@ describe('groups of events', () => {
     });
   });
 
-  it('end with what has to be committed before it is used', () => {
+  it('end with statements that must be committed first', () => {
     const mood = (...labels: string[]): Need[] => [{ kind: 'enum', name: 'mood', labels }];
     const events = [
       created('t', [], { extras: { needs: mood('sad') } }),
@@ -80,7 +80,7 @@ describe('groups of events', () => {
     expect(groups(events.slice(0, 2)).map((group) => group.events.length)).to.deep.equal([2]);
   });
 
-  it('make at once what an event left for later, and what was there already', () => {
+  it('build deferred indexes at once and create adopted objects', () => {
     const indexed = column('a', 'integer', { is_indexed: true });
     const adopted = { ...created('t', [indexed]), type: 'collection.adopted' } as NewEvent;
     const summaries = (event: NewEvent[]) =>

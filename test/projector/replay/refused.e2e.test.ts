@@ -18,7 +18,7 @@ const REFUSE_B = [
   `CREATE EVENT TRIGGER refuse ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION guard.refuse()`,
 ];
 
-describe('replaying into a database that refuses a table', function () {
+describe('replaying into a database that rejects a table', function () {
   this.timeout(60_000);
   let source: TestDatabase;
   let directory: string;
@@ -68,7 +68,7 @@ describe('replaying into a database that refuses a table', function () {
     expect((error as Error).message).to.contain('restore was broken off');
   }
 
-  it('event by event names the event, and no service starts on what there is', async () => {
+  it('names the event, and no service starts on the result', async () => {
     const target = await refusing();
     const { code, err } = await dps(['rebuild', 'tables', '--into', target], { DATABASE_URL: source.connectionString });
     expect(code).to.equal(2);
@@ -76,7 +76,7 @@ describe('replaying into a database that refuses a table', function () {
     await expectUnusable(target);
   });
 
-  it('from a file says what PostgreSQL refused, and no service starts on what there is', async () => {
+  it("from a file reports PostgreSQL's error, and no service starts on the result", async () => {
     const target = await refusing();
     const { code, err } = await dps(['restore', '--file', file], { DATABASE_URL: target });
     expect(code).to.equal(2);

@@ -9,7 +9,7 @@ const computed = (name: string, expression: string): ColumnField =>
   column(`t.${name}`, 'integer', { generation_expression: expression }) as ColumnField;
 const BAD = computed('bad', 'gone + 1');
 
-describe('spellings of columns', () => {
+describe("PostgreSQL's spelling of columns", () => {
   let projected: Projected;
   before(async () => {
     projected = await startProjected();
@@ -29,7 +29,7 @@ describe('spellings of columns', () => {
     return Object.fromEntries([...found].map(([key, { generated }]) => [key.replace('\0', '.'), generated]));
   }
 
-  it('have casts and parentheses as PostgreSQL writes them', async () => {
+  it('includes casts and parentheses', async () => {
     const { client, schema } = projected;
     const text = { ...column('t.a', 'text', { default_value: 'x' }) } as ColumnField;
     await client.query('BEGIN');
@@ -41,7 +41,7 @@ describe('spellings of columns', () => {
     ]);
   });
 
-  it('are found beside any that PostgreSQL no longer takes', async () => {
+  it('is found beside columns that PostgreSQL rejects', async () => {
     const fields = [computed('a', 'id+1'), computed('b', 'id+2'), computed('c', 'id+3')];
     const all = { 't.a': '(id + 1)', 't.b': '(id + 2)', 't.c': '(id + 3)' };
     for (let place = 0; place <= fields.length; place++) {
@@ -51,7 +51,7 @@ describe('spellings of columns', () => {
     expect(await spelled()).to.deep.equal({});
   });
 
-  it('are found where an expression says its table, whatever that is called', async () => {
+  it('is found if an expression names its table, whatever its name', async () => {
     expect(await spelled(computed('a', 't.id + 1'), computed('b', 'id + t.c'))).to.deep.equal({
       't.a': '(id + 1)',
       't.b': '(id + c)',
@@ -66,7 +66,7 @@ describe('spellings of columns', () => {
     });
   });
 
-  it('are not told while a lock is in the way', async () => {
+  it('is not determined while a lock is busy', async () => {
     const { client, schema, pool } = projected;
     const other = await pool.connect();
     try {

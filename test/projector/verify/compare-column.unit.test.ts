@@ -7,7 +7,7 @@ import type { Field } from '../../../src/schema/model/model.js';
 import { catalogColumn, catalogSequence } from '../catalog-tables.js';
 import { column } from '../columns.js';
 import { type Compared, differences, text, there, withExtras } from './compared.js';
-describe('a column as the log has it', () => {
+describe('a column equal to the log', () => {
   const same: [string, Compared][] = [
     ['of the same columns', { fields: [text()], columns: [there()] }],
     [
@@ -280,10 +280,10 @@ describe('a column that differs from the log', () => {
   }
 });
 
-describe('whether PostgreSQL is asked how it spells a column', () => {
+describe("PostgreSQL's spelling", () => {
   const asked = (field: Field, found: CatalogColumn): boolean => mayBeSpelled(field as ColumnField, found);
 
-  it('is, where both have a text and the two differ', () => {
+  it('is queried if both have differing texts', () => {
     const generated = (expression: string) => there({ generated: { expression, kind: 'stored' } });
     expect(asked(withExtras(text(), {}, { data_type: 'pg_catalog.text' }), there())).to.equal(true);
     expect(asked(withExtras(text(), { default: 'f()' }), there({ default: 'g()' }))).to.equal(true);
@@ -291,7 +291,7 @@ describe('whether PostgreSQL is asked how it spells a column', () => {
     expect(asked(withExtras(text(), { collation: '"C"' }), there())).to.equal(true);
   });
 
-  it('is not, where they are the same, or one has none', () => {
+  it('is not queried if they are equal or one is missing', () => {
     const generated = there({ generated: { expression: 'x', kind: 'stored' } });
     expect(asked(text(), there())).to.equal(false);
     expect(asked(text(), there({ default: 'g()', collation: '"C"' }))).to.equal(false);

@@ -11,7 +11,7 @@ import {
 } from '../catalog-tables.js';
 import { column, related } from '../columns.js';
 import { type Compared, ID, KEY, differences, text, there } from './compared.js';
-describe('a table as the log has it', () => {
+describe('a table equal to the log', () => {
   const same: [string, Compared][] = [
     [
       'with constraints and indexes that are not managed',
@@ -261,12 +261,12 @@ describe('a table that differs from the log', () => {
   }
 });
 
-describe('what a table needs', () => {
+describe('the needs of a table', () => {
   const needed = (needs: TableExtras['needs'], objects: Objects = {}): unknown[] =>
     differences({ extras: { needs: needs ?? [] }, objects });
   const libc = { provider: 'libc', locale: 'C' } as const;
 
-  it('is there, though nothing of the table uses it any longer', () => {
+  it('may exist without being used', () => {
     expect(
       needed(
         [
@@ -286,7 +286,7 @@ describe('what a table needs', () => {
     ).to.deep.equal([]);
   });
 
-  it('is found by its own name among what the table uses', () => {
+  it('are matched by name among the used ones', () => {
     const uses = ['r', 's'].map((what) => ({
       kind: 'default' as const,
       name: 'a',
@@ -299,7 +299,7 @@ describe('what a table needs', () => {
     expect(needed([{ kind: 'sequence', name: 's', cache: '2' }], { uses, sequences })).to.deep.equal([]);
   });
 
-  it('is missing', () => {
+  it('may be missing', () => {
     expect(
       needed([
         { kind: 'extension', name: 'citext' },
@@ -315,7 +315,7 @@ describe('what a table needs', () => {
     ]);
   });
 
-  it('is another', () => {
+  it('may differ', () => {
     expect(
       needed([{ kind: 'sequence', name: 's' }], { sequences: [catalogSequence('s', 'bigint', { cache: '5' })] }),
     ).to.deep.equal([

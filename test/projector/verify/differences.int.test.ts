@@ -3,7 +3,7 @@ import { type Difference, verify } from '../../../src/projector/verify/index.js'
 import { column, created, related, tableOf } from '../columns.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 
-describe('verify names what is different', () => {
+describe('verification finds differences', () => {
   let projected: Projected;
   before(async () => {
     projected = await startProjected();
@@ -120,7 +120,7 @@ describe('verify names what is different', () => {
     });
   }
 
-  it('a foreign key with another rule', async () => {
+  it('of a foreign key with another action', async () => {
     const [difference, ...more] = await tampered(`
       ALTER TABLE t DROP CONSTRAINT t_author_foreign;
       ALTER TABLE t ADD CONSTRAINT t_author_foreign FOREIGN KEY (author) REFERENCES authors (id) NOT VALID`);
@@ -131,7 +131,7 @@ describe('verify names what is different', () => {
     expect(difference?.found).to.include({ validated: false });
   });
 
-  it('a check made by hand', async () => {
+  it('of a check created by hand', async () => {
     const [difference] = await tampered('ALTER TABLE t ADD CONSTRAINT positive CHECK (n > 0)');
     expect(difference).to.deep.include({
       member: 'constraint positive',
@@ -140,7 +140,7 @@ describe('verify names what is different', () => {
     });
   });
 
-  it('a dropped column, with what went with it', async () => {
+  it('of a dropped column with its dependents', async () => {
     const differences = await tampered('ALTER TABLE t DROP COLUMN n');
     expect(differences.map(({ field, member }) => [field, member])).to.deep.equal([
       ['n', 'column'],
@@ -148,7 +148,7 @@ describe('verify names what is different', () => {
     ]);
   });
 
-  it('tables that are not managed are none', async () => {
+  it('but no unmanaged tables', async () => {
     expect(await tampered('CREATE TABLE unmanaged (id int)')).to.deep.equal([]);
   });
 
@@ -181,7 +181,7 @@ describe('verify names what is different', () => {
     });
   }
 
-  it('in the metadata rows in order: by collection and field, then rows that the log has not', async () => {
+  it('in the metadata rows ordered by collection and field, then extra rows', async () => {
     const differences = await tampered(`
       UPDATE service.service_fields SET type = 'unknown';
       UPDATE service.service_collections SET schema = '{"comment": "x"}' WHERE collection <> 'folder';
@@ -198,7 +198,7 @@ describe('verify names what is different', () => {
     ]);
   });
 
-  it('leaves nothing behind, inside a transaction and outside one', async () => {
+  it('and leaves nothing behind, with or without a transaction', async () => {
     await projected.expectVerified();
     expect(projected.client.getTransactionStatus()).to.equal('I');
     await projected.client.query('BEGIN');
@@ -207,7 +207,7 @@ describe('verify names what is different', () => {
     await projected.client.query('COMMIT');
   });
 
-  it('an expression that PostgreSQL no longer takes is a difference, not a failure', async () => {
+  it('for an expression that PostgreSQL rejects, without failing', async () => {
     const differences = await tampered(`
       ALTER TABLE t DROP COLUMN g; ALTER TABLE t ADD COLUMN g text GENERATED ALWAYS AS ('x') STORED;
       ALTER TABLE t DROP COLUMN a`);

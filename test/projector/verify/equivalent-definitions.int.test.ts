@@ -105,17 +105,17 @@ describe('differences in spelling', () => {
   }
 
   for (const each of SAME) {
-    it(`${each[0]} is none`, async () => {
+    it(`${each[0]} is not a difference`, async () => {
       expect(await left(each)).to.equal(0);
     });
   }
   for (const each of OTHER) {
-    it(`${each[0]} is one`, async () => {
+    it(`${each[0]} is a difference`, async () => {
       expect(await left(each)).to.equal(1);
     });
   }
 
-  it('are not told while a lock is in the way', async () => {
+  it('are not determined while a lock is busy', async () => {
     const { client, schema } = projected;
     const other = await projected.pool.connect();
     try {

@@ -12,12 +12,12 @@ const at = (position: number, ...renames: Parameters<typeof renamedTarget>[1]): 
 };
 
 describe('a field that was renamed', () => {
-  it('has the name that it and its table were given since', () => {
+  it('follows renames of it and its table', () => {
     expect(at(5)).to.equal('t.a');
     expect(at(5, rename(6, 't.a', 'b'), rename(7, 't', 'u'), rename(8, 'u.b', 'c'))).to.equal('u.c');
   });
 
-  it('keeps its name where another field or table is renamed, or it was so before', () => {
+  it('is unaffected by other and earlier renames', () => {
     expect(at(5, rename(6, 't.b', 'c'), rename(7, 'u.a', 'c'), rename(8, 'u', 'v'))).to.equal('t.a');
     expect(at(5, rename(4, 't.a', 'b'), rename(5, 't', 'u'))).to.equal('t.a');
     // What has its former name now is another one.

@@ -66,7 +66,7 @@ const CATALOG = [
   'CREATE INDEX ON posts (title) INCLUDE (price)',
 ];
 
-describe('what verification says of what is changed by hand', function () {
+describe('verification after manual changes', function () {
   this.timeout(60_000);
   let projected: Projected;
 
@@ -78,7 +78,7 @@ describe('what verification says of what is changed by hand', function () {
   });
   after(() => projected?.stop());
 
-  it('is as it was', async () => {
+  it('matches the recorded differences', async () => {
     const { client, schema } = projected;
     const transcript = createTranscript('tampered.txt');
     for (const statement of [...ROWS, ...CATALOG]) {

@@ -11,7 +11,7 @@ import { startService } from '../../support/service.js';
 
 const field = (name: string) => ({ field: name, type: 'string', schema: {}, meta: { interface: 'input' } });
 
-describe('who knows the trash', function () {
+describe('checks of the trash', function () {
   this.timeout(120_000);
   const { api, client, service } = withService({ each: true });
 
@@ -38,7 +38,7 @@ describe('who knows the trash', function () {
       .map(({ code, message }) => `${code} ${message}`);
   };
 
-  it('verification and doctor say what is missing in it; purging takes it off the list', async () => {
+  it('verification and doctor report missing objects, and a purge removes their entries', async () => {
     const [values, table] = await given();
     expect(await verified()).to.include({ ok: true });
     expect(await examined()).to.deep.equal([]);
@@ -63,7 +63,7 @@ describe('who knows the trash', function () {
     expect(await verified()).to.include({ ok: true });
   });
 
-  it('a row that was changed, deleted or made by hand is found, and a rebuild mends all', async () => {
+  it('verification reports changed, missing and extra rows, and a rebuild fixes all', async () => {
     const [values, table] = await given();
     const list = async () => (await api.ok<{ data: unknown[] }>('GET', '/trash')).data;
     const before = await list();
@@ -118,7 +118,7 @@ describe('who knows the trash', function () {
     expect(await verified()).to.include({ ok: true });
   });
 
-  it('doctor names what is in it and is not ours; adoption and drift see nothing of it', async () => {
+  it('doctor reports foreign objects in it, which adoption and drift ignore', async () => {
     const [values] = await given();
     await api.sql(
       `CREATE TABLE service_trash_${values}.by_hand (a int); CREATE SCHEMA service_trash_999; CREATE VIEW service_trash_999.v AS SELECT 1`,
@@ -136,7 +136,7 @@ describe('who knows the trash', function () {
     expect(JSON.stringify(adopted)).not.to.match(/by_hand|authors/);
   });
 
-  it('a replay, an export and a backup have no trash: what comes back in them is made, and empty, and the schema is the same', async () => {
+  it('a replay, an export and a backup have no trash, so restored objects are empty', async () => {
     const [values, table] = await given();
     await api.ok('POST', `/trash/${values}/restore`, {});
     await api.ok('POST', `/trash/${table}/restore`, { as: 'people' });

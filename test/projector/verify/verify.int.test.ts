@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { schemaState } from '../../support/arbitraries.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 
-describe('verify after every batch (generated schemas)', () => {
+describe('verification after every batch (generated schemas)', () => {
   let projected: Projected;
   before(async () => {
     projected = await startProjected();

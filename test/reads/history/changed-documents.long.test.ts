@@ -52,7 +52,7 @@ const inOrder = (held: Held): string => JSON.stringify([...held].sort(([a], [b])
 
 describe('the documents that differ between two states', () => {
   for (const seed of [1, 2]) {
-    it(`lead from each to the other, and hold nothing that is the same: seed ${seed}`, () => {
+    it(`transform each into the other, without equal ones: seed ${seed}`, () => {
       const draw = createRandomCommands(seed);
       let state = initialState();
       let moved = 0;

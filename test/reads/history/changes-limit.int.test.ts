@@ -7,7 +7,7 @@ import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { CAUSE, type Instance, command, done, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 
-describe('changes of a log that has many', function () {
+describe('changes of a long log', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let instance: Instance;
@@ -30,7 +30,7 @@ describe('changes of a log that has many', function () {
     await database.drop();
   });
 
-  it('are read as far as they are shown', async () => {
+  it('are read only as far as needed', async () => {
     let pages = 0;
     const pool = {
       query: (...args: Parameters<pg.Pool['query']>) => {

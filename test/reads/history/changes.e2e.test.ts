@@ -42,7 +42,7 @@ function folded(held: Documents, { changes }: Batch, to: 'after' | 'before'): Do
 const sorted = (held: Documents): object =>
   Object.fromEntries(PARTS.map((name) => [name, [...held[name]].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))]));
 
-describe('what batches changed', () => {
+describe('changes of batches', () => {
   const { api, client } = withService({ consistent: true });
   const field = (name: string, type = 'string', schema: object = {}) => ({
     field: name,
@@ -86,7 +86,7 @@ describe('what batches changed', () => {
     return batches;
   };
 
-  it('leads forward from nothing, and back from now, to the documents of every moment', async () => {
+  it('transform nothing forward, and the present backward, into every past state', async () => {
     const batches = await all('asc', 3);
     expect(batches).to.have.length(11);
     let held: Documents = { collections: [], fields: [], relations: [] };
@@ -101,14 +101,14 @@ describe('what batches changed', () => {
     expect(held).to.deep.equal({ collections: [], fields: [], relations: [] });
   });
 
-  it('gives the same batches in both directions, with how many events of each type', async () => {
+  it('cover the same batches in both directions, with event counts by type', async () => {
     const forward = await all('asc', 100);
     expect((await all('desc', 1)).reverse()).to.deep.equal(forward);
     expect(forward.map(({ types }) => types)[1]).to.deep.equal({ 'collection.created': 1 });
     expect(forward.at(-1)?.types).to.deep.equal({ 'collection.created': 2 });
   });
 
-  it('shows documents as lists show those of now', async () => {
+  it('have the format of lists', async () => {
     const now = await at(await api.head());
     const relations = await api.ok<{ data: object[] }>('GET', '/relations');
     const fields = await api.ok<{ data: object[] }>('GET', '/fields');
@@ -121,7 +121,7 @@ describe('what batches changed', () => {
     expect((await at(0)).collections).to.deep.equal([]);
   });
 
-  it('says null of a batch that changed too much, and of no other', async () => {
+  it('are null for a batch with too many changes only', async () => {
     const after = await api.head();
     const tables = Array.from({ length: 90 }, (_, index) => ({
       collection: `wide_${index}`,
@@ -136,7 +136,7 @@ describe('what batches changed', () => {
     expect(back.data.map(({ changes }) => changes === null)).to.deep.equal([false, true]);
   });
 
-  it('finds batches by a part of a reason or a name, in both directions, as it is written', async () => {
+  it('are found by a part of a reason or a name, literally, in both directions', async () => {
     await client('/collections/maps', {
       method: 'PATCH',
       headers: { 'content-type': 'application/json', 'x-reason': 'Because 100% of Users wanted it' },
@@ -168,12 +168,12 @@ describe('what batches changed', () => {
     [`batches?q=${'x'.repeat(201)}`, 'q'],
     ['batches?order=x', 'order'],
   ] as const) {
-    it(`refuses ${query.slice(0, 30)}`, async () => {
+    it(`reject ${query.slice(0, 30)}`, async () => {
       await api.refused({ status: 400, code: 'INVALID_QUERY', at: place }, 'GET', `/history/${query}`);
     });
   }
 
-  it('knows no position beyond the log', async () => {
+  it('reject positions beyond the log', async () => {
     await api.refused({ status: 404, code: 'NOT_FOUND', at: 'at' }, 'GET', '/history/schema?at=99999');
     expect((await page('after=99999')).data).to.deep.equal([]);
   });

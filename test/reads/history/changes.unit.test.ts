@@ -13,10 +13,10 @@ const batchOf = (documents: number, index: number): ChangedBatch => {
 const countOf = ({ changes }: ChangedBatch): number => changes?.collections.length ?? 0;
 const sum = (batches: readonly ChangedBatch[]): number => batches.reduce((all, each) => all + countOf(each), 0);
 
-describe('what is shown of many changes', () => {
+describe('the page of changes', () => {
   const counts = fc.array(fc.oneof(fc.nat(3), fc.nat(2_500)), { maxLength: 12 });
 
-  it('is as much as fits from the first one on, and the rest is not looked at', () => {
+  it('fills up from the first one, and the rest is not read', () => {
     fc.assert(
       fc.property(counts, (documents) => {
         const all = documents.map(batchOf);
@@ -29,7 +29,7 @@ describe('what is shown of many changes', () => {
     );
   });
 
-  it('is as much as fits back from the last one, and no more is held on the way', () => {
+  it('fills up backward from the last one within bounded memory', () => {
     fc.assert(
       fc.property(counts, (documents) => {
         const all = documents.map(batchOf);
@@ -43,7 +43,7 @@ describe('what is shown of many changes', () => {
     );
   });
 
-  it('is as much as may be, and one document more is too much', () => {
+  it('is full at its limit, and one more document exceeds it', () => {
     for (const order of ['asc', 'desc'] as const) {
       for (const [documents, positions] of [
         [

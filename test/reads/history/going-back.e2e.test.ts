@@ -14,7 +14,7 @@ const OTHER = { field: 'x', type: 'integer', schema: {}, meta: { interface: 'inp
 const DIVIDED = `CREATE TABLE p (a int, b text) PARTITION BY RANGE (a);
   CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (1) TO (10); CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20)`;
 
-describe('what a diff answers, apply takes', function () {
+describe('every offered diff can be applied', function () {
   this.timeout(120_000);
 
   const { api } = withService({ each: true });
@@ -27,7 +27,7 @@ describe('what a diff answers, apply takes', function () {
   const clean = async () =>
     expect((await api.ok<{ data: { ok: boolean } }>('GET', '/projections/verify')).data).to.include({ ok: true });
 
-  it('a field of unknown type comes back with its values where its name was taken since', async () => {
+  it('restores the values of a field of unknown type whose name was reused', async () => {
     await adopt(`CREATE TABLE u (id int PRIMARY KEY, x inet); INSERT INTO u VALUES (1, '10.0.0.1')`);
     const before = await api.head();
     await api.ok('DELETE', '/fields/u/x');
@@ -47,7 +47,7 @@ describe('what a diff answers, apply takes', function () {
     await clean();
   });
 
-  it('a snapshot that changes what can not be changed is refused with the place, as apply refuses it', async () => {
+  it('or is rejected with the location, like apply does', async () => {
     await adopt(DIVIDED);
     const refused = async (collection: string, field: string, change: (found: Snapshot['fields'][0]) => void) => {
       const desired = await snapshot();
@@ -69,7 +69,7 @@ describe('what a diff answers, apply takes', function () {
     expect(reply.status, reply.text).to.be.within(400, 409);
   });
 
-  it('a moment that can not be applied any more is refused with the reason', async () => {
+  it('or is rejected with the reason for a past that cannot be restored', async () => {
     await adopt(DIVIDED);
     const before = await api.head();
     for (const name of ['p1', 'p2', 'p']) await api.ok('DELETE', `/collections/${name}`);
@@ -81,7 +81,7 @@ describe('what a diff answers, apply takes', function () {
     await api.ok('GET', `/history/diff?from=${before}&to=${before - 1}`);
   });
 
-  it('from whatever has happened, each earlier moment is refused or reached', async () => {
+  it('or is rejected for every earlier state of random histories', async () => {
     await adopt(`CREATE TABLE u (id int PRIMARY KEY, x inet, y int4range DEFAULT '[1,2)'); ${DIVIDED}`);
     await api.sql('CREATE TABLE w (id int PRIMARY KEY, r point)');
     const steps: [string, string, unknown?][] = [

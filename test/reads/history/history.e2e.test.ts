@@ -95,7 +95,7 @@ describe('the log over HTTP', () => {
     }
   });
 
-  it('refuses unknown and malformed parameters', async () => {
+  it('rejects unknown and malformed parameters', async () => {
     const wrong = [
       ...PATHS.map((path) => `${path}?surprise=1`),
       ...['limit=0', 'limit=1001', 'limit=x', 'order=up', 'type=nothing', 'batch=1', 'since=soon', 'after=-1'].map(
@@ -137,7 +137,7 @@ describe('the log over HTTP', () => {
     }
   });
 
-  it('says there is no next page behind a last one that is full', async () => {
+  it('ends after a full last page', async () => {
     const nextOf = async (path: string, limit: number) =>
       ((await send(`/history/${path}limit=${limit}`)).json as { meta: { next: number | null } }).meta.next;
     const lengthOf = async (path: string) =>
@@ -150,7 +150,7 @@ describe('the log over HTTP', () => {
     }
   });
 
-  it('filters by everything an event says', async () => {
+  it('filters by every event member', async () => {
     const all = (await events()).data;
     const first = all[0] as Event;
     const expectations: Record<string, (event: Event & { command?: string }) => boolean> = {
@@ -178,7 +178,7 @@ describe('the log over HTTP', () => {
     }
   });
 
-  it('pages stay stable while others append', async () => {
+  it('keeps pages stable while others append', async () => {
     let writing = true;
     const writers = [1, 2, 3].map(async (writer) => {
       for (let number = 0; writing; number += 1) {
@@ -204,7 +204,7 @@ describe('the log over HTTP', () => {
     expect(back).to.deep.equal(back.map((_, index) => (back[0] ?? 0) - index));
   });
 
-  it('lists batches: who, when, why, and what they came to', async () => {
+  it('lists batches with actor, time, reason and summary', async () => {
     const { data } = await get<Page<Batch>>('/history/batches?until=20');
     expect(data.map((batch) => batch.first_position)).to.deep.equal(
       data.map((batch) => batch.first_position).sort((a, b) => b - a),
@@ -229,7 +229,7 @@ describe('the log over HTTP', () => {
     expect(paged).to.deep.equal(data);
   });
 
-  it('tells the history of a collection, deleted and created again, with each change', async () => {
+  it('returns the history of a collection, deleted and created again, with each change', async () => {
     const { data } = await get<Page<Event>>('/history/collections/authors');
     expect(data.map((event) => event.type)).to.deep.equal([
       'collection.created',
@@ -253,7 +253,7 @@ describe('the log over HTTP', () => {
     expect(paged).to.deep.equal(history.data);
   });
 
-  it('knows who, when, why and from where, also when the actor is gone', async () => {
+  it('shows actor, time, reason and source, even of deleted users', async () => {
     const user = await send('/users', json({ email: 'eve@example.com', name: 'Eve Ä.', role: 'admin' }));
     const { id } = (user.json as { data: { id: string } }).data;
     const made = await send(`/users/${id}/tokens`, json({ name: 'test' }));
@@ -281,7 +281,7 @@ describe('the log over HTTP', () => {
     expect(positionsOf(await events(`?actor=${id}`))).to.deep.equal([data[0]?.position]);
   });
 
-  it('exports what it lists, and verifies it', async () => {
+  it('exports the listed events, and verifies them', async () => {
     const exported = await send('/history/export', { token: tokens.auditor });
     expect(exported.headers.get('content-type')).to.match(/^application\/x-ndjson/);
     expect(exported.text.endsWith('\n')).to.equal(true);

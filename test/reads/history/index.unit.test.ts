@@ -5,7 +5,7 @@ import { readLines } from '../../../src/log/lines.js';
 import { readMoment } from '../../../src/reads/history/moment.js';
 import { summarise } from '../../../src/reads/history/summary.js';
 
-describe('moments', () => {
+describe('points in time', () => {
   const shown = (text: string): unknown => {
     const read = readMoment(text);
     return read?.kind === 'time' ? read.time.toISOString() : read?.kind === 'position' ? read.position : read?.kind;
@@ -26,7 +26,7 @@ describe('moments', () => {
     for (const [text, expected] of Object.entries(moments)) expect(shown(text), text).to.equal(expected);
   });
 
-  it('are nothing else', () => {
+  it('reject everything else', () => {
     for (const text of [
       '',
       '-1',
@@ -44,7 +44,7 @@ describe('moments', () => {
 });
 
 describe('summaries', () => {
-  it('name what there is one of, and count the rest, collections first', () => {
+  it('name single objects and count others, collections first', () => {
     const line = summarise([
       { type: 'relation.deleted', restored: false, count: 1, collection: 'books', field: 'author' },
       { type: 'field.updated', restored: false, count: 3, collection: 'a', field: 'b' },
@@ -56,7 +56,7 @@ describe('summaries', () => {
     );
   });
 
-  it('begin with what a batch is most about, and tell what came back from what is new', () => {
+  it('begin with the main subject, and distinguish restored from new objects', () => {
     const one = { restored: false, count: 1, collection: 'a', field: null };
     const line = summarise([
       { ...one, type: 'something.new' },
@@ -81,7 +81,7 @@ describe('summaries', () => {
     expect(summarise([])).to.equal('');
   });
 
-  it('say which change request they are about', () => {
+  it('name their change request', () => {
     const one = { restored: false, count: 1, collection: null, field: null };
     expect(summarise([{ ...one, type: 'change.commented', title: 'Shorter titles' }])).to.equal(
       'commented on change request “Shorter titles”',
@@ -93,8 +93,8 @@ describe('summaries', () => {
   });
 });
 
-describe('lines', () => {
-  it('end with a line feed and nothing else, wherever the stream is cut', async () => {
+describe('log lines', () => {
+  it('end with a line feed, wherever the stream is cut', async () => {
     const lines = ['{"a":"\u2028\u2029\r"}', '', 'ü€🎉', 'last'];
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 9 }), fc.boolean(), async (size, end) => {

@@ -8,7 +8,7 @@ import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { silent } from '../../support/instance.js';
 import { withPool } from '../../support/with-pool.js';
 
-describe('states of the past that are kept', () => {
+describe('cached past states', () => {
   const { database, pool } = withPool();
 
   const appended = async (): Promise<string[]> => {
@@ -16,7 +16,7 @@ describe('states of the past that are kept', () => {
     return (await append(database.connectionString, events)).map(({ hash }) => hash);
   };
 
-  it('are folded once, and forgotten with the log that they were folded from', async () => {
+  it('are folded once, and dropped when the log is replaced', async () => {
     const first = await appended();
     let told: StoreListener = () => undefined;
     const subscribe = (listener: StoreListener) => {

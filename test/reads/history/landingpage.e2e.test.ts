@@ -39,7 +39,7 @@ describe('ten steps of a real schema', () => {
 
   const withoutIds = (text: string | undefined): string => (text ?? '').replaceAll(/\{"id":\d+,/g, '{');
 
-  it('shows each step as it was, byte for byte', async () => {
+  it('shows each step byte for byte', async () => {
     expect(taken).to.have.length(10);
     for (const [index, { position, text }] of taken.entries()) {
       const then = await send(`/history/snapshot?at=${position}`);
@@ -47,7 +47,7 @@ describe('ten steps of a real schema', () => {
     }
   });
 
-  it('goes back to step 2 and forward to step 10, and ends equal', async function () {
+  it('reverts to step 2 and forward to step 10 with an equal result', async function () {
     this.timeout(60_000);
     await apply((await send(`/history/diff?to=${taken[1]?.position}`)).json);
     expect(withoutIds((await current()).text) === withoutIds(taken[1]?.text), 'step 2').to.equal(true);

@@ -52,7 +52,7 @@ describe('a long log', () => {
     await database.drop();
   });
 
-  it('is exported no faster than it is taken', async () => {
+  it('is exported no faster than it is read', async () => {
     queries = 0;
     let events = 0;
     for await (const page of history.exported(EVENTS)) {
@@ -65,7 +65,7 @@ describe('a long log', () => {
     expect(events).to.be.lessThan(2_000);
   });
 
-  it('is exported whole, up to where it was', async () => {
+  it('is exported completely up to its start position', async () => {
     let expected = 1;
     for await (const page of history.exported(EVENTS - 7)) {
       for (const line of page) expect(positionOf(line)).to.equal(expected++);
@@ -73,7 +73,7 @@ describe('a long log', () => {
     expect(expected).to.equal(EVENTS - 6);
   });
 
-  it('has stored folds that a start and a look back begin at', async () => {
+  it('has stored folds for starts and past states', async () => {
     const folds = createStoredFolds({ pool: instance.pool, logger: silent, secret: 'secret' });
     const nearest = await folds.nearest(EVENTS);
     expect(nearest?.head.position).to.be.greaterThan(EVENTS - 6_000);
@@ -84,7 +84,7 @@ describe('a long log', () => {
     expect(point.head.position).to.equal(12_345);
   });
 
-  it('is looked back on by many at once, each position folded once', async () => {
+  it('is folded once per position for many readers', async () => {
     queries = 0;
     const points = await Promise.all(Array.from({ length: 50 }, (_, index) => history.at(7_000 + (index % 5))));
     for (const [index, point] of points.entries()) expect(point.head.position).to.equal(7_000 + (index % 5));
@@ -92,7 +92,7 @@ describe('a long log', () => {
     expect(queries).to.be.lessThan(40);
   });
 
-  it('is followed by many at the price of one', async () => {
+  it('costs the same for one and many followers', async () => {
     queries = 0;
     const ending = new AbortController();
     const follow = async (after: number): Promise<number> => {
@@ -111,7 +111,7 @@ describe('a long log', () => {
     ending.abort();
   });
 
-  it('stores what came since the last fold when the process ends', async () => {
+  it('stores recent folds when the process ends', async () => {
     const folds = createStoredFolds({ pool: instance.pool, logger: silent, secret: 'secret' });
     await instance.pool.query('DELETE FROM service.service_folds WHERE position > $1', [EVENTS - 3_000]);
     await folds.close(store.point());

@@ -13,7 +13,7 @@ interface Diff {
   warnings?: { code: string; collection: string; field?: string; message: string }[];
 }
 
-describe('the schema at any moment', () => {
+describe('the schema at a point in time', () => {
   /** By position, as they were taken then. */
   const snapshots = new Map<number, string>();
   const times = new Map<number, string>();
@@ -65,7 +65,7 @@ describe('the schema at any moment', () => {
   const at = (moment: string | number, more = '') => send(`/history/snapshot?at=${moment}${more}`);
   const headPosition = (): number => [...snapshots.keys()].at(-1) ?? 0;
 
-  it('is byte for byte the snapshot that was taken then', async () => {
+  it('equals the snapshot taken then, byte for byte', async () => {
     for (const [position, text] of snapshots) {
       const byPosition = await at(position);
       expect(byPosition.text === text, `position ${position}`).to.equal(true);
@@ -80,7 +80,7 @@ describe('the schema at any moment', () => {
     }
   });
 
-  it('is empty before the first event, and what it was between two', async () => {
+  it('is empty before the first event, and constant between two', async () => {
     for (const moment of ['0', '2000-01-01', '1999-12-31T23:59:59+02:00', '1999-12-31T23:59:59 02:00']) {
       const reply = await at(moment);
       expect([reply.status, positionOf(reply)], moment).to.deep.equal([200, 0]);
@@ -91,7 +91,7 @@ describe('the schema at any moment', () => {
     expect(positionOf(await at(between))).to.equal(first?.[0]);
   });
 
-  it('comes in every export, named after its own time, and again from a cache', async () => {
+  it('is available in every export format, named after its time, and cached', async () => {
     const stamp = times.get(4)?.slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
     for (const format of ['json', 'yaml', 'csv', 'csv_utf8', 'xml', 'sql']) {
       const reply = await at(4, `&export=${format}`);
@@ -106,7 +106,7 @@ describe('the schema at any moment', () => {
     expect(yaml).to.deep.equal(JSON.parse(snapshots.get(4) ?? ''));
   });
 
-  it('as SQL makes the same catalog on an empty server', async () => {
+  it('as SQL creates the same catalog on an empty server', async () => {
     for (const [position, expected] of catalogs) {
       const target = await createDatabase();
       try {
@@ -123,7 +123,7 @@ describe('the schema at any moment', () => {
     }
   }).timeout(120_000);
 
-  it('as SQL says where a reference leads that the script does not make', async () => {
+  it('as SQL comments references outside the script', async () => {
     const script = (await at(headPosition(), '&export=sql')).text;
     expect(script).to.contain('CREATE TABLE IF NOT EXISTS service.service_users ("id" uuid PRIMARY KEY)');
     expect(script).to.match(/-- The service's own table, of which only the key is made here/);
@@ -151,7 +151,7 @@ describe('the schema at any moment', () => {
     }
   }
 
-  it('shows what changed between two moments', async () => {
+  it('shows changes between two points', async () => {
     const reply = (await send('/history/diff?from=4&to=6')).json as Diff;
     expect(reply.diff.fields).to.have.length(1);
     expect(reply.diff.relations).to.have.length(1);
@@ -161,7 +161,7 @@ describe('the schema at any moment', () => {
     expect(nothing.diff).to.deep.equal({ collections: [], fields: [], relations: [] });
   });
 
-  it('can be brought back, by new events, and says what comes back with its rows', async () => {
+  it('can be restored with new events, and shows restored rows', async () => {
     const head = headPosition();
     const reply = await send('/history/diff?to=6');
     const back = reply.json as Diff;
@@ -190,7 +190,7 @@ describe('the schema at any moment', () => {
     expect((await send('/schema/apply', json(back))).codes).to.include('SCHEMA_CHANGED');
   });
 
-  it('does not warn of tables and columns that never were', async () => {
+  it('does not warn about objects that never existed', async () => {
     const before = await send('/schema/snapshot');
     await send('/collections', json({ collection: 'brand_new', schema: {} }));
     const there = positionOf(await send('/schema/snapshot'));

@@ -13,7 +13,7 @@ const SEED = Number(process.env['PROPERTY_SEED'] ?? 20261125);
 const COMMANDS = 10;
 const LOOKS = 3;
 
-describe('diffs that the service offers', function () {
+describe('diffs offered by the service', function () {
   this.timeout(60_000 + HISTORIES * 5_000);
   const { api, client } = withService();
   const random = createRandom(SEED);

@@ -18,7 +18,7 @@ interface Event {
   context?: Record<string, unknown>;
 }
 
-describe('events that change no schema', () => {
+describe('events without schema changes', () => {
   const { service, client: send } = withService();
   before(async () => {
     const fields = [{ field: 'title', type: 'string', interface: 'input' }];
@@ -31,7 +31,7 @@ describe('events that change no schema', () => {
 
   const READS = ['/collections', '/collections/books', '/fields', '/schema/snapshot', '/history/snapshot'];
 
-  it('move the position, and neither tags nor hashes nor what is kept rendered', async () => {
+  it('advance the position, but keep tags, hashes and cached responses', async () => {
     const before = await Promise.all(READS.map((path) => send(path)));
     const info = (await send('/server/info')).json as { data: { position: number; hash: string } };
     const kept = (await send('/metrics')).text.match(/^dps_rendered_answers \d+/m)?.[0];
@@ -52,7 +52,7 @@ describe('events that change no schema', () => {
     expect((await send('/collections/books', { ...change, headers })).status).to.equal(200);
   });
 
-  it('count as positions: what comes after them has the right one', async () => {
+  it('count as positions for later events', async () => {
     await append(service.databaseUrl, [ACKNOWLEDGED, ACKNOWLEDGED]);
     const field = { field: 'next', type: 'integer', interface: 'input' };
     expect((await send('/fields/books', json(field))).status).to.equal(200);
@@ -64,7 +64,7 @@ describe('events that change no schema', () => {
     expect(verified.data).to.deep.include({ ok: true });
   });
 
-  it('are in the history like all others: filtered, summed up, exported, streamed', async () => {
+  it('appear in the history: filtered, summarized, exported, streamed', async () => {
     const found = await events('subject=log');
     expect(found.map(({ type, collection }) => [type, collection])).to.deep.equal(
       Array.from({ length: 3 }, () => ['log.acknowledged', null]),
@@ -85,14 +85,14 @@ describe('events that change no schema', () => {
     expect(between.diff.collections).to.deep.equal([]);
   });
 
-  it('keep the trace of their request where it has a valid one', async () => {
+  it('keep a valid trace of their request', async () => {
     const [created, acknowledged] = await events('order=asc&limit=2');
     expect(created?.context).to.deep.equal({ traceparent: TRACEPARENT });
     expect(acknowledged).not.to.have.property('context');
   });
 
   for (const way of ['restore', 'rebuild tables']) {
-    it(`go along with a log that is copied: dps ${way}`, async () => {
+    it(`are copied with a log: dps ${way}`, async () => {
       const target = await createDatabase();
       const directory = await temporaryDirectory();
       try {

@@ -11,7 +11,7 @@ interface Plan {
 const column = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
 const REQUIRED = { is_nullable: false };
 
-describe('rows in the way of going back', function () {
+describe('rows that block a revert', function () {
   this.timeout(60_000);
   const { api, client, service } = withService({ each: true, consistent: true });
 
@@ -31,7 +31,7 @@ describe('rows in the way of going back', function () {
     expect(status).to.equal(422);
   };
 
-  it('are those without a value, in the column, among what was kept, and where nothing was', async () => {
+  it('are counted for missing values, in the column and the kept copy', async () => {
     await make('t', [
       column('a', 'string', REQUIRED),
       column('b', 'string', REQUIRED),
@@ -55,7 +55,7 @@ describe('rows in the way of going back', function () {
     expect((await back(then)).told).to.deep.equal([`t.c: 2 rows have ${rest}`]);
   });
 
-  it('are those that point at nothing, from and to whatever comes back', async () => {
+  it('are counted for missing references, from and to restored objects', async () => {
     await make('authors', [column('name', 'string')]);
     await make('shops', [column('name', 'string')]);
     await make('books', [column('author', 'integer'), column('shop', 'integer'), column('owner', 'uuid')]);
@@ -87,7 +87,7 @@ describe('rows in the way of going back', function () {
     expect((await back(then)).told).to.have.members([author, shop, owner]);
   });
 
-  it('are counted up to a bound, and named where there are none only by what they are', async () => {
+  it('are counted up to a limit, and otherwise only named by kind', async () => {
     await make('t', [column('a', 'string', REQUIRED)]);
     const then = await api.head();
     await api.ok('PATCH', '/fields/t/a', { schema: { is_nullable: true } });
@@ -102,7 +102,7 @@ describe('rows in the way of going back', function () {
     expect((between.warnings ?? []).map(({ code }) => code)).not.to.include('ROWS_IN_THE_WAY');
   });
 
-  it('are not waited for, nor are those that come back, where somebody holds the table', async () => {
+  it('are not counted while a session has locked the table', async () => {
     await make('t', [column('a', 'string', REQUIRED), column('b', 'string')]);
     await api.sql(`INSERT INTO t (a, b) VALUES ('1', '1')`);
     const then = await api.head();

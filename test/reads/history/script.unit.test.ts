@@ -22,14 +22,14 @@ const TABLE = `"t" (
   CONSTRAINT "t_pkey" PRIMARY KEY ("id")
 );`;
 
-describe('the schema as a script', () => {
-  it('of nothing makes nothing', () => {
+describe('the schema as an SQL script', () => {
+  it('is empty for an empty schema', () => {
     expect(scriptFor(initialState(), 'public', null)).to.equal(
       `-- The schema at position 7: ${ABOUT}SET LOCAL search_path = "public";\n\n\nCOMMIT;\n`,
     );
   });
 
-  it('makes the schema that it is for, but the public one', () => {
+  it('creates the target schema unless it is public', () => {
     const state = stateOf({ t: { fields: [KEY] } });
     const time = '2026-01-01T00:00:00.000Z';
     expect(scriptFor(state, 'public', time)).to.equal(
@@ -51,14 +51,14 @@ COMMIT;
     );
   });
 
-  it('makes the extensions that its types need', () => {
+  it('creates required extensions', () => {
     const state = stateOf({ t: { fields: [KEY, { field: 'place', type: 'geometry', schema: {} }] } });
     expect(scriptFor(state, 'public', null)).to.include(
       'SET LOCAL search_path = "public";\nCREATE EXTENSION IF NOT EXISTS postgis;\n\nCREATE TABLE',
     );
   });
 
-  it('makes the tables of the service that it points at, with their key', () => {
+  it('creates referenced service tables with their key', () => {
     const ends = { many_collection: 't', many_field: 'by', one_collection: 'service_users' };
     const schema = { on_delete: 'SET NULL', on_update: 'NO ACTION', constraint_name: 't_by_fkey' } as never;
     const state = stateOf({ t: { fields: [KEY, column('by', 'uuid')] } }, [{ ...ends, schema }]);

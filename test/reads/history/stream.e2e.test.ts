@@ -96,7 +96,7 @@ describe('the live stream', () => {
     return rows[0]?.count ?? 0;
   };
 
-  it('sends what is accepted from now on, here and on another process', async () => {
+  it('sends new events, also of other processes', async () => {
     const head = await create(1);
     const listener = await listen();
     await create(3);
@@ -105,7 +105,7 @@ describe('the live stream', () => {
     expect(listener.positions).to.deep.equal(range(head + 1, last));
   });
 
-  it('resumes after Last-Event-ID without loss or repetition, however often it breaks', async () => {
+  it('resumes after Last-Event-ID without loss or repetition, after any number of breaks', async () => {
     const seen: number[] = [];
     const head = await create(1);
     let writing = true;
@@ -128,7 +128,7 @@ describe('the live stream', () => {
     expect(last).to.be.greaterThan(head);
   });
 
-  it('500 listeners cost one database connection', async function () {
+  it('uses one database connection for 500 listeners', async function () {
     this.timeout(60_000);
     await create(60);
     // The pool has its connections before; the listening one is the one that tells of news.
@@ -143,7 +143,7 @@ describe('the live stream', () => {
     expect((await connections()) - before).to.be.at.most(1);
   });
 
-  it('a listener that does not read is paused, and gets the rest when it does', async () => {
+  it('pauses for a listener that does not read, and resumes', async () => {
     const slow = await listen(0);
     slow.response.pause();
     const quick = await listen(0);
@@ -155,7 +155,7 @@ describe('the live stream', () => {
     expect(slow.positions).to.deep.equal(range(1, last));
   });
 
-  describe('of a caller who may not listen any more', () => {
+  describe('of a caller without permission', () => {
     const settings = () => ({ DATABASE_URL: service.databaseUrl });
     const password = 'correct horse battery';
     const run = async (...args: string[]) => {
@@ -175,7 +175,7 @@ describe('the live stream', () => {
       'a deletion': (email) => run('users', 'remove', email),
     };
     for (const [name, change] of Object.entries(changes)) {
-      it(`ends with ${name}, before another event is sent`, async () => {
+      it(`ends with ${name} before the next event`, async () => {
         const email = `${name.replaceAll(' ', '-')}@example.com`;
         const token = await auditor(email);
         const [theirs, others] = [await listen(undefined, token), await listen()];
@@ -189,7 +189,7 @@ describe('the live stream', () => {
     }
 
     for (const name of ['logout', 'password']) {
-      it(`sends no event after a change of the session: ${name}`, async () => {
+      it(`sends no event after a session change: ${name}`, async () => {
         const email = `${name}@example.com`;
         await auditor(email);
         const login = (await send('/auth/login', json({ email, password }))).json as {
@@ -204,7 +204,7 @@ describe('the live stream', () => {
       });
     }
 
-    it('ends with the next heartbeat where nothing happens', async () => {
+    it('ends with the next heartbeat without events', async () => {
       const email = 'heartbeat@example.com';
       await auditor(email);
       const login = (await send('/auth/login', json({ email, password }))).json as {
@@ -226,7 +226,7 @@ describe('the live stream', () => {
     });
   });
 
-  it('ends when the service stops, without waiting for the listeners', async () => {
+  it('ends when the service stops, without waiting for listeners', async () => {
     const third = await startService({ DATABASE_URL: service.databaseUrl });
     const answer = await fetch(`${third.url}/history/stream`, {
       headers: { authorization: `Bearer ${third.adminToken}` },

@@ -95,7 +95,7 @@ describe('the tail of the log', () => {
   const has = (follower: Follower, position: number): Promise<void> =>
     until(`position ${position} is there`, () => follower.parts.at(-1)?.[1] === position);
 
-  it('is read in pages of 50, each once for all who follow, one after another', async () => {
+  it('is read in pages of 50, each once for all followers, in sequence', async () => {
     await add(120);
     const [one, two, late] = [follow(0), follow(0), follow(30)];
     await Promise.all([has(one, 120), has(two, 120), has(late, 120)]);
@@ -113,7 +113,7 @@ describe('the tail of the log', () => {
     expect(reads, 'what came is read once as well').to.equal(4);
   });
 
-  it('waits at its end without asking, and goes on with what comes', async () => {
+  it('waits at its end without queries, and resumes', async () => {
     await add(50);
     const follower = follow(50);
     tell(undefined as never, false);
@@ -127,7 +127,7 @@ describe('the tail of the log', () => {
     expect(tail.followers()).to.equal(0);
   });
 
-  it('keeps the pages used last, of 16 MiB of text together', async () => {
+  it('keeps recently used pages up to 16 MiB of text', async () => {
     for (let page = 0; page < 3; page++) {
       await add(1, 6_000_000);
       await add(49);
@@ -143,14 +143,14 @@ describe('the tail of the log', () => {
     expect(reads, 'the first had to go, and then each made room for another').to.equal(6);
   });
 
-  it('keeps all pages while they are small', async () => {
+  it('keeps all small pages', async () => {
     await add(150);
     await has(follow(0), 150);
     await has(follow(0), 150);
     expect(reads).to.equal(3);
   });
 
-  it('starts over when the log is another one: who follows is ended, and nothing that was read is shown', async () => {
+  it('restarts with another log: followers end, and cached events are dropped', async () => {
     await add(60);
     const follower = follow(0);
     await has(follower, 60);
@@ -161,7 +161,7 @@ describe('the tail of the log', () => {
     expect([reads, next.ended()]).to.deep.equal([4, false]);
   });
 
-  it('ends all who follow, and those who come later, when it is closed', async () => {
+  it('ends all current and later followers when closed', async () => {
     await add(1);
     const follower = follow(1);
     await until('it follows', () => tail.followers() === 1);
@@ -172,7 +172,7 @@ describe('the tail of the log', () => {
     expect([late.parts, tail.followers()]).to.deep.equal([[], 0]);
   });
 
-  it('fails where a position was announced that is not in the log, and goes on for the others', async () => {
+  it('fails for an announced position outside the log, and continues for others', async () => {
     await add(1);
     head = 2;
     const next = tail.follow(0, new AbortController().signal).next();

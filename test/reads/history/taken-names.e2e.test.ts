@@ -11,7 +11,7 @@ interface Diff {
 
 const column = (field: string) => ({ field, type: 'string', interface: 'input' });
 
-describe('going back past names that others have had', function () {
+describe('reverting past reused names', function () {
   this.timeout(60_000);
   const { api, client } = withService({ each: true, consistent: true });
 
@@ -26,7 +26,7 @@ describe('going back past names that others have had', function () {
     }
   };
 
-  it('offers no values of an earlier table with the same name', async () => {
+  it('restores no values of an earlier table with the same name', async () => {
     await create('t', 'a', 'b');
     const then = await api.head();
     await api.ok('DELETE', '/fields/t/a');
@@ -39,7 +39,7 @@ describe('going back past names that others have had', function () {
     expect((await back(then)).diff).deep.equal({ collections: [], fields: [], relations: [] });
   });
 
-  it('offers no values of a table whose name another table took by a rename', async () => {
+  it('restores no values of a table whose name another table took by rename', async () => {
     await create('t', 'a', 'b');
     const then = await api.head();
     await api.ok('DELETE', '/fields/t/a');

@@ -92,18 +92,18 @@ describe('time travel through a random history', () => {
     subscribe: () => () => undefined,
   };
 
-  it('stored folds along the way', async () => {
+  it('stores folds along the way', async () => {
     const stored = await positions();
     expect(stored.length).to.be.greaterThan(5);
     expect(recorded.length).to.be.greaterThan(COMMANDS);
   });
 
-  it('every position is what it was as the head', async function () {
+  it('returns every past state exactly', async function () {
     this.timeout(300_000);
     await travelEverywhere();
   });
 
-  it('a start begins at the newest fold and comes to the same', async () => {
+  it('starts at the newest fold with the same result', async () => {
     let events = 0;
     const store = createStore({ pool: counting((rows) => (events += rows)), logger: silent, folds });
     await store.load();
@@ -133,7 +133,7 @@ describe('time travel through a random history', () => {
   };
 
   for (const [name, damage] of Object.entries(damages)) {
-    it(`a fold with ${name} is ignored, deleted, and stored again`, async () => {
+    it(`ignores, deletes and replaces a fold with ${name}`, async () => {
       const stored = await positions();
       const number = stored.findIndex((position, index) => (stored[index + 1] ?? 0) - position === 100);
       const wrong = stored[number] as number;
@@ -146,7 +146,7 @@ describe('time travel through a random history', () => {
     });
   }
 
-  it('a fold that was forged whole, hash and all, is ignored and thrown away', async () => {
+  it('ignores and deletes a completely forged fold', async () => {
     const stored = await positions();
     const number = stored.findIndex((position, index) => (stored[index + 1] ?? 0) - position === 100);
     const wrong = stored[number] as number;
@@ -157,7 +157,7 @@ describe('time travel through a random history', () => {
     expect(await positions()).not.to.include(wrong);
   });
 
-  it('every fold deleted changes no answer, and a walk through the past stores folds again', async function () {
+  it('returns the same without stored folds, and a walk stores them again', async function () {
     this.timeout(300_000);
     await instance.pool.query('DELETE FROM service.service_folds');
     const middle = Math.floor(recorded.length / 2);

@@ -40,7 +40,7 @@ describe('a plan that makes many columns NOT NULL', function () {
     plan = planOf();
   });
 
-  it('is looked through in steps, and at the columns of a table once', () => {
+  it('is checked in steps, and once per column', () => {
     const steps = rowsBefore(plan, 'public');
     let taken = 0;
     let step = steps.next();
@@ -51,7 +51,7 @@ describe('a plan that makes many columns NOT NULL', function () {
     expect(rows('wide_0')).to.equal(rows('wide_0'));
   });
 
-  it('is asked about until the time is over, and no question begins after that', async () => {
+  it('stops querying at the time limit', async () => {
     let asked = 0;
     // Each answer takes a while, so that there are more questions than time.
     const slow = {

@@ -11,7 +11,7 @@ import { schemaState } from '../../support/arbitraries.js';
 import { withRelations } from '../../support/library.js';
 import { explored } from '../../support/runs.js';
 
-describe('states as text', () => {
+describe('stored states', () => {
   const same = async (state: State): Promise<void> => {
     const read = await readState(await writeState(state), state.position);
     expect(runToEnd(snapshotOf(read, '1'))).to.deep.equal(runToEnd(snapshotOf(state, '1')));
@@ -24,7 +24,7 @@ describe('states as text', () => {
     expect(read.indexNames.equals(state.indexNames)).to.equal(true);
   };
 
-  it('are read back as they were', async () => {
+  it('read back unchanged', async () => {
     await same(initialState());
     await same(withRelations());
     await fc.assert(fc.asyncProperty(schemaState, same), explored(100));
@@ -32,7 +32,7 @@ describe('states as text', () => {
 });
 
 describe('folding', () => {
-  it('in one go comes to what it comes to event by event, and leaves earlier states alone', () => {
+  it('at once equals folding event by event, and keeps earlier states', () => {
     fc.assert(
       fc.property(schemaState, schemaState, (from, to) => {
         const events = runToEnd(transition(from, to, new Set([...from.collections.keys(), ...to.collections.keys()])));

@@ -66,11 +66,11 @@ const COLUMN = {
 };
 
 describe('the text of a stored fold', () => {
-  it('is of a format whose number changes with what it means', () => {
+  it('has a format number that changes with its meaning', () => {
     expect(FOLD_FORMAT, 'raise it, and write what the new format says down here').to.equal(3);
   });
 
-  it('says all that it leaves out', async () => {
+  it('names everything it leaves out', async () => {
     const state = await readState(LINES, 9);
     expect(state.position).to.equal(9);
     expect([...state.collections.keys()]).to.deep.equal(['plain', 'other']);
@@ -108,7 +108,7 @@ describe('the text of a stored fold', () => {
     expect(other.fields.get('e')).to.deep.include({ meta: { note: 'x' }, schema: { data_type: 'text' } });
   });
 
-  it('is written as it was read, but that kinds of columns come to be known', async () => {
+  it('is written as read, except for newly known column kinds', async () => {
     const [kinds = '', plain, other = ''] = LINES;
     expect(await writeState(await readState(LINES, 9))).to.deep.equal([
       kinds.replace(/\]$/, ',[{"data_type":"text"}]]'),
@@ -117,7 +117,7 @@ describe('the text of a stored fold', () => {
     ]);
   });
 
-  it('names a kind of column that it does not have', async () => {
+  it('rejects unknown column kinds', async () => {
     const fault = await readState(['[]', LINES[1] ?? ''], 9).catch((error: unknown) => error);
     expect(fault).to.have.property('message', 'there is no column of kind 0');
   });

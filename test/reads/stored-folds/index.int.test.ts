@@ -66,7 +66,7 @@ describe('stored folds', () => {
     return stored();
   };
 
-  it('can be made on the way through a log, each time as far from the one before as it should be', async () => {
+  it('can be created along a log at the right distances', async () => {
     await append(
       database.connectionString,
       Array.from({ length: 8_001 }, () => ACKNOWLEDGED),
@@ -83,12 +83,12 @@ describe('stored folds', () => {
     expect(point.head.position).to.equal(8_001);
   });
 
-  it('lie as far apart as they should, and no nearer', async () => {
+  it('have the required distance', async () => {
     expect(await offered(99, 100, 199, 200, 350, 449, 450)).to.deep.equal([100, 200, 350, 450]);
     expect(foldsOf().nextStop(at(450))).to.equal(550);
   });
 
-  it('are not stored again where they are, nor near those that another process stored', async () => {
+  it('are not stored twice or near those of other processes', async () => {
     await offered(100);
     const made = () => pool.query('SELECT position, made_at::text FROM service.service_folds');
     const { rows } = await made();
@@ -102,7 +102,7 @@ describe('stored folds', () => {
     expect(await stored()).to.deep.equal([100, 200]);
   });
 
-  it('that can not be stored are told of, and nothing else comes of it', async () => {
+  it('that cannot be stored are only logged', async () => {
     const { connectionString } = database;
     const away = createPool({ connectionString, schema: 'public', serviceSchema: 'service', max: 1, logger: silent });
     await away.end();
@@ -113,7 +113,7 @@ describe('stored folds', () => {
     expect(said[0]?.[1]).to.include({ position: 100 });
   });
 
-  it('come to lie between those that stayed, no nearer than half of that to the next', async () => {
+  it('are added between remaining ones at half the distance or more', async () => {
     expect(await offered(100, 500, 451, 450, 200)).to.deep.equal([100, 200, 450, 500]);
   });
 
@@ -124,7 +124,7 @@ describe('stored folds', () => {
     expect([next(0), next(5_001), next(50_001)]).to.deep.equal([5_007, 5_008, 50_007]);
   });
 
-  it('that wait are no nearer to each other either, and few', async () => {
+  it('in the queue keep the distance and are few', async () => {
     const folds = foldsOf();
     for (const position of [100, 200, 250, 300, 350, 400, 500, 600, 700]) folds.offer(at(position));
     await folds.idle();
@@ -134,7 +134,7 @@ describe('stored folds', () => {
     expect(await stored()).to.include(700);
   });
 
-  it('are none where nothing may be written, and none once they are closed', async () => {
+  it('are not stored when read-only or closed', async () => {
     const reading = foldsOf({ readOnly: () => true });
     reading.offer(at(100));
     await reading.idle();
@@ -146,7 +146,7 @@ describe('stored folds', () => {
     expect([await stored(), said]).to.deep.equal([[], []]);
   });
 
-  it('get one more at the end, where it is quickly made and a thousand events are saved by it', async () => {
+  it('get a last one at the end if it saves a thousand events', async () => {
     await foldsOf({ interval: () => 5_000 }).close(at(999));
     expect(await stored()).to.deep.equal([]);
     await foldsOf({ interval: () => 5_000 }).close(at(1_000));
@@ -178,7 +178,7 @@ describe('stored folds', () => {
     const nearest = async (...asked: [position: number, above?: number]) =>
       (await foldsOf().nearest(...asked))?.head.position;
 
-    it('give the newest at or before a position, and above another', async () => {
+    it('return the newest at or before a position, above another', async () => {
       expect([await nearest(2), await nearest(3), await nearest(8), await nearest(99)]).to.deep.equal([
         undefined,
         3,
@@ -188,7 +188,7 @@ describe('stored folds', () => {
       expect([await nearest(8, 5), await nearest(8, 6), await nearest(9, 8)]).to.deep.equal([6, undefined, 9]);
     });
 
-    it('are thrown away where they are wrong, and the next one is taken', async () => {
+    it('are deleted if invalid, and the previous one is used', async () => {
       await pool.query(`UPDATE service.service_folds SET hash = repeat('0', 64) WHERE position = 9`);
       await pool.query(`UPDATE service.service_folds SET event_hash = repeat('0', 64) WHERE position = 6`);
       expect(await nearest(99)).to.equal(3);
@@ -200,19 +200,19 @@ describe('stored folds', () => {
       expect(await stored()).to.deep.equal([3]);
     });
 
-    it('stay where nothing may be written, however wrong', async () => {
+    it('are kept on a read-only database, even if invalid', async () => {
       await pool.query(`UPDATE service.service_folds SET content = content || content`);
       expect(await foldsOf({ readOnly: () => true }).nearest(99)).to.equal(undefined);
       expect(said).to.have.length(3);
       expect(await stored()).to.deep.equal([3, 6, 9]);
     });
 
-    it('are of the service that made them: another secret takes none', async () => {
+    it('need the secret of the service that stored them', async () => {
       expect(await foldsOf({ secret: 'another' }).nearest(4)).to.equal(undefined);
       expect(await stored()).to.deep.equal([6, 9]);
     });
 
-    it('hold what the log holds', async () => {
+    it('match the log', async () => {
       const point = await foldLog(pool, startPoint(), { upTo: 6 });
       const read = await foldsOf().nearest(6);
       expect(read?.head).to.deep.equal(point.head);

@@ -212,8 +212,8 @@ function expectScheduled(after: ChangeRequest, prepared: boolean): void {
   expect(allowedIn(after)).to.include.members(['apply', 'update', 'rebase', 'withdraw']);
 }
 
-describe('the fold of change requests, of any events', () => {
-  it('takes those that may come and refuses all others, and a refused one changes nothing', () => {
+describe('the fold of change requests for any events', () => {
+  it('accepts valid events, rejects others, and a rejected one changes nothing', () => {
     fc.assert(
       fc.property(anyLog, (log) => {
         const requests = new Map<string, ChangeRequest>();
@@ -242,7 +242,7 @@ describe('the fold of change requests, of any events', () => {
     );
   });
 
-  it('is the same in any pieces, from any checkpoint that was stored as JSON, and again', () => {
+  it('is the same in any pieces, from any stored checkpoint', () => {
     fc.assert(
       fc.property(anyLog, fc.array(fc.nat(60), { maxLength: 5 }), (all, cuts) => {
         const log = possible(all);
@@ -260,7 +260,7 @@ describe('the fold of change requests, of any events', () => {
     );
   });
 
-  it('of one request knows nothing of the others', () => {
+  it('separates requests', () => {
     fc.assert(
       fc.property(anyLog, (all) => {
         const log = possible(all);

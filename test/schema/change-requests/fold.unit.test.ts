@@ -104,7 +104,7 @@ describe('the fold of change requests', () => {
           if (before !== undefined) expect(mayFollow(before, type)).to.equal(true);
         });
       else
-        it(`given ${state}, when ${type}, then it is refused`, () => {
+        it(`given ${state}, when ${type}, then it is rejected`, () => {
           expect(() => evolveChange(given(state), eventOf(type, 9)))
             .to.throw(UnreadableEventError)
             .with.property('message')
@@ -114,7 +114,7 @@ describe('the fold of change requests', () => {
         });
     }
 
-  it('given nothing, when opened, then it is what was asked for, and holds nothing', () => {
+  it('given nothing, when opened, then it has its content and holds no tables', () => {
     const request = given('queued');
     expect(request).to.deep.equal({
       id: ID,
@@ -141,18 +141,18 @@ describe('the fold of change requests', () => {
     expect(heldBy(request as ChangeRequest)).to.deep.equal([]);
   });
 
-  it('given a preparation, when it is prepared, then each step has its time, and its tables are held', () => {
+  it('given a preparation, when prepared, then each step has its time and its tables are held', () => {
     const request = given('prepared') as ChangeRequest;
     expect(request.preparation?.steps).to.deep.equal([{ ...STEP, milliseconds: 7 }]);
     expect(heldBy(request)).to.deep.equal(['orders', 'customers']);
   });
 
-  it('given a prepared one, when it is prepared again, then the new steps are its steps, without times', () => {
+  it('given a prepared one, when prepared again, then it has the new steps without times', () => {
     const request = evolveChange(given('prepared'), eventOf('change.preparing', 4));
     expect(request.preparation).to.deep.equal(DATA['change.preparing']);
   });
 
-  it('given an end, then it says what came of it, holds nothing, and only what was applied can be reverted', () => {
+  it('given an end, then it has a result, holds nothing, and only an applied one can be reverted', () => {
     expect(given('applied')).to.deep.include({ result: { batch: 'batch 4', position: 4 }, failure: null });
     expect(given('failed')).to.deep.include({ result: null, failure: DATA['change.failed'] });
     expect(given('withdrawn')).to.deep.include({ result: null, failure: null });
@@ -163,7 +163,7 @@ describe('the fold of change requests', () => {
     for (const state of OPEN) expect(allowedIn(given(state) as ChangeRequest)).to.deep.equal(['withdraw']);
   });
 
-  it('given several requests in one log, when folded in two parts, then they are as folded in one', () => {
+  it('given several requests in one log, when folded in two parts, then the result is the same', () => {
     const types = HISTORIES.applied;
     const log = types.flatMap((type, index) => [eventOf(type, 2 * index + 1), eventOf(type, 2 * index + 2, OTHER)]);
     const unrelated = { ...log[0], type: 'collection.deleted', subject: null } as unknown as StoredEvent;
@@ -175,13 +175,13 @@ describe('the fold of change requests', () => {
     expect([...begun.values()].map(({ state }) => state)).to.deep.equal(states);
   });
 
-  it('given an event of another request, or of none, then it is refused', () => {
+  it('given an event of another request or none, then it is rejected', () => {
     expect(() => evolveChange(given('queued'), eventOf('change.withdrawn', 2, OTHER))).to.throw(UnreadableEventError);
     const nameless = { ...eventOf('change.opened', 1), subject: null } as unknown as StoredChangeEvent;
     expect(() => evolveChange(undefined, nameless)).to.throw(UnreadableEventError, 'names no change request');
   });
 
-  it('the documents of its events are those that they name', () => {
+  it('lists the documents that its events name', () => {
     expect(documentsOf(eventOf('change.opened', 1))).to.deep.equal(['wanted']);
     expect(documentsOf(eventOf('change.failed', 1))).to.deep.equal(['why']);
     expect(documentsOf(eventOf('change.commented', 1))).to.deep.equal(['said']);

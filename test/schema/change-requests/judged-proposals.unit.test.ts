@@ -82,13 +82,13 @@ const said = (by: string, position: number, comment: string | null) => ({
   comment,
 });
 
-describe('a proposal', () => {
-  it('waits for people, and for nobody to apply it', () => {
+describe('the state of a proposal', () => {
+  it('waits for people', () => {
     const { request } = proposed();
     expect(request).to.deep.include({ state: 'open', proposal: PROPOSAL, applicant: null, author: person('ada') });
   });
 
-  it('collects comments in their order, in any state', () => {
+  it('collects comments in order in any state', () => {
     const story = proposed();
     const [one, two] = [said('bob', 2, 'first'), said('eve', 3, 'second')];
     expect(story.changes('change.commented', { comment: 'first' }, 'bob')).to.deep.equal({
@@ -99,7 +99,7 @@ describe('a proposal', () => {
     });
   });
 
-  it('keeps the newest approval of each person, in their order', () => {
+  it('keeps the newest approval of each person in order', () => {
     const story = proposed();
     const approve = (by: string, complete: boolean, comment?: string) =>
       story.changes(
@@ -122,7 +122,7 @@ describe('a proposal', () => {
     });
   });
 
-  it('loses its approvals, and who wanted it applied, when it is rejected', () => {
+  it('loses approvals and the wish to apply when rejected', () => {
     const story = proposed()
       .then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob')
       .then('change.scheduled', { at: at(59) }, 'bob');
@@ -135,7 +135,7 @@ describe('a proposal', () => {
     expect(story.changes('change.updated', {})).to.deep.equal({ state: 'open', proposal: PROPOSAL });
   });
 
-  it('stays approved when it is updated to the same plan, and is open again with another', () => {
+  it('stays approved after an update with the same plan, and reopens with another', () => {
     const approved = (): Story => proposed().then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
     const titled = approved().then('change.updated', { title: 'Better titles' }).request;
     expect(titled.state).to.equal('approved');
@@ -147,13 +147,13 @@ describe('a proposal', () => {
     expect(proposed().then('change.updated', { title: 'x' }).request.state).to.equal('open');
   });
 
-  it('is open again when it is to be prepared in another way', () => {
+  it('reopens when the preparation changes', () => {
     const approved = (): Story => proposed().then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
     expect(approved().then('change.updated', { plan: 'plan', online: false }).request.state).equal('open');
     expect(approved().then('change.updated', { plan: 'plan', online: true }).request.state).equal('approved');
   });
 
-  it('counts everyone as an author who changed its plan, and nobody who only renamed it', () => {
+  it('counts everyone who changed the plan as an author, but not who only renamed it', () => {
     const authors = (story: Story) => story.request.authors.map(({ id }) => id);
     expect(authors(proposed())).deep.equal(['ada']);
     expect(authors(proposed().then('change.updated', { title: 'Others' }, 'bob'))).deep.equal(['ada']);
@@ -165,7 +165,7 @@ describe('a proposal', () => {
     expect(authors(shaped)).deep.equal(['ada', 'bob']);
   });
 
-  it('says when its title or reason was last changed', () => {
+  it('records the last change of its title or reason', () => {
     const described = (story: Story) => story.request.proposal?.described_at;
     expect(described(proposed().then('change.updated', { plan: 'other' }))).equal(null);
     expect(described(proposed().then('change.updated', { title: 'Titles' }))).equal(null);
@@ -173,7 +173,7 @@ describe('a proposal', () => {
     expect(described(proposed().then('change.updated', { reason: 'why' }))).equal(at(2));
   });
 
-  it('knows whether it was approved when its time was said, or is later', () => {
+  it('knows whether it was approved before or after it was scheduled', () => {
     const story = proposed();
     expect(story.changes('change.scheduled', { at: at(59) }, 'bob')).to.deep.equal({
       state: 'scheduled',
@@ -198,7 +198,7 @@ describe('a proposal', () => {
     });
   });
 
-  it('keeps what was prepared when it is given a time, and nothing of what failed', () => {
+  it('keeps its preparation when scheduled, without failures', () => {
     const story = proposed().then('change.approved', { ...VIEW, plan: 'plan', complete: true }, 'bob');
     expect(story.changes('change.preparing', { ...PREPARATION, apply: true }, 'eve')).to.deep.equal({
       state: 'preparing',
@@ -224,7 +224,7 @@ describe('a proposal', () => {
     expect(prepared.request).to.deep.include({ state: 'scheduled', preparation: PREPARATION });
   });
 
-  it('is never asked about where it is no proposal', () => {
+  it('is not queried for other requests', () => {
     const change = new Story().then('change.opened', {
       operation: 'update-fields',
       document: 'wanted',

@@ -32,7 +32,7 @@ function shown(state: State): string {
   return JSON.stringify([collections, fields, relations.map(relationBody)]);
 }
 
-it('the hash of a plan is that of the same change made elsewhere, and no two changes of a schema share one', () => {
+it('the hash of a plan is the same elsewhere and unique within a schema', () => {
   const edits = fc.array(edit, { maxLength: 4 });
   fc.assert(
     fc.property(identifiedState, edits, edits, (before, some, others) => {
@@ -43,7 +43,7 @@ it('the hash of a plan is that of the same change made elsewhere, and no two cha
   );
 });
 
-it('the hash of a plan differs for commands whose events differ in anything but their positions', () => {
+it('the hash of a plan differs for events that differ in more than positions', () => {
   const seeds = fc.tuple(fc.nat(), fc.integer({ min: 3, max: 25 }), fc.nat(), fc.nat());
   fc.assert(
     fc.property(seeds, ([seed, length, one, other]) => {

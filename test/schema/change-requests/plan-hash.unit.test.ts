@@ -33,7 +33,7 @@ const dropNote = (state: State, how: Parameters<typeof hashOf>[2] = {}): string 
 describe('the hash of a plan', () => {
   const base = made(['posts', 'pages']);
 
-  it('is the same after changes of something else, and on another server', () => {
+  it('is the same after unrelated changes and on another server', () => {
     const hash = dropNote(base);
     expect(hash).to.match(/^[0-9a-f]{64}$/);
     const others = accepted(base, 'update-collection', { collection: 'pages', body: { meta: { note: 'other' } } });
@@ -44,7 +44,7 @@ describe('the hash of a plan', () => {
     expect(dropNote(made(['pages', 'first', 'posts']))).to.equal(hash);
   });
 
-  it('is another where what it removes is another', () => {
+  it('differs if the removed object differs', () => {
     const hash = dropNote(base);
     const changed = accepted(base, 'update-fields', {
       collection: 'posts',
@@ -54,7 +54,7 @@ describe('the hash of a plan', () => {
     expect(dropNote(changed)).to.not.equal(hash);
   });
 
-  it('of a collection that goes is another where it holds something else', () => {
+  it('differs if a removed collection has other content', () => {
     const drop = (state: State): string => hashOf(state, decided(state, 'delete-collection', { collection: 'posts' }));
     const document = runToEnd(
       planDocument({
@@ -74,7 +74,7 @@ describe('the hash of a plan', () => {
     expect(drop(accepted(base, 'delete-field', { collection: 'pages', field: 'note' }))).to.equal(drop(base));
   });
 
-  it('is over what is purged and what is acknowledged, in any order', () => {
+  it('covers purges and acknowledgements in any order', () => {
     const [one, two] = [
       { code: 'DATA_LOST', place: 'posts.note' },
       { place: 'posts', code: 'LONG_LOCK' },
@@ -87,7 +87,7 @@ describe('the hash of a plan', () => {
     expect(dropNote(base, { purge: false, acknowledge: [] })).to.equal(hashes[0]);
   });
 
-  it('is over names as they were', () => {
+  it('covers the former names', () => {
     const rename = (from: string): string => {
       const state = made([from]);
       return hashOf(state, decided(state, 'rename-collection', { collection: from, body: { to: 'articles' } }));
@@ -116,7 +116,7 @@ describe('the document of a plan', () => {
   const stepsOf = (events: readonly NewEvent[]) =>
     events.map(({ type, collection, field, data }) => ({ type, collection, field, data }));
 
-  it('has what was and what will be, of each collection, field and relation that changes', () => {
+  it('has the old and new document of each changed object', () => {
     const events = decided(library, 'update-relation', {
       collection: 'articles',
       field: 'author',
@@ -147,7 +147,7 @@ describe('the document of a plan', () => {
     expect(relation?.to).to.deep.include({ many_field: 'parent', one_collection: 'articles' });
   });
 
-  it('says the former name of what is renamed, and has it as it was', () => {
+  it('has the former name and document of renamed objects', () => {
     const field = decided(library, 'rename-field', {
       collection: 'comments',
       field: 'item_collection',
@@ -174,7 +174,7 @@ describe('the document of a plan', () => {
     ]);
   });
 
-  it('has the fields and relations of a collection that goes, and none of one that comes', () => {
+  it('has the fields and relations of removed collections, but not of new ones', () => {
     const dropped = documentOf(library, decided(library, 'delete-collection', { collection: 'articles_tags' }));
     const node = library.collections.get('articles_tags');
     expect(dropped.collections).to.deep.equal([
@@ -193,7 +193,7 @@ describe('the document of a plan', () => {
     expect(collection).to.deep.include({ collection: 'new', from: null });
   });
 
-  it('differs for every member of what is restored from the trash', () => {
+  it('differs for every member of a restored object', () => {
     const [event] = decided(library, 'create-collection', {
       body: { collection: 'new', schema: {} },
       concurrentIndexes: false,

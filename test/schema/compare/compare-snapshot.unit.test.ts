@@ -23,7 +23,7 @@ describe('the documents of a snapshot', () => {
   });
   const key = { schema: { is_primary_key: true } };
 
-  it('stand in it once each, by both of their names', () => {
+  it('are unique under both of their names', () => {
     const fields = [field('a', 'bc', key), field('ab', 'c', key)];
     expect(faults({ ...OWN, collections: [table('a'), table('ab')], fields })).to.deep.equal([]);
     expect(faults({ ...OWN, collections: [table('a'), table('ab'), table('a')], fields })).to.deep.equal([
@@ -38,7 +38,7 @@ describe('the documents of a snapshot', () => {
 describe('the origin of a snapshot', () => {
   const bypass = 'with force (?force, dps --force) it is compared anyway';
 
-  it('is this release, or forced', () => {
+  it('is this release, unless forced', () => {
     expect(faults(OWN)).to.deep.equal([]);
     const { service: _, vendor: __, ...bare } = OWN;
     for (const other of [{ ...OWN, service: '1.0.0' }, { ...OWN, vendor: 'mysql' }, bare]) {
@@ -47,7 +47,7 @@ describe('the origin of a snapshot', () => {
     }
   });
 
-  it('is told with what was found, all of it at once', () => {
+  it('is reported with all findings at once', () => {
     expect(faults({ ...OWN, service: '1.0.0', vendor: 'mysql' })).to.deep.equal([
       `service: the snapshot is of release "1.0.0", this is release 1.2.3; ${bypass}`,
       `vendor: the snapshot is of vendor "mysql", this is "postgres"; ${bypass}`,
@@ -61,14 +61,14 @@ describe('the origin of a snapshot', () => {
     ]);
   });
 
-  it('is of a version that is known, forced or not', () => {
+  it('has a known version, even if forced', () => {
     for (const force of [false, true]) {
       expect(faults({ ...OWN, version: 2 }, force)).to.deep.equal(['version: version must be 1; 2 is unknown']);
       expect(faults({}, force)).to.deep.equal(['version: version must be 1; it is missing']);
     }
   });
 
-  it('of our own says nothing that is not known', () => {
+  it('is not repeated for our own snapshots', () => {
     expect(faults({ ...OWN, more: 1, fields: {}, relations: null }).map((text) => text.split(':')[0])).to.deep.equal([
       'more',
       'fields',

@@ -118,7 +118,7 @@ function states(): { name: string; state: State }[] {
 }
 
 describe('extras of a column', () => {
-  it('that fit and that do not are both among these', () => {
+  it('include fitting and unfitting ones in this test', () => {
     for (const extras of EXTRAS) {
       const [member = ''] = Object.keys(extras);
       const of = COLUMNS.filter(({ column }) => column.schema['extras'] === extras);
@@ -133,7 +133,7 @@ describe('extras of a column', () => {
     }
   });
 
-  it('are taken or refused alike, whatever stands there already', function () {
+  it('are accepted or rejected whatever exists', function () {
     this.timeout(60_000);
     // Every state meets every eighth column, and every column every eighth state.
     for (const [turn, { name: there, state }] of states().entries()) {
@@ -143,7 +143,7 @@ describe('extras of a column', () => {
     }
   });
 
-  it('that were taken change nothing when they are sent again', () => {
+  it('that were accepted change nothing when sent again', () => {
     let taken = 0;
     for (const { name, column } of COLUMNS) {
       const first = submit(initialState(), column);

@@ -23,8 +23,8 @@ function pairs(from: { [name: string]: Given }, to: { [name: string]: Given }): 
 const text = (field: string, schema: object = {}) => column(field, 'string', schema);
 const one = (...fields: NonNullable<Given['fields']>) => ({ t: { fields: [KEY, ...fields] } });
 
-describe('what looks renamed', () => {
-  it('is a table of the same fields, and nothing where several come or go', () => {
+describe('a probable rename', () => {
+  it('is a table with the same fields, if it is the only one', () => {
     const fields = [KEY, text('title'), column('views')];
     expect(pairs({ a: { fields } }, { b: { fields } })).to.deep.equal(['collection a -> b at b']);
     expect(pairs({ a: { fields } }, { b: { fields }, c: { fields } })).to.deep.equal([]);
@@ -37,19 +37,19 @@ describe('what looks renamed', () => {
     ]);
   });
 
-  it('is no folder where a table goes', () => {
+  it('is not a folder in place of a table', () => {
     const empty = { fields: [], collection: { schema: null } };
     expect(pairs({ a: empty }, { b: empty })).to.deep.equal(['collection a -> b at b']);
     expect(pairs({ a: { fields: [] } }, { b: empty })).to.deep.equal([]);
   });
 
-  it('is a table that lost or won a field of many', () => {
+  it('is a table with a few added or removed fields', () => {
     const fields = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => text(name));
     const similar = pairs({ old: { fields: [KEY, ...fields] } }, { new: { fields: [KEY, ...fields, text('g')] } });
     expect(similar).to.deep.equal(['collection old -> new at new']);
   });
 
-  it('is a field of the same column, whatever stands in its meta', () => {
+  it('is a field with the same column, whatever its meta', () => {
     expect(pairs(one(text('x')), one({ ...text('y'), meta: { note: 'other' } }))).to.deep.equal([
       'field x -> y at t.y',
     ]);
@@ -62,7 +62,7 @@ describe('what looks renamed', () => {
     expect(pairs(one(text('x')), one(text('x'), text('y')))).to.deep.equal([]);
   });
 
-  it('is no field that differs in its column', () => {
+  it('is not a field with another column', () => {
     const differs: [object, object][] = [
       [{}, { max_length: 9 }],
       [{}, { is_nullable: false }],
@@ -75,7 +75,7 @@ describe('what looks renamed', () => {
     expect(pairs(one(text('x')), one(column('y', 'text')))).to.deep.equal([]);
   });
 
-  it('is an alias of the same sort', () => {
+  it('is an alias of the same kind', () => {
     const of = (special: string) => ({ meta: { special: [special] } });
     const group = (name: string) => alias(name, of('group'));
     expect(pairs(one(group('x')), one(group('y')))).to.deep.equal(['field x -> y at t.y']);

@@ -35,8 +35,8 @@ function differences(fields: object[], schema: object): unknown {
 
 const ID = { field: 'id' };
 
-describe('a column that a snapshot has no more', () => {
-  it('takes along the indexes and checks that name it, where the snapshot says nothing of them', () => {
+describe('a column missing from a snapshot', () => {
+  it('drops its indexes and checks if the snapshot omits them', () => {
     const diff = differences([ID, field('body', 'text')], {}) as Record<
       string,
       { diff: { kind: string; path: unknown[] }[] }[]
@@ -56,12 +56,12 @@ describe('a column that a snapshot has no more', () => {
     ]);
   });
 
-  it('which stay as they are while it is there', () => {
+  it('keeps them while it exists', () => {
     const diff = differences([ID, field('title', 'string'), field('body', 'text')], {});
     expect(diff).to.deep.equal({ collections: [], fields: [], relations: [] });
   });
 
-  it('and when another column goes', () => {
+  it('keeps them when another column is dropped', () => {
     const diff = differences([ID, field('title', 'string')], {}) as Record<string, unknown[]>;
     expect(diff['collections']).to.deep.equal([]);
     expect(diff['fields']).to.have.length(1);

@@ -40,7 +40,7 @@ const field = (collection: unknown, name: unknown, renamed_from?: unknown): Docu
 const plain = (collection: string): Document => ({ collection });
 
 describe('renamed_from', () => {
-  it('renames what is there and is not sent', () => {
+  it('renames what exists and is not in the snapshot', () => {
     expect(told([table('stories', 'posts'), plain('pages')])).to.deep.equal({
       ...NOTHING,
       renames: ['posts -> stories'],
@@ -50,7 +50,7 @@ describe('renamed_from', () => {
     ).to.deep.equal({ ...NOTHING, renames: ['posts.title -> posts.head'] });
   });
 
-  it('names a field by the new name of its collection', () => {
+  it('names a field within the new collection name', () => {
     const fields = [field('stories', 'head', 'title'), field('stories', 'remark', 'note')];
     expect(told([table('stories', 'posts')], fields)).to.deep.equal({
       ...NOTHING,
@@ -58,7 +58,7 @@ describe('renamed_from', () => {
     });
   });
 
-  it('is in none of the documents that are compared', () => {
+  it('is in no compared document', () => {
     const fields = ['no document', field('stories', 'head', 'title'), { collection: 'stories', field: 'note' }];
     const { body } = read([table('stories', 'posts'), plain('pages')], fields);
     expect(body).to.deep.equal({
@@ -70,7 +70,7 @@ describe('renamed_from', () => {
     expect(read([table('stories', 'posts')], 'no list').body['fields']).to.equal('no list');
   });
 
-  it('is noted where nothing has the name, unless what it became is there', () => {
+  it('is noted if nothing has the former name, unless the new one exists', () => {
     expect(told([table('stories', 'texts')])).to.deep.equal({
       ...NOTHING,
       notes: ['RENAMED_FROM_NOTHING stories: there is no collection "texts" to rename: "stories" is created'],
@@ -86,7 +86,7 @@ describe('renamed_from', () => {
     );
   });
 
-  it('can not be said twice of one thing, nor of what is there or stays', () => {
+  it('must be unique, and cannot name what exists or stays', () => {
     const problem = (path: string, of: string, message: string) => ({
       ...NOTHING,
       problems: [`${path} (${of}): ${message}`],
@@ -127,7 +127,7 @@ describe('renamed_from', () => {
     ).to.deep.equal(['posts.title -> posts.head']);
   });
 
-  it('is a name, of something that is named, and not of the service', () => {
+  it('must be a valid name and not of the service', () => {
     const message = 'renamed_from must be the former name, a string';
     expect(told([table('stories', 5)], [field('posts', 'head', null)]).problems).to.deep.equal([
       `collections[0].renamed_from (): ${message}`,
@@ -147,7 +147,7 @@ describe('renamed_from', () => {
     ]);
   });
 
-  it('is refused a hundred times, and then no more', () => {
+  it('is rejected at most a hundred times', () => {
     const many = Array.from({ length: 150 }, (_, index) => table(`t${index}`, index));
     expect(told(many).problems).to.have.length(100);
     const fields = Array.from({ length: 150 }, (_, index) => field('posts', `f${index}`, index));

@@ -65,8 +65,8 @@ function compare(state: State, field: object) {
   return runToEnd(compareSnapshot(state, snapshot, { force: false, mode: 'mirror', release: 'r' }));
 }
 
-describe('a column that was submitted', () => {
-  it('changes nothing when it is submitted again', () => {
+describe('a submitted column', () => {
+  it('changes nothing when submitted again', () => {
     let accepted = 0;
     fc.assert(
       fc.property(fc.array(column, { minLength: 1, maxLength: 3 }), (columns) => {
@@ -89,7 +89,7 @@ describe('a column that was submitted', () => {
     expect(accepted).to.be.above(50);
   });
 
-  it('with a value and with words that say something else is refused, also where the words are there already', () => {
+  it('is rejected with contradicting value and SQL, even if the SQL exists', () => {
     const words = { type: 'csv', schema: { extras: { default: "'2020-01-01'::date" } } };
     const there = compare(initialState(), words);
     if (!there.ok) throw new Error(JSON.stringify(there.problems));

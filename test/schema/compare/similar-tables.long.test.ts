@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { found, table } from './tables.js';
 
-describe('many tables that look like others', () => {
-  it('are found among ten thousand, by what few of them have', () => {
+describe('many similar tables', () => {
+  it('are matched among ten thousand by their rare fields', () => {
     const many = (prefix: string, more: string) =>
       Array.from({ length: 10_000 }, (_, n) =>
         table(`${prefix}${n}`, `id created updated a${n} b${n} c${n} ${more}${n}`),

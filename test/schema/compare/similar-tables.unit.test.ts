@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { found, table } from './tables.js';
 
-describe('tables that look like others', () => {
-  it('have more than half of the fields of the larger one', () => {
+describe('similar tables', () => {
+  it("share more than half of the larger one's fields", () => {
     const articles = table('articles', 'id title body author');
     expect(found([articles], [table('posts', 'id title body writer')])).to.deep.equal(['articles → posts']);
     expect(found([articles], [table('posts', 'id title body author lead image')])).to.deep.equal(['articles → posts']);
@@ -12,7 +12,7 @@ describe('tables that look like others', () => {
     expect(found([articles], [])).to.deep.equal([]);
   });
 
-  it('are told where neither has another that is as like', () => {
+  it('match only if neither has another equally similar one', () => {
     const gone = [table('articles', 'id title body author'), table('pages', 'id title body slug')];
     const come = [table('posts', 'id title body author lead'), table('sites', 'id title body slug layout')];
     expect(found(gone, come)).to.deep.equal(['articles → posts', 'pages → sites']);

@@ -15,7 +15,7 @@ const ofEntry = (...entries: unknown[]) => problems({ collections: [{ collection
 const ENTRY = 'diff.collections[0].diff[0]';
 
 describe('the body of an apply', () => {
-  it('is read as it was sent; parts that are left out are empty', () => {
+  it('is read as sent, with missing parts empty', () => {
     const fields = [{ collection: 'a', field: 'b', diff: [{ kind: 'E', path: ['meta', 'x'], lhs: 1, rhs: 2 }] }];
     expect(read({ hash: 'h', diff: { fields }, warnings: ['x'] })).to.deep.equal({
       hash: 'h',
@@ -27,7 +27,7 @@ describe('the body of an apply', () => {
     });
   });
 
-  it('may be about what reads the same with its collection', () => {
+  it('may contain names that concatenate alike', () => {
     const diff = [{ kind: 'E', path: ['meta', 'x'], lhs: 1, rhs: 2 }];
     const [one, other] = [
       { collection: 'a', field: 'bc', diff },
@@ -40,7 +40,7 @@ describe('the body of an apply', () => {
     expect(problems({ fields: [one, other, one] })).to.deep.equal(at('diff.fields[2]'));
   });
 
-  it('every problem is told, each at its place', () => {
+  it('reports every problem at its location', () => {
     expect(read({ diff: {}, foo: 1 })).to.deep.equal(at('foo', 'hash'));
     expect(read({ foo: 1 })).to.deep.equal(at('foo', 'hash', 'diff'));
     expect(problems({ foo: 1, collections: {}, fields: 5, relations: [null] })).to.deep.equal(
@@ -60,7 +60,7 @@ describe('the body of an apply', () => {
     ).to.deep.equal(at('diff.collections[0].related_collection'));
   });
 
-  it('an entry has the members of its kind', () => {
+  it('requires the members of each entry kind', () => {
     expect(ofEntry(null)).to.deep.equal(at(ENTRY));
     expect(ofEntry({ kind: 'X' })).to.deep.equal(at(`${ENTRY}.kind`));
     expect(ofEntry({ kind: 'E', foo: 1 })).to.deep.equal(
@@ -72,14 +72,14 @@ describe('the body of an apply', () => {
     expect(ofEntry({ kind: 'D', lhs: 1 })).to.have.nested.property('diff.collections[0].collection', 'a');
   });
 
-  it('a path is an array of names and indexes', () => {
+  it('requires a path of names and indexes', () => {
     for (const path of [[], 'meta', [true], ['a', -1], ['a', 0.5], {}, null]) {
       expect(ofEntry({ kind: 'N', path, rhs: 1 }), JSON.stringify(path)).to.deep.equal(at(`${ENTRY}.path`));
     }
     expect(ofEntry({ kind: 'N', path: ['meta', 0], rhs: 1 })).to.have.property('hash', 'h');
   });
 
-  it('an element has an index and says what came or went', () => {
+  it('requires an index and a nested change for array elements', () => {
     const ofElement = (index: unknown, item: unknown) => ofEntry({ kind: 'A', path: ['a'], index, item });
     const valid = { kind: 'N', rhs: 1 };
     for (const index of [-1, 0.5, '0', null]) expect(ofElement(index, valid)).to.deep.equal(at(`${ENTRY}.index`));
@@ -91,14 +91,14 @@ describe('the body of an apply', () => {
     expect(ofElement(0, { kind: 'D' })).to.deep.equal(at(`${ENTRY}.item.lhs`));
   });
 
-  it('an entry for the whole stands alone', () => {
+  it('allows only one entry for a whole object', () => {
     const edit = { kind: 'E', path: ['a'], lhs: 1, rhs: 2 };
     expect(ofEntry({ kind: 'N', rhs: {} }, edit)).to.deep.equal(at('diff.collections[0].diff'));
     expect(ofEntry(edit, { kind: 'D', lhs: {} })).to.deep.equal(at('diff.collections[0].diff'));
     expect(ofEntry(edit, { kind: 'N', path: ['b'], rhs: {} })).to.have.property('hash', 'h');
   });
 
-  it('the same thing stands twice only where it goes and comes again', () => {
+  it('allows an object twice only if it is removed and added', () => {
     const gone = { collection: 'a', field: 'b', diff: [{ kind: 'D', lhs: {} }] };
     const come = { collection: 'a', field: 'b', diff: [{ kind: 'N', rhs: {} }] };
     const edited = { collection: 'a', field: 'b', diff: [{ kind: 'N', path: ['x'], rhs: 1 }] };

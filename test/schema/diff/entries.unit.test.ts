@@ -55,7 +55,7 @@ describe('entries of a diff', () => {
     ],
   ];
   for (const [what, before, then, entries] of pairs) {
-    it(`${what}: are these, and lead there`, () => {
+    it(`${what}: has these entries, and applying them works`, () => {
       expect(entriesBetween(before, then)).to.deep.equal(entries);
       expect(JSON.stringify(after(before, entries))).to.equal(JSON.stringify(then));
     });
@@ -97,7 +97,7 @@ describe('entries of a diff', () => {
     ['an index into an object', { a: {} }, { kind: 'E', path: ['a', 0], lhs: 1, rhs: 2 }, true, NO_ARRAY],
   ];
   for (const [what, document, entry, conflict, message] of misfits) {
-    it(`${what} does not fit and changes nothing`, () => {
+    it(`${what} does not apply and changes nothing`, () => {
       const copy = structuredClone(document);
       expect(applyEntry(copy, entry as Applied, 1)).to.deep.equal({ conflict, message });
       expect(copy).to.deep.equal(document);
@@ -106,7 +106,7 @@ describe('entries of a diff', () => {
 
   const element = (index: number, item: object): Applied => ({ kind: 'A', path: ['a'], index, item }) as Applied;
 
-  it('elements of an array fit as they are there, and not otherwise', () => {
+  it('apply to array elements only if those match', () => {
     const misfit = (entry: Applied, gap = 1) => applyEntry({ a: [1, 2] }, entry, gap)?.conflict;
     const edit = (index: number | string, lhs: number) => misfit({ kind: 'E', path: ['a', index], lhs, rhs: 5 });
     expect(misfit(element(1, { kind: 'D', lhs: 2 }))).to.equal(undefined);
@@ -122,7 +122,7 @@ describe('entries of a diff', () => {
     expect(edit('length', 2)).to.equal(true);
   });
 
-  it('a gap that is left in any array is seen', () => {
+  it('leave no gap in an array', () => {
     const gap: Json[] = [1];
     gap[2] = 3;
     for (const whole of [gap, { a: gap }, [[gap]], { a: [{ b: gap }] }]) expect(hasGap(whole)).to.equal(true);

@@ -18,8 +18,8 @@ const IDENTITY = 'diff.collections[0].identity: identity is what /history/diff s
 const RESTORES = 'diff.collections[0].restores: restores is the position of a deletion';
 const NOT_NEW = 'diff.collections[0].identity: only what is new has an identity here';
 
-describe('the origins that a diff is sent with', () => {
-  it('are identities as the log has them', () => {
+describe('the origins in a diff', () => {
+  it('are identities in the format of the log', () => {
     for (const identity of ['7', '3.1', '999999999999999.999999'])
       expect(faultsOf({ collections: [table({ identity })] }), identity).to.deep.equal([]);
     for (const identity of ['', 'x', '7 ', '-7', '7.', '.7', '1.2.3', '1234567890123456', '1.1234567', 7, null, []])
@@ -37,7 +37,7 @@ describe('the origins that a diff is sent with', () => {
     expect(faultsOf({ collections: [table({ restores: 0 })] })).to.deep.equal([IDENTITY, RESTORES]);
   });
 
-  it('are of what is new as a whole', () => {
+  it('belong to wholly new objects', () => {
     for (const diff of [
       [{ kind: 'D', lhs: {} }],
       [{ kind: 'E', path: ['meta', 'note'], lhs: 'a', rhs: 'b' }],
@@ -50,7 +50,7 @@ describe('the origins that a diff is sent with', () => {
     expect(faultsOf({ collections: [table({ diff: {}, identity: '7' })] })).to.include.members([NOT_NEW]);
   });
 
-  it('are each of one thing', () => {
+  it('are unique per object', () => {
     const twice = (part: string, index: number) =>
       `diff.${part}[${index}].identity: another one has this identity already`;
     const other = { collection: 'c' };
@@ -71,7 +71,7 @@ describe('the origins that a diff is sent with', () => {
   });
 });
 
-describe('the origins of what comes again', () => {
+describe('origins of restored objects', () => {
   const again = new Map([
     ['a', '7'],
     ['a\0b', '7.1'],
@@ -85,7 +85,7 @@ describe('the origins of what comes again', () => {
   const kept = (identity: string, position: number, more: object = {}) =>
     ({ kind: 'collection', identity, position, ...more }) as unknown as InTrash;
 
-  it('are said of what is new, with the place in the trash where there are rows', () => {
+  it('are set for new objects, with the trash position if there are rows', () => {
     const found = withOrigins(diff, again, [kept('7', 12), kept('7.1', 13, { empty: true }), kept('8', 14)]);
     expect(found.collections).to.deep.equal([
       { ...diff.collections[0], identity: '7', restores: 12 },

@@ -8,8 +8,8 @@ const whole = { kind: 'N', rhs: { meta: { note: 'n' }, schema: { extras: { index
 const edit = (path: (string | number)[], rhs: unknown) => ({ kind: 'E', path, lhs: null, rhs }) as const;
 const removed = (path: string[]) => ({ kind: 'D', path, lhs: 1 }) as const;
 
-describe('places in a diff', () => {
-  it('of a member are in the entry that says it, or what holds it', () => {
+describe('locations in a diff', () => {
+  it('of a member are in its entry or its parent', () => {
     const entries = [edit(['meta', 'note'], 'n'), edit(['schema', 'extras'], { indexes: [] }), removed(['type'])];
     const at = (...member: (string | number)[]) => stepsInEntries(entries as never, member);
     expect(at('meta', 'note')).to.deep.equal(['diff', 0, 'rhs']);
@@ -31,7 +31,7 @@ describe('places in a diff', () => {
     ]);
   });
 
-  it('are those of the last item of a name, in its part', () => {
+  it('are those of the last item with a name', () => {
     const item = (collection: string, field: string) => ({ collection, field, diff: [whole] });
     const places = diffPlaces({
       collections: [

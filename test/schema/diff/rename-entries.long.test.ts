@@ -48,7 +48,7 @@ function expectWay(from: State, to: State): void {
   expect(shown(followStrictly(from, result.value)), JSON.stringify(diff)).to.equal(shown(to));
 }
 
-describe('other names in diffs', () => {
+describe('renames in diffs', () => {
   const start = [table('articles', 'title', 'body'), table('authors', 'name')].reduce(
     (state, input) => accepted(state, 'create-collection', input),
     initialState(),
@@ -62,7 +62,7 @@ describe('other names in diffs', () => {
     body: { many_collection: 'articles', many_field: 'author', one_collection: 'authors', schema: {} },
   });
 
-  it('are one entry each, and what follows from them is none', () => {
+  it('are one entry each, without entries for their effects', () => {
     const after = renamedField(
       renamed(renamed(schema, 'articles', 'posts'), 'authors', 'people'),
       'posts',
@@ -87,7 +87,7 @@ describe('other names in diffs', () => {
     expectWay(after, schema);
   });
 
-  it('swap and go round in circles', () => {
+  it('support swaps and cycles', () => {
     let swapped = renamed(renamed(renamed(schema, 'articles', 'x'), 'authors', 'articles'), 'x', 'authors');
     swapped = renamedField(swapped, 'authors', 'title', 'x');
     swapped = renamedField(swapped, 'authors', 'body', 'title');
@@ -101,7 +101,7 @@ describe('other names in diffs', () => {
     expectWay(schema, swapped);
   });
 
-  it('in a row wait for the name that they get: each is renamed once', () => {
+  it('support chains with one rename each', () => {
     let after = renamed(renamed(schema, 'authors', 'people'), 'articles', 'authors');
     after = renamedField(renamedField(after, 'authors', 'title', 'headline'), 'authors', 'body', 'title');
     const events = runToEnd(transition(schema, after, namesOf(schema, after)));
@@ -116,7 +116,7 @@ describe('other names in diffs', () => {
     expectWay(after, schema);
   });
 
-  it('of what takes the name of something that goes', () => {
+  it('support taking the name of a removed object', () => {
     let after = accepted(schema, 'delete-collection', { collection: 'authors' });
     after = renamed(after, 'articles', 'authors');
     after = accepted(after, 'delete-field', { collection: 'authors', field: 'body' });
@@ -137,7 +137,7 @@ describe('other names in diffs', () => {
     expectWay(after, schema);
   });
 
-  it('come with other changes of the same thing', () => {
+  it('combine with other changes of the same object', () => {
     let after = renamed(schema, 'articles', 'posts');
     after = accepted(after, 'update-collection', { collection: 'posts', body: { meta: { note: 'n' } } });
     after = renamedField(after, 'posts', 'title', 'headline');
@@ -152,7 +152,7 @@ describe('other names in diffs', () => {
     expectWay(after, schema);
   });
 
-  it('whatever happened between two moments', () => {
+  it('describe any history between two points in time', () => {
     for (const seed of [11, 12, 13, 14]) {
       const next = createRandomCommands(seed);
       const states = [initialState()];
@@ -177,7 +177,7 @@ describe('other names in diffs', () => {
     }
   }).timeout(120_000);
 
-  describe('are refused', () => {
+  describe('are rejected', () => {
     const rename = (lhs: unknown, rhs: unknown) => ({ kind: 'E', path: ['collection'], lhs, rhs });
     const cases: [string, object[], string, string | undefined][] = [
       ['of what is not there', [{ collection: 'x', diff: [rename('nothing', 'x')] }], 'SCHEMA_CHANGED', undefined],

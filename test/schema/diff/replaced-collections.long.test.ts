@@ -36,7 +36,7 @@ describe('a collection of another kind', () => {
   const asFolder = grouped(accepted(withRelations(), 'create-collection', folder('place', { note: 'a folder' })));
   const asTable = grouped(accepted(withRelations(), 'create-collection', table('place')));
 
-  it('is removed and new in a diff', () => {
+  it('is removed and added in a diff', () => {
     const { diff } = going(asTable, asFolder);
     expect(outline(diff.collections)).to.deep.equal(['place  D', 'place  N']);
     expect(outline(diff.fields)).to.deep.equal([]);
@@ -49,14 +49,14 @@ describe('a collection of another kind', () => {
     going(asFolder, asTable).applied.then(...regrouped, 'collection.updated inner');
   });
 
-  it('takes the relations of the table along', () => {
+  it('removes the relations of the table', () => {
     const without = accepted(withRelations(), 'delete-collection', { collection: 'comments' });
     const replaced = accepted(without, 'create-collection', folder('comments'));
     const events = ['relation.deleted comments.item', 'collection.deleted comments', 'collection.created comments'];
     going(withRelations(), replaced).applied.then(...events);
   });
 
-  it('lies on a way through valid schemas only, from any schema to any other and back', () => {
+  it('passes through valid schemas only, for any pair of schemas', () => {
     fc.assert(
       fc.property(schemaState, schemaState, fc.nat(), (a, b, pick) => {
         const tables = [...b.collections.values()].filter(({ collection }) => collection.schema !== null);
@@ -78,7 +78,7 @@ describe('a collection of another kind', () => {
     );
   });
 
-  it('is what an entry for schema alone means too', () => {
+  it('is also the meaning of a schema-only entry', () => {
     const entry = (kind: object) => ({ collections: [{ collection: 'inner', diff: [kind] }] });
     const diff = {
       ...entry({ kind: 'E', path: ['schema'], lhs: null, rhs: { comment: null } }),

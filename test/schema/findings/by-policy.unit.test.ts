@@ -17,12 +17,12 @@ const withRows = (rows: number | null, bytes: number | null): Pick<How, 'known'>
   known: { statistics: new Map([['articles', { ...ROWS(0), rows, bytes }]]) },
 });
 
-describe('findings by a policy', () => {
+describe('findings with a policy', () => {
   const policy = policyOf({ online_above_rows: 1_000 });
   const notOnline = (how: How, change = unique) =>
     edit(LIBRARY, change, { policy, ...how }).findings.filter(({ code }) => code === 'NOT_ONLINE');
 
-  it('NOT_ONLINE is found of a table of more rows, or of as many as there could be', () => {
+  it('NOT_ONLINE is found above the row limit, or for unknown sizes', () => {
     expect(notOnline(withRows(1_001, 8_192))).to.have.length(1);
     expect(notOnline(withRows(1_000, 1_000_000))).to.deep.equal([]);
     expect(notOnline(withRows(null, 1_000_000))).to.have.length(1);
@@ -30,7 +30,7 @@ describe('findings by a policy', () => {
     expect(notOnline({})).to.have.length(1);
   });
 
-  it('NOT_ONLINE shows the request that is online, and is found where somebody asks for it only', () => {
+  it('NOT_ONLINE shows the online request, and is found only if the policy uses it', () => {
     const [found] = notOnline(withRows(5_000, null));
     expect(found).to.include({ level: 'danger', collection: 'articles', field: 'title' });
     expect(found?.safer?.request?.path).to.equal('/fields/articles/title?online');
@@ -38,7 +38,7 @@ describe('findings by a policy', () => {
     expect(notOnline({ ...withRows(5_000, null), policy: DEFAULT_POLICY })).to.deep.equal([]);
   });
 
-  it('NOT_ONLINE is not found of what is new, nor of what nobody waits for', () => {
+  it('NOT_ONLINE is not found for new objects or fast statements', () => {
     const another = (snapshot: Edited): void => {
       snapshot.collections.push(table('tags'));
       snapshot.fields.push(key('tags'), column('tags', 'name', 'string', { is_unique: true }));
@@ -57,7 +57,7 @@ describe('findings by a policy', () => {
       .findings.filter(({ code }) => code === 'KEY_MAY_OVERFLOW')
       .map(({ collection, places }) => places?.map((each) => each.collection) ?? [collection]);
 
-  it('are said once of all that the same is done about', () => {
+  it('are combined if the same action applies', () => {
     expect(overflowing({})).to.deep.equal([['a', 'b', 'log_a', 'log_b']]);
     const collections = [{ pattern: 'log_*', findings: { KEY_MAY_OVERFLOW: 'refuse' as const } }];
     expect(overflowing({ policy: policyOf({ collections }) })).to.deep.equal([
@@ -66,14 +66,14 @@ describe('findings by a policy', () => {
     ]);
   });
 
-  it('are each said where they are to be acknowledged, or were', () => {
+  it('are separate if they must be or were acknowledged', () => {
     const acknowledged = policyOf({ findings: { KEY_MAY_OVERFLOW: 'acknowledge' } });
     expect(overflowing({ policy: acknowledged })).to.deep.equal([['a'], ['b'], ['log_a'], ['log_b']]);
     const apart = ['KEY_MAY_OVERFLOW:b.id', 'KEY_MAY_OVERFLOW:log_a'];
     expect(overflowing({ policy: DEFAULT_POLICY, apart })).to.deep.equal([['a', 'log_a', 'log_b'], ['b']]);
   });
 
-  it('look at what is adopted where a policy asks, as far as it is about what is there then', () => {
+  it('cover adopted objects if the policy uses them', () => {
     const { after: made } = edit(initialState(), (snapshot) => {
       snapshot.collections.push(table('order'));
       snapshot.fields.push(column('order', 'note', 'text', { is_nullable: false }));

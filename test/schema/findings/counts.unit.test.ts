@@ -14,11 +14,11 @@ function countsOf(snapshot: object): string[] {
 }
 
 describe('findings of whole schemas', () => {
-  it('are none where the schema is small and plain', () => {
+  it('are empty for a small plain schema', () => {
     expect(countsOf(runToEnd(snapshotOf(LIBRARY, '0.1.0')))).to.deep.equal([]);
   });
 
-  it('are one a code, and each table without a key, where it has all that the first release could say', () => {
+  it('are one per code, and one for each table without a key', () => {
     expect(countsOf(readReleaseLog('0.1.0').snapshots.at(-1)?.snapshot ?? {})).to.deep.equal([
       'note CASCADE_DELETES 1',
       'note CREATES_EXTENSION 1',

@@ -6,7 +6,7 @@ import { RULES } from '../../../src/schema/findings/index.js';
 import { ROOT, filesUnder, readPage, saidIn } from '../../support/documents.js';
 
 describe('the rules of findings', () => {
-  it('are at least 25 that are checked, each in a file and with its documentation', () => {
+  it('are at least 25, each in a file with documentation', () => {
     const checked = RULES.filter(({ statement, field, relation, event }) => statement ?? field ?? relation ?? event);
     expect(checked.length).to.be.at.least(25);
     for (const { code, title, what, why, safer } of RULES) {
@@ -23,14 +23,14 @@ describe('the rules of findings', () => {
     }
   });
 
-  it('are what docs/findings says (npm run docs:findings)', () => {
+  it('match docs/findings (npm run docs:findings)', () => {
     const pages = findingPages();
     expect(readdirSync(join(ROOT, 'docs/findings')).sort()).to.deep.equal([...pages.keys()].sort());
     for (const [name, text] of pages)
       expect(saidIn(readPage(`docs/findings/${name}`)), name).to.deep.equal(saidIn(text));
   });
 
-  it('explain every code that a warning in the source has', () => {
+  it('explain every warning code in the source', () => {
     const known = new Set(RULES.map(({ code }) => code));
     const sources = [
       'src/schema',

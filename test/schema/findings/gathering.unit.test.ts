@@ -18,14 +18,14 @@ function gathered(isNew: boolean, ...said: [field: string, observed: Observed][]
     .map(({ field, object, message }) => [field, object?.kind, object?.name, message].filter(Boolean).join(' '));
 }
 
-describe('findings of one thing', () => {
+describe('combining findings', () => {
   const object = { kind: 'index', name: 'i' };
 
-  it('are one where they say the same', () => {
+  it('merges equal ones', () => {
     expect(gathered(false, ['a', { message: 'm' }], ['a', { message: 'm' }])).to.deep.equal(['a m']);
   });
 
-  it('are several where the field, the object or the words are others', () => {
+  it('keeps those with another field, object or message', () => {
     expect(
       gathered(
         false,
@@ -39,7 +39,7 @@ describe('findings of one thing', () => {
     ).to.deep.equal(['a m', 'b m', 'a n', 'a index i m', 'a constraint i m', 'a index j m']);
   });
 
-  it('are one note of all new things, which names each of them once', () => {
+  it('merges notes about new objects and names each once', () => {
     const note: Observed = { message: 'm', level: 'note' };
     expect(gathered(true, ['a', note], ['a', note])).to.deep.equal(['a m']);
     expect(gathered(true, ['a', note], ['b', note], ['b', note])).to.deep.equal(['a m; the same of articles.b']);

@@ -14,7 +14,7 @@ const left = (collection: string, field: string, reason: string): Finding =>
 const told = (...noticed: Finding[]) => runToEnd(together(noticed));
 
 describe('findings of an imported file', () => {
-  it('are one for each reason, in the place of the first, with all places', () => {
+  it('are merged by reason, in the place of the first, with all locations', () => {
     const shown = told(
       left('a', 'image', 'there is no such collection'),
       left('b', 'x', '"b" is not in the file'),
@@ -29,20 +29,20 @@ describe('findings of an imported file', () => {
     expect(shown[0]?.places?.map(({ collection }) => collection)).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('stay as they are where there is one, or the policy does something else about it', () => {
+  it('stay separate if there is one, or if the policy treats them differently', () => {
     const one = left('a', 'image', 'there is no such collection');
     expect(told(one)).to.deep.equal([one]);
     const judged = ['a', 'b'].map((name, at) => ({ ...left(name, 'x', 'why'), action: at === 0 ? 'note' : 'warn' }));
     expect(runToEnd(together(judged))).to.deep.equal(judged);
   });
 
-  it('name some of many, and list 50', () => {
+  it('name some of many and list 50', () => {
     const [first] = told(...Array.from({ length: 80 }, (_, at) => left(`t${at}`, 'x', 'why')));
     expect(first?.message).to.match(/; the same of t1.x, t2.x, t3.x and 76 more$/);
     expect(first?.places).to.have.length(50);
   });
 
-  it('are said each where they are about data', () => {
+  it('are separate if they concern data', () => {
     const gone = ['a', 'b'].map((collection) =>
       findingOf({ code: 'DATA_NOT_RESTORED', collection, message: `"${collection}" is made empty` }),
     );

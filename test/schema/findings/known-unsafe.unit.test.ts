@@ -317,9 +317,9 @@ const CASES: Case[] = [
 const codesIn = (before: State, change: Edit, how?: How): string[] =>
   edit(before, change, how).findings.map(({ code }) => code);
 
-describe('what other tools call unsafe', () => {
+describe('changes that other tools call unsafe', () => {
   for (const { names, code, given, unsafe, safe } of CASES) {
-    it(`is found: ${names.join(', ')} as ${code}`, () => {
+    it(`${names.join(', ')} is found as ${code}`, () => {
       const before = given === undefined ? LIBRARY : edit(LIBRARY, given).after;
       expect(codesIn(before, unsafe)).to.include(code);
       for (const each of safe) {
@@ -328,7 +328,7 @@ describe('what other tools call unsafe', () => {
       }
     });
 
-    it(`has their names: ${code}`, () => {
+    it(`${code} has their names`, () => {
       const { aliases = {} } = RULES.find((rule) => rule.code === code) ?? {};
       const known = Object.entries(aliases).flatMap(([tool, theirs]: [string, readonly string[]]) =>
         theirs.map((name) => `${tool}:${name}`),
@@ -337,7 +337,7 @@ describe('what other tools call unsafe', () => {
     });
   }
 
-  it('is all that they know, but for what has a reason', () => {
+  it('are all covered, or excluded with a reason', () => {
     const met = new Set(CASES.flatMap(({ names }) => names));
     expect([...NOT_FOLLOWED.keys()].filter((name) => met.has(name))).to.deep.equal([]);
     for (const name of KNOWN) expect(met.has(name) || NOT_FOLLOWED.has(name), name).to.equal(true);

@@ -14,19 +14,19 @@ describe('the level of a finding', () => {
   const lock = (statistics: object) =>
     findingsFor(state, 'update-fields', input, statistics).find(({ code }) => code === 'LONG_LOCK');
 
-  it('goes by the size of the table, and how much it is used', () => {
+  it('depends on the size and use of the table', () => {
     const of = (rows: number, more = {}) => lock({ statistics: { articles: ROWS(rows, more) } })?.level;
     expect([of(500), of(500_000), of(50_000_000)]).to.deep.equal(['note', 'warn', 'danger']);
     expect(of(50_000_000, { uses: 0 })).to.equal('warn');
     expect(of(10, { bytes: 2 ** 40 })).to.equal('danger');
   });
 
-  it('is the usual one, and says so, where there are no statistics', () => {
+  it('is the default, and says so, without statistics', () => {
     expect(lock({})).to.include({ level: 'warn', statistics: null });
     expect(lock({ statistics: { articles: ROWS(0, { rows: null, bytes: null }) } })?.level).to.equal('warn');
   });
 
-  it('comes with what it is by, and with the request that avoids it', () => {
+  it('shows its basis and the request that avoids it', () => {
     const found = lock({ statistics: { articles: ROWS(50_000_000, { age: 7_200 }) } });
     expect(found?.statistics).to.deep.equal({ rows: 50_000_000, bytes: 5_000_000_000, age: 7_200, uses: 1_000 });
     expect(found?.message).to.contain('about 50,000,000 rows').and.contain('by statistics 2 h old');
@@ -34,12 +34,12 @@ describe('the level of a finding', () => {
   });
 });
 
-describe('the sizes that a level goes by', () => {
+describe('size limits of levels', () => {
   const MIB = 1_024 ** 2;
   const of = (rows: number | null, bytes: number | null, uses: number | null = 1): string =>
     levelBySize({ rows, bytes, age: null, uses });
 
-  it('are those of what is read in a moment, and in some seconds', () => {
+  it('match fast and slow table reads', () => {
     expect([of(10_000, 8 * MIB), of(10_001, 8 * MIB), of(10_000, 8 * MIB + 1)]).to.deep.equal(['note', 'warn', 'warn']);
     const large = [of(1_000_000, 1_024 * MIB), of(1_000_001, 1_024 * MIB), of(1_000_000, 1_024 * MIB + 1)];
     expect(large).to.deep.equal(['warn', 'danger', 'danger']);
@@ -53,7 +53,7 @@ describe('the sizes that a level goes by', () => {
     expect([of(10 ** 9, 0, 0), of(10 ** 9, 0, null)]).to.deep.equal(['warn', 'danger']);
   });
 
-  it('are not known of every table', () => {
+  it('are unknown without statistics', () => {
     expect([of(null, null), levelBySize(undefined), levelBySize(undefined, 'note')]).to.deep.equal([
       'warn',
       'warn',
@@ -63,7 +63,7 @@ describe('the sizes that a level goes by', () => {
     expect([used(0), used(1), used(null), levelByUse(undefined)]).to.deep.equal(['note', 'warn', 'warn', 'warn']);
   });
 
-  it('are told in words', () => {
+  it('are described in words', () => {
     const text = (rows: number | null, bytes: number | null, age: number | null) => sizeText({ rows, bytes, age });
     expect(text(null, null, 5)).to.equal('PostgreSQL does not know yet how many rows it has');
     expect(text(1_000, null, null)).to.equal('about 1,000 rows; counted since its statistics began');
@@ -89,7 +89,7 @@ describe('the sizes that a level goes by', () => {
     ]);
   });
 
-  it('say how long something is kept in the largest unit that fits', () => {
+  it('show a retention in its largest unit', () => {
     const spans = [7 * 86_400_000, 36 * 3_600_000, 90 * 60_000, 90_000, 1_500].map(durationText);
     expect(spans).to.deep.equal(['7d', '36h', '90min', '90s', '1.5s']);
   });

@@ -363,6 +363,6 @@ const TELLINGS: Telling[] = [
   },
 ];
 
-describe('what is told of columns', () => {
+describe('findings about columns', () => {
   TELLINGS.forEach(tell);
 });

@@ -140,6 +140,6 @@ const TELLINGS: Telling[] = [
   },
 ];
 
-describe('what is told of constraints, indexes and types of a table', () => {
+describe('findings about constraints, indexes and types of a table', () => {
   TELLINGS.forEach(tell);
 });

@@ -175,6 +175,6 @@ const TELLINGS: Telling[] = [
   },
 ];
 
-describe('what is told of changes of relations', () => {
+describe('findings about relations', () => {
   TELLINGS.forEach(tell);
 });

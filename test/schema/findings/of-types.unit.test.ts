@@ -27,7 +27,7 @@ describe('a narrower type', () => {
   } satisfies Record<string, [string, object]>;
   const names = Object.keys(TYPES) as (keyof typeof TYPES)[];
 
-  it('is one that values of the former may not fit, within a family', () => {
+  it('may not fit values of the former type within a family', () => {
     // One column of each type; all of them become one type at once.
     const columns = (typeOf: (name: keyof typeof TYPES) => [string, object]): Edited['fields'] =>
       names.map((name, at) => {
@@ -85,7 +85,7 @@ describe('a key that runs out', () => {
       .findings.filter(({ code }) => code === 'KEY_MAY_OVERFLOW')
       .map(({ level, message, statistics }) => `${level} ${statistics?.rows}: ${message}`);
 
-  it('is told by how much of it is used up: a tenth, and half', () => {
+  it('is reported at a tenth and at half of its range', () => {
     const told = (type: string, counts: (number | null)[], more: object = {}) =>
       counts.map((count) => levels(type, count, more)[0]?.split(':')[0]);
     const most = 2_147_483_647;
@@ -118,7 +118,7 @@ describe('a key that runs out', () => {
     expect(levels('bigInteger', most)).to.deep.equal([]);
   });
 
-  it('is told of a new table without its size, and once', () => {
+  it('is reported for a new table once, without its size', () => {
     const made = edit(LIBRARY, (snapshot) => {
       snapshot.collections.push(table('notes'));
       snapshot.fields.push(key('notes', 'integer'));
@@ -132,7 +132,7 @@ describe('a key that runs out', () => {
     expect(again.findings).to.deep.equal([]);
   });
 
-  it('is not told of a key that is given, or of a field that counts and is none', () => {
+  it('is not reported for keys without sequence or sequences without key', () => {
     const given = ({ collections, fields }: Edited): void => {
       collections.push(table('notes'));
       fields.push(column('notes', 'id', 'integer', { is_primary_key: true, is_nullable: false }));

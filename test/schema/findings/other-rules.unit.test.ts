@@ -36,7 +36,7 @@ const statistics = (rows: number, more = {}): How => ({
 });
 
 describe('rules of findings', () => {
-  it('FOREIGN_KEY_WITHOUT_INDEX looks for an index that begins with the field', () => {
+  it('FOREIGN_KEY_WITHOUT_INDEX checks for an index that begins with the field', () => {
     const code = 'FOREIGN_KEY_WITHOUT_INDEX';
     const plain = oneOf(code, relation('NO ACTION'), statistics(500_000));
     expect(plain).to.include({ level: 'warn', field: 'author' });
@@ -59,7 +59,7 @@ describe('rules of findings', () => {
     expect(codes(byExtras('slug, author'))).to.include(code);
   });
 
-  it('CASCADE_DELETES and NULL_ON_REQUIRED look at what a delete does', () => {
+  it('CASCADE_DELETES and NULL_ON_REQUIRED check the delete action', () => {
     expect(codes(relation('CASCADE'))).to.include('CASCADE_DELETES');
     expect(codes(relation('RESTRICT'))).not.to.include('CASCADE_DELETES');
     const joining: Edit = (snapshot) => {
@@ -76,7 +76,7 @@ describe('rules of findings', () => {
     expect(codes(relation('SET NULL'))).not.to.include('NULL_ON_REQUIRED');
   });
 
-  it('RESERVED_NAME and NAME_NEEDS_QUOTES look at names of tables and columns', () => {
+  it('RESERVED_NAME and NAME_NEEDS_QUOTES check names of tables and columns', () => {
     expect(codes(made('order', key('order')))).to.include('RESERVED_NAME');
     expect(codes(made('orders', key('orders')))).not.to.include('RESERVED_NAME');
     expect(codes(add('user', 'string'))).to.include('RESERVED_NAME');
@@ -86,12 +86,12 @@ describe('rules of findings', () => {
     expect(codes(folder)).not.to.include('NAME_NEEDS_QUOTES');
   });
 
-  it('LOCAL_TIME_DEFAULT is about moments that a session writes as its own clock shows them', () => {
+  it('LOCAL_TIME_DEFAULT checks timestamps that a session writes in its own zone', () => {
     expect(codes(add('made', 'dateTime', { default_value: 'now()' }))).to.include('LOCAL_TIME_DEFAULT');
     expect(codes(add('made', 'timestamp', { default_value: 'now()' }))).not.to.include('LOCAL_TIME_DEFAULT');
   });
 
-  it('DROPS_CONSTRAINT is not about what is made again, or goes with its table', () => {
+  it('DROPS_CONSTRAINT ignores recreated constraints and dropped tables', () => {
     const related = edit(LIBRARY, relation('NO ACTION')).after;
     const of = (change: Edit): string[] => edit(related, change).findings.map(({ code }) => code);
     expect(of(({ relations }) => relations.splice(0))).to.include('DROPS_CONSTRAINT');
@@ -106,7 +106,7 @@ describe('rules of findings', () => {
     expect(of(withoutAuthors)).not.to.include('DROPS_CONSTRAINT');
   });
 
-  it('PRIMARY_KEY_OVER_ROWS and KEY_MAY_OVERFLOW look at the key', () => {
+  it('PRIMARY_KEY_OVER_ROWS and KEY_MAY_OVERFLOW check the key', () => {
     const moved: Edit = (snapshot) => {
       Object.assign(fieldIn(snapshot, 'id').schema, { is_primary_key: false });
       Object.assign(fieldIn(snapshot, 'slug'), { schema: { is_primary_key: true, is_nullable: false } });
@@ -126,7 +126,7 @@ describe('rules of findings', () => {
     expect(codes(single)).not.to.include('KEY_MAY_OVERFLOW');
   });
 
-  it('NEEDED_ELSEWHERE names what PostgreSQL keeps to a table or a column', () => {
+  it('NEEDED_ELSEWHERE names dependents in PostgreSQL', () => {
     const dependents = [
       { kind: 'view', name: 'latest', table: 'articles', column: 'title' },
       { kind: 'view', name: 'names', table: 'authors', column: null },
@@ -140,7 +140,7 @@ describe('rules of findings', () => {
     expect(codes(required, { known: { dependents } })).not.to.include('NEEDED_ELSEWHERE');
   });
 
-  it('CREATES_EXTENSION names what every server needs', () => {
+  it('CREATES_EXTENSION names the extension', () => {
     const typed: Edit = (snapshot) => {
       for (const each of snapshot.collections)
         if (each.collection === 'articles')
@@ -151,13 +151,13 @@ describe('rules of findings', () => {
     expect(codes(add('more', 'text'))).not.to.include('CREATES_EXTENSION');
   });
 
-  it('NO_PRIMARY_KEY is told when the key goes', () => {
+  it('NO_PRIMARY_KEY is found when the key is dropped', () => {
     const keyless: Edit = (snapshot) =>
       Object.assign(fieldIn(snapshot, 'id').schema, { is_primary_key: false, is_unique: false });
     expect(codes(keyless)).to.include('NO_PRIMARY_KEY');
   });
 
-  it('MAY_FAIL is not said of a relation whose field comes with it, and is null everywhere', () => {
+  it('MAY_FAIL ignores a relation with a new field that is null everywhere', () => {
     expect(codes(relation('NO ACTION'))).to.include('MAY_FAIL');
     const fresh: Edit = (snapshot) => {
       add('editor', 'bigInteger')(snapshot);
@@ -171,7 +171,7 @@ describe('rules of findings', () => {
     expect(codes(fresh)).not.to.include('MAY_FAIL');
   });
 
-  it('notes about new tables are told once, with their places', () => {
+  it('notes about new tables are merged with their locations', () => {
     const many: Edit = (snapshot) =>
       ['a', 'b', 'c', 'd', 'e', 'f'].forEach((name) => made(name, key(name, 'integer'))(snapshot));
     const told = found(many).filter(({ code }) => code === 'KEY_MAY_OVERFLOW');
@@ -187,14 +187,14 @@ describe('rules of findings', () => {
     expect(codes(made('Articles', key('Articles')))).to.include(code);
   });
 
-  it('TYPE_NEEDED is about types that the database lacks, and not about those that it has', () => {
+  it('TYPE_NEEDED finds missing types only', () => {
     const types = new Map([['type address', { isMissing: true, relation: null }]]);
     const change = add('home', 'unknown', { data_type: 'address' });
     expect(oneOf('TYPE_NEEDED', change, { known: { types } })).to.include({ level: 'danger', field: 'home' });
     expect(codes(change, { known: {} })).not.to.include('TYPE_NEEDED');
   });
 
-  it('are all tried here, or among what other tools call unsafe', () => {
+  it('all have a test here or among the unsafe changes', () => {
     const texts = ['other-rules', 'known-unsafe', 'levels', 'by-policy']
       .map((name) => readFileSync(new URL(`${name}.unit.test.ts`, import.meta.url), 'utf8'))
       .join('\n');

@@ -14,8 +14,8 @@ function questions(change: (snapshot: Edited) => void) {
 
 const none = { tables: [], altered: [] };
 
-describe('what is asked of the database', () => {
-  it('is the size of tables that are locked, and what needs those whose columns change', () => {
+describe('queries for findings', () => {
+  it('cover the size of locked tables, and dependents of changed columns', () => {
     expect(questions(set('title', { is_nullable: false }))).to.deep.equal({
       tables: ['articles'],
       altered: ['articles'],
@@ -33,7 +33,7 @@ describe('what is asked of the database', () => {
     expect(questions(without)).to.deep.equal({ tables: ['articles'], altered: ['articles'] });
   });
 
-  it('is asked by the names of before', () => {
+  it('use the former names', () => {
     const renamed = (snapshot: Edited): void => {
       for (const each of [...snapshot.fields, ...snapshot.collections])
         if (each.collection === 'authors')
@@ -52,7 +52,7 @@ describe('what is asked of the database', () => {
     expect(questions(field)).to.deep.equal({ tables: ['articles'], altered: ['articles'] });
   });
 
-  it('is nothing of what is made, or stands in the metadata alone', () => {
+  it('ignore new objects and pure metadata', () => {
     const made = ({ collections, fields }: Edited): void => {
       collections.push(table('notes'));
       fields.push(key('notes'), column('notes', 'text', 'string', { is_indexed: true }));

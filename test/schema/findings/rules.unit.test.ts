@@ -10,7 +10,7 @@ const codes = (is: (rule: Rule) => unknown): string[] =>
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
 describe('the rules', () => {
-  it('that hold for what stands are those of names, keys and types', () => {
+  it('that check existing objects are those of names, keys and types', () => {
     expect(codes(({ standing }) => standing)).to.deep.equal(
       words(`
         CASCADE_DELETES CHAR_TYPE FOREIGN_KEY_WITHOUT_INDEX INDEX_OF_MANY_COLUMNS JSON_NOT_JSONB KEY_MAY_OVERFLOW
@@ -19,7 +19,7 @@ describe('the rules', () => {
     );
   });
 
-  it('that a policy can not act on are those of files, renames, the trash and dry runs', () => {
+  it('that a policy cannot configure are those of files, renames, the trash and dry runs', () => {
     expect(codes(({ shownOnly }) => shownOnly)).to.deep.equal(
       words(`
         ACTS_WHILE_PREPARED DATA_NOT_RESTORED DATA_RESTORED DEFAULT_LEFT_OUT DUPLICATE_LEFT_OUT EXPRESSION_LEFT_OUT
@@ -29,7 +29,7 @@ describe('the rules', () => {
     );
   });
 
-  it('are of the worst level only where something is lost, refused, or not possible', () => {
+  it('have the highest level only for losses, rejections and impossible changes', () => {
     expect(codes(({ level }) => level === 'danger')).to.deep.equal(
       words('DATA_NOT_KEPT LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE TYPE_NEEDED'),
     );

@@ -17,8 +17,8 @@ const updated = (...patch: Operation[]): unknown =>
     data: { patch },
   } as unknown as NewEvent);
 
-describe('the request that is online', () => {
-  it('says of a field what its patch says of whole members', () => {
+describe('the equivalent online request', () => {
+  it('patches a field if whole members change', () => {
     expect(
       updated(
         { op: 'replace', path: '/type', value: 'text' },
@@ -33,12 +33,12 @@ describe('the request that is online', () => {
     });
   });
 
-  it('is the whole diff where a patch goes into a member, or takes one away', () => {
+  it('is the whole diff if a member changes inside or is removed', () => {
     expect(updated({ op: 'replace', path: '/meta/options/a', value: 1 })).to.deep.equal(WHOLE);
     expect(updated({ op: 'remove', path: '/schema/comment' })).to.deep.equal(WHOLE);
   });
 
-  it('deletes a field, and makes a relation', () => {
+  it('deletes a field, and creates a relation', () => {
     const deleted = { type: 'field.deleted', version: 1, collection: 'a b', field: 'c/d', data: {} };
     expect(onlineRequest(deleted as unknown as NewEvent)).to.deep.equal({
       method: 'DELETE',
@@ -65,7 +65,7 @@ describe('the request that is online', () => {
     });
   });
 
-  it('is the whole diff of anything else', () => {
+  it('is the whole diff otherwise', () => {
     const { after } = edit(initialState(), ({ collections, fields }) => {
       collections.push(table('a'));
       fields.push(key('a'));

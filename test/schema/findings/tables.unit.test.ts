@@ -284,6 +284,6 @@ const TELLINGS: Telling[] = [
   },
 ];
 
-describe('what is told of changes of tables, and of what is in use', () => {
+describe('findings about tables and their dependents', () => {
   TELLINGS.forEach(tell);
 });

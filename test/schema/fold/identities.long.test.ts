@@ -50,7 +50,7 @@ function all({ collections }: State): Map<string, string> {
 describe('identities', () => {
   const made = accepted(initialState(), 'create-collection', table('articles', 'title', 'body'));
 
-  it('are the place of the event that made a collection or a field', () => {
+  it('are the position of the creating event', () => {
     expect(node(made, 'articles').identities.collection).to.equal('1');
     expect(Object.fromEntries(node(made, 'articles').identities.fields)).to.deep.equal({
       id: '1.1',
@@ -62,7 +62,7 @@ describe('identities', () => {
     expect(identityOf(node(more, 'articles'), 'nothing')).to.equal(undefined);
   });
 
-  it('come back with what comes back from the trash, under whichever name, and are stored', async () => {
+  it('return with a restored object under any name, and are stored', async () => {
     const gone = accepted(made, 'delete-collection', { collection: 'articles' });
     const other = accepted(gone, 'create-collection', table('articles', 'title'));
     const back = accepted(other, 'restore-collection', {
@@ -80,7 +80,7 @@ describe('identities', () => {
     expect(node(stored, 'posts').identities).to.deep.equal(node(back, 'posts').identities);
   });
 
-  it('stay when what they name changes, and end with it', () => {
+  it('stay through changes, and end with the object', () => {
     const changed = accepted(made, 'update-fields', {
       collection: 'articles',
       field: 'title',
@@ -95,7 +95,7 @@ describe('identities', () => {
     expect(identityOf(node(made, 'articles'), 'title'), 'an older state').to.equal('1.2');
   });
 
-  it('are none of what a draft adds', () => {
+  it('do not exist in a draft', () => {
     const draft = new Draft(made);
     draft.removeField('articles', 'title');
     const { identities } = draft.get('articles') as CollectionNode;
@@ -105,7 +105,7 @@ describe('identities', () => {
     expect(draft.get('other')?.identities.collection).to.equal(UNMADE);
   });
 
-  it('never meet, whatever is done, and are the same however the log is folded', async () => {
+  it('are unique, however the log is folded', async () => {
     for (const seed of [1, 2, 3]) {
       const next = createRandomCommands(seed);
       const events: PlacedEvent[] = [];
@@ -131,7 +131,7 @@ describe('identities', () => {
     }
   });
 
-  it('are given to what old logs made', () => {
+  it('are assigned to old logs', () => {
     const events = parseLog(readFileSync(fileOf('0.1.0', 'ndjson'), 'utf8')).map((event) => readEvent(event));
     const found = all(fold(events as PlacedEvent[]));
     const positions = new Set(events.map(({ position }) => String(position)));

@@ -14,7 +14,7 @@ const document = fc.record({
 });
 
 describe('patches', () => {
-  it('lead from one document to the other and change neither', () => {
+  it('transform one document into another without changing either', () => {
     fc.assert(
       fc.property(document, document, (before, after) => {
         const kept = copyJson(before);
@@ -29,13 +29,13 @@ describe('patches', () => {
     );
   });
 
-  it('lose no member that goes, hostile ones neither', () => {
+  it('remove any members, including hostile names', () => {
     const before = { name: JSON.parse('{"__proto__": false}') as object, meta: { note: {} } };
     const after = { name: {}, meta: { note: 0 } };
     expect(jsonEqual(applyPatch(before, patchBetween(before, after)), after)).to.equal(true);
   });
 
-  it('replace the whole inner value where a step would change a prototype', () => {
+  it('replace a whole inner value if a step would change a prototype', () => {
     const hostile = (value: number) => ({ meta: { options: JSON.parse(`{"__proto__": {"x": ${value}}}`) as object } });
     const patch = patchBetween(hostile(1), hostile(2));
     expect(patch.map(({ op, path }) => `${op} ${path}`)).to.deep.equal(['replace /meta/options']);
@@ -44,7 +44,7 @@ describe('patches', () => {
     expect(({} as Record<string, unknown>)['x']).to.equal(undefined);
   });
 
-  it('begin at the document: what comes before the first slash names nothing', () => {
+  it('start at the document', () => {
     const document = { meta: { note: 'a' }, eta: { note: 'a' } };
     const { eta } = applyPatch(document, [{ op: 'replace', path: 'meta/note', value: 'b' }]);
     expect(eta).to.deep.equal({ note: 'a' });

@@ -19,7 +19,7 @@ const said = ({ collections }: State) =>
 const indexed = (name: string, index_name?: string) =>
   column(name, 'integer', { is_indexed: true, ...(index_name !== undefined && { extras: { index_name } }) });
 
-describe('the names of indexes in a state', () => {
+describe('index names of a state', () => {
   const start = evolve(initialState(), { ...created('t', [indexed('a'), indexed('b', 'mine')]), position: 1 });
 
   /** By a draft and by the events it becomes. */
@@ -44,7 +44,7 @@ describe('the names of indexes in a state', () => {
     expectNames((draft) => draft.removeCollection('t'), {});
   });
 
-  it('may go from one field or collection to another', () => {
+  it('may move between fields and collections', () => {
     expectNames(
       (draft) => {
         draft.putField(indexed('a', 'mine'));

@@ -26,10 +26,10 @@ function refused(act: () => unknown): string {
   return 'accepted';
 }
 
-describe('an event of the log that can not be read', () => {
+describe('an unreadable event', () => {
   const reading = (...event: Told) => refused(() => readEvent(eventOf(...event)));
 
-  it('is of an unknown type or version, or names no collection', () => {
+  it('has an unknown type or version, or no collection', () => {
     expect(reading('table.created', 'a', null, {})).to.equal('its type "table.created" is unknown');
     expect(reading('constructor', 'a', null, {})).to.equal('its type "constructor" is unknown');
     for (const version of [0, 2])
@@ -39,7 +39,7 @@ describe('an event of the log that can not be read', () => {
     expect(reading('collection.deleted', null, null, {})).to.equal('it names no collection');
   });
 
-  it('has data that is not that of its type', () => {
+  it('has invalid data for its type', () => {
     const patched = (...patch: unknown[]) => reading('collection.updated', 'a', null, { patch });
     const replace = { op: 'replace', path: '/meta/note', value: null };
     expect(patched(replace)).to.equal('accepted');
@@ -63,7 +63,7 @@ describe('an event of the log that can not be read', () => {
     expect(reading('collection.created', 'a', null, { patch: [replace] })).to.match(/collection\.created version 1/);
   });
 
-  it('is read as it was stored, hostile members included', () => {
+  it('is kept as stored, with hostile members', () => {
     const data = JSON.parse(
       '{"patch": [{"op": "replace", "path": "/meta/note", "value": {"__proto__": 1}}]}',
     ) as object;
@@ -72,12 +72,12 @@ describe('an event of the log that can not be read', () => {
   });
 });
 
-describe('an event that can not follow', () => {
+describe('an event that does not follow', () => {
   const following = (...event: Told) => refused(() => evolve(STATE, eventOf(...event)));
   const note = { patch: [{ op: 'replace', path: '/meta/note', value: 'n' }] };
   const misfit = { patch: [{ op: 'remove', path: '/meta/nothing/deep' }] };
 
-  it('meets nothing, or something, of its name', () => {
+  it('conflicts with a missing or existing object', () => {
     const { collection } = STATE.collections.get('tags')!;
     expect(following('collection.created', 'tags', null, { collection, fields: [] })).to.equal(
       'the collection exists already (collection.created tags)',
@@ -99,7 +99,7 @@ describe('an event that can not follow', () => {
       );
   });
 
-  it('renames what is not there, or to what is there', () => {
+  it('renames a missing object, or to an existing name', () => {
     const table = (from: string, to: string, patches?: unknown) =>
       following('collection.renamed', from, null, { to, ...(patches !== undefined && { patches }) });
     const field = (collection: string, from: string, to: string) =>
@@ -127,7 +127,7 @@ describe('an event that can not follow', () => {
   });
 });
 
-describe('names as they were when a batch began', () => {
+describe('former names in a batch', () => {
   const renamed = (collection: string, field: string | null, to: string): LogEvent => ({
     type: field === null ? 'collection.renamed' : 'field.renamed',
     version: 1,
@@ -150,7 +150,7 @@ describe('names as they were when a batch began', () => {
     expect(former.collection('d')).to.equal('d');
   });
 
-  it('are other things where names were exchanged', () => {
+  it('are distinct when names were swapped', () => {
     const former = formerNames();
     for (const [from, to] of [
       ['a', 'x'],
@@ -164,8 +164,8 @@ describe('names as they were when a batch began', () => {
   });
 });
 
-describe('the fold of renames', () => {
-  it('leaves what never mentions the name as it was, the same object', () => {
+describe('the fold of a rename', () => {
+  it('keeps unrelated objects identical', () => {
     const before = STATE.collections;
     const result = attempt(STATE, 'rename-collection', { collection: 'tags', body: { to: 'words' } });
     if (!result.ok) throw new Error(JSON.stringify(result.problems));
@@ -177,7 +177,7 @@ describe('the fold of renames', () => {
     );
   });
 
-  it('follows a field into what names it: the other side of relations, and their junction', () => {
+  it('updates the other side of relations and their junction', () => {
     const after = [
       { collection: 'authors', field: 'articles', body: { to: 'texts' } },
       { collection: 'articles_tags', field: 'tags_id', body: { to: 'word' } },

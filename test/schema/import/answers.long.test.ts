@@ -109,7 +109,7 @@ interface Names {
 const nameOf = (what: string, { collection, field }: Names): string =>
   [what, collection, field].filter((part) => part !== undefined).join(' ');
 
-describe('what is made of each value of a snapshot of another product', () => {
+describe("the import of each value from another product's snapshot", () => {
   const state = exampleSchema();
   const asked = (title: string, body: object): Asked => ({
     title,
@@ -128,7 +128,7 @@ describe('what is made of each value of a snapshot of another product', () => {
     },
   });
 
-  it('is as it was', async function () {
+  it('matches the recorded result', async function () {
     this.timeout(60_000);
     const sections = [
       asked('of PostgreSQL', {

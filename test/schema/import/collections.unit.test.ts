@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { alias, file, folder, key, names, read, table } from './read.js';
 
 describe('imported collections', () => {
-  it('keep what they say and leave absent what they do not', () => {
+  it('keep given members and leave others absent', () => {
     const result = read(
       file({
         collections: [
@@ -24,7 +24,7 @@ describe('imported collections', () => {
     ]);
   });
 
-  it('with columns are tables, whatever else was trimmed', () => {
+  it('with columns are tables, whatever members are missing', () => {
     const result = read(
       file({
         collections: [{ collection: 'a' }, { collection: 'b' }, { collection: 'c' }],
@@ -35,7 +35,7 @@ describe('imported collections', () => {
     expect(result.warnings).to.deep.equal(['FIELD_LEFT_OUT c.x']);
   });
 
-  it('that a relation points at are tables, in every spelling of it', () => {
+  it('that a relation references are tables, in every format of it', () => {
     const collections = ['a', 'b', 'c', 'd'].map((collection) => ({ collection }));
     const relations = [
       { collection: 'x', field: 'y', related_collection: 'a' },
@@ -46,7 +46,7 @@ describe('imported collections', () => {
     expect(found.map(({ schema }) => schema)).to.deep.equal([{}, {}, {}, undefined]);
   });
 
-  it('in twice are taken once; unknown members are named once', () => {
+  it('are used once if repeated, and unknown members are reported once', () => {
     const result = read(
       file({
         collections: [table('a', { foo: 1 }), table('a'), { ...table('b', { foo: 2 }), bar: 1 }],
@@ -57,7 +57,7 @@ describe('imported collections', () => {
     expect(result.warnings).to.deep.equal(['MEMBER_LEFT_OUT', 'DUPLICATE_LEFT_OUT a', 'MEMBER_LEFT_OUT']);
   });
 
-  it('lose values that can not be, and references that name nothing', () => {
+  it('lose invalid values and references to missing objects, with warnings', () => {
     const meta = {
       accountability: 'bogus',
       hidden: 1,
@@ -85,7 +85,7 @@ describe('imported collections', () => {
     expect(merged.collections[0]?.['meta']).to.include({ sort_field: 'nope', group: 'gone' });
   });
 
-  it('leave circles of groups', () => {
+  it('break cycles of groups', () => {
     const result = read(
       file({
         collections: [

@@ -46,7 +46,7 @@ describe('imported fields', () => {
     });
   }
 
-  it('count up where they are whole numbers, and nowhere else', () => {
+  it('use auto increment only for integers', () => {
     const counts = (type: string, data_type: string) =>
       one(type, { data_type, has_auto_increment: true }).schema['has_auto_increment'];
     expect(counts('integer', 'int')).to.equal(true);
@@ -54,7 +54,7 @@ describe('imported fields', () => {
     expect(counts('string', 'varchar')).to.equal(false);
   });
 
-  it('that are a key are what a key is, whatever is said besides; what is not said stays so', () => {
+  it('that are keys get key properties, and missing ones stay absent', () => {
     const field = { is_primary_key: true, is_nullable: true, is_unique: false, is_indexed: true };
     expect(one('integer', field).schema).to.include({
       is_primary_key: true,
@@ -68,7 +68,7 @@ describe('imported fields', () => {
     expect(one('integer', other).schema).to.include(other);
   });
 
-  it('of whom only the type is said are read as the column that it makes', () => {
+  it('with only a type get its column', () => {
     const counting = one('integer', { default_value: "nextval('a_x_seq'::regclass)" }, 'postgres');
     expect(counting.schema).to.include({ has_auto_increment: true, default_value: null });
     expect(counting.warnings).to.deep.equal([]);
@@ -78,7 +78,7 @@ describe('imported fields', () => {
     expect(one('bigInteger', { default_value: 3_000_000_000 }).warnings).to.deep.equal([]);
   });
 
-  it('keep lengths that have a meaning, and drop the others', () => {
+  it('keep meaningful lengths and drop others', () => {
     expect(one('string', { data_type: 'varchar', max_length: 127 }).schema).to.include({ max_length: 127 });
     expect(one('string', { data_type: 'varchar(31)' }).schema).to.include({ max_length: 31 });
     expect(one('string', { data_type: 'character varying', max_length: -5 }, 'postgres').schema).to.include({
@@ -131,7 +131,7 @@ describe('imported fields', () => {
     });
   }
 
-  it('lose defaults, expressions and flags that can not be, each with a warning', () => {
+  it('lose invalid defaults, expressions and flags with a warning each', () => {
     const zero = one('dateTime', { default_value: '0000-00-00 00:00:00' });
     expect(zero.schema).to.include({ default_value: null });
     expect(zero.warnings).to.deep.equal(['DEFAULT_LEFT_OUT a.x']);
@@ -155,7 +155,7 @@ describe('imported fields', () => {
     ).to.include({ generation_expression: '(a + 1)', default_value: null });
   });
 
-  it('are computed by nothing where that is said', () => {
+  it('with a null expression are not generated', () => {
     for (const nothing of [null, ''])
       for (const vendor of ['postgres', 'mysql'] as const) {
         const plain = one('integer', { generation_expression: nothing, default_value: 5 }, vendor);
@@ -164,7 +164,7 @@ describe('imported fields', () => {
       }
   });
 
-  it('leave absent what they do not say', () => {
+  it('leave missing members absent', () => {
     const fields = [
       key('a'),
       { collection: 'a', field: 'x', meta: { note: null } },
@@ -181,7 +181,7 @@ describe('imported fields', () => {
     ]);
   });
 
-  it('are left out where their collection is, and grouped only by aliases', () => {
+  it('are skipped without their collection, and grouped by aliases only', () => {
     const group = alias('a.group');
     const fields = [
       key('a'),

@@ -4,7 +4,7 @@ import { pathsOf } from '../normal-form/read.js';
 import { column, file, find, key, names, read, relation, table, SYSTEM } from './read.js';
 
 describe('imported snapshots', () => {
-  it('that are none have problems at their place', () => {
+  it('that are invalid report problems at their location', () => {
     expect(pathsOf(importSnapshot([], SYSTEM))).to.deep.equal(['']);
     expect(pathsOf(importSnapshot({ collections: {}, fields: null }, SYSTEM))).to.deep.equal(['collections', 'fields']);
     for (const part of ['collections', 'fields', 'relations']) {
@@ -24,14 +24,14 @@ describe('imported snapshots', () => {
     ]);
   });
 
-  it('say nothing about parts they lack', () => {
+  it('report nothing about missing parts', () => {
     const result = importSnapshot({ version: 1, directus: '11.0.0', collections: [table('a')] }, SYSTEM);
     expect(result).to.have.nested.property('value.fields', undefined);
     expect(result).to.have.nested.property('value.relations', undefined);
   });
 
   describe('system', () => {
-    it('collections, fields, relations and systemFields are left out, each with a warning', () => {
+    it('objects are skipped with a warning each', () => {
       const result = read(
         file({
           collections: [table('a'), table('directus_users'), table('DIRECTUS_x')],
@@ -52,7 +52,7 @@ describe('imported snapshots', () => {
       ]);
     });
 
-    it('collections that this service has are pointed at by our name, without their fields', () => {
+    it('collections of this service are referenced by their name here, without fields', () => {
       const author = column('a.author', 'string', { data_type: 'char', max_length: 36 });
       const result = read(
         file({
@@ -68,7 +68,7 @@ describe('imported snapshots', () => {
     });
   });
 
-  it('of our own releases pass through', () => {
+  it('objects of our own releases are kept', () => {
     const ours = {
       version: 1,
       service: '0.0.1',

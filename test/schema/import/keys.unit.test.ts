@@ -3,7 +3,7 @@ import { initialState } from '../../../src/schema/model/state.js';
 import { applied, column, file, find, key, NOTHING, type PeerFile, read, relation, table } from './read.js';
 
 describe('imported primary keys', () => {
-  it('that the file lacks are added, as the foreign keys that point at them say', () => {
+  it('that the file lacks are added as foreign keys require', () => {
     const fields = [column('a.x', 'string'), key('b'), column('b.a_code', 'uuid', { data_type: 'uuid' })];
     const toA = relation('b.a_code', 'a', {}, { foreign_key_table: 'a', foreign_key_column: 'code' });
     const result = read(file({ collections: [table('a'), table('b'), table('c')], fields, relations: [toA] }));
@@ -17,7 +17,7 @@ describe('imported primary keys', () => {
     expect(result.warnings).to.deep.equal(['PRIMARY_KEY_ADDED a.code', 'PRIMARY_KEY_ADDED c.id']);
   });
 
-  it('are not added where the file only does not say, or is ours', () => {
+  it('are not added if the file is incomplete or ours', () => {
     const fields = [{ collection: 'a', field: 'x', type: 'string', schema: {} }];
     expect(read(file({ collections: [table('a')], fields })).warnings).to.deep.equal([]);
     const ours = {
@@ -36,7 +36,7 @@ describe('foreign keys', () => {
   const parts = (fields: Record<string, unknown>[], relations: Record<string, unknown>[]) =>
     file({ collections: [table('a'), table('b')], fields: [key('a'), key('b'), ...fields], relations });
 
-  it('give their columns the type of the key they point at, through other keys too', () => {
+  it('set the column type to that of the referenced key, also transitively', () => {
     const collections = [table('a'), table('b'), table('c')];
     const chain = [
       key('a', 'uuid', { data_type: 'char', max_length: 36 }),
@@ -61,7 +61,7 @@ describe('foreign keys', () => {
     expect(result.warnings).to.deep.equal(['TYPE_CHANGED c.b', 'TYPE_CHANGED b.id']);
   });
 
-  it('leave types alone that fit, that are unsaid, or that no foreign key needs', () => {
+  it('keep types that fit, are absent, or need no foreign key', () => {
     const big = column('a.b', 'bigInteger', { data_type: 'bigint' });
     expect(read(parts([big], [relation('a.b', 'b')])).warnings).to.deep.equal([]);
     const text = column('a.b', 'string', { data_type: 'character varying' });
@@ -80,7 +80,7 @@ describe('foreign keys', () => {
     expect(find(kept.fields, 'a.c')).to.not.have.property('type');
   });
 
-  it('have no foreign key to a table without a single primary key', () => {
+  it('are dropped if the target has no single primary key', () => {
     const fields = [
       key('a'),
       column('a.b', 'integer'),
@@ -93,7 +93,7 @@ describe('foreign keys', () => {
   });
 });
 
-describe('what a file does not say of keys', () => {
+describe('missing key information of a file', () => {
   const char = { data_type: 'char', max_length: 36 };
   const tables = [table('a'), table('b')];
 
@@ -110,7 +110,7 @@ describe('what a file does not say of keys', () => {
     }
   };
 
-  it('the instance knows: the type of the key', () => {
+  it('is taken from the instance: the type of the key', () => {
     const fields = [key('a'), column('a.b', 'string', char), key('b', 'uuid', char), column('b.x', 'string', char)];
     const whole = { fields, relations: [relation('a.b', 'b')] };
     const pointing = { collection: 'a', field: 'b', type: 'string' };
@@ -123,7 +123,7 @@ describe('what a file does not say of keys', () => {
     expect(state.collections.get('a')?.fields.get('b')).to.include({ type: 'uuid' });
   });
 
-  it('the instance knows: that there is a key at all', () => {
+  it('is taken from the instance: the existence of a key', () => {
     const fields = [column('a.x', 'string'), key('b'), column('b.a_code', 'uuid', { data_type: 'uuid' })];
     const toA = relation('b.a_code', 'a', {}, { foreign_key_table: 'a', foreign_key_column: 'code' });
     const whole = { vendor: 'postgres', fields, relations: [toA] };
@@ -136,7 +136,7 @@ describe('what a file does not say of keys', () => {
     expectNothing({ fields: [] }, { collections: [{ collection: 'a' }, { collection: 'b' }] });
   });
 
-  it('the instance knows: whether there is a foreign key, and to what', () => {
+  it('is taken from the instance: the foreign key and its target', () => {
     const fields = [key('a'), column('a.b', 'string'), key('b')];
     expectNothing(
       { fields, relations: [relation('a.b', 'b', {}, null)] },

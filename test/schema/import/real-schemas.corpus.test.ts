@@ -113,7 +113,7 @@ const files = existsSync(CORPUS)
     describe(name, () => {
       const file = load(readFileSync(join(CORPUS, name), 'utf8')) as Members;
 
-      it('is read whole, with documents that are valid without force', () => {
+      it('reads completely into documents that are valid without force', () => {
         expect(runToEnd(checkJson(file)).problems).to.deep.equal([]);
         const { collections, fields, relations } = read(file);
         const system = (document: Members) => String(document['collection']).startsWith('directus_');
@@ -124,7 +124,7 @@ const files = existsSync(CORPUS)
         for (const each of relations) valueOf(readNewRelation(each, [], STRICT));
       });
 
-      it('names everything that was left out', () => {
+      it('names everything it skipped', () => {
         const { relations, warnings } = read(file);
         const left = warnings.filter((warning) => warning.startsWith('RELATION_LEFT_OUT'));
         expect(left.length + relations.length).to.equal((file['relations'] as Members[]).length);
@@ -132,13 +132,13 @@ const files = existsSync(CORPUS)
         expect(warnings.filter((warning) => !known.test(warning))).to.deep.equal([]);
       });
 
-      it('gives the same again, and changes nothing where it was applied', () => {
+      it('gives the same result again, and changes nothing after it was applied', () => {
         const first = schemaOf(file);
         expect(schemaOf(sent(file))).to.deep.equal(first);
         expectUnchanged(file, first);
       });
 
-      it('changes nothing when members were trimmed by hand', () => {
+      it('changes nothing if members were removed by hand', () => {
         const state = applied(initialState(), file, 'mirror').state;
         const trimming = fc.integer().map((seed) => trimmingOf(file, seed));
         const examples = (known[name] ?? []).map((each): [Place[]] => [each]);

@@ -41,7 +41,7 @@ describe('relations of a file', () => {
     ];
   };
 
-  it('are left out with the reason', () => {
+  it('are skipped with the reason', () => {
     const stays = 'The column stays, without a foreign key';
     expect(reasonOf({ meta: {} })).to.deep.equal(left('?.?', '', 'it does not say which field it is of'));
     expect(reasonOf({ collection: 'a', field: 5 })).to.deep.equal(
@@ -71,7 +71,7 @@ describe('relations of a file', () => {
     );
   });
 
-  it('that are there twice are read once', () => {
+  it('are read once if repeated', () => {
     const [first, second] = [relation('a.x', 'b'), relation('a.x', 'a')];
     expect(readAll([first, second]).relations)
       .to.have.lengthOf(1)
@@ -82,7 +82,7 @@ describe('relations of a file', () => {
     expect(reasonOf(first, relation('a.y', 'b'))).to.deep.equal([]);
   });
 
-  it('say what the database says before what the metadata says', () => {
+  it('prefer the database part over the metadata', () => {
     const [made] = kept({
       collection: 'a',
       field: 'x',
@@ -94,7 +94,7 @@ describe('relations of a file', () => {
     expect(nested).to.deep.equal({ many_collection: 'a', many_field: 'x', one_collection: 'b', one_field: 'shown' });
   });
 
-  it('warn of members that are none, by their place', () => {
+  it('warn about invalid members by location', () => {
     const { warnings } = read(
       file({ ...PARTS, relations: [{ ...relation('a.x', 'b', { odd: 1, id: 3 }), strange: 2, id: 4 }] }),
     );
@@ -106,7 +106,7 @@ describe('relations of a file', () => {
     expect(messages[1]).to.contain('meta.odd');
   });
 
-  it('point where the foreign key does, or where the instance knows, when they do not say', () => {
+  it('take the target from the foreign key or the instance if missing', () => {
     const bare = { many_collection: 'a', many_field: 'x' };
     expect(kept({ ...bare, schema: { foreign_key_table: 'b' } })[0]).to.include({ one_collection: 'b' });
     const knows = (one_collection: string | null): Partial<Instance> =>
@@ -118,7 +118,7 @@ describe('relations of a file', () => {
     expect(kept({ ...bare, ...ANY }, knows('b'))[0]).to.include({ one_collection: null });
   });
 
-  it('to many name each collection once, and say of each that is not kept', () => {
+  it('to many collections list each once, and report skipped ones', () => {
     const [made] = kept(
       relation('a.x', null, { ...ANY, one_allowed_collections: ['b', 5, 'a', 'b', 'directus_users'] }, null),
     );
@@ -140,7 +140,7 @@ describe('relations of a file', () => {
     });
   });
 
-  it('keep the names of fields that can be what they are named for', () => {
+  it('keep fields that fit their purpose', () => {
     const weak = (meta: Members) => kept(relation('a.x', 'b', meta, null))[0];
     expect(weak({ one_field: 'shown', sort_field: 'y', junction_field: 'kind' })).to.include({
       one_field: 'shown',
@@ -158,7 +158,7 @@ describe('relations of a file', () => {
     expect(kept(relation('a.x', 'directus_users', { one_field: 'id' }))[0]).to.include({ one_field: null });
   });
 
-  it('keep of the choice and of the foreign key what is known', () => {
+  it('keep the known choices and foreign key members', () => {
     for (const action of ['nullify', 'delete']) {
       expect(kept(relation('a.x', 'b', { one_deselect_action: action }))[0]).to.include({
         one_deselect_action: action,

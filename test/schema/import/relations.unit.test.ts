@@ -10,7 +10,7 @@ describe('imported relations', () => {
       relations,
     });
 
-  it('become flat, with only what they say', () => {
+  it('become flat with only the given members', () => {
     const schema = {
       table: 'a',
       column: 'b',
@@ -47,7 +47,7 @@ describe('imported relations', () => {
     expect(result.warnings).to.deep.equal([]);
   });
 
-  it('with an end that is not kept are left out; the column stays', () => {
+  it('with a skipped end are skipped, and the column stays', () => {
     const fields = [column('a.x', 'integer'), column('a.y', 'integer'), alias('a.z')];
     const relations = [
       relation('a.x', 'gone'),
@@ -70,7 +70,7 @@ describe('imported relations', () => {
     ).to.deep.equal(['gone']);
   });
 
-  it('lose names of fields that are not there', () => {
+  it('lose names of missing fields', () => {
     const meta = { one_field: 'nope', junction_field: 'nope', sort_field: 'id' };
     const result = read(parts([column('a.b', 'integer')], [relation('a.b', 'b', meta)]));
     expect(result.relations[0]).to.include({ one_field: null, junction_field: null, sort_field: 'id' });
@@ -79,7 +79,7 @@ describe('imported relations', () => {
     expect(onColumn.relations[0]).to.include({ one_field: null });
   });
 
-  it('to many collections keep those that are kept', () => {
+  it('to many collections keep the existing ones', () => {
     const fields = [column('a.item', 'string'), column('a.kind', 'string')];
     const meta = {
       one_collection_field: 'kind',
@@ -101,7 +101,7 @@ describe('imported relations', () => {
     expect(result.warnings).to.deep.equal(['REFERENCE_LEFT_OUT a.item', 'REFERENCE_LEFT_OUT a.item']);
   });
 
-  it('lose names of fields that hold something else, or nothing', () => {
+  it('lose names of fields with another purpose or none', () => {
     const fields = [column('a.b', 'integer'), alias('a.al'), column('a.kind', 'string'), column('a.item', 'string')];
     const meta = { junction_field: 'b', sort_field: 'al' };
     const result = read(parts(fields, [relation('a.b', 'b', meta)]));
@@ -117,7 +117,7 @@ describe('imported relations', () => {
     expect(counted.warnings).to.deep.equal(['RELATION_LEFT_OUT a.item']);
   });
 
-  it('and groups take for an alias what the instance has as one', () => {
+  it('and groups recognize aliases of the instance', () => {
     const fields = [
       key('a'),
       key('b'),

@@ -55,8 +55,8 @@ function told(given: object): string[] {
   });
 }
 
-describe('what is told of an imported file', () => {
-  it('is each thing that was left out, once, in the order of the file', () => {
+describe('the warnings of an import', () => {
+  it('name each skipped part once, in file order', () => {
     expect(told(FILE)).to.deep.equal([
       'SYSTEM_FIELDS_LEFT_OUT : systemFields (1) were left out: the service keeps the indexes of its own tables.',
       'MEMBER_LEFT_OUT : The member meta.foo of collections is unknown to this service and was left out.',
@@ -92,7 +92,7 @@ describe('what is told of an imported file', () => {
     ]);
   });
 
-  it('is otherwise of another vendor, and of what stands beside the parts', () => {
+  it('depend on the vendor, and include members beside the parts', () => {
     const [usual, other] = [told(FILE), told({ ...FILE, vendor: 'mysql', more: 1 })];
     expect(other.filter((each) => !usual.includes(each))).to.deep.equal([
       'MEMBER_LEFT_OUT : The member more of the snapshot is unknown to this service and was left out.',
@@ -103,7 +103,7 @@ describe('what is told of an imported file', () => {
     expect(usual.filter((each) => !other.includes(each))).to.have.length(3);
   });
 
-  it('is refused where a part or a document has no name', () => {
+  it('become errors if a part or document has no name', () => {
     const faults = (given: object): string[] => faultsOf(importSnapshot(given, SYSTEM, EMPTY_INSTANCE));
     expect(faults({ collections: 5 })).to.deep.equal(['collections: collections must be an array']);
     const long = 'x'.repeat(64);

@@ -29,17 +29,17 @@ describe("other vendors' functions", () => {
     for (const each of theirs) it(`${each} is ${ours}`, () => expect(vendorFunction(` ${each} `)).to.equal(ours));
   }
 
-  it('are no others', () => {
+  it('are not replaced otherwise', () => {
     for (const text of ['', 'later', 'now(12)', '(now', '(uuid()x', 'current_timestamp(66)', "'now'"]) {
       expect(vendorFunction(text), text).to.equal(undefined);
     }
   });
 });
 
-describe('the database of a file', () => {
+describe('the source database of a file', () => {
   const typed = (data_type: string) => ({ fields: [{ schema: null }, 'x', { schema: { data_type } }] });
 
-  it('is what it says, or what its types give away', () => {
+  it('is the given one, or is inferred from the types', () => {
     expect(vendorOf({ vendor: 'mysql' })).to.equal('mysql');
     for (const vendor of ['postgres', 'cockroachdb', 'redshift']) expect(vendorOf({ vendor })).to.equal('postgres');
     for (const type of [
@@ -57,8 +57,8 @@ describe('the database of a file', () => {
   });
 });
 
-describe('texts of defaults', () => {
-  it('are the values that they write', () => {
+describe('default texts', () => {
+  it('become the values they contain', () => {
     const values: [text: string, value: string | null][] = [
       ["(N'x')", 'x'],
       ["((N'it''s'))", "it's"],
@@ -74,7 +74,7 @@ describe('texts of defaults', () => {
     for (const [text, value] of values) expect(vendorDefault(text, 'mssql'), text).to.deep.equal({ value });
   });
 
-  it('are expressions where they call something, or where SQL Server has more in parentheses', () => {
+  it('become expressions if they contain calls or extra SQL Server parentheses', () => {
     for (const text of [
       '(getdate())',
       '(newid())',
@@ -88,7 +88,7 @@ describe('texts of defaults', () => {
       expect(vendorDefault(text, 'mssql'), text).to.equal('expression');
   });
 
-  it('are texts otherwise', () => {
+  it('stay texts otherwise', () => {
     for (const text of ['x', 'now', '0', '(none)', 'Smith (John)', '', "it's", '(a) and (b)'])
       expect(vendorDefault(text, 'mysql'), text).to.equal(undefined);
   });

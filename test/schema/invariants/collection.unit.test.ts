@@ -13,8 +13,8 @@ const withExtras = (extras: TableExtras) => (collection: Collection) => ({
 });
 const inGroup = (group: string | null) => ({ change: withMeta({ group }) });
 
-describe('a collection', () => {
-  it('is in a group that is there, and never inside itself', () => {
+describe('a valid collection', () => {
+  it('has an existing group and is never inside itself', () => {
     expect(toldOf(stateOf({ a: inGroup('b'), b: inGroup('c'), c: {} }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: inGroup('gone') }))).to.deep.equal([
       'collection a meta.group: there is no collection "gone" to group under',
@@ -31,7 +31,7 @@ describe('a collection', () => {
     ]);
   });
 
-  it('names fields of its own for what they do', () => {
+  it('names only its own fields for their purposes', () => {
     const change = withMeta({ archive_field: 'gone', sort_field: 'nowhere' });
     const no = (name: string) => `"${name}" is not a field of "a"; name one of its fields, or null`;
     expect(toldOf(stateOf({ a: { change } }))).to.deep.equal([
@@ -41,7 +41,7 @@ describe('a collection', () => {
     expect(toldOf(stateOf({ a: { change: withMeta({ archive_field: 'id', sort_field: 'id' }) } }))).to.deep.equal([]);
   });
 
-  it('that is a folder has no fields, and one table has one primary key', () => {
+  it('has no fields if it is a folder, and one primary key if it is a table', () => {
     const folder = { collection: { schema: null } };
     expect(toldOf(stateOf({ a: { ...folder, fields: [] } }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: { ...folder, fields: [alias('b')] } }))).to.deep.equal([
@@ -56,7 +56,7 @@ describe('a collection', () => {
     ]);
   });
 
-  it('has at most as many columns as PostgreSQL; an alias is none', () => {
+  it('has no more columns than PostgreSQL allows, not counting aliases', () => {
     const columns = (count: number) => Array.from({ length: count }, (_, index) => column(`c${index}`));
     const aliases = [alias('x'), alias('y')];
     expect(toldOf(stateOf({ a: { fields: [...columns(1_600), ...aliases] } }))).to.deep.equal([]);
@@ -86,7 +86,7 @@ describe('a collection', () => {
       ]);
     });
 
-    it('points at tables', () => {
+    it('references tables', () => {
       const references = (table: string) => ({
         constraints: [{ name: 'f', definition: `FOREIGN KEY (b) REFERENCES ${table}(id)`, references: table }],
       });
@@ -98,7 +98,7 @@ describe('a collection', () => {
       }
     });
 
-    it('has exactly the primary key that they say, with what that includes', () => {
+    it('has exactly the stated primary key with its included columns', () => {
       const key = (columns: string[], definition?: string) => ({
         primary_key: { name: 'k', columns, ...(definition !== undefined && { definition }) },
       });
@@ -117,7 +117,7 @@ describe('a collection', () => {
       ]);
     });
 
-    it('is a partition of a table that is divided', () => {
+    it('is a partition of a partitioned table', () => {
       const partition_of = { table: 'table', bound: 'DEFAULT' };
       expect(told({ partition_of })).to.deep.equal([
         'collection a schema.extras.partition_of: there is no partitioned collection "table"',
@@ -128,10 +128,10 @@ describe('a collection', () => {
   });
 });
 
-describe('a field', () => {
+describe('a valid field', () => {
   const grouped = (field: string, group: string) => alias(field, { meta: { group } });
 
-  it('is in a group that is an alias of its collection, and never inside itself', () => {
+  it('has a group that is an alias of its collection, and is never inside itself', () => {
     expect(toldOf(stateOf({ a: { fields: [KEY, alias('g'), grouped('h', 'g')] } }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: { fields: [KEY, grouped('h', 'gone'), grouped('i', 'id')] } }))).to.deep.equal([
       'field a.h meta.group: there is no field "gone" in "a" to group under',
@@ -142,7 +142,7 @@ describe('a field', () => {
     ]);
   });
 
-  it("isn't of an extension's type where a table has the name of that", () => {
+  it('has no extension type if a table has the name of the type', () => {
     const fields = [KEY, column('b', 'text', { data_type: 'citext' })];
     expect(toldOf(stateOf({ a: { fields } }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: { fields }, citext: {} }), ['a'])).to.deep.equal([

@@ -8,11 +8,11 @@ const schemaOf = (type: string, members: Partial<ColumnSchema>): ColumnSchema =>
   ...members,
 });
 
-describe('what a column can not be', () => {
+describe('invalid column settings', () => {
   const asked = { is_primary_key: true, is_unique: true, is_indexed: true };
   const first = (schema: ColumnSchema) => columnFaults(schema).map(([member]) => member);
 
-  it('a column whose values are not compared, or not kept, is told once, at the first member that asks for it', () => {
+  it('for types without comparison or storage are reported once, at the first member', () => {
     for (const schema of [schemaOf('json', asked), schemaOf('integer', { ...asked, extras: { virtual: true } })]) {
       expect(first(schema)).to.deep.equal(['is_primary_key']);
       expect(first({ ...schema, is_primary_key: false })).to.deep.equal(['is_unique']);
@@ -22,7 +22,7 @@ describe('what a column can not be', () => {
     expect(columnFaults(schemaOf('json', asked))[0]?.[1]).to.contain('jsonb');
   });
 
-  it('others are left alone', () => {
+  it('are not reported for other columns', () => {
     expect(first(schemaOf('json', { data_type: 'jsonb', ...asked }))).to.deep.equal([]);
     expect(first(schemaOf('integer', asked))).to.deep.equal([]);
   });

@@ -9,8 +9,8 @@ const relation = (constraint_name: string) => ({
   schema: { on_delete: 'NO ACTION', on_update: 'NO ACTION', constraint_name } as never,
 });
 
-describe('a name that PostgreSQL gives by itself', () => {
-  it("is no table's where it is the sequence's of a column", () => {
+describe('an implicit name of PostgreSQL', () => {
+  it("cannot be a table name if a column's sequence has it", () => {
     const told = toldOf(stateOf({ a: { fields: [COUNTING] }, a_id_seq: {} }));
     expect(told).to.deep.equal([
       'field a.id schema.has_auto_increment: "a_id_seq" is the name of the table that the sequence of this column would be called like: choose another name (ALREADY_EXISTS)',
@@ -26,7 +26,7 @@ describe('a name that PostgreSQL gives by itself', () => {
     expect(toldOf(stateOf({ a: { fields: [COUNTING] }, a_id_seq: folder }))).to.deep.equal([]);
   });
 
-  it("is no foreign key's where it is the NOT NULL's of a column of its table", () => {
+  it('cannot be a foreign key name if a NOT NULL of the table has it', () => {
     const fields = [KEY, column('b'), column('c', 'integer', { is_nullable: false })];
     const tables = { one: {}, a: { fields } };
     expect(toldOf(stateOf(tables, [relation('a_c_not_null')]))).to.deep.equal([

@@ -28,8 +28,8 @@ function refusals(fields: object[], extras?: object): unknown[] {
     .map(({ path, details }) => [path, details?.['taken']]);
 }
 
-describe('names of indexes', () => {
-  it('of two fields are refused at each field but the first', () => {
+describe('index names', () => {
+  it('of two fields are rejected at each field but the first', () => {
     expect(refusals([indexed('b', 'x'), indexed('c', 'x'), unique('d', 'x')])).to.deep.equal([
       ['fields[2].schema.is_indexed', [{ name: 'x', kind: 'index of the table' }]],
       ['fields[3].schema.is_unique', [{ name: 'x', kind: 'index of the table' }]],
@@ -39,7 +39,7 @@ describe('names of indexes', () => {
     ]);
   });
 
-  it('of one field and of what the table has besides are refused at the field', () => {
+  it('of a field and another part of its table are rejected at the field', () => {
     const indexes = [{ name: 'x', definition: 'USING btree (id)' }];
     expect(refusals([indexed('b', 'x')], { indexes })).to.deep.equal([
       ['fields[1].schema.is_indexed', [{ name: 'x', kind: 'index of the table' }]],
@@ -53,7 +53,7 @@ describe('names of indexes', () => {
     ]);
   });
 
-  it('may be those of constraints that PostgreSQL keeps without an index, and what a field does not ask for is free', () => {
+  it('may equal constraints without an index, and unused ones are free', () => {
     create([indexed('b', 'x')], { constraints: [{ name: 'x', definition: 'CHECK (id > 0)' }] }).then(
       'collection.created a',
     );
@@ -63,7 +63,7 @@ describe('names of indexes', () => {
     create([indexed('b', uniqueName('a', 'id'))]).then('collection.created a');
   });
 
-  it('are one space with those of tables and of the indexes of other tables', () => {
+  it('share one namespace with tables and indexes of other tables', () => {
     const one = accepted(initialState(), 'create-collection', table('one', [KEY, indexed('b')]));
     const name = indexName('one', 'b');
     const taken = (input: ReturnType<typeof table>) =>

@@ -15,7 +15,7 @@ const mood = (...labels: string[]) => ({ kind: 'enum', name: 'mood', labels });
 const sequence = (more: object = {}) => ({ kind: 'sequence', name: 's', ...more });
 
 describe('needs', () => {
-  it('that several tables name are the same in each', () => {
+  it('shared by tables are equal', () => {
     expect(toldOf(stateOf({ a: using(mood('x', 'y')), b: using(mood('x', 'y')) }))).to.deep.equal([]);
     const other = stateOf({ a: using(mood('x')), b: using({ kind: 'extension', name: 'citext' }, mood('y')) });
     expect(toldOf(other)).to.deep.equal([
@@ -27,13 +27,13 @@ describe('needs', () => {
     expect(toldOf(stateOf({ a: using(mood('x')), b: using({ ...mood('y'), name: 'other' }) }))).to.deep.equal([]);
   });
 
-  it('stand once in a table', () => {
+  it('are unique within a table', () => {
     expect(toldOf(stateOf({ a: using(mood('x'), mood('x')) }))).to.deep.equal([
       'need a.mood schema.extras.needs.1: enum "mood" is there already',
     ]);
   });
 
-  it('that are sequences end with one column, which is there', () => {
+  it('of sequences belong to one existing column', () => {
     const owned = sequence({ owned_by: 'n' });
     expect(toldOf(stateOf({ a: using(owned), b: using(sequence()) }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: using(sequence()), b: using(owned) }))).to.deep.equal([]);
@@ -48,7 +48,7 @@ describe('needs', () => {
     ]);
   });
 
-  it('are not given to a column that makes its values in another way, unless it had them', () => {
+  it('cannot be assigned to columns with other values, unless they already were', () => {
     const identity = column('n', 'integer', { has_auto_increment: true });
     const generated = column('n', 'integer', { generation_expression: 'id' });
     for (const field of [identity, generated]) {

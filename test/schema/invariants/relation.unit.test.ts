@@ -24,8 +24,8 @@ function told(members: Partial<Relation>): string[] {
   return toldOf(stateOf(COLLECTIONS, [relation])).map((text) => text.replace(place, ''));
 }
 
-describe('a relation', () => {
-  it('to a table, with all that belongs to it, is fine', () => {
+describe('a valid relation', () => {
+  it('to a table has all of its parts', () => {
     expect(told({})).to.deep.equal([]);
     expect(told({ schema: FOREIGN_KEY, one_field: 'all', sort_field: 'two', junction_field: 'kind' })).to.deep.equal(
       [],
@@ -35,14 +35,14 @@ describe('a relation', () => {
     expect(told({ one_collection: 'texts' }), 'without a foreign key').to.deep.equal([]);
   });
 
-  it('is of a column that is there', () => {
+  it('has an existing column', () => {
     expect(told({ many_field: 'gone' })).to.deep.equal(['many_field: there is no field "gone" in "many"']);
     expect(told({ many_field: 'shown' })).to.deep.equal([
       'many_field: "shown" is an alias; the many side needs a column',
     ]);
   });
 
-  it('points at a table that can bear what it asks for', () => {
+  it('references a table with the required key', () => {
     expect(told({ one_collection: 'gone' })).to.deep.equal(['one_collection: there is no collection "gone"']);
     expect(told({ one_collection: 'folder' })).to.deep.equal([
       'one_collection: "folder" is a folder; a relation needs a table',
@@ -63,7 +63,7 @@ describe('a relation', () => {
     }
   });
 
-  it('to any of several has no foreign key and no one field, and all of its faults are told', () => {
+  it('to any collection has no foreign key and no one field, and reports all faults', () => {
     expect(told({ ...ANY, schema: FOREIGN_KEY, one_field: 'all', one_allowed_collections: null })).to.deep.equal([
       'schema: a many-to-any relation points at several tables and has no foreign key; schema must be null',
       'one_field: a many-to-any relation has no one_field: there is no one collection that could show it',
@@ -75,7 +75,7 @@ describe('a relation', () => {
     ]);
   });
 
-  it('to any of several needs a column that can hold a name', () => {
+  it('to any collection needs a text column', () => {
     const needs =
       'one_collection_field: a many-to-any relation needs one_collection_field, a column of "many" that holds the collection\'s name';
     for (const one_collection_field of [null, 'gone', 'shown']) {
@@ -93,7 +93,7 @@ describe('a relation', () => {
     ]);
   });
 
-  it('names only columns that are there and that can do what they are named for', () => {
+  it('names only existing fields that fit their purpose', () => {
     expect(told({ junction_field: 'gone', sort_field: 'nowhere' })).to.deep.equal([
       'junction_field: there is no field "gone" in "many"',
       'sort_field: there is no field "nowhere" in "many"',
@@ -108,7 +108,7 @@ describe('a relation', () => {
     expect(told({ one_field: 'gone' })).to.deep.equal([noAlias('gone')]);
   });
 
-  it('gives each column one thing to hold', () => {
+  it('is the only one of its column', () => {
     const holds = (member: string, name: string, what: string) =>
       `${member}: "${name}" holds ${what}; name another field`;
     const [key, kind] = [
@@ -135,7 +135,7 @@ describe('a relation', () => {
       `relation many.${field} schema.constraint_name: constraint "k" is the foreign key of "${other}" already (ALREADY_EXISTS)`;
     const state = (...relations: Partial<Relation>[]) => stateOf(COLLECTIONS, relations);
 
-    it('whose constraint has the same name: the younger is told, or the one that is changed', () => {
+    it('with the same constraint name: the newer or changed one is rejected', () => {
       const both = state(keyed('one', 1), keyed('two', 2));
       expect(toldOf(both)).to.deep.equal([taken('two', 'one')]);
       expect(toldOf(state(keyed('one', 2), keyed('two', 1)))).to.deep.equal([taken('one', 'two')]);
@@ -149,7 +149,7 @@ describe('a relation', () => {
       expect(toldOf(both, ['many'], initialState()), 'both are').to.deep.equal([taken('two', 'one')]);
     });
 
-    it('of another name, or of another table, is no conflict', () => {
+    it('with another name or table: both are valid', () => {
       expect(
         toldOf(state(keyed('one', 1), keyed('two', 2, { schema: { ...FOREIGN_KEY, constraint_name: 'l' } }))),
       ).to.deep.equal([]);
@@ -158,7 +158,7 @@ describe('a relation', () => {
       expect(toldOf(stateOf(two, [keyed('one', 1), keyed('one', 2, { many_collection: 'others' })]))).to.deep.equal([]);
     });
 
-    it('in the same alias: one of them is told', () => {
+    it('with the same alias: one is rejected', () => {
       const shown = (many_field: string, id: number) => keyed(many_field, id, { schema: null, one_field: 'all' });
       const already = (field: string, other: string) =>
         `relation many.${field} one_field: "all" of "one" shows the relation "many.${other}" already`;
@@ -171,7 +171,7 @@ describe('a relation', () => {
     });
   });
 
-  it('is looked at when the table it points at is touched, and only once', () => {
+  it('is checked once when the referenced table changes', () => {
     const relation = { many_collection: 'many', many_field: 'one', one_collection: 'folder' };
     const state = stateOf(COLLECTIONS, [relation]);
     const fault = 'relation many.one one_collection: "folder" is a folder; a relation needs a table';

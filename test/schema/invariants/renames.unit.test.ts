@@ -25,7 +25,7 @@ const STATE: State = follow(
   }),
 );
 
-describe('renames', () => {
+describe('valid renames', () => {
   const problems = (
     fields: Record<string, Record<string, string>>,
     unwritten: Parameters<typeof renameProblems>[2] = [],
@@ -37,7 +37,7 @@ describe('renames', () => {
     return renameProblems(STATE, renames, unwritten).map(shownProblem);
   };
 
-  it('of columns of a partition are those of its table', () => {
+  it('of partition columns follow the parent', () => {
     // Of the state after them: the new names are there.
     expect(problems({ day: { was: 'title' } })).to.deep.equal([
       'IN_USE | day.title | the columns of a partition are those of "days": rename it there too',
@@ -47,12 +47,12 @@ describe('renames', () => {
     expect(problems({ days: { was: 'title' }, plain: { was: 'title' } })).to.deep.equal([]);
   });
 
-  it('of what has no column, or is not there, are free', () => {
+  it('of objects without a column, or of missing objects, are free', () => {
     expect(problems({ day: { was: 'notice' }, none: { was: 'title' } })).to.deep.equal([]);
     expect(problems({ day: { was: 'nothing' } })).to.deep.equal([]);
   });
 
-  it('leave no text unwritten', () => {
+  it('leave no text with an old name', () => {
     const message = 'this SQL may mention a name that changes, and can not be rewritten: change or remove it first';
     expect(
       problems({}, [

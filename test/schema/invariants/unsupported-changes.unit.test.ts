@@ -29,8 +29,8 @@ function told(before: Record<string, Given>, after: Record<string, Given>, isRec
   );
 }
 
-describe('changes that are not supported', () => {
-  it('are those of how a table is partitioned, and of its key where it is', () => {
+describe('unsupported changes', () => {
+  it('include partitioning, and keys of partitioned tables', () => {
     const others: [TableExtras, TableExtras, string[]][] = [
       [{}, DIVIDED, ['partition_by']],
       [DIVIDED, {}, ['partition_by']],
@@ -49,7 +49,7 @@ describe('changes that are not supported', () => {
       );
   });
 
-  it('are those of the columns of what is partitioned', () => {
+  it('include columns of a partition key', () => {
     const [few, more] = [[KEY], [KEY, column('n')]];
     for (const extras of [DIVIDED, PART]) {
       expect(
@@ -70,7 +70,7 @@ describe('changes that are not supported', () => {
     expect(told({ a: { fields: few } }, { a: { fields: more } })).to.deep.equal([]);
   });
 
-  it('are changes of a type that the service has no name for, unless the column is created again', () => {
+  it('include unnamed types, unless the column is recreated', () => {
     const point = (schema: object = {}) => column('p', 'unknown', { data_type: 'point', ...schema });
     const of = (...fields: object[]) => ({ a: { fields: [KEY, ...fields] } });
     const fixed =
@@ -90,7 +90,7 @@ describe('changes that are not supported', () => {
     expect(told(of(point()), of(column('p', 'text')), () => true)).to.deep.equal([]);
   });
 
-  it('are deleting what is divided before its partitions', () => {
+  it('include deleting a partitioned table before its partitions', () => {
     const divided = withExtras(DIVIDED);
     const parts = { z: withExtras(PART), b: withExtras(PART), other: {} };
     expect(told({ table: divided, ...parts }, parts)).to.deep.equal([

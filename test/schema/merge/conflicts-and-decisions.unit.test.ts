@@ -70,7 +70,7 @@ const fieldName = (collection: string, field: string): MergePlace => ({
 });
 
 describe('names in a merge', () => {
-  it('are those that one side gave, or both alike', () => {
+  it('are those of one side or of both alike', () => {
     const [posts, same] = [after(renameTable('articles', 'posts')), after(renameTable('articles', 'posts'))];
     expect(tables(merged(posts, BASE))).to.deep.equal(tables(posts));
     expect(tables(merged(BASE, posts))).to.deep.equal(tables(posts));
@@ -88,7 +88,7 @@ describe('names in a merge', () => {
     );
   });
 
-  it('that differ are a conflict, of tables and of fields, until one is taken', () => {
+  it('conflict for tables and fields if they differ, until one is chosen', () => {
     const [ours, theirs] = [after(renameTable('articles', 'posts')), after(renameTable('articles', 'texts'))];
     expect(conflicts(ours, theirs)).to.deep.equal([
       {
@@ -123,7 +123,7 @@ describe('names in a merge', () => {
     ]);
   });
 
-  it('that two things are given are a conflict, which says what had which before', () => {
+  it('conflict if two objects get the same name, and former names are shown', () => {
     const [ours, theirs] = [after(renameTable('articles', 'x')), after(renameTable('authors', 'x'))];
     expect(conflicts(ours, theirs)).to.deep.equal([
       {
@@ -140,7 +140,7 @@ describe('names in a merge', () => {
     expect(tables(merged(ours, theirs, take('ours', tableName('x'))))).to.include.members(['authors', 'x']);
   });
 
-  it('that one side gave, and the other to something new, are one too', () => {
+  it('conflict between a rename and a new object', () => {
     const [ours, theirs] = [after(renameTable('articles', 'x')), after(make('x'))];
     const shown = {
       kind: 'name_taken',
@@ -156,7 +156,7 @@ describe('names in a merge', () => {
     expect(conflicts(other, one)).to.deep.equal([{ ...inField, theirs: 'item' }]);
   });
 
-  it('are free where the other side removed what had them', () => {
+  it('are free if the other side removed their object', () => {
     const [ours, theirs] = [after(drop('comments'), renameTable('tags', 'comments')), BASE];
     expect(tables(merged(ours, theirs))).to.deep.equal(tables(ours));
     expect(tables(merged(theirs, ours))).to.deep.equal(tables(ours));
@@ -174,7 +174,7 @@ describe('names in a merge', () => {
     ]);
   });
 
-  it('of the other side are met under the new one', () => {
+  it('are matched under the new one of the other side', () => {
     const [ours, theirs] = [after(renameTable('articles', 'posts')), after(note('articles', 'n'))];
     for (const state of [merged(ours, theirs), merged(theirs, ours)]) {
       expect(state.collections.get('posts')?.collection.meta.note).to.equal('n');
@@ -193,7 +193,7 @@ describe('documents in a merge', () => {
   const noted = (text: string) => after(note('tags', text));
   const place: MergePlace = { part: 'collections', collection: 'tags', path: ['meta', 'note'] };
 
-  it('conflict where both changed a member, each otherwise', () => {
+  it('conflict if both changed a member differently', () => {
     expect(conflicts(noted('a'), noted('b'))).to.deep.equal([
       { kind: 'changed', place, message: 'both changed it, each otherwise', base: null, ours: 'a', theirs: 'b' },
     ]);
@@ -205,7 +205,7 @@ describe('documents in a merge', () => {
     expect(noteIn(merged(noted('a'), noted('b'), take('theirs', whole)))).to.equal('b');
   });
 
-  it('conflict where one side removed what the other changed', () => {
+  it('conflict if one side removed what the other changed', () => {
     const [gone, changed] = [after(drop('comments')), after(note('comments', 'n'))];
     expect(told(gone, changed)).to.deep.equal([
       'removed collection comments: ours removed it, theirs changed it (base theirs)',
@@ -232,7 +232,7 @@ describe('documents in a merge', () => {
     ]);
   });
 
-  it('have a type that is one thing, though several members say it', () => {
+  it('treat the members of a type as one', () => {
     const text = (schema: object, type = 'string') => add('tags', 'x', type, { schema });
     const [base, ours, theirs] = [text({ max_length: 9 }), { max_length: 10 }, { type: 'text', schema: {} }];
     const made = after(base);
@@ -269,7 +269,7 @@ describe('documents in a merge', () => {
     expect(field?.schema).to.include({ data_type: 'text', is_nullable: false });
   });
 
-  it('that together are no valid schema are a conflict at what is wrong, with what each side has there', () => {
+  it('conflict where they form an invalid schema, with both sides shown', () => {
     const [ours, theirs] = [
       after(['update-collection', { collection: 'tags', body: { meta: { group: 'authors' } } }]),
       after(['update-collection', { collection: 'authors', body: { meta: { group: 'tags' } } }]),
@@ -283,8 +283,8 @@ describe('documents in a merge', () => {
   });
 });
 
-describe('decisions', () => {
-  it('are known by their place, and those about nothing are told', () => {
+describe('decisions in a merge', () => {
+  it('are matched by location, and unmatched ones are reported', () => {
     const places: MergePlace[] = [
       { part: 'collections', collection: 'a' },
       { part: 'fields', collection: 'a', field: 'x' },
@@ -314,7 +314,7 @@ describe('decisions', () => {
     expect(runToEnd(decisionsOf([])).at(places[0] as MergePlace)).to.equal(undefined);
   });
 
-  it('are told a hundred at most', () => {
+  it('are reported at most a hundred times', () => {
     const many = Array.from({ length: 150 }, (_, index) => ({
       place: { part: 'collections', collection: `c${index}` } as const,
       take: 'ours' as const,
@@ -324,7 +324,7 @@ describe('decisions', () => {
     );
   });
 
-  it('are shown to people by what they are about', () => {
+  it('are described by their object', () => {
     expect(describePlace({ part: 'collections', collection: 'a' })).to.equal('collection a');
     expect(describePlace({ part: 'fields', collection: 'a', field: 'x', path: [] })).to.equal('field a.x');
     expect(describePlace({ part: 'relations', collection: 'a', field: 'x', path: ['schema', 0] })).to.equal(

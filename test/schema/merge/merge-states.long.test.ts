@@ -61,8 +61,8 @@ function memberOf({ kind, collection, field, name }: Edit): string | null {
   return kind === 'field note' || kind === 'nullable' ? `${kind} ${collection} ${field}` : null;
 }
 
-describe('merging', () => {
-  it('takes what one side did, and what both did alike', () => {
+describe('a merge', () => {
+  it('takes the changes of one side or of both alike', () => {
     fc.assert(
       fc.property(sides, ({ base, theirs }) => {
         expect(shownOf(stateOf(merge(base, base, theirs)))).to.deep.equal(shownOf(theirs));
@@ -73,7 +73,7 @@ describe('merging', () => {
     );
   });
 
-  it('is the same whichever side is which, but for the sides of conflicts', () => {
+  it('is symmetric except for the sides of conflicts', () => {
     fc.assert(
       fc.property(sides, ({ base, ours, theirs }) => {
         const [one, other] = [merge(base, ours, theirs), merge(base, theirs, ours)];
@@ -87,7 +87,7 @@ describe('merging', () => {
     );
   });
 
-  it('never conflicts where the two did not touch the same member, and has what both did', () => {
+  it('never conflicts for different members, and keeps both changes', () => {
     // Which side does it follows from what is changed.
     const sideOf = (member: string): number => Buffer.from(member).reduce((sum, byte) => sum + byte, 0) % 2;
     fc.assert(
@@ -104,7 +104,7 @@ describe('merging', () => {
     );
   });
 
-  it('leads to a valid schema, by a diff that apply takes', () => {
+  it('produces a valid schema through a diff that apply accepts', () => {
     fc.assert(
       fc.property(sides, ({ base, ours, theirs }) => {
         const result = merge(base, ours, theirs);

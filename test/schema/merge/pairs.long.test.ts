@@ -51,7 +51,7 @@ const CHANGES: Record<string, Step> = {
   'no group': ['delete-collection', { collection: 'group' }],
 };
 
-describe('pairs of changes that are merged', () => {
+describe('merges of pairs of changes', () => {
   const base = exampleSchema();
   const options = { force: false, mode: 'mirror', release: '0.1.0' } as const;
   const after = (name: string): State => {
@@ -61,7 +61,7 @@ describe('pairs of changes that are merged', () => {
     return follow(base, result.value);
   };
 
-  it('are as they were', async () => {
+  it('match the recorded results', async () => {
     const transcript = createTranscript('merges.txt');
     const states = new Map(Object.keys(CHANGES).map((name) => [name, after(name)]));
     const documents = new Map(

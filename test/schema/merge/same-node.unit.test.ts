@@ -11,8 +11,8 @@ const { collection, fields, relations } = of({});
 const [[name, field]] = [...fields] as [[string, NonNullable<ReturnType<typeof fields.get>>]];
 const [[many, relation]] = [...relations] as [[string, NonNullable<ReturnType<typeof relations.get>>]];
 
-describe('whether two states show the same of a collection', () => {
-  it('is so of a copy, and of relations with other ids', () => {
+describe('comparing a collection in two states', () => {
+  it('finds copies and relations with other ids equal', () => {
     expect(isSameNode(of({}), of({}))).to.equal(true);
     expect(isSameNode(of({}), structuredClone(of({})))).to.equal(true);
     expect(isSameNode(of({}), of({ relations: new Map(relations).set(many, { ...relation, id: 999 }) }))).to.equal(
@@ -20,7 +20,7 @@ describe('whether two states show the same of a collection', () => {
     );
   });
 
-  it('is not so where anything differs, or is there on one side', () => {
+  it('finds any difference and missing object', () => {
     const without = <V>(map: ReadonlyMap<string, V>, key: string) => new Map([...map].filter(([each]) => each !== key));
     const others: Record<string, CollectionNode> = {
       collection: of({ collection: { ...collection, meta: { ...collection.meta, note: 'other' } } }),

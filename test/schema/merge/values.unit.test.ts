@@ -16,7 +16,7 @@ function merged(base: Json | undefined, ours: Json | undefined, theirs: Json | u
 const fine = (value: Json | undefined) => ({ value, conflicts: [] as string[] });
 
 describe('merging values', () => {
-  it('takes what one side changed, or both alike', () => {
+  it('takes the change of one side or of both alike', () => {
     expect(merged(1, 2, 1)).to.deep.equal(fine(2));
     expect(merged(1, 1, 3)).to.deep.equal(fine(3));
     expect(merged(1, 2, 2)).to.deep.equal(fine(2));
@@ -26,7 +26,7 @@ describe('merging values', () => {
     expect(settled({ base: 1, ours: 2, theirs: 3 })).to.equal(null);
   });
 
-  it('goes into objects, and names the members that both changed', () => {
+  it('merges objects and names conflicting members', () => {
     expect(merged({ a: 1, b: 1 }, { a: 2, b: 1 }, { a: 1, b: 2 })).to.deep.equal(fine({ a: 2, b: 2 }));
     expect(merged({ a: 1, b: 1 }, { a: 2, b: 2 }, { a: 3, b: 1 }, ['meta'])).to.deep.equal({
       value: { a: 3, b: 2 },
@@ -38,7 +38,7 @@ describe('merging values', () => {
     expect(merged({ a: 1 }, 'x', { a: 2 })).to.deep.equal({ value: { a: 2 }, conflicts: [''] });
   });
 
-  it('never mixes what says one thing', () => {
+  it('never mixes members that form one value', () => {
     const [ours, theirs] = [
       { a: 1, b: 2 },
       { a: 2, b: 1 },
@@ -51,7 +51,7 @@ describe('merging values', () => {
     expect(merged({ a: 1, b: 1 }, ours, theirs, ['meta', 'options'])).to.deep.equal(fine({ a: 2, b: 2 }));
   });
 
-  it('merges lists of named things by their names and kinds, and other lists as a whole', () => {
+  it('merges lists of named items by name and kind, and others as a whole', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name }));
     expect(merged([a!], [a!, b!], [a!, c!])).to.deep.equal(fine([a!, b!, c!]));
     expect(merged([a!], [a!, c!], [a!, b!])).to.deep.equal(fine([a!, b!, c!]));

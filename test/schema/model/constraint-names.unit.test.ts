@@ -18,14 +18,14 @@ const name = fc.oneof(
 );
 
 describe('names of constraints and indexes', () => {
-  it('are what people know from such tables', () => {
+  it("follow PostgreSQL's conventions", () => {
     expect(primaryKeyName('articles')).to.equal('articles_pkey');
     expect(uniqueName('articles', 'slug')).to.equal('articles_slug_unique');
     expect(indexName('articles', 'slug')).to.equal('articles_slug_index');
     expect(foreignKeyName('blog_posts', 'author_id')).to.equal('blog_posts_author_id_foreign');
   });
 
-  it('are those that were adopted, where there are any', () => {
+  it('are the adopted ones if they exist', () => {
     const KEY = { field: 'id', type: 'integer', schema: { is_primary_key: true } };
     const named = { ...KEY, schema: { ...KEY.schema, extras: { primary_key_name: 'mine' } } };
     const nameOf = (given: object) => primaryKeyNameOf(stateOf({ a: given }).collections.get('a')!);
@@ -38,13 +38,13 @@ describe('names of constraints and indexes', () => {
     expect(nameOf({ fields: [named], change })).to.equal('both');
   });
 
-  it('carry a hash where two pairs of names would meet', () => {
+  it('have a hash if two pairs of names would collide', () => {
     expect(indexName('a_b', 'c')).to.match(/^a_b_c_[0-9a-f]{8}_index$/);
     expect(indexName('a_b', 'c')).to.not.equal(indexName('a', 'b_c'));
     expect(uniqueName('a_b', 'c')).to.not.equal(uniqueName('a', 'b_c'));
   });
 
-  it('stay within 63 bytes, cut between characters, and keep what they are at the end', () => {
+  it('have at most 63 bytes, cut between characters, and keep their suffix', () => {
     const long = 'é'.repeat(31);
     expect(indexName(long, long)).to.match(/^é+_[0-9a-f]{8}_index$/);
     expect(primaryKeyName('x'.repeat(63))).to.match(/^x{49}_[0-9a-f]{8}_pkey$/);
@@ -63,7 +63,7 @@ describe('names of constraints and indexes', () => {
     );
   });
 
-  it('of NOT NULL and sequences are those that PostgreSQL makes: the longer part is cut, by whole characters', () => {
+  it("for NOT NULL and sequences match PostgreSQL's, cutting the longer part", () => {
     expect(postgresName('articles', 'id', '_seq')).to.equal('articles_id_seq');
     const [a, b] = ['a'.repeat(63), 'b'.repeat(63)];
     expect(postgresName(a, b, '_seq')).to.equal(`${a.slice(0, 29)}_${b.slice(0, 29)}_seq`);

@@ -26,17 +26,17 @@ function partitioned(parents: Record<string, string | null>): State {
 }
 
 describe('the order of names', () => {
-  it('is by code units, on every machine', () => {
+  it('is by code units on every machine', () => {
     expect(['b', 'a', 'Z', 'é', 'a'].sort(byName)).to.deep.equal(['Z', 'a', 'a', 'b', 'é']);
     expect([byName('a', 'b'), byName('b', 'a'), byName('a', 'a')]).to.deep.equal([-1, 1, 0]);
   });
 });
 
-describe('the order of what needs others', () => {
+describe('dependency order', () => {
   const order = (needs: Record<string, string[]>): string[] =>
     runToEnd(neededFirst(Object.keys(needs), (name) => needs[name] ?? []));
 
-  it('has each after what it needs, and is by name otherwise', () => {
+  it('puts each item after its dependencies, otherwise by name', () => {
     expect(order({ c: [], a: [], b: [] })).to.deep.equal(['a', 'b', 'c']);
     expect(order({ a: ['c'], b: [], c: ['d'], d: [] })).to.deep.equal(['d', 'c', 'a', 'b']);
     expect(order({ a: ['b', 'c'], b: ['d'], c: [], d: ['c'] })).to.deep.equal(['c', 'd', 'b', 'a']);
@@ -45,12 +45,12 @@ describe('the order of what needs others', () => {
     expect(order({ a: ['a'] })).to.deep.equal(['a']);
   });
 
-  it('has groups before what stands in them', () => {
+  it('puts groups before their members', () => {
     const groups: Record<string, string | null> = { a: 'z', b: null, z: null };
     expect(runToEnd(groupsFirst(Object.keys(groups), (name) => groups[name]))).to.deep.equal(['z', 'a', 'b']);
   });
 
-  it('has partitions before their tables where asked to, the deepest first, and else leaves all as it was', () => {
+  it('puts partitions before their tables on request, deepest first', () => {
     const state = partitioned({ top: null, part: 'top', deep: 'part', other: null });
     const ordered = (...names: string[]) => runToEnd(partitionsFirst(names, state, (name) => name));
     expect(ordered('other', 'top', 'part', 'deep')).to.deep.equal(['deep', 'part', 'other', 'top']);
@@ -64,8 +64,8 @@ describe('the order of what needs others', () => {
   });
 });
 
-describe('the order of fields', () => {
-  it('is by their sort, those without one last, and by name where it is the same', () => {
+describe('field order', () => {
+  it('is by sort, missing last, then by name', () => {
     const sorted = (field: string, sort: number | null) => ({ ...column(field), meta: { sort } });
     const state = stateOf({
       t: {

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { placeText, readPlace, samePlace } from '../../../src/schema/model/place.js';
 
-describe('places as text', () => {
-  it('escapes what has a meaning there', () => {
+describe('locations as text', () => {
+  it('escape special characters', () => {
     for (const [place, text] of [
       [{}, ''],
       [{ collection: null, field: null }, ''],
@@ -17,7 +17,7 @@ describe('places as text', () => {
       expect(placeText(place)).to.equal(text);
   });
 
-  it('reads what it has written, of any names, and no two alike', () => {
+  it('read back for any names, and are unique', () => {
     const name = fc.string({ minLength: 1, unit: fc.constantFrom('a', 'B', '.', ',', '%', '2', 'E', 'ü', ' ', ':') });
     const place = fc.oneof(fc.record({ collection: name }), fc.record({ collection: name, field: name }));
     fc.assert(
@@ -30,7 +30,7 @@ describe('places as text', () => {
     );
   });
 
-  it('takes more escapes than it makes, and no text that is two places or none', () => {
+  it('accept extra escapes, and reject texts with two or no locations', () => {
     expect(readPlace('')).to.deep.equal({});
     expect(samePlace('%61.b%2c')).to.equal('a.b%2C');
     expect(samePlace('a,b c')).to.equal('a%2Cb c');

@@ -11,8 +11,8 @@ import type { SequenceOptions } from '../../../src/schema/model/extras.js';
 const BIGGEST = '9223372036854775807';
 const SMALLEST = '-9223372036854775808';
 
-describe('the options of a sequence', () => {
-  it('that are not said are those of PostgreSQL', () => {
+describe('sequence options', () => {
+  it('default to those of PostgreSQL', () => {
     expect(everyOptionOf({}, 'bigint')).to.deep.equal({
       type: 'bigint',
       start: '1',
@@ -43,7 +43,7 @@ describe('the options of a sequence', () => {
     expect(usualBounds('integer', '1')).to.deep.equal({ min: '1', max: '2147483647' });
   });
 
-  it('that go without saying are not said', () => {
+  it('leave out defaults', () => {
     const said = (options: SequenceOptions, usual = 'bigint' as const) =>
       unusualOptions(everyOptionOf(options, usual), usual);
     for (const options of [
@@ -68,7 +68,7 @@ describe('the options of a sequence', () => {
     expect(said({ start: '1', increment: '1', min: '1', max: BIGGEST, cache: '1', type: 'bigint' })).to.deep.equal({});
   });
 
-  it('are written as PostgreSQL writes numbers; what is none stays', () => {
+  it("are numbers in PostgreSQL's spelling, and invalid ones stay", () => {
     const written = writtenOptions({ start: '007', min: '-01', max: 'x', cache: `${'1'.repeat(31)}`, increment: '-0' });
     expect(written).to.deep.equal({ start: '7', min: '-1', max: 'x', cache: '1'.repeat(31), increment: '0' });
   });

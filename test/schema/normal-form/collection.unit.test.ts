@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { changedCollection, collection, expectInPlace, faultsOf, FORCED, sent, valueOf } from './read.js';
 
-describe('collections', () => {
-  it('get the defaults of meta', () => {
+describe('collections in normal form', () => {
+  it('have the defaults of meta', () => {
     expect(valueOf(collection({}))).to.deep.equal({
       collection: 'articles',
       meta: {
@@ -60,20 +60,20 @@ describe('collections', () => {
     [{ meta: { group: {} } }, 'group must be a name'],
   ];
   for (const [members, message] of refused) {
-    it(`refuse ${JSON.stringify(members)}`, () => {
+    it(`reject ${JSON.stringify(members)}`, () => {
       const faults = faultsOf(collection(members));
       expect(faults.join()).to.include(message);
       expectInPlace(faults, members);
     });
   }
 
-  it('take archive_app_filter as text, and null for nothing tracked', () => {
+  it('accept archive_app_filter as text, and null for no tracking', () => {
     expect(
       valueOf(collection({ meta: { archive_app_filter: 'false', accountability: null, system: false } })).meta,
     ).to.include({ archive_app_filter: false, accountability: null });
   });
 
-  it('change only by the members that are present', () => {
+  it('change only present members', () => {
     const table = valueOf(collection({ meta: { note: 'n', icon: 'i' }, schema: { comment: 'c' } }));
     expect(valueOf(changedCollection(table, {}))).to.equal(table);
     expect(valueOf(changedCollection(table, sent(table)))).to.equal(table);
@@ -85,7 +85,7 @@ describe('collections', () => {
     expect(valueOf(changedCollection(table, { schema: { comment: null } })).schema).to.deep.equal({ comment: null });
   });
 
-  it('keep their kind and their name', () => {
+  it('keep their kind and name', () => {
     const table = valueOf(collection({}));
     const folder = valueOf(collection({ schema: null }));
     expect(faultsOf(changedCollection(table, { schema: null })).join()).to.include(

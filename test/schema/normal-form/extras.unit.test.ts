@@ -13,7 +13,7 @@ const TOO_LONG = 'must be at most 63 bytes in UTF-8: PostgreSQL would cut it off
 const SQL = 'must be SQL as PostgreSQL writes it: syntax error';
 
 describe('extras of a table', () => {
-  it('are kept as they are, without what is empty', () => {
+  it('are kept without empty ones', () => {
     const extras = {
       primary_key: { name: 'own_pkey', columns: ['a', 'b'], definition: 'PRIMARY KEY (a, b) INCLUDE (c)' },
       constraints: [
@@ -39,7 +39,7 @@ describe('extras of a table', () => {
     expect(valueOf(ofTable(of)).schema?.extras).to.deep.equal(of);
   });
 
-  it('keep of a sequence what does not go without saying', () => {
+  it('keep sequence options that differ from defaults', () => {
     const sequence = { kind: 'sequence', name: 's' };
     const usual = { type: 'bigint', start: '1', increment: '1', min: '1', max: String(2n ** 63n - 1n), cache: '1' };
     expect(valueOf(ofTable({ needs: [{ ...sequence, ...usual }] })).schema?.extras?.needs).to.deep.equal([sequence]);
@@ -146,7 +146,7 @@ describe('extras of a table', () => {
     ],
   ];
   for (const [extras, faults] of refused)
-    it(`refuse ${JSON.stringify(extras).replaceAll(LONG, 'x…')}`, () =>
+    it(`reject ${JSON.stringify(extras).replaceAll(LONG, 'x…')}`, () =>
       expect(tableFaults(extras)).to.deep.equal(faults));
 });
 
@@ -170,7 +170,7 @@ describe('extras of a column', () => {
     ['integer', { has_auto_increment: true }, { default: "nextval('s'::regclass)" }],
   ];
   for (const [type, schema, extras] of kept)
-    it(`are kept where they fit: ${type} ${JSON.stringify({ ...schema, ...extras })}`, () =>
+    it(`are kept if they fit: ${type} ${JSON.stringify({ ...schema, ...extras })}`, () =>
       expect(valueOf(ofColumn(type, extras, schema)).schema?.extras).to.deep.equal(extras));
 
   const lost: [type: string, schema: Members, extras: Members][] = [
@@ -190,14 +190,14 @@ describe('extras of a column', () => {
     ['integer', {}, { not_null_name: 'n' }],
   ];
   for (const [type, schema, extras] of lost)
-    it(`are refused where they don't: ${type} ${JSON.stringify({ ...schema, ...extras })}`, () => {
+    it(`are rejected if they do not fit: ${type} ${JSON.stringify({ ...schema, ...extras })}`, () => {
       const [name = ''] = Object.keys(extras);
       expect(faultsOf(ofColumn(type, extras, schema))).to.deep.equal([
         `schema.extras.${name}: ${name} must be left out: it doesn't fit the column`,
       ]);
     });
 
-  it('are refused as texts that say something else', () => {
+  it('are rejected as SQL with other content', () => {
     const told = (type: string, extras: Members, schema: Members = {}) => faultsOf(ofColumn(type, extras, schema));
     expect(told('string', { odd: 1 })).to.deep.equal(['schema.extras.odd: odd is not a known member']);
     expect(told('time', { precision: 7 })).to.deep.equal(['schema.extras.precision: precision must be at most 6']);
@@ -224,7 +224,7 @@ describe('extras of a column', () => {
     expect(told('bigInteger', { sequence: { max: '9999999999' } }, counting)).to.deep.equal([]);
   });
 
-  it('are none where nothing is said, or only what goes without saying', () => {
+  it('are dropped if empty or default', () => {
     for (const nothing of [null, {}]) expect(column('string', { extras: nothing })).to.deep.equal(column('string'));
     const usual = { has_auto_increment: true, extras: { sequence: { start: '1', increment: '1' } } };
     expect(column('integer', usual)).to.deep.equal(column('integer', { has_auto_increment: true }));

@@ -46,7 +46,7 @@ describe('columns of new fields', () => {
     });
   }
 
-  it('has every member, with the defaults', () => {
+  it('have every member with its default', () => {
     expect(column('string')).to.deep.equal({
       data_type: 'character varying',
       default_value: null,
@@ -63,7 +63,7 @@ describe('columns of new fields', () => {
     });
   });
 
-  it('takes lengths and precisions, null for no limit', () => {
+  it('accept lengths and precisions, and null for no limit', () => {
     expect(column('string', { max_length: null })).to.include({ max_length: null });
     expect(column('decimal', { numeric_precision: null, numeric_scale: null })).to.include({
       numeric_precision: null,
@@ -124,14 +124,14 @@ describe('columns of new fields', () => {
     ['integer', { is_nullable: 1, is_unique: 1, is_indexed: 1, is_primary_key: 1 }, 'is_indexed must be true or false'],
   ];
   for (const [type, schema, message] of refused) {
-    it(`refuses ${type} with ${JSON.stringify(schema)}`, () => {
+    it(`reject ${type} with ${JSON.stringify(schema)}`, () => {
       const faults = faultsOf(field({ type, schema }));
       expect(faults.join('\n')).to.include(message);
       expectInPlace('schema', faults);
     });
   }
 
-  it('drops the derived members that agree', () => {
+  it('drop derived members that agree', () => {
     const derived = {
       name: 'title',
       table: 'articles',
@@ -145,7 +145,7 @@ describe('columns of new fields', () => {
     });
   });
 
-  it('makes primary keys unique and not nullable, without another index', () => {
+  it('make primary keys unique and not nullable without another index', () => {
     const normal = { is_primary_key: true, is_nullable: false, is_unique: true, is_indexed: false };
     expect(column('uuid', { is_primary_key: true })).to.include(normal);
     expect(column('uuid', normal)).to.include(normal);
@@ -156,7 +156,7 @@ describe('columns of new fields', () => {
     );
   });
 
-  it('knows auto increment by its name and by its sequence', () => {
+  it('recognize auto increment by name and by sequence', () => {
     const counting = column('integer', { has_auto_increment: true });
     expect(counting).to.include({ has_auto_increment: true, default_value: null, is_nullable: false });
     expect(column('integer', { default_value: "nextval('articles_id_seq'::regclass)" })).to.deep.equal(counting);
@@ -169,7 +169,7 @@ describe('columns of new fields', () => {
     });
   });
 
-  it('keeps empty comments as none', () => {
+  it('treat empty comments as none', () => {
     expect(column('string', { comment: '' })).to.include({ comment: null });
   });
 });
@@ -221,19 +221,19 @@ describe('new fields', () => {
     [{ system: true }, 'system must be false'],
   ];
   for (const [given, message] of meta) {
-    it(`refuse meta ${JSON.stringify(given)}`, () => {
+    it(`reject meta ${JSON.stringify(given)}`, () => {
       const faults = faultsOf(field({ type: 'text', meta: given }));
       expect(faults.join('\n')).to.include(message);
       expectInPlace('meta', faults);
     });
   }
 
-  it('take width null as full, and derived members that agree', () => {
+  it('accept width null as full, and derived members that agree', () => {
     const read = field({ type: 'text', meta: { width: null, collection: 'articles', field: 'title', system: false } });
     expect(valueOf(read)).to.deep.equal(valueOf(field({ type: 'text' })));
   });
 
-  it('must have a type that exists', () => {
+  it('must have an existing type', () => {
     expect(faultsOf(field({}))).to.have.length(1);
     expect(faultsOf(field({}))[0]).to.include('type: type is required: one of string, text');
     expect(faultsOf(field({ type: 'bogus' }))[0]).to.include('type must be one of');
@@ -249,7 +249,7 @@ describe('new fields', () => {
     expect(faultsOf(field({ type: 'text', schema: 'x' }))[0]).to.include('schema must be an object');
   });
 
-  it('keep the text of a type we have no name for', () => {
+  it('keep the text of an unnamed type', () => {
     expect(column('unknown', { data_type: 'inet', default_value: '::1' })).to.include({
       data_type: 'inet',
       default_value: '::1',
@@ -257,7 +257,7 @@ describe('new fields', () => {
     expect(column('unknown', { data_type: 'integer[]' })).to.include({ data_type: 'integer[]', max_length: null });
   });
 
-  it('name every problem at its place in the request', () => {
+  it('report every problem at its location in the request', () => {
     const input = { field: 'ctid', type: 'string', bogus: 1, meta: { sort: 'x' }, schema: { max_length: -1 } };
     const read = readNewField(input, ['fields', 2], { ...STRICT, collection: 'articles' });
     expect(pathsOf(read)).to.have.members([
@@ -269,7 +269,7 @@ describe('new fields', () => {
     expect(faultsOf(readNewField('x', ['fields', 0], STRICT))).to.deep.equal(['fields[0]: a field is a JSON object']);
   });
 
-  it('take their collection from the document or from the options, which must agree', () => {
+  it('take their collection from the document or the options, which must agree', () => {
     expect(valueOf(readNewField({ field: 'a', type: 'text' }, [], { ...STRICT, collection: 'c' })).collection).to.equal(
       'c',
     );
@@ -279,7 +279,7 @@ describe('new fields', () => {
     ).to.deep.equal(['collection']);
   });
 
-  it('may have members of meta at the top level where that is allowed', () => {
+  it('may have members of meta at the top level if allowed', () => {
     const options = { ...STRICT, topLevelMeta: true };
     expect(valueOf(field({ type: 'text', interface: 'input', note: 'n' }, options)).meta).to.include({
       interface: 'input',
@@ -293,7 +293,7 @@ describe('new fields', () => {
     expect(pathsOf(field({ ...twice, interface: 'other' }, options))).to.deep.equal(['interface']);
   });
 
-  it('from another vendor: unknown members are passed over, types are translated', () => {
+  it('from another vendor ignore unknown members and translate types', () => {
     const input = {
       type: 'integer',
       foo: 1,
@@ -308,7 +308,7 @@ describe('new fields', () => {
     expect(column('unknown', { data_type: 'inet' }, FORCED)).to.include({ data_type: 'inet' });
   });
 
-  it('have a default primary key to start with', () => {
+  it('include a default primary key', () => {
     const key = defaultPrimaryKey('articles');
     expect(key).to.deep.include({ collection: 'articles', field: 'id', type: 'integer' });
     expect(key.meta).to.include({ hidden: true, readonly: true });
@@ -317,7 +317,7 @@ describe('new fields', () => {
 });
 
 describe('types of columns in the catalog', () => {
-  it('lead back to the normal form', () => {
+  it('map back to the normal form', () => {
     for (const [type, formatType] of COLUMNS) {
       if (type === 'csv' || type === 'hash' || type.startsWith('geometry.')) continue;
       const { type: read, ...rest } = typeFromColumn(formatType);
@@ -334,7 +334,7 @@ describe('types of columns in the catalog', () => {
     expect(typeFromColumn('citext')).to.deep.include({ type: 'text', data_type: 'citext' });
   });
 
-  it('stay as they are where the normal form has no name for them', () => {
+  it('stay unchanged without a name in the normal form', () => {
     const texts = [
       'inet',
       'integer[]',

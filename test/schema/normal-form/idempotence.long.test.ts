@@ -90,7 +90,7 @@ function some(value: object, keep: number): Record<string, unknown> {
 }
 
 describe('the normal form', () => {
-  it('of a field is its own normal form, and merging it changes nothing', () => {
+  it('of a field is idempotent, and merging it changes nothing', () => {
     fc.assert(
       fc.property(document, (given) => {
         const normal = valueOf(readNewField(given, [], STRICT));
@@ -103,7 +103,7 @@ describe('the normal form', () => {
     );
   });
 
-  it('of a field is reached from any other field of its type, whole or in parts', () => {
+  it('of a field is reached from any field of its type, completely or in parts', () => {
     let halfways = 0;
     fc.assert(
       fc.property(document, document, fc.nat(), fc.nat(), (before, after, metaPart, schemaPart) => {
@@ -125,7 +125,7 @@ describe('the normal form', () => {
     expect(halfways, 'parts that were taken').to.be.above(10);
   });
 
-  it('of a collection is its own normal form', () => {
+  it('of a collection is idempotent', () => {
     fc.assert(
       fc.property(collectionMeta, fc.constantFrom(null, {}, { comment: 'c' }, { comment: '' }), (meta, schema) => {
         const given = sent({ collection: 'articles', meta, schema });
@@ -137,7 +137,7 @@ describe('the normal form', () => {
     );
   });
 
-  it('of a relation is its own normal form', () => {
+  it('of a relation is idempotent', () => {
     fc.assert(
       fc.property(nullable(foreignKey), nullable(text.filter((value) => value !== '')), (schema, one_field) => {
         const given = { many_collection: 'a', many_field: 'b', one_collection: 'c', one_field, schema };
@@ -150,7 +150,7 @@ describe('the normal form', () => {
     );
   });
 
-  it('is refused or reached, never thrown at, whatever is sent', () => {
+  it('is returned or rejected, but never throws', () => {
     const hostile = fc.jsonValue({ maxDepth: 4 });
     const members = [
       'collection',

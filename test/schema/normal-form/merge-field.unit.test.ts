@@ -7,8 +7,8 @@ const make = (type: string, schema: Record<string, unknown> = {}, meta: Record<s
 
 const schemaAfter = (existing: Field, input: Record<string, unknown>) => valueOf(changed(existing, input)).schema;
 
-describe('changes to fields', () => {
-  it('that change nothing answer the field itself', () => {
+describe('field updates', () => {
+  it('without changes return the same field', () => {
     const existing = make(
       'json',
       { default_value: { a: [1] } },
@@ -34,7 +34,7 @@ describe('changes to fields', () => {
     expect(valueOf(changed(existing, { schema: { data_type: 'JSON' } }))).to.equal(existing);
   });
 
-  it('overwrite only the members that are present', () => {
+  it('overwrite present members only', () => {
     const existing = make(
       'string',
       { max_length: 50, is_unique: true, default_value: 'a' },
@@ -46,7 +46,7 @@ describe('changes to fields', () => {
     expect(existing.meta.options).to.deep.equal({ a: 1 });
   });
 
-  it('reset what belongs to a type when the type changes', () => {
+  it('reset type properties when the type changes', () => {
     expect(schemaAfter(make('string', { max_length: 50, is_unique: true }), { type: 'text' })).to.include({
       data_type: 'text',
       max_length: null,
@@ -92,7 +92,7 @@ describe('changes to fields', () => {
     });
   });
 
-  it('carry the default where the new type can say the same', () => {
+  it('keep the default if the new type supports it', () => {
     expect(schemaAfter(make('integer', { default_value: 5 }), { type: 'string' })).to.include({ default_value: '5' });
     expect(schemaAfter(make('string', { default_value: '5' }), { type: 'integer' })).to.include({ default_value: 5 });
     expect(schemaAfter(make('dateTime', { default_value: 'now()' }), { type: 'timestamp' })).to.include({
@@ -100,7 +100,7 @@ describe('changes to fields', () => {
     });
   });
 
-  it('ask for a default where the present one does not fit any more', () => {
+  it('require a new default if the present one does not fit', () => {
     const cases: [Field, Record<string, unknown>][] = [
       [make('string', { default_value: 'abc' }), { type: 'integer' }],
       [make('string', { default_value: 'now()' }), { type: 'timestamp' }],
@@ -115,7 +115,7 @@ describe('changes to fields', () => {
     }
   });
 
-  it('to and from auto increment and generated columns take the default along', () => {
+  it('to and from auto increment and generated columns drop the default', () => {
     expect(schemaAfter(make('integer', { default_value: 5 }), { schema: { has_auto_increment: true } })).to.include({
       default_value: null,
     });
@@ -132,7 +132,7 @@ describe('changes to fields', () => {
     ).to.include('auto increment');
   });
 
-  it('that take a primary key away leave a plain column', () => {
+  it('that remove a primary key leave a plain column', () => {
     const key = make('integer', { is_primary_key: true });
     expect(schemaAfter(key, { schema: { is_primary_key: false } })).to.include({
       is_primary_key: false,
@@ -144,7 +144,7 @@ describe('changes to fields', () => {
     expect(faultsOf(changed(key, { schema: { is_nullable: true } })).join()).to.include('is_nullable must be false');
   });
 
-  it('turn columns into aliases and back', () => {
+  it('convert columns to aliases and back', () => {
     expect(valueOf(changed(make('text'), { type: 'alias', schema: null }))).to.include({ type: 'alias', schema: null });
     expect(valueOf(changed(make('text'), { type: 'alias' })).schema).to.equal(null);
     expect(schemaAfter(make('alias'), { type: 'string' })).to.include({
@@ -155,7 +155,7 @@ describe('changes to fields', () => {
     expect(faultsOf(changed(make('alias'), { schema: {} })).join()).to.include('schema must be null');
   });
 
-  it('refuse a data type of another type, and renaming', () => {
+  it('reject the data type of another type, and renames', () => {
     expect(faultsOf(changed(make('string'), { schema: { data_type: 'integer' } })).join()).to.include(
       'for type string',
     );
@@ -165,7 +165,7 @@ describe('changes to fields', () => {
     expect(faultsOf(changed(make('string'), [] as never)).join()).to.include('JSON object');
   });
 
-  it('from another vendor: a trimmed document keeps the type that is there', () => {
+  it('from another vendor keep the type of an incomplete document', () => {
     const csv = make('csv');
     expect(valueOf(changed(csv, { schema: { data_type: 'text', max_length: 65535 } }, FORCED))).to.equal(csv);
     const binary = make('binary');

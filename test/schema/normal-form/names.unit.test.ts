@@ -4,7 +4,7 @@ import { checkName } from '../../../src/schema/normal-form/index.js';
 const fault = (kind: 'collection' | 'field', name: unknown): string | undefined =>
   checkName(kind, name, ['x'])[0]?.message;
 
-describe('names', () => {
+describe('name checks', () => {
   const hostile = [
     'a b',
     'a/b',
@@ -21,7 +21,7 @@ describe('names', () => {
     'service',
   ];
   for (const name of [...hostile, 'x'.repeat(63), 'é'.repeat(31), '名'.repeat(21)]) {
-    it(`accepts ${JSON.stringify(name)}`, () => {
+    it(`accept ${JSON.stringify(name)}`, () => {
       expect(checkName('collection', name, [])).to.deep.equal([]);
       expect(checkName('field', name, [])).to.deep.equal([]);
     });
@@ -44,13 +44,13 @@ describe('names', () => {
     ['a step up in a path', '..', 'in a path'],
   ];
   for (const [what, name, message] of refused) {
-    it(`refuses ${what}`, () => {
+    it(`reject ${what}`, () => {
       expect(fault('collection', name)).to.include(message);
       expect(fault('field', name)).to.include(message);
     });
   }
 
-  it('keeps the names of the system for collections, and no others', () => {
+  it('reserve system names for system collections', () => {
     for (const name of ['service_users', 'service_events', 'service_divergences', 'service_versions']) {
       expect(fault('collection', name)).to.include('is reserved');
     }
@@ -61,7 +61,7 @@ describe('names', () => {
     expect(fault('field', 'service_users')).to.equal(undefined);
   });
 
-  it("refuses PostgreSQL's system columns as fields", () => {
+  it("reject PostgreSQL's system columns as fields", () => {
     for (const name of ['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid']) {
       expect(fault('field', name)).to.include('system column');
       expect(fault('collection', name)).to.equal(undefined);

@@ -3,7 +3,7 @@ import { relationEnds, relationPlace, relationSteps } from '../../../src/schema/
 
 type Members = Record<string, unknown>;
 
-describe('a relation in either shape', () => {
+describe('a relation in either format', () => {
   const ENDS: [Members, [unknown, unknown]][] = [
     [{ many_collection: 'a', many_field: 'b' }, ['a', 'b']],
     [{ collection: 'a', field: 'b' }, ['a', 'b']],
@@ -23,7 +23,8 @@ describe('a relation in either shape', () => {
     [{}, [undefined, undefined]],
   ];
   for (const [input, ends] of ENDS) {
-    it(`${JSON.stringify(input)} is of ${JSON.stringify(ends)}`, () => expect(relationEnds(input)).to.deep.equal(ends));
+    it(`${JSON.stringify(input)} has the ends ${JSON.stringify(ends)}`, () =>
+      expect(relationEnds(input)).to.deep.equal(ends));
   }
 
   const STEPS: [steps: string[], input: Members, where: string[]][] = [
@@ -55,7 +56,7 @@ describe('a relation in either shape', () => {
     });
   }
 
-  it('is told of as far as it was sent', () => {
+  it('has locations as far as it was sent', () => {
     const place = relationPlace(['relations', 3], { collection: 'a', schema: {} });
     expect(place.at).to.deep.equal(['relations', 3]);
     expect(place.stepsTo(['schema', 'on_delete'])).to.deep.equal(['schema', 'on_delete']);

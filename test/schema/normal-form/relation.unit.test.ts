@@ -19,8 +19,8 @@ const PLAIN = {
 
 const ANY = { one_collection: null, one_collection_field: 'kind', one_allowed_collections: ['a', 'b'] };
 
-describe('relations', () => {
-  it('get their defaults, and a foreign key where one is asked for', () => {
+describe('relations in normal form', () => {
+  it('have defaults, and a foreign key if requested', () => {
     expect(valueOf(relation({ one_collection: 'authors' }))).to.deep.equal(PLAIN);
     expect(valueOf(relation({ one_collection: 'authors', schema: null }))).to.deep.equal(PLAIN);
     expect(valueOf(relation({ one_collection: 'authors', schema: {} })).schema).to.deep.equal(KEY);
@@ -30,7 +30,7 @@ describe('relations', () => {
     expect(valueOf(relation(ANY, byDefault)).schema).to.equal(null);
   });
 
-  it("are understood in the peer's nested shape, and in both at once", () => {
+  it('accept the nested format of Directus, and both formats together', () => {
     const nested = {
       many_collection: undefined,
       many_field: undefined,
@@ -98,14 +98,14 @@ describe('relations', () => {
     [{ one_collection: 'a', schema: { foo: 'x' } }, 'foo is not a known member'],
   ];
   for (const [members, message] of refused) {
-    it(`refuse ${JSON.stringify(members).slice(0, 80)}`, () => {
+    it(`reject ${JSON.stringify(members).slice(0, 80)}`, () => {
       const faults = faultsOf(relation(members));
       expect(faults.join()).to.include(message);
       expectInPlace(faults, members);
     });
   }
 
-  it('from another vendor: any case, foreign keys without a name, unknown members', () => {
+  it('from another vendor accept any case, unnamed foreign keys and unknown members', () => {
     const schema = { on_delete: 'set null', constraint_name: null, foreign_key_schema: 'public' };
     expect(valueOf(relation({ one_collection: 'authors', foo: 1, schema }, FORCED)).schema).to.deep.equal({
       ...KEY,
@@ -114,20 +114,20 @@ describe('relations', () => {
   });
 });
 
-describe('changes to relations', () => {
+describe('relation updates', () => {
   const existing: Relation = {
     id: 9,
     ...valueOf(relation({ one_collection: 'authors', one_field: 'articles', schema: { on_delete: 'SET NULL' } })),
   };
   const { id: _, ...withoutId } = existing;
 
-  it('that change nothing answer the relation itself', () => {
+  it('without changes return the same relation', () => {
     expect(valueOf(changedRelation(existing, {}))).to.equal(existing);
     expect(valueOf(changedRelation(existing, sent(existing)))).to.equal(existing);
     expect(valueOf(changedRelation(existing, { id: 5, meta: null, schema: {} }))).to.equal(existing);
   });
 
-  it('overwrite only the members that are present', () => {
+  it('overwrite present members only', () => {
     expect(valueOf(changedRelation(existing, { one_field: null }))).to.deep.equal({ ...withoutId, one_field: null });
     expect(valueOf(changedRelation(existing, { schema: { on_delete: 'CASCADE' } })).schema).to.deep.equal({
       ...KEY,
@@ -137,11 +137,11 @@ describe('changes to relations', () => {
     expect(valueOf(changedRelation({ ...existing, schema: null }, { schema: {} })).schema).to.deep.equal(KEY);
   });
 
-  it('that point at several collections drop the foreign key', () => {
+  it('to several collections drop the foreign key', () => {
     expect(valueOf(changedRelation(existing, ANY))).to.deep.include({ ...ANY, schema: null });
   });
 
-  it('keep what identifies the relation', () => {
+  it('keep the identifying members', () => {
     expect(faultsOf(changedRelation(existing, { many_field: 'x' })).join()).to.include('it identifies the relation');
     expect(faultsOf(changedRelation(existing, { collection: 'x' })).join()).to.include('it identifies the relation');
   });

@@ -20,7 +20,7 @@ function adopt(body: unknown, found: Partial<CatalogFindings> = {}): string[] {
 const table = (collection: string) => ({ collection: tableOf(collection), fields: [defaultPrimaryKey(collection)] });
 
 describe('a request to adopt tables', () => {
-  it('says which, or all of them', () => {
+  it('names tables, or all of them', () => {
     expect(adopt([])).to.deep.equal(['INVALID_PAYLOAD']);
     expect(adopt({})).to.deep.equal(['INVALID_PAYLOAD']);
     expect(adopt({ tables: ['a'], all: true, foo: 1 })).to.deep.equal(['INVALID_PAYLOAD foo', 'INVALID_PAYLOAD']);
@@ -29,7 +29,7 @@ describe('a request to adopt tables', () => {
     expect(adopt({ tables: 'a' })).to.deep.equal(['INVALID_PAYLOAD tables']);
   });
 
-  it('names every table that is no name, or stands there twice', () => {
+  it('reports invalid and repeated names', () => {
     expect(adopt({ tables: ['a', 1, 'a', null] })).to.deep.equal([
       'INVALID_PAYLOAD tables[1]',
       'INVALID_PAYLOAD tables[3]',
@@ -40,7 +40,7 @@ describe('a request to adopt tables', () => {
     ]);
   });
 
-  it('names every table that can not be adopted, each with its own reason', () => {
+  it('reports every unsupported table with its reason', () => {
     const found = { missing: ['nope'], refused: [{ table: 'odd', message: 'is a view' }], tables: [table('fine')] };
     expect(adopt({ tables: ['articles', 'fine', 'nope', 'odd'] }, found)).to.deep.equal([
       'ALREADY_EXISTS tables[0]',
@@ -49,7 +49,7 @@ describe('a request to adopt tables', () => {
     ]);
   });
 
-  it('makes them collections; of all, what is refused is left out', () => {
+  it('adopts them, and skips unsupported ones when all are requested', () => {
     const found = { refused: [{ table: 'odd', message: 'is a view' }], tables: [table('a'), table('b')] };
     expect(adopt({ tables: ['a', 'b'] }, { tables: found.tables })).to.deep.equal([
       'collection.adopted a',

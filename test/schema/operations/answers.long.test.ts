@@ -22,8 +22,8 @@ function asking<N extends OperationName>(
   return { title, body, ask: (given) => attempt(state, name, { ...of, body: given } as never) };
 }
 
-describe('what is answered to each value at each place', () => {
-  it('is as it was', async function () {
+describe('the response to each value at each location', () => {
+  it('matches the recorded result', async function () {
     this.timeout(60_000);
     const state = exampleSchema();
     const hash = runToEnd(snapshotHash(state, RELEASE));

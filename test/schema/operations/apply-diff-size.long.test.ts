@@ -18,8 +18,8 @@ function growing(state: State, conditions: number[]) {
   return { hash: compared.value.hash, diff: compared.value.diff };
 }
 
-describe('apply-diff of a diff of many entries', () => {
-  it('takes an array that grows by as many elements as there are entries', () => {
+describe('apply-diff with a large diff', () => {
+  it('accepts an array that grows by as many elements as entries', () => {
     const state = withRelations();
     const empty = given(state).when('apply-diff', { release, body: growing(state, []) });
     const before = follow(state, empty.then('field.updated articles.author'));

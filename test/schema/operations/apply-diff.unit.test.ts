@@ -35,14 +35,14 @@ const entry = (collection: string, diff: object[]) => ({
 });
 
 describe('apply-diff', () => {
-  it('accepts what diff answers, warnings included, and does nothing for an empty diff', () => {
+  it('accepts the output of diff with warnings, and does nothing for an empty diff', () => {
     apply(
       diffOf(() => undefined),
       { warnings: [] },
     ).then();
   });
 
-  it('refuses a stale hash and names the entries that conflict', () => {
+  it('rejects a stale hash and names conflicting entries', () => {
     const diff = entry('articles', [{ kind: 'E', path: ['meta', 'note'], lhs: 'old', rhs: 'new' }]);
     const [problem] = given(state)
       .when('apply-diff', { release, body: { hash: 'x', diff } })
@@ -50,7 +50,7 @@ describe('apply-diff', () => {
     expect(problem?.details).to.deep.equal({ current_hash: hash, conflicts: ['diff.collections[0].diff[0]'] });
   });
 
-  it('makes nothing empty that was to come back from the trash, and is not there any more', () => {
+  it('rejects a restore from the trash that is no longer possible', () => {
     const made = diffOf((document) => {
       const { meta, schema, ...author } = field(document, 'articles', 'author');
       const editor = { ...author, field: 'editor', meta: { ...meta, field: 'editor' } };
@@ -71,7 +71,7 @@ describe('apply-diff', () => {
     apply(made).then('field.created articles.editor');
   });
 
-  it('refuses what comes and what goes where it does not read, at its place, and does nothing of the rest', () => {
+  it('rejects unreadable additions and removals at their location, without other changes', () => {
     const made = (rhs: object) => ({ collection: 'articles', field: 'editor', diff: [{ kind: 'N', rhs }] });
     const gone = (lhs: object) => ({ collection: 'articles', field: 'author', diff: [{ kind: 'D', lhs }] });
     const wrong = { collection: 'articles', field: 'editor', type: 'none', meta: {}, schema: {} };
@@ -84,7 +84,7 @@ describe('apply-diff', () => {
     }
   });
 
-  it('checks lhs even when the hash is right: a tampered diff does not pass', () => {
+  it('checks lhs even if the hash matches, so a manipulated diff is rejected', () => {
     apply(entry('articles', [{ kind: 'E', path: ['meta', 'note'], lhs: 'tampered', rhs: 'x' }])).thenRefused(
       'SCHEMA_CHANGED',
     );
@@ -100,7 +100,7 @@ describe('apply-diff', () => {
     apply({ ...removed, relations: [tampered] }).thenRefused('SCHEMA_CHANGED');
   });
 
-  it('D with a path resets that member and nothing else', () => {
+  it('resets only a member for D with a path', () => {
     const noted = diffOf((document) => {
       if (document.collections[0]) document.collections[0].meta.hidden = true;
     });
@@ -108,7 +108,7 @@ describe('apply-diff', () => {
     apply(entry('articles', [{ kind: 'D', path: ['meta', 'icon'], lhs: null }])).then();
   });
 
-  it('changes inside options are entries of their own, and patches in the event', () => {
+  it('has separate entries inside options, and patches in the event', () => {
     const diff = diffOf((document) => {
       field(document, 'articles', 'author').meta.options = { choices: [1, 2] };
     });
@@ -125,7 +125,7 @@ describe('apply-diff', () => {
     });
   });
 
-  it('only some of the entries may be sent', () => {
+  it('accepts some of the entries', () => {
     const diff = diffOf((document) => {
       field(document, 'articles', 'author').meta.note = 'a';
       field(document, 'articles', 'parent').meta.note = 'b';
@@ -133,7 +133,7 @@ describe('apply-diff', () => {
     apply({ fields: diff.fields.slice(0, 1) }).then('field.updated articles.author');
   });
 
-  it('refuses a part that leaves an invalid schema, naming the entry or the collection', () => {
+  it('rejects a part that produces an invalid schema, naming entry or collection', () => {
     const diff = diffOf((document) => {
       document.collections = document.collections.filter((each) => each.collection !== 'authors');
       document.fields = document.fields.filter((each) => each.collection !== 'authors');
@@ -148,7 +148,7 @@ describe('apply-diff', () => {
     apply({ collections: diff.collections }).thenRefused('INVALID_PAYLOAD');
   });
 
-  it('takes a column for an alias as another field of the same name, with the loss visible', () => {
+  it('replaces a column by an alias of the same name, with the loss shown', () => {
     const diff = diffOf((document) => {
       document.relations = document.relations.filter((each) => each.many_field !== 'parent');
       Object.assign(field(document, 'articles', 'parent'), { type: 'alias', schema: null });
@@ -161,7 +161,7 @@ describe('apply-diff', () => {
     );
   });
 
-  it('retargets a relation: the old one goes, a new one comes', () => {
+  it('retargets a relation by deleting and creating it', () => {
     const diff = diffOf((document) => {
       const relation = document.relations.find((each) => each.many_field === 'parent');
       Object.assign(relation ?? {}, { one_collection: 'tags' });
@@ -169,7 +169,7 @@ describe('apply-diff', () => {
     apply(diff).then('relation.deleted articles.parent', 'relation.created articles.parent');
   });
 
-  it('changes the type of a primary key with the keys that point at it', () => {
+  it('changes the type of a primary key and its references', () => {
     const diff = diffOf((document) => {
       const toUuid = (collection: string, name: string) =>
         Object.assign(field(document, collection, name), {
@@ -188,7 +188,7 @@ describe('apply-diff', () => {
     expect(events[0]?.data).to.deep.equal({ patch: [{ op: 'replace', path: '/schema', value: null }] });
   });
 
-  it('moves the primary key from one column to another', () => {
+  it('moves the primary key between columns', () => {
     const diff = diffOf((document) => {
       Object.assign(field(document, 'comments', 'id').schema ?? {}, {
         is_primary_key: false,
@@ -235,12 +235,12 @@ describe('apply-diff', () => {
     ],
   ];
   for (const [what, diff, path] of wrong) {
-    it(`refuses ${what} at ${path}`, () => {
+    it(`rejects ${what} at ${path}`, () => {
       apply(diff).thenRefused('INVALID_PAYLOAD', path);
     });
   }
 
-  it('refuses an index far beyond the end of an array', () => {
+  it('rejects an index far beyond the end of an array', () => {
     const diff = [{ kind: 'A', path: ['one_allowed_collections'], index: 1e9, item: { kind: 'N', rhs: 'tags' } }];
     apply({ relations: [{ collection: 'comments', field: 'item', diff }] }).thenRefused(
       'INVALID_PAYLOAD',
@@ -248,7 +248,7 @@ describe('apply-diff', () => {
     );
   });
 
-  it('refuses hash and diff that are missing or of a wrong type', () => {
+  it('rejects missing and mistyped hash and diff', () => {
     const when = (body: unknown) => given(state).when('apply-diff', { release, body });
     when(null).thenRefused('INVALID_PAYLOAD');
     when([]).thenRefused('INVALID_PAYLOAD');
@@ -259,7 +259,7 @@ describe('apply-diff', () => {
     when({ hash, diff: {}, foo: 1 }).thenRefused('INVALID_PAYLOAD', 'foo');
   });
 
-  it('members named __proto__ are members like any other', () => {
+  it('treats members named __proto__ like others', () => {
     const hostile = JSON.parse('{"a": 1, "__proto__": {"polluted": true}}') as never;
     const diff = diffOf((document) => {
       field(document, 'articles', 'author').meta.options = hostile;

@@ -18,20 +18,20 @@ const updated = (field: string, schema: object, concurrent = true) =>
 const created = (schema: object, concurrent = true) =>
   laterBy('create-field', { body: { ...column('new'), schema } }, concurrent);
 
-describe('an index that is asked to be built later', () => {
-  it('is one that is new, of a new field or of one that was there', () => {
+describe('a deferred index', () => {
+  it('is one of a new or an existing field', () => {
     expect(created({ is_indexed: true })).to.equal(true);
     expect(updated('plain', { is_indexed: true })).to.equal(true);
   });
 
-  it('is none that is there already, that goes or that nobody wants', () => {
+  it('is not one that exists, is dropped or unwanted', () => {
     expect(created({})).to.equal(false);
     expect(updated('plain', { comment: 'x' })).to.equal(false);
     expect(updated('indexed', { comment: 'x' })).to.equal(false);
     expect(updated('indexed', { is_indexed: false })).to.equal(false);
   });
 
-  it('is built at once where that was not asked for', () => {
+  it('is built at once without a request', () => {
     expect(created({ is_indexed: true }, false)).to.equal(false);
     expect(updated('plain', { is_indexed: true }, false)).to.equal(false);
   });

@@ -11,7 +11,7 @@ const nodeOf = (state: State, name: string) => {
 };
 
 describe('create-collection', () => {
-  it('makes a table with an id when no fields are given', () => {
+  it('creates a table with an id if no fields are given', () => {
     const state = accepted(initialState(), 'create-collection', table('articles'));
     const { collection, fields } = nodeOf(state, 'articles');
     expect(collection.schema).to.deep.equal({ comment: null });
@@ -27,7 +27,7 @@ describe('create-collection', () => {
     expect(id?.meta).to.include({ hidden: true, readonly: true, sort: 1 });
   });
 
-  it('takes at the top of its body what the interface lists there, and refuses what says otherwise below', () => {
+  it('accepts documented members at the top of its body and rejects contradictions below', () => {
     const top = {
       icon: 'box',
       note: 'n',
@@ -59,7 +59,7 @@ describe('create-collection', () => {
       .thenRefused('INVALID_PAYLOAD', 'icon');
   });
 
-  it('has the defaults of the interface', () => {
+  it('uses the documented defaults', () => {
     const { meta } = nodeOf(accepted(initialState(), 'create-collection', folder('f')), 'f').collection;
     expect(meta).to.deep.equal({
       icon: null,
@@ -84,7 +84,7 @@ describe('create-collection', () => {
     });
   });
 
-  it('puts the id first when none of the fields is the primary key, and keeps the order sent', () => {
+  it('adds the id first without a primary key field, and keeps the order', () => {
     const fields = [
       { field: 'b', type: 'string', interface: 'input' },
       { field: 'a', type: 'text', interface: 'input' },
@@ -97,7 +97,7 @@ describe('create-collection', () => {
     ]);
   });
 
-  it('reads metadata at the top level, in meta, or the same in both', () => {
+  it('reads metadata at the top level, in meta, or both if equal', () => {
     const body = {
       collection: 't',
       schema: {},
@@ -158,19 +158,19 @@ describe('create-collection', () => {
     ['a sort_field that is no field', { collection: 't', schema: {}, sort_field: 'nope' }, 'sort_field'],
   ];
   for (const [what, body, path] of refused) {
-    it(`refuses ${what}, naming ${path}`, () => {
+    it(`rejects ${what}, naming ${path}`, () => {
       given().when('create-collection', create(body)).thenRefused('INVALID_PAYLOAD', path);
     });
   }
 
-  it('refuses two primary keys, naming the second', () => {
+  it('rejects two primary keys, naming the second', () => {
     const key = (field: string) => ({ field, type: 'integer', interface: 'x', schema: { is_primary_key: true } });
     given()
       .when('create-collection', table('t', [key('a'), key('b')]))
       .thenRefused('INVALID_PAYLOAD', 'fields[1].schema.is_primary_key');
   });
 
-  it('names every member that each field lacks', () => {
+  it('names every missing member of each field', () => {
     const fields = [{}, { field: 'a' }, { type: 'integer', interface: 'input' }, { field: 'b', type: 'x', meta: {} }];
     const problems = given(initialState()).when('create-collection', table('t', fields)).thenRefused('INVALID_PAYLOAD');
     expect(problems.map(({ path, message }) => `${path}: ${message}`).slice(0, 7)).to.deep.equal([
@@ -185,27 +185,27 @@ describe('create-collection', () => {
     expect(problems[7]?.path).to.equal('fields[3].type');
   });
 
-  it('refuses a second field of the same name', () => {
+  it('rejects a second field with the same name', () => {
     const field = { field: 'a', type: 'string', interface: 'x' };
     given()
       .when('create-collection', table('t', [field, field]))
       .thenRefused('INVALID_PAYLOAD', 'fields[1].field');
   });
 
-  it('refuses an id that is not the primary key where one would have to be added', () => {
+  it('rejects an id that is not the primary key where one would be added', () => {
     const field = { field: 'id', type: 'string', interface: 'x' };
     given()
       .when('create-collection', table('t', [field]))
       .thenRefused('INVALID_PAYLOAD', 'fields[0].schema.is_primary_key');
   });
 
-  it('refuses a name that is taken', () => {
+  it('rejects a name in use', () => {
     const state = accepted(initialState(), 'create-collection', table('t'));
     given(state).when('create-collection', table('t')).thenRefused('ALREADY_EXISTS');
   });
 
   for (const name of ['a b', 'a/b', "it's", '"', 'constructor', 'toString', '__proto__', 'select', 'é'.repeat(31)]) {
-    it(`takes ${JSON.stringify(name)} as a name of a collection and of a field`, () => {
+    it(`accepts ${JSON.stringify(name)} as a name of a collection and of a field`, () => {
       const field = { field: name, type: 'string', interface: 'x', schema: { is_primary_key: true } };
       given()
         .when('create-collection', table(name, [field]))
@@ -213,7 +213,7 @@ describe('create-collection', () => {
     });
   }
 
-  it('says in the event that indexes are built later, only where there are any', () => {
+  it('records in the event that indexes are deferred, only if there are any', () => {
     const indexed = { field: 'a', type: 'string', interface: 'x', schema: { is_indexed: true } };
     const [event] = given()
       .when('create-collection', { ...table('t', [indexed]), concurrentIndexes: true })
@@ -229,14 +229,14 @@ describe('create-collection', () => {
 describe('update-collection', () => {
   const state = accepted(accepted(initialState(), 'create-collection', folder('f')), 'create-collection', table('t'));
 
-  it('changes the members given, as a patch', () => {
+  it('changes the given members as a patch', () => {
     const [event] = given(state)
       .when('update-collection', { collection: 't', body: { meta: { note: 'n', hidden: false } } })
       .then('collection.updated t');
     expect(event?.data).to.deep.equal({ patch: [{ op: 'replace', path: '/meta/note', value: 'n' }] });
   });
 
-  it('is quiet when nothing changes', () => {
+  it('appends nothing without changes', () => {
     given(state)
       .when('update-collection', { collection: 't', body: { meta: { note: null } } })
       .then();
@@ -248,7 +248,7 @@ describe('update-collection', () => {
     given(state).when('update-collection', { collection: 't', body }).then('collection.updated t');
   });
 
-  it('refuses a rename, a changed schema, an unknown member, a cycle', () => {
+  it('rejects a rename, a changed schema, an unknown member and a cycle', () => {
     const when = (body: object, collection = 't') => given(state).when('update-collection', { collection, body });
     when({ collection: 'u' }).thenRefused('INVALID_PAYLOAD', 'collection');
     when({ schema: null }).thenRefused('INVALID_PAYLOAD', 'schema');
@@ -259,7 +259,7 @@ describe('update-collection', () => {
     when({ meta: { group: 'f' } }, 'f').thenRefused('INVALID_PAYLOAD', 'meta.group');
   });
 
-  it('knows unknown and system collections apart', () => {
+  it('distinguishes unknown and system collections', () => {
     given(state).when('update-collection', { collection: 'nope', body: {} }).thenRefused('NOT_FOUND');
     given(state).when('update-collection', { collection: 'T', body: {} }).thenRefused('NOT_FOUND');
     given(state).when('update-collection', { collection: 'service_users', body: {} }).thenRefused('FORBIDDEN');
@@ -267,7 +267,7 @@ describe('update-collection', () => {
 });
 
 describe('delete-collection', () => {
-  it('takes along relations that point at it, and the aliases that showed them; columns stay as plain fields', () => {
+  it('deletes relations to it and their aliases, and keeps columns as plain fields', () => {
     given(withRelations())
       .when('delete-collection', { collection: 'authors' })
       .then('relation.deleted articles.author', 'relation.updated comments.item', 'collection.deleted authors');
@@ -309,7 +309,7 @@ describe('delete-collection', () => {
     expect(event?.data).to.deep.equal({ patch: [{ op: 'replace', path: '/meta/group', value: 'top' }] });
   });
 
-  it('refuses what is not there and what is ours', () => {
+  it('rejects missing and system collections', () => {
     expect(attempt(initialState(), 'delete-collection', { collection: 'x' })).to.have.nested.property(
       'problems[0].code',
       'NOT_FOUND',

@@ -22,8 +22,8 @@ const several = (body: object[], collection = 'a', state = STATE): string[] =>
   shown(attempt(state, 'update-fields', { collection, body, concurrentIndexes: false }));
 const key = (field: string, is_primary_key: boolean) => ({ field, schema: { is_primary_key } });
 
-describe('changes of fields', () => {
-  it('make no column of an alias, no alias of a column, and no values of others', () => {
+describe('field changes', () => {
+  it('do not convert between column and alias, or between kinds of values', () => {
     const again = 'in place; delete it and create it again';
     expect(one('al', { type: 'integer', schema: {} })).to.deep.equal([
       `schema.data_type: "al" is an alias and can't become a column ${again}`,
@@ -43,7 +43,7 @@ describe('changes of fields', () => {
     expect(one('made', { schema: { generation_expression: null } })).to.deep.equal([]);
   });
 
-  it('are of fields that are there', () => {
+  it('need existing fields', () => {
     const gone = 'there is no field "gone" in "a" (NOT_FOUND)';
     expect(one('gone', {})).to.deep.equal([`: ${gone}`]);
     expect(several([{ field: 'b' }, { field: 'gone' }])).to.deep.equal([`[1].field: ${gone}`]);
@@ -51,7 +51,7 @@ describe('changes of fields', () => {
     expect(several([], 'service_users')[0]).to.match(/\(FORBIDDEN\)$/);
   });
 
-  it('move the primary key within one request, and never leave none or two', () => {
+  it('move the primary key within a request, and never leave none or two', () => {
     const alone = '"id" is the primary key of "a"; make another field the primary key in the same request (IN_USE)';
     expect(one('id', { schema: { is_primary_key: false } })).to.deep.equal([`schema.is_primary_key: ${alone}`]);
     expect(several([{ field: 'b' }, key('id', false)])).to.deep.equal([`[1].schema.is_primary_key: ${alone}`]);
@@ -70,7 +70,7 @@ describe('changes of fields', () => {
     ]);
   });
 
-  it('say of a foreign key what the relation says, or nothing', () => {
+  it('must agree with the relation about a foreign key', () => {
     const library = withRelations();
     const author = (schema: object) => several([{ field: 'author', schema }], 'articles', library);
     expect(author({ foreign_key_table: 'authors', foreign_key_column: 'id' })).to.deep.equal([]);

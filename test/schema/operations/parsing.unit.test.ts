@@ -9,8 +9,8 @@ function faults(name: OperationName, input: object): string[] {
   return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
 }
 
-describe('a body that says a name again', () => {
-  it('of a field must not differ from its path, in either place', () => {
+describe('a repeated name in a body', () => {
+  it('of a field must equal its path, in either location', () => {
     const update = (body: unknown) =>
       faults('update-fields', { collection: 'a', field: 'b', body, concurrentIndexes: false });
     expect(update({ collection: 'a', field: 'b' })).to.deep.equal([]);
@@ -20,7 +20,7 @@ describe('a body that says a name again', () => {
     expect(update([])).to.deep.equal([': the body is an object with the members to change']);
   });
 
-  it('of several fields is told with its index, and each name stands once', () => {
+  it('among several fields is rejected with its index', () => {
     const update = (body: unknown) => faults('update-fields', { collection: 'a', body, concurrentIndexes: false });
     expect(update([{ field: 'b' }, { field: 'c' }])).to.deep.equal([]);
     expect(update({})).to.deep.equal([
@@ -34,7 +34,7 @@ describe('a body that says a name again', () => {
     expect(twice[0]).to.match(/^\[2\].*"b"/);
   });
 
-  it('of a relation keeps its many side', () => {
+  it('of a relation must be its many side', () => {
     const update = (body: unknown) => faults('update-relation', { collection: 'a', field: 'b', body });
     const keeps = (member: string, now: string) =>
       `${member}: a relation keeps its many side, "${now}"; delete it and create another`;
@@ -52,8 +52,8 @@ describe('a body that says a name again', () => {
   });
 });
 
-describe('what is said of a collection', () => {
-  it('depends on whose it is', () => {
+describe('the error about a missing collection', () => {
+  it('depends on its owner', () => {
     expect(missingCollection('a')).to.deep.equal({
       code: 'NOT_FOUND',
       message: 'there is no collection "a"',

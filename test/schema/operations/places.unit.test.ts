@@ -12,8 +12,8 @@ import { renderPath } from '../../../src/kernel/problem.js';
 const shown = (place: Place | undefined, ...member: string[]): string | undefined =>
   place && renderPath([...place.at, ...place.stepsTo(member)]);
 
-describe('places in requests', () => {
-  it('of members of meta are where they were sent: in it, or at the top by the name they have there', () => {
+describe('locations in requests', () => {
+  it('of meta members are where they were sent: in meta or at the top', () => {
     const CASES: [body: unknown, member: string[], place: string][] = [
       [{ meta: { icon: 'x' } }, ['meta', 'icon'], 'meta.icon'],
       [{ icon: 'x' }, ['meta', 'icon'], 'icon'],
@@ -36,7 +36,7 @@ describe('places in requests', () => {
     expect(shown(requestPlace([3], { icon: 'x' }), 'meta', 'icon')).to.equal('[3].icon');
   });
 
-  it('of collections and their fields are those of the first of each name', () => {
+  it('of collections and fields are those of the first with the name', () => {
     const places = collectionPlaces([
       { collection: 'a', body: { fields: ['text', { field: 'b', meta: {} }, { field: 'b' }] }, at: [0] },
       { collection: 'c', body: {}, at: [1] },
@@ -51,7 +51,7 @@ describe('places in requests', () => {
     expect(places.field?.('gone', 'b')).to.equal(undefined);
   });
 
-  it('of fields, of one relation and of tables to adopt are those that were named', () => {
+  it('of fields, a relation and adopted tables are the given ones', () => {
     const fields = fieldPlaces('a', [{ field: 'b', body: { type: 'string' }, at: [4] }]);
     expect(shown(fields.field?.('a', 'b'), 'type')).to.equal('[4].type');
     expect([fields.field?.('a', 'c'), fields.field?.('x', 'b')]).to.deep.equal([undefined, undefined]);

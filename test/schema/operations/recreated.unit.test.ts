@@ -20,7 +20,7 @@ const withTook = (type: string, data_type: string): State =>
 const tookOf = (state: State): Field => state.collections.get('trips')?.fields.get('took') as Field;
 
 /** From an interval, which the service can't change, to a text. */
-describe('a field that is removed and created again by a diff', () => {
+describe('a field removed and created by a diff', () => {
   const before = withTook('unknown', 'interval');
   const [old, now] = [tookOf(before), tookOf(withTook('string', 'character varying'))];
   const hash = runToEnd(snapshotHash(before, RELEASE));
@@ -35,7 +35,7 @@ describe('a field that is removed and created again by a diff', () => {
       body: { hash, diff: { collections: [], relations: [], ...diff } },
     });
 
-  it('may become what no column can be changed to', () => {
+  it('may become what no column can be altered to', () => {
     const result = apply({ fields: replaced });
     if (!result.ok) throw new Error(JSON.stringify(result.problems));
     expect(result.value.map(({ type, field }) => `${type} ${field}`)).to.deep.equal([
@@ -65,7 +65,7 @@ describe('a field that is removed and created again by a diff', () => {
     ]);
   });
 
-  it('is no change of it, which is refused', () => {
+  it('differs from an update, which is rejected', () => {
     const [problem] = given(before)
       .when('update-fields', {
         collection: 'trips',

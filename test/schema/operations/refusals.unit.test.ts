@@ -19,7 +19,7 @@ describe('create-relation', () => {
   const create = (body: unknown, state?: State) => told('create-relation', { body }, state);
   const relation = (more: object) => ({ collection: 'comments', field: 'id', related_collection: 'tags', ...more });
 
-  it('is refused where there is one already, or no such collection, or none of ours', () => {
+  it('rejects existing relations, and missing or system collections', () => {
     expect(create('text')).to.deep.equal(['INVALID_PAYLOAD : a relation is a JSON object']);
     expect(create(relation({ collection: 'articles', field: 'author' }))).to.deep.equal([
       'ALREADY_EXISTS -: "author" of "articles" has a relation already; update or delete that',
@@ -33,7 +33,7 @@ describe('create-relation', () => {
     expect(create(relation({ collection: 'service_users' }))[0]).to.match(/^FORBIDDEN /);
   });
 
-  it('names at least one collection where it may point at any', () => {
+  it('requires a collection if it may reference any', () => {
     const any = { many_collection: 'tags', many_field: 'item', one_collection: null, one_collection_field: 'kind' };
     const state = stateOf({ tags: { fields: [KEY, column('item'), column('kind', 'string')] } });
     expect(create({ ...any, one_allowed_collections: [] }, state)).to.deep.equal([
@@ -42,7 +42,7 @@ describe('create-relation', () => {
     expect(create({ ...any, one_allowed_collections: ['tags'] }, state)).to.deep.equal(['accepted']);
   });
 
-  it('has a foreign key where nothing else is said, with the column that it is of', () => {
+  it("has a foreign key by default, with the column's requirements", () => {
     const state = stateOf({ one: { fields: [KEY] }, many: { fields: [KEY, column('x')] } });
     const body = { collection: 'many', field: 'x', related_collection: 'one' };
     const of = (more: object) => accepted(state, 'create-relation', { body: { ...body, ...more } });
@@ -60,7 +60,7 @@ describe('update-relation and delete-relation', () => {
   const update = (collection: string, field: string, body: object) =>
     told('update-relation', { collection, field, body });
 
-  it('are of a relation that is there, named by its many side', () => {
+  it('require an existing relation, named by its many side', () => {
     for (const name of ['update-relation', 'delete-relation'] as const) {
       const of = (collection: string, field: string) => told(name, { collection, field, body: {} });
       expect(of('nothing', 'x')).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
@@ -74,7 +74,7 @@ describe('update-relation and delete-relation', () => {
     expect(told('delete-relation', { collection: 'articles', field: 'author' })).to.deep.equal(['accepted']);
   });
 
-  it('say what is wrong with a member, and where it was sent', () => {
+  it('report an invalid member at its location', () => {
     expect(
       update('articles', 'author', { schema: { on_delete: 'MAYBE' } }).map((text) => text.split(':')[0]),
     ).to.deep.equal(['INVALID_PAYLOAD schema.on_delete']);
@@ -86,7 +86,7 @@ describe('update-relation and delete-relation', () => {
     ]);
   });
 
-  it('say it with the names of the service, or with those of the peer', () => {
+  it('use the names of the service or those of Directus', () => {
     const state = stateOf({ many: { fields: [KEY, column('who', 'uuid')] } });
     const body = { collection: 'many', field: 'who', related_collection: 'service_users', schema: null };
     const related = accepted(state, 'create-relation', { body });
@@ -104,7 +104,7 @@ describe('update-collection', () => {
     told('update-collection', { collection: 'articles', body, ...more });
   const asRead = 'an update changes meta only; leave schema as it was read';
 
-  it('changes meta and nothing else, and takes the rest as it was read', () => {
+  it('changes only meta and accepts the rest as read', () => {
     expect(update({ meta: { note: 'n' }, collection: 'articles' })).to.deep.equal(['accepted']);
     expect(update({ schema: { name: 'articles', schema: 'public', sql: null, comment: null } })).to.deep.equal([
       'accepted',
@@ -122,7 +122,7 @@ describe('update-collection', () => {
     ]);
   });
 
-  it('makes no folder of a table, and no table of a folder', () => {
+  it('converts no table to a folder, and no folder to a table', () => {
     const message = 'INVALID_PAYLOAD schema: a table stays a table and a folder a folder; leave schema as it was read';
     const state = stateOf({ folder: { fields: [], collection: { schema: null } } });
     expect(update({ schema: null })).to.deep.equal([message]);
@@ -131,7 +131,7 @@ describe('update-collection', () => {
     expect(of(null)).to.deep.equal(['accepted']);
   });
 
-  it('is of a collection that is there, and names it by its place among several', () => {
+  it('needs an existing collection, named by its index among several', () => {
     expect(told('update-collection', { collection: 'nothing', body: {} })).to.deep.equal([
       'NOT_FOUND -: there is no collection "nothing"',
     ]);
@@ -168,7 +168,7 @@ describe('create-collections', () => {
   const table = (collection: string) => ({ collection, schema: {} });
   const create = (...body: unknown[]) => told('create-collections', { body, concurrentIndexes: false });
 
-  it('names what is taken by its place, all of it, and what stands there twice', () => {
+  it('reports all names in use and repeated ones by location', () => {
     expect(create(table('tags'), table('new'), table('authors'))).to.deep.equal([
       'ALREADY_EXISTS [0].collection: collection "tags" exists already',
       'ALREADY_EXISTS [2].collection: collection "authors" exists already',
@@ -180,8 +180,8 @@ describe('create-collections', () => {
   });
 });
 
-describe('renames', () => {
-  it('are to another name, which nothing has', () => {
+describe('rename operations', () => {
+  it('need another free name', () => {
     const rename = (body: unknown, collection = 'articles') => told('rename-collection', { collection, body });
     expect(rename('text')).to.deep.equal(['INVALID_PAYLOAD : the body is an object with the new name: {"to": "…"}']);
     expect(rename({}).map((text) => text.split(':')[0])).to.deep.equal(['INVALID_PAYLOAD to']);
@@ -207,7 +207,7 @@ describe('create-field', () => {
     told('create-field', { collection, body, concurrentIndexes: false }, state);
   const body = { field: 'x', type: 'integer', interface: 'input' };
 
-  it('is refused in a folder, twice, and where there is no collection', () => {
+  it('rejects folders, existing fields and missing collections', () => {
     const folder = stateOf({ folder: { fields: [], collection: { schema: null } } });
     expect(create('tags', 'text')).to.deep.equal(['INVALID_PAYLOAD : a field is a JSON object']);
     expect(create('tags', {}).slice(0, 2)).to.deep.equal([
@@ -224,7 +224,7 @@ describe('create-field', () => {
     expect(create('service_users', body)[0]).to.match(/^FORBIDDEN /);
   });
 
-  it('comes after the others of its group, as far as numbers go', () => {
+  it('places the field after its group, as far as sort numbers allow', () => {
     const sorted = (field: string, sort: number | null, group: string | null = null) => ({
       ...column(field),
       meta: { sort, group },
@@ -251,10 +251,10 @@ describe('create-field', () => {
   });
 });
 
-describe('a field that is needed', () => {
+describe('a needed field', () => {
   const drop = (collection: string, field: string, state?: State) => told('delete-field', { collection, field }, state);
 
-  it('says by what, each need in a problem of its own', () => {
+  it('is reported with each need as a separate problem', () => {
     expect(drop('tags', 'id')).to.deep.equal([
       'IN_USE -: "id" is the primary key of "tags", and relations point at it (articles_tags.tags_id); delete the collection, or make another field the key first',
     ]);
@@ -279,7 +279,7 @@ describe('a field that is needed', () => {
     expect(drop('nothing', 'x')).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
   });
 
-  it('is the key where its index carries it along', () => {
+  it('includes INCLUDE columns of the key', () => {
     const extras = { primary_key: { name: 'pk', columns: ['id'], definition: 'PRIMARY KEY (id) INCLUDE (x)' } };
     const state = stateOf({ t: { fields: [{ ...KEY }, column('x')], collection: { schema: { extras } } } });
     expect(drop('t', 'x', state)).to.deep.equal([

@@ -9,8 +9,8 @@ import { exampleSchema, plain, shownProblem } from '../../support/answers.js';
 import { attempt } from '../../support/given.js';
 import { createTranscript } from '../../support/transcript.js';
 
-describe('the values of a schema', () => {
-  it('are taken and refused as they were', async () => {
+describe('values of a schema', () => {
+  it('are accepted and rejected as recorded', async () => {
     const state = exampleSchema();
     const transcript = createTranscript('values.txt');
     for (const part of [defaultsOf, dataTypesOf, expressionsOf, namesOf]) transcript.add(part(state));

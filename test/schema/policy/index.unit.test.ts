@@ -17,7 +17,7 @@ import { readEvent } from '../../../src/schema/fold/upcasting.js';
 
 const policyOf = (members: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...members });
 
-describe('patterns of collections', () => {
+describe('collection patterns', () => {
   const cases: [pattern: string, name: string, fits: boolean][] = [
     ['articles', 'articles', true],
     ['articles', 'article', false],
@@ -34,10 +34,10 @@ describe('patterns of collections', () => {
     ['*__proto__*', '__proto__', true],
   ];
   for (const [pattern, name, expected] of cases)
-    it(`${pattern} ${expected ? 'fits' : 'does not fit'} ${JSON.stringify(name)}`, () =>
+    it(`${pattern} ${expected ? 'matches' : 'does not match'} ${JSON.stringify(name)}`, () =>
       assert.equal(fits(pattern, name), expected));
 
-  it('say what a regular expression says', () => {
+  it('equal the corresponding regular expression', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
     const name = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
     fc.assert(
@@ -48,7 +48,7 @@ describe('patterns of collections', () => {
     );
   });
 
-  it('take no time of their own, however many stars they have', () => {
+  it('match in bounded time, however many stars they have', () => {
     const started = performance.now();
     assert.equal(fits(`${'a*'.repeat(120)}b`, 'a'.repeat(63)), false);
     // Who tries every way to share the letters out needs longer than anybody waits.
@@ -57,14 +57,14 @@ describe('patterns of collections', () => {
 });
 
 describe('the policy', () => {
-  it('is that of the newest event, and the default before', () => {
+  it('is that of the newest event, or the default before', () => {
     const first = policyOf({ findings: { LOSES_DATA: 'refuse' } });
     const second = policyOf({ approvals: 2 });
     assert.deepEqual(foldPolicy([]), DEFAULT_POLICY);
     assert.deepEqual(foldPolicy([policyUpdated(first), policyUpdated(second)]), second);
   });
 
-  it('comes back from the log as it was set, and is no change of the schema', () => {
+  it('is read from the log as set, and does not change the schema', () => {
     const policy = policyOf({
       collections: [{ pattern: 'a*', findings: { LOSES_DATA: 'off' } }],
       online_above_rows: 0,
@@ -74,12 +74,12 @@ describe('the policy', () => {
     assert.equal(changesSchema(event), false);
   });
 
-  it('is not read where it says what this release does not know', () => {
+  it('is unreadable with content of a newer release', () => {
     const data = { policy: { ...DEFAULT_POLICY, findings: { LOSES_DATA: 'forbid' } } };
     assert.throws(() => readEvent({ ...policyUpdated(DEFAULT_POLICY), data, position: 3 }), /event 3 can't be read/);
   });
 
-  it('stops nothing by default, nor by what is only shown', () => {
+  it('blocks nothing by default, and never informational findings', () => {
     assert.equal(isEnforced(DEFAULT_POLICY), false);
     assert.equal(isEnforced(policyOf({ findings: { LOSES_DATA: 'warn', MAY_FAIL: 'off' }, approvals: 3 })), false);
     for (const action of ['acknowledge', 'approve', 'refuse'] as const) {
@@ -89,7 +89,7 @@ describe('the policy', () => {
     assert.equal(isEnforced(policyOf({ online_above_rows: 0 })), true);
   });
 
-  it('asks the first pattern that fits and has the code, and then what holds for all', () => {
+  it('uses the first matching pattern with the code, then the general setting', () => {
     const policy = policyOf({
       findings: { LOSES_DATA: 'refuse', MAY_FAIL: 'approve' },
       collections: [
@@ -107,15 +107,15 @@ describe('the policy', () => {
   });
 });
 
-describe('a finding by a policy', () => {
+describe('a finding with a policy', () => {
   const found = { code: 'LOSES_DATA', level: 'danger', collection: 'articles', field: 'title' } as const;
 
-  it('is shown by its level where the policy says nothing', () => {
+  it('has the action of its level by default', () => {
     assert.deepEqual(judged(DEFAULT_POLICY, found), { ...found, action: 'warn' });
     assert.deepEqual(judged(DEFAULT_POLICY, { ...found, level: 'note' }), { ...found, level: 'note', action: 'note' });
   });
 
-  it('is not shown, a note, or at least a warning', () => {
+  it('is hidden, a note, or at least a warning', () => {
     const by = (action: (typeof ACTIONS)[number], level: 'note' | 'danger') =>
       judged(policyOf({ findings: { LOSES_DATA: action } }), { ...found, level });
     assert.equal(by('off', 'danger'), undefined);
@@ -125,7 +125,7 @@ describe('a finding by a policy', () => {
     for (const action of ACTIONS.slice(1)) assert.equal(by(action, 'note')?.action, action);
   });
 
-  it('is refused where it says that something was not made online, unless the policy says otherwise', () => {
+  it('is rejected if a change was not online, unless the policy says otherwise', () => {
     const notOnline = { code: 'NOT_ONLINE', level: 'danger', collection: 'articles' } as const;
     const policy = policyOf({ online_above_rows: 1_000 });
     assert.equal(judged(policy, notOnline)?.action, 'refuse');
@@ -133,7 +133,7 @@ describe('a finding by a policy', () => {
     assert.equal(judged({ ...policy, collections }, notOnline)?.action, 'approve');
   });
 
-  it('is judged by both names of a collection that was renamed: the stricter counts', () => {
+  it('of a renamed collection uses the stricter of both names', () => {
     const collections = [
       { pattern: 'prod_*', findings: { LOSES_DATA: 'refuse' as const } },
       { pattern: 'tmp_*', findings: { LOSES_DATA: 'off' as const } },
@@ -146,7 +146,7 @@ describe('a finding by a policy', () => {
     assert.equal(judged(policy, { ...found, collection: 'prod_a' }, was('tmp_a'))?.action, 'refuse');
   });
 
-  it('is named by its place', () => {
+  it('is identified by its location', () => {
     assert.equal(placeText(found), 'articles.title');
   });
 });

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { typeNames } from '../../../src/schema/program-types/names.js';
 
-describe('names of types', () => {
-  it('are numbered where they would be the same, by the names of the collections', () => {
+describe('type names', () => {
+  it('are numbered if equal, ordered by collection name', () => {
     const names = runToEnd(typeNames(['a b', 'schema', 'a_b', 'aB', '2', 'array', 'ä', 'a_b_2', 'A-b']));
     expect([...names]).to.deep.equal([
       ['2', 'Collection2'],
@@ -18,7 +18,7 @@ describe('names of types', () => {
     ]);
   });
 
-  it('are not those that the program has already', () => {
+  it('avoid names that the program already has', () => {
     const names = runToEnd(typeNames(['schema', 'record', 'array', 'object', 'json', 'schemas', '_schema_hash_']));
     expect(Object.fromEntries(names)).to.deep.equal({
       schema: 'Schema_2',
@@ -31,7 +31,7 @@ describe('names of types', () => {
     });
   });
 
-  it('are found in steps and in time that grows with their number, where all of them would be the same', function () {
+  it('are found in steps and linear time, even if all are equal', function () {
     this.timeout(5_000);
     const COUNT = 50_000;
     const collections = Array.from({ length: COUNT }, (_, index) => String.fromCodePoint(0x4e00 + index, 0x4e00));

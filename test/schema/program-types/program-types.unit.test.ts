@@ -8,8 +8,8 @@ import { createTranscript } from '../../support/transcript.js';
 
 const FLOW = { concurrentIndexes: false };
 
-describe('a schema as types for programs', () => {
-  it('is as it was', async () => {
+describe('a schema as type definitions', () => {
+  it('matches the recorded text', async () => {
     const fields = FIELD_TYPES.filter((type) => type !== 'alias' && type !== 'unknown').flatMap((type) => [
       { field: `a ${type}`, type, interface: 'input', meta: { note: `of */ ${type}` } },
       { field: `required_${type}`, type, interface: 'input', schema: { is_nullable: false } },

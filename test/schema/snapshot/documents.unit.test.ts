@@ -11,7 +11,7 @@ import { KEY, alias, column, stateOf } from '../invariants/states.js';
 
 const FOREIGN_KEY = { constraint_name: 'k', on_update: 'NO ACTION', on_delete: 'CASCADE' } as const;
 
-describe('documents as they are shown', () => {
+describe('response documents', () => {
   const relation = (many_field: string, more: Partial<Relation> = {}) => ({
     many_collection: 'a',
     many_field,
@@ -35,7 +35,7 @@ describe('documents as they are shown', () => {
   );
   const node = state.collections.get('a')!;
 
-  it('name their table, and their collection in meta', () => {
+  it('contain their table, and their collection in meta', () => {
     const { collection, meta } = node.collection;
     expect(collectionDocument(node.collection)).to.deep.equal({
       collection,
@@ -45,7 +45,7 @@ describe('documents as they are shown', () => {
     expect(collectionDocument(state.collections.get('folder')!.collection).schema).to.equal(null);
   });
 
-  it('of fields say where a foreign key points', () => {
+  it('of fields show the target of a foreign key', () => {
     expect(keyTarget(state, node, 'b')).to.deep.equal({ table: 'one', column: 'key' });
     expect(keyTarget(state, node, 'c'), 'a relation without one').to.equal(null);
     expect(keyTarget(state, node, 'id')).to.equal(null);
@@ -53,7 +53,7 @@ describe('documents as they are shown', () => {
     expect(keyTarget(state, node, 'k')).to.deep.equal({ table: 'keyless', column: null });
   });
 
-  it('of columns derive what follows from the rest', () => {
+  it('of columns derive dependent members', () => {
     const field = getField(state, 'a', 'b')!;
     expect(fieldDocument(field, { table: 'one', column: 'key' }).schema).to.deep.equal({
       name: 'b',

@@ -32,8 +32,8 @@ interface Ordered {
 }
 const order = (document: unknown): string[] => Object.keys(document as object);
 
-describe('the members of a document', () => {
-  it('of a collection stand in one order', () => {
+describe('the member order of a document', () => {
+  it('of a collection is fixed', () => {
     const parts = { schema: backwards(['name', 'comment']), meta: backwards(COLLECTION_META) };
     const ordered = orderCollectionMembers(backwards(COLLECTION, parts)) as unknown as Ordered;
     expect(order(ordered)).to.deep.equal(COLLECTION);
@@ -41,7 +41,7 @@ describe('the members of a document', () => {
     expect(order(ordered['schema'])).to.deep.equal(['name', 'comment']);
   });
 
-  it('of a field stand in one order', () => {
+  it('of a field is fixed', () => {
     const parts = { schema: backwards(COLUMN), meta: backwards(FIELD_META) };
     const ordered = orderFieldMembers(backwards(FIELD, parts)) as unknown as Ordered;
     expect(order(ordered)).to.deep.equal(FIELD);
@@ -49,13 +49,13 @@ describe('the members of a document', () => {
     expect(order(ordered['schema'])).to.deep.equal(COLUMN);
   });
 
-  it('of a relation stand in one order', () => {
+  it('of a relation is fixed', () => {
     const ordered = orderRelationMembers(backwards(RELATION, { schema: backwards(FOREIGN_KEY) })) as unknown as Ordered;
     expect(order(ordered)).to.deep.equal(RELATION);
     expect(order(ordered['schema'])).to.deep.equal(FOREIGN_KEY);
   });
 
-  it('that nobody named follow by name, at any depth and in lists', () => {
+  it('puts unknown members last by name, at any depth and in lists', () => {
     const more = { z: null, b: { d: 1, c: [{ y: 1, x: 2 }] } };
     const document = JSON.parse(
       '{"z":1,"__proto__":{"q":1,"p":2},"schema":null,"a":[[{"n":1,"m":2}]],"collection":"c"}',

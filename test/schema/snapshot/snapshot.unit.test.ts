@@ -15,7 +15,7 @@ const hashOf = (state: Parameters<typeof snapshotHash>[0], release: string): str
   runToEnd(snapshotHash(state, release));
 
 describe('the hash of a snapshot', () => {
-  it('is over its canonical text, relations without their ids, however wide a collection is', () => {
+  it('covers the canonical text without relation ids, however wide a collection is', () => {
     const columns = (count: number) => Array.from({ length: count }, (_, index) => column(`c${index}`));
     const wide = stateOf({
       a: { fields: [KEY] },
@@ -32,7 +32,7 @@ describe('the hash of a snapshot', () => {
     }
   });
 
-  it('is another one of another release, also when it is asked for again', () => {
+  it('differs between releases, even if cached', () => {
     const state = withRelations();
     const hashes = ['1.0.0', '2.0.0', '1.0.0', '2.0.0'].map((release) => hashOf(state, release));
     expect(new Set(hashes).size).to.equal(2);
@@ -41,7 +41,7 @@ describe('the hash of a snapshot', () => {
 });
 
 describe('a snapshot', () => {
-  it('has the collections that are asked for, with their fields and the relations that they hold', () => {
+  it('contains the requested collections with their fields and relations', () => {
     const state = withRelations();
     const { collections, fields, relations, ...head } = runToEnd(
       snapshotOf(state, '1.2.3', (name) => name === 'articles'),
@@ -57,7 +57,7 @@ describe('a snapshot', () => {
     expect(relations.map(({ many_field }) => many_field)).to.deep.equal(['author', 'parent']);
   });
 
-  it('shows where a foreign key points once the key there has another name', () => {
+  it('shows the renamed key that a foreign key references', () => {
     const state = withRelations();
     const targetIn = (from: typeof state): unknown =>
       runToEnd(snapshotOf(from, '1')).fields.find(({ field }) => field === 'author')?.schema?.foreign_key_column;
@@ -67,7 +67,7 @@ describe('a snapshot', () => {
     expect(targetIn(state)).to.equal('id');
   });
 
-  it('shows so of several keys whose names, one after the other, read as before', () => {
+  it('shows renamed keys whose concatenated names are equal', () => {
     const key = (field: string) => ({ ...KEY, field });
     const relation = (many_field: string, one_collection: string) => ({
       many_collection: 'm',
@@ -89,7 +89,7 @@ describe('a snapshot', () => {
     expect(targetsIn(after)).to.deep.equal([null, 'ab', 'c']);
   });
 
-  it('has the members of its documents in an order of their own, wherever they come from', () => {
+  it('has its own member order, whatever the source', () => {
     const hostile: unknown = JSON.parse(
       '{"b": 1, "__proto__": {"y": 1, "x": [{"d": 1, "c": 2}, null, "text"]}, "a": null}',
     );

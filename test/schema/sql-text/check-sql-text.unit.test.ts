@@ -25,7 +25,7 @@ const around = textContextOfTable({
 
 const judge = (kind: TextKind, text: string) => checkSqlText(kind, text, around);
 
-describe('SQL text from outside', () => {
+describe('SQL text from requests', () => {
   const allowed: [TextKind, string][] = [
     ['expression', "lower(b) || ' '"],
     ['expression', 'LOWER(b)'],
@@ -89,7 +89,7 @@ describe('SQL text from outside', () => {
     ['partition bound', 'DEFAULT'],
   ];
   for (const [kind, text] of allowed) {
-    it(`takes as ${kind} ${text.slice(0, 70)}`, () => expect(judge(kind, text)).to.equal(null));
+    it(`accepts as ${kind} ${text.slice(0, 70)}`, () => expect(judge(kind, text)).to.equal(null));
   }
 
   const listed = 'it is none of those that are listed in docs/functions.md';
@@ -212,7 +212,7 @@ describe('SQL text from outside', () => {
     ['row_number() OVER ()', 'must not call aggregates or window functions'],
   ];
   for (const [call, why] of calls) {
-    it(`says why of ${call.slice(0, 70)}`, () => expect(judge('expression', call)).to.equal(why));
+    it(`reports the reason for ${call.slice(0, 70)}`, () => expect(judge('expression', call)).to.equal(why));
     for (const [kind, text] of [
       ['constraint', `CHECK ((${call}) IS NULL)`],
       ['index', `USING btree ((${call}))`],
@@ -220,7 +220,7 @@ describe('SQL text from outside', () => {
       ['partition key', `RANGE ((${call}))`],
       ['partition bound', `FOR VALUES IN (${call})`],
     ] as const) {
-      it(`refuses as ${kind} ${text.slice(0, 70)}`, () => expect(judge(kind, text)).to.be.a('string'));
+      it(`rejects as ${kind} ${text.slice(0, 70)}`, () => expect(judge(kind, text)).to.be.a('string'));
     }
   }
 
@@ -245,10 +245,10 @@ describe('SQL text from outside', () => {
     ['partition key', 'RANGE (a my_ops)'],
   ];
   for (const [kind, text] of refused) {
-    it(`refuses as ${kind} ${text}`, () => expect(judge(kind, text)).to.be.a('string'));
+    it(`rejects as ${kind} ${text}`, () => expect(judge(kind, text)).to.be.a('string'));
   }
 
-  it('says which extension would bring what is missing', () => {
+  it('names the extension that provides a missing function', () => {
     expect(judge('expression', 'unaccent(b)')).to.include('schema.extras.needs must name "unaccent"');
     expect(judge('expression', "'a'::ltree")).to.include('"ltree"');
     expect(judge('expression', 'pg_sleep(1)')).to.include('"pg_sleep"').and.include('docs/functions.md');

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { constraintColumns, indexColumns, expressionColumns } from '../../../src/schema/sql-text/columns.js';
 
-describe('the columns that SQL names', () => {
-  it('in the definition of an index', () => {
+describe('the columns in an SQL text', () => {
+  it('are found in an index definition', () => {
     const definition = `USING btree (a, lower("B c"), (d || 'e') COLLATE "C" DESC) INCLUDE (f) WHERE (g IS NOT NULL)`;
     expect([...indexColumns(definition)]).to.have.members(['a', 'B c', 'd', 'f', 'g']);
   });
 
-  it('in the definition of a constraint, those of its own table', () => {
+  it('are found in a constraint definition, for its own table only', () => {
     const columns: [string, string[]][] = [
       ['UNIQUE (a, b)', ['a', 'b']],
       ['PRIMARY KEY (a) INCLUDE (b)', ['a', 'b']],
@@ -20,7 +20,7 @@ describe('the columns that SQL names', () => {
     }
   });
 
-  it('in an expression, without the name of the table', () => {
+  it('are found in an expression, without the table name', () => {
     expect([...expressionColumns(`t.a + coalesce("b ""c", 1) * length('d')`)]).to.have.members(['a', 'b "c']);
     expect([...expressionColumns('no expression )')]).to.deep.equal([]);
   });

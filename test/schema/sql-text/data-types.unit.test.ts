@@ -10,7 +10,7 @@ import { column } from '../../projector/columns.js';
 import type { ColumnSchema } from '../../../src/schema/model/model.js';
 
 describe('data types', () => {
-  it('of one family can be compared by a foreign key, others only with themselves', () => {
+  it('are compatible in a foreign key within a family only', () => {
     const families = [
       ['smallint', 'integer', 'bigint'],
       ['real', 'double precision'],
@@ -30,7 +30,7 @@ describe('data types', () => {
     }
   });
 
-  it('are read in every spelling that PostgreSQL has for them', () => {
+  it('are parsed in every spelling of PostgreSQL', () => {
     const spellings: Record<string, [string, number[]]> = {
       'VARCHAR(50)': ['character varying', [50]],
       'char varying ( 7 )': ['character varying', [7]],
@@ -61,13 +61,13 @@ describe('data types', () => {
     }
   });
 
-  it('say whether they hold any word; types that are not known are believed', () => {
+  it('know whether they can store any text, and unknown types may', () => {
     for (const type of ['character varying', 'character', 'text', 'citext', 'inet'])
       expect(holdsText(type), type).to.equal(true);
     for (const type of ['integer', 'uuid', 'json', 'date']) expect(holdsText(type), type).to.equal(false);
   });
 
-  it('are written as PostgreSQL writes them', () => {
+  it('are printed like PostgreSQL does', () => {
     const written = (type: string, schema: object = {}) => columnType(column('a', type, schema).schema as ColumnSchema);
     expect(written('string', { max_length: 1 })).to.equal('character varying(1)');
     expect(written('string', { max_length: null })).to.equal('character varying');
@@ -79,7 +79,7 @@ describe('data types', () => {
     expect(written('date')).to.equal('date');
   });
 
-  it('reads geometries with a type modifier in every spelling, as format_type writes them', () => {
+  it('parse geometries with a modifier in every spelling', () => {
     const spellings = new Map([
       ['geometry(Point,4326)', 'geometry(Point,4326)'],
       ['GEOMETRY ( pointz , 2056 )', 'geometry(PointZ,2056)'],

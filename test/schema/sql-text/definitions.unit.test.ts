@@ -62,12 +62,12 @@ describe('the definition of a constraint', () => {
     ['nonsense', notPostgres('or near "nonsense"')],
   ];
 
-  it('is read as what it says', () => {
+  it('is parsed', () => {
     for (const [definition, parsed] of reads) expect(parseConstraint(definition), definition).to.deep.equal(parsed);
     for (const [definition, why] of refuses) expect(parseConstraint(definition), definition).to.equal(why);
   });
 
-  it('of a key names its columns, and says whether there is more', () => {
+  it('of a key yields its columns and whether there is more', () => {
     const all: [definition: string, keys: string[], including: string[], isPlain: boolean][] = [
       ['PRIMARY KEY (b, a)', ['b', 'a'], [], true],
       ['UNIQUE (a)', ['a'], [], true],
@@ -84,7 +84,7 @@ describe('the definition of a constraint', () => {
 });
 
 describe('the definition of an index', () => {
-  it('is one index, with nothing before USING', () => {
+  it('is a single index with nothing before USING', () => {
     const whole = 'must be the definition of one index, from USING on';
     const all: [definition: string, why: string | null][] = [
       ['USING btree (a)', null],
@@ -100,14 +100,14 @@ describe('the definition of an index', () => {
     for (const [definition, why] of all) expect(checkIndexDefinition(definition), definition).to.equal(why);
   });
 
-  it('has its columns in their order, and null for an expression', () => {
+  it('yields its columns in order, and null for an expression', () => {
     expect(indexKeys('USING btree (a, lower(b), c DESC) INCLUDE (d) WHERE (e > 0)')).to.deep.equal(['a', null, 'c']);
     expect(indexKeys('nonsense (')).to.deep.equal([]);
   });
 });
 
-describe('partitions', () => {
-  it('are by a key, and nothing else is said of their table', () => {
+describe('partition definitions', () => {
+  it('have a key and nothing else about their table', () => {
     const other = 'must be a partition key: RANGE (a), LIST (a), HASH (a)';
     const all: [key: string, why: string | null][] = [
       ['RANGE (a)', null],
@@ -123,7 +123,7 @@ describe('partitions', () => {
     for (const [key, why] of all) expect(checkPartitionKey(key), key).to.equal(why);
   });
 
-  it('have bounds, and nothing is asked for them', () => {
+  it('have bounds without other clauses', () => {
     const all: [bound: string, why: string | null][] = [
       ['DEFAULT', null],
       ['FOR VALUES FROM (1) TO (MAXVALUE)', null],
@@ -138,8 +138,8 @@ describe('partitions', () => {
   });
 });
 
-describe('a collation', () => {
-  it('is a name and nothing else', () => {
+describe('a collation name', () => {
+  it('has nothing beside it', () => {
     const other = 'must be the name of a collation';
     for (const name of ['"C"', 'public."de-x"']) expect(checkCollation(name), name).to.equal(null);
     for (const text of ['"C" FROM t', '"C" AS x', '"C", b', `"C" || 'x'`, '"C" COLLATE "D"'])
@@ -148,7 +148,7 @@ describe('a collation', () => {
   });
 });
 
-describe('a default as the catalog writes it', () => {
+describe('a default in the catalog', () => {
   const cast = (name: string, more: object = {}) => ({ name, isArray: false, parameters: [], ...more });
   const literal = (text: string | null, isQuoted: boolean, ...casts: object[]) => ({
     kind: 'literal',
@@ -157,7 +157,7 @@ describe('a default as the catalog writes it', () => {
     casts,
   });
 
-  it('is a literal under its casts, or a call without arguments', () => {
+  it('is a literal with casts, or a call without arguments', () => {
     const all: [text: string, constant: object | null][] = [
       ["''::text", literal('', true, cast('text'))],
       ["'x'", literal('x', true)],

@@ -60,10 +60,10 @@ describe('expressions', () => {
     ['a'.repeat(10_001), '10000 characters'],
   ];
   for (const [text, message] of refused) {
-    it(`refuses ${JSON.stringify(text.slice(0, 50))}`, () => expect(checkExpression(text)).to.include(message));
+    it(`rejects ${JSON.stringify(text.slice(0, 50))}`, () => expect(checkExpression(text)).to.include(message));
   }
 
-  it('survives the deepest nesting that fits', () => {
+  it('survive the deepest accepted nesting', () => {
     const deep = ['(', 'f(', '- ', 'NOT ', 'CASE WHEN a THEN ', 'ARRAY['];
     for (const open of deep) expect(checkExpression(open.repeat(9_999 / open.length))).to.be.a('string');
     expect(checkExpression(`a${'::text'.repeat(1_600)}`)).to.equal(null);
@@ -97,12 +97,12 @@ describe('type texts', () => {
     'int, a',
     'int COLLATE "C"',
   ]) {
-    it(`refuses ${JSON.stringify(text)}`, () => expect(checkTypeText(text)).to.be.a('string'));
+    it(`rejects ${JSON.stringify(text)}`, () => expect(checkTypeText(text)).to.be.a('string'));
   }
 });
 
-describe('constants of the catalog', () => {
-  it('are literals with their casts, or calls without arguments', () => {
+describe('constants in the catalog', () => {
+  it('are literals with casts, or calls without arguments', () => {
     expect(parseConstant("'it''s'::character varying")).to.deep.include({
       kind: 'literal',
       text: "it's",
@@ -121,7 +121,7 @@ describe('constants of the catalog', () => {
     expect(parseConstant('CURRENT_DATE')).to.deep.equal({ kind: 'call', text: 'CURRENT_DATE' });
   });
 
-  it('are nothing else', () => {
+  it('include nothing else', () => {
     for (const text of [
       "nextval('a'::regclass)",
       'a',

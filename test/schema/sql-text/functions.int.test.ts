@@ -60,17 +60,17 @@ describe('functions that SQL may call', function () {
     return (await client.query<Row>(text)).rows;
   };
 
-  it('are the ones that docs/functions.md lists', async () => {
+  it('match docs/functions.md', async () => {
     expect(await readFile(PAGE, 'utf8')).to.equal(await functionsPage());
   });
 
-  it('are immutable on this server, or chosen by hand', async () => {
+  it('are immutable on this server, or listed by hand', async () => {
     const unsteady = await functions("p.provolatile <> 'i' OR p.prokind <> 'f' OR p.proretset");
     const allowed = unsteady.filter(({ name }) => OWN_NAMES.functions.has(name) && !CHOSEN.has(name));
     expect(allowed).to.deep.equal([]);
   });
 
-  it('are chosen or refused by hand only where it says something', async () => {
+  it('are listed by hand only if that differs from the rule', async () => {
     const named = (groups: Parameters<typeof namesOf>[0]) => namesOf(groups).sort();
     for (const groups of [CHOSEN_FUNCTIONS, GUARDED_FUNCTIONS, REFUSED_FUNCTIONS, REFUSED_TYPES]) {
       expect(named(groups)).to.deep.equal([...new Set(named(groups))]);
@@ -85,7 +85,7 @@ describe('functions that SQL may call', function () {
     }
   });
 
-  it('are refused in every place where they are volatile or stable and not chosen', async () => {
+  it('are rejected everywhere if volatile or stable and not listed', async () => {
     const unsteady = (await functions("p.provolatile <> 'i'")).filter(({ name }) => !CHOSEN.has(name));
     expect(unsteady.length).to.be.greaterThan(500);
     const needs = [...NAMES_OF_EXTENSIONS.keys()].map((name) => ({ kind: 'extension' as const, name }));
@@ -103,7 +103,7 @@ describe('functions that SQL may call', function () {
     expect(passed).to.deep.equal([]);
   });
 
-  it('of extensions are immutable on this server, or chosen by hand', async () => {
+  it('of extensions are immutable on this server, or listed by hand', async () => {
     const { extensions, operators, operatorClasses } = await readCatalog(client);
     for (const [extension, { functions: brought }] of extensions) {
       const chosen = new Set(CHOSEN_EXTENSION_FUNCTIONS.get(extension)?.names);

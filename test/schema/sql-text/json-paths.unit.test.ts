@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { growthOfPath } from '../../../src/schema/sql-text/json-paths.js';
 
-describe('what a path of JSON may find', () => {
+describe('the result of a JSON path', () => {
   const CASES: [path: string, depth: number, lists: number][] = [
     ['$', 1, 1],
     ['$.a', 1, 1],

@@ -73,7 +73,7 @@ const PLACES: [at: string, snapshot: (call: string) => Snapshot][] = [
   ['fields[1].schema.generation_expression', (call) => withExtras({}, column('text', { generation_expression: call }))],
 ];
 
-describe('SQL of a request', function () {
+describe('SQL in a request', function () {
   this.timeout(60_000);
 
   const { service, api } = withService();
@@ -102,7 +102,7 @@ describe('SQL of a request', function () {
   ];
   for (const [at, snapshot] of PLACES) {
     for (const call of calls) {
-      it(`refuses ${call} at ${at}`, async () => {
+      it(`rejects ${call} at ${at}`, async () => {
         const error = await api.refused({ ...INVALID, at }, 'POST', '/schema/diff?mode=merge', {
           ...snapshot(call),
           ...own,
@@ -115,7 +115,7 @@ describe('SQL of a request', function () {
   /** What diff would have answered, had it been allowed there: made of a harmless snapshot, with the call put in. */
   for (const [at, snapshot] of PLACES) {
     for (const dry of ['', '?dry_run']) {
-      it(`refuses a diff with a call at ${at}${dry}`, async () => {
+      it(`rejects a diff with a call at ${at}${dry}`, async () => {
         const harmless = `'HARMLESS'`;
         const diff = await api.ok<Diff>('POST', '/schema/diff?mode=merge', { ...snapshot(harmless), ...own });
         expect(JSON.stringify(diff)).to.include(harmless);
@@ -128,7 +128,7 @@ describe('SQL of a request', function () {
     }
   }
 
-  it('refuses a call in a new field, a new collection, and a change', async () => {
+  it('rejects a call in a new field, a new collection, and a change', async () => {
     const generated = { field: 'g', type: 'text', interface: 'x', schema: { generation_expression: COUNT } };
     await api.refused({ ...INVALID, at: 'fields[0].schema.generation_expression' }, 'POST', '/collections', {
       collection: 'made',
@@ -142,7 +142,7 @@ describe('SQL of a request', function () {
     await api.refused(place, 'POST', '/fields/made', { ...generated, field: 'h', ...withDefault });
   });
 
-  it('carries out what is listed', async () => {
+  it('runs listed functions', async () => {
     const snapshot = {
       version: 1,
       collections: [

@@ -21,7 +21,7 @@ function names(
 
 const COLUMN = { title: 'headline' };
 
-describe('names in SQL texts', () => {
+describe('renaming in SQL texts', () => {
   const cases: [TextKind, string, string][] = [
     ['expression', 'title', 'headline'],
     [
@@ -74,23 +74,23 @@ describe('names in SQL texts', () => {
     });
   }
 
-  it('may change places with each other', () => {
+  it('supports swaps', () => {
     const swap = names({ column: { a: 'b', b: 'a' } });
     expect(renamedText('expression', 'a - b', swap)).to.equal('b - a');
     expect(renamedText('index', 'USING btree (a, b)', swap)).to.equal('USING btree (b, a)');
   });
 
-  it('leave a column alone that is called like its table', () => {
+  it('keeps a column with the name of its table', () => {
     const given = { ...names({ table: { status: 'state' } }), isColumn: () => true };
     expect(renamedText('constraint', "CHECK ((status <> ''))", given)).to.equal("CHECK ((status <> ''))");
     expect(renamedText('constraint', "CHECK ((status.status <> ''))", given)).to.equal("CHECK ((state.status <> ''))");
   });
 
-  it('are not looked for in what does not parse', () => {
+  it('ignores texts that do not parse', () => {
     expect(renamedText('expression', 'title +', names({ column: COLUMN }))).to.equal(null);
   });
 
-  it('are quoted as PostgreSQL quotes them', () => {
+  it('quotes like PostgreSQL', () => {
     const quoted = [
       'title',
       'Title',

@@ -9,7 +9,7 @@ function size(expression: string): number {
   return sizeOf(member(only(select?.['targetList']), 'ResTarget')?.['val']);
 }
 
-describe('how large a value could be', () => {
+describe('the estimated size of a value', () => {
   const COLUMN = 1_000;
   const SIZES: [expression: string, bytes: number][] = [
     ['a', COLUMN],

@@ -6,8 +6,8 @@ import { column } from '../../projector/columns.js';
 const places = (texts: ReturnType<typeof textsOfTable>): string[] =>
   texts.map(({ kind, text, path }) => `${path.join('.')} ${kind} ${text}`);
 
-describe('the SQL text of a request', () => {
-  it('stands in extras of a table', () => {
+describe('finding SQL texts of a request', () => {
+  it('covers extras of a table', () => {
     const domain = {
       kind: 'domain',
       name: 'd',
@@ -41,7 +41,7 @@ describe('the SQL text of a request', () => {
     expect(textsOfTable(undefined)).to.deep.equal([]);
   });
 
-  it('stands in columns', () => {
+  it('covers columns', () => {
     expect(places(textsOfField(column('a', 'integer', { generation_expression: 'b + 1' })))).to.deep.equal([
       'schema.generation_expression expression b + 1',
     ]);

@@ -44,12 +44,12 @@ function edited(edit: (snapshot: Snapshot) => void) {
 
 const extras = ({ collections: [table] }: Snapshot): TableExtras => table?.schema?.extras ?? {};
 
-describe('SQL text that is there already', () => {
-  it('is folded, and sent again, without a word', () => {
+describe('existing SQL text', () => {
+  it('is folded and accepted again without checks', () => {
     expect(edited(() => undefined).ok).to.equal(true);
   });
 
-  it('stays beside what is new', () => {
+  it('stays beside new text', () => {
     const compared = edited((snapshot) => {
       extras(snapshot).constraints?.push({ name: 'fresh', definition: 'CHECK ((id > 0))' });
       Object.assign(snapshot.fields.find(({ field }) => field === 'd')?.schema ?? {}, { comment: 'x' });
@@ -57,7 +57,7 @@ describe('SQL text that is there already', () => {
     expect(compared.ok, JSON.stringify(compared)).to.equal(true);
   });
 
-  it('may get another name', () => {
+  it('can be renamed', () => {
     const compared = edited((snapshot) => {
       const [index] = extras(snapshot).indexes ?? [];
       if (index !== undefined) index.name = 'renamed';
@@ -65,7 +65,7 @@ describe('SQL text that is there already', () => {
     expect(compared.ok, JSON.stringify(compared)).to.equal(true);
   });
 
-  it('is checked where it is said of something else, or changed', () => {
+  it('is checked for other objects or after changes', () => {
     const refused: [string, (snapshot: Snapshot) => void][] = [
       [
         'collections[0].schema.extras.constraints[0].definition',
@@ -90,13 +90,13 @@ describe('SQL text that is there already', () => {
     }
   });
 
-  it('leaves the other operations alone', () => {
+  it('does not affect other operations', () => {
     const input = { collection: 't', field: 'd', body: { meta: { note: 'x' } }, concurrentIndexes: false };
     const changed = attempt(oldState(), 'update-fields', input);
     expect(changed.ok, JSON.stringify(changed)).to.equal(true);
   });
 
-  it('is recreated where the log is replayed', () => {
+  it('is recreated in a replay', () => {
     const state = oldState();
     const { statements } = runToEnd(
       planBatch(initialState(), runToEnd(transition(initialState(), state, ['t'])), 'public'),

@@ -23,10 +23,10 @@ const groupOf = (state: State, collection: string, field?: string): string | nul
 };
 const extrasOf = (state: State, collection: string) => state.collections.get(collection)?.collection.schema?.extras;
 
-describe('what a delete takes along', () => {
+describe('cascading deletes', () => {
   const library = withRelations();
 
-  it('of a collection: relations that point at it with the aliases of its own, its name among those allowed', () => {
+  it('of a collection delete relations to it with their aliases and its entry among allowed collections', () => {
     const state = after(library, (draft) => dropCollection(draft, library, 'articles'));
     expect([...state.collections.keys()]).not.to.include('articles');
     expect(fieldsOf(state, 'authors'), 'the alias that showed articles').to.deep.equal(['id']);
@@ -36,13 +36,13 @@ describe('what a delete takes along', () => {
     expect(relation(state, 'comments', 'item')?.one_allowed_collections).to.deep.equal(['authors']);
   });
 
-  it('of one that is not there: nothing', () => {
+  it('of a missing collection delete nothing', () => {
     expect(after(library, (draft) => dropCollection(draft, library, 'gone')).collections.size).to.equal(
       library.collections.size,
     );
   });
 
-  it('of a collection that groups others: they move to its own group', () => {
+  it('of a group move its members to its own group', () => {
     const grouped = (group: string | null) => ({
       change: (collection: Collection) => ({ ...collection, meta: { ...collection.meta, group } }),
     });
@@ -53,7 +53,7 @@ describe('what a delete takes along', () => {
     expect([groupOf(none, 'middle'), groupOf(none, 'low')]).to.deep.equal([null, 'middle']);
   });
 
-  it('of a collection: foreign keys of others on it that are no relations', () => {
+  it('of a collection drop foreign keys of others on it outside relations', () => {
     const key = (table: string, name: string) => ({
       name,
       definition: `FOREIGN KEY (id) REFERENCES ${table}(id)`,
@@ -66,7 +66,7 @@ describe('what a delete takes along', () => {
     expect(extrasOf(state, 'many')?.constraints?.map(({ name }) => name)).to.deep.equal(['l', 'c']);
   });
 
-  it('of a relation: the alias that showed it, and its mention as the other half of a junction', () => {
+  it('of a relation delete its alias and its use as a junction half', () => {
     const state = after(library, (draft) => dropRelation(draft, relation(library, 'articles_tags', 'articles_id')!));
     expect(fieldsOf(state, 'articles')).not.to.include('tags');
     expect(fieldsOf(state, 'tags'), 'which the other half shows').to.include('articles');
@@ -74,7 +74,7 @@ describe('what a delete takes along', () => {
     expect(relation(state, 'articles_tags', 'articles_id')).to.equal(undefined);
   });
 
-  it('of a relation that points elsewhere now: the alias where it pointed', () => {
+  it('of a retargeted relation delete the alias at the former target', () => {
     const before = relation(library, 'articles', 'author')!;
     const elsewhere = { ...before, one_collection: 'tags', one_field: null };
     const moved = after(library, (draft) => changeRelation(draft, before, elsewhere));
@@ -120,20 +120,20 @@ describe('what a delete takes along', () => {
     });
     const without = (field: string): State => after(before, (draft) => dropField(draft, before, 'a', field));
 
-    it('its place as a group: who stands in it moves to its own group', () => {
+    it('move members of the group to its own group', () => {
       expect(groupOf(without('g'), 'a', 'in')).to.equal('top');
       expect(groupOf(without('top'), 'a', 'g')).to.equal(null);
       expect(groupOf(without('top'), 'a', 'in')).to.equal('g');
     });
 
-    it('its mentions in meta, and nothing else of it', () => {
+    it('clear its uses in meta only', () => {
       const metaOf = (state: State) => state.collections.get('a')?.collection.meta;
       expect(metaOf(without('b'))).to.include({ archive_field: null, sort_field: 'c' });
       expect(metaOf(without('c'))).to.include({ archive_field: 'b', sort_field: null });
       expect(metaOf(without('d'))).to.include({ archive_field: 'b', sort_field: 'c' });
     });
 
-    it('constraints and indexes that name it', () => {
+    it('drop constraints and indexes that name it', () => {
       const names = (state: State) => {
         const { constraints = [], indexes = [] } = extrasOf(state, 'a') ?? {};
         return [...constraints, ...indexes].map(({ name }) => name);
@@ -143,7 +143,7 @@ describe('what a delete takes along', () => {
       expect(names(without('d'))).to.deep.equal(['u', 'v', 'i']);
     });
 
-    it('its relation, and its mentions in others', () => {
+    it('delete its relation and its uses in others', () => {
       const dropped = (collection: string, field: string): State =>
         after(library, (draft) => dropField(draft, library, collection, field));
       const noAuthor = dropped('articles', 'author');

@@ -10,8 +10,8 @@ import { attempt } from '../../support/given.js';
 import { createTranscript } from '../../support/transcript.js';
 import { LIBRARY } from './trashed.js';
 
-describe('what follows from a change of one thing', () => {
-  it('is as it was', async () => {
+describe('the effects of a single change', () => {
+  it('match the recorded events', async () => {
     const transcript = createTranscript('library-changes.txt');
     const add = (name: OperationName, input: object): void => {
       const result = attempt(LIBRARY, name, input as never);

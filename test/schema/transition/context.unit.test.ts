@@ -13,7 +13,7 @@ describe('a column whose foreign keys must be dropped first', () => {
   const decimal = (precision: number, scale: number) =>
     column('n', 'decimal', { numeric_precision: precision, numeric_scale: scale });
 
-  it('is one of another type, length, precision or scale, whichever of them it is', () => {
+  it('changes its type, length, precision or scale', () => {
     expect(changes(column('n', 'integer'), column('n', 'bigInteger'))).to.equal(true);
     expect(changes(column('n', 'string', { max_length: 9 }), column('n', 'string', { max_length: 8 }))).to.equal(true);
     expect(changes(decimal(10, 2), decimal(11, 2))).to.equal(true);
@@ -22,7 +22,7 @@ describe('a column whose foreign keys must be dropped first', () => {
     expect(changes(column('n', 'integer'), column('n', 'alias', null))).to.equal(true);
   });
 
-  it('is none that differs in anything else', () => {
+  it('does not differ only in other members', () => {
     expect(changes(decimal(10, 2), decimal(10, 2))).to.equal(false);
     expect(changes(column('n', 'integer'), column('n', 'integer', { is_indexed: true, comment: 'x' }))).to.equal(false);
   });

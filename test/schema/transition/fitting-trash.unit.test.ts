@@ -37,11 +37,11 @@ const withColumn = (name: string, type: string, schema: object): State =>
     Object.assign(found, column('articles', name, type, { ...schema }));
   });
 
-describe('what fits of the trash', () => {
+describe('matching trash entries', () => {
   const noTable = without(LIBRARY, 'notes');
   const noField = without(LIBRARY, 'articles', 'rank');
 
-  it('is a table that is asked for, and a field whose values are of the type', () => {
+  it('are requested tables, and fields whose values have the type', () => {
     expect(fits(noTable, LIBRARY, inTrash('notes'))).to.equal(true);
     expect(fits(noTable, noTable, inTrash('notes'))).to.equal(false);
     expect(fits(noField, LIBRARY, inTrash('articles', 'rank'))).to.equal(true);
@@ -54,7 +54,7 @@ describe('what fits of the trash', () => {
     expect(fits(without(LIBRARY, 'articles', 'review'), renamed, inTrash('articles', 'review'))).to.equal(true);
   });
 
-  it('is no field of another type, or one that is computed, unless it is made empty', () => {
+  it('exclude fields of another type or computed ones, unless restored empty', () => {
     const others: [string, object][] = [
       ['bigInteger', {}],
       ['integer', { data_type: 'smallint' }],
@@ -70,7 +70,7 @@ describe('what fits of the trash', () => {
     expect(fits(noField, nullable, inTrash('articles', 'rank'))).to.equal(true);
   });
 
-  it('comes together: a field of a table that comes back', () => {
+  it('include fields of a table that is restored with them', () => {
     const found = [inTrash('articles', 'rank'), inTrash('notes')];
     const from = without(noField, 'notes');
     const kept = runToEnd(fitting({ from, to: LIBRARY, touched: namesOf(LIBRARY) }, found));
@@ -78,11 +78,11 @@ describe('what fits of the trash', () => {
   });
 });
 
-describe('what comes again', () => {
+describe('objects that a revert restores', () => {
   const again = (from: State, to: State) =>
     Object.fromEntries(runToEnd(comingAgain({ from, to, touched: namesOf(from, to) })));
 
-  it('are tables and columns that only the end of the way has', () => {
+  it('are tables and columns that exist only in the target', () => {
     const { identities } = node(LIBRARY, 'articles');
     expect(again(LIBRARY, LIBRARY)).to.deep.equal({});
     expect(again(without(LIBRARY, 'articles', 'rank'), LIBRARY)).to.deep.equal({
@@ -96,7 +96,7 @@ describe('what comes again', () => {
     expect(again(LIBRARY, without(LIBRARY, 'notes'))).to.deep.equal({});
   });
 
-  it('are no folders, no fields without a column, and none whose values are computed', () => {
+  it('exclude folders, alias fields and computed fields', () => {
     expect(again(without(LIBRARY, 'all'), LIBRARY)).to.deep.equal({});
     expect(again(without(LIBRARY, 'articles', 'outer'), LIBRARY)).to.deep.equal({});
     const computed = edited(LIBRARY, ({ fields }) =>
@@ -106,7 +106,7 @@ describe('what comes again', () => {
   });
 });
 
-describe('the key that kept values are found by', () => {
+describe('the key of kept values', () => {
   const made = (...keys: [name: string, type: string, schema?: object][]): State =>
     edited(initialState(), ({ collections, fields }) => {
       collections.push({ collection: 'a', schema: {} });
@@ -125,7 +125,7 @@ describe('the key that kept values are found by', () => {
     };
   const other = 'the type of the primary key "id" is another one now';
 
-  it('is the same where its type is alike', () => {
+  it('is the same with an equal type', () => {
     const number = made(['id', 'integer']);
     for (const [type, schema] of [
       ['integer', { data_type: 'smallint' }],
@@ -140,7 +140,7 @@ describe('the key that kept values are found by', () => {
     expect(change(made(['id', 'timestamp']), retyped('timestamp', { extras: { precision: 3 } }))).to.equal(other);
   });
 
-  it('is another one where other fields are it, and none where the table is gone', () => {
+  it('differs with other key fields, and does not exist without the table', () => {
     const one = made(['id', 'integer']);
     expect(keyChange(node(one, 'a'), undefined)).to.equal('its table is gone');
     expect(

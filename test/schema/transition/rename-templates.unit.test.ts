@@ -56,7 +56,7 @@ describe('templates after a rename', () => {
     item_duplication_fields: ['title', 'above.title', 'part:chapters.title'],
   });
 
-  it('of the collection that has them name it as it is called now', () => {
+  it('of their own collection use its new name', () => {
     expect(metaOf(renamed(before, 'chapters', 'sections'), 'sections')).to.deep.equal({
       display_template:
         '{{ part:sections.title }} in {{above.above.title}}, {{ part:notes.title }}, {{title}}, {{ part:none.title }}',
@@ -65,7 +65,7 @@ describe('templates after a rename', () => {
     });
   });
 
-  it('of another collection than the one that has them name that', () => {
+  it("of another collection use that collection's new name", () => {
     expect(metaOf(renamed(before, 'notes', 'remarks'), 'chapters')).to.deep.equal({
       display_template:
         '{{ part:chapters.title }} in {{above.above.title}}, {{ part:remarks.title }}, {{title}}, {{ part:none.title }}',
@@ -74,7 +74,7 @@ describe('templates after a rename', () => {
     });
   });
 
-  it('of a field name it wherever a path leads to it', () => {
+  it('of a field use its new name on every path', () => {
     expect(metaOf(renamedField(before, 'chapters', 'title', 'name'), 'chapters')).to.deep.equal({
       display_template:
         '{{ part:chapters.name }} in {{above.above.name}}, {{ part:notes.title }}, {{name}}, {{ part:none.title }}',
@@ -91,7 +91,7 @@ describe('templates after a rename', () => {
     });
   });
 
-  it('stay as they were where the name would be read as something else in them', () => {
+  it('stay if the new name would be read as something else', () => {
     for (const name of ['a.b', 'a:b', 'a{b', 'a)b'])
       expect(metaOf(renamedField(before, 'chapters', 'title', name), 'chapters'), name).to.deep.include({
         display_template:

@@ -25,13 +25,13 @@ function broken(): State {
   return { ...LIBRARY, collections: LIBRARY.collections.set('articles', { ...node, collection, fields }) };
 }
 
-describe('texts that can not be rewritten', () => {
+describe('texts that cannot be rewritten', () => {
   const unwritten = (renames: Parameters<typeof withRenames>[1]): string[] =>
     runToEnd(withRenames(broken(), renames)).unwritten.map(
       ({ collection, field, path }) => `${collection}${field === undefined ? '' : `.${field}`} ${path.join('.')}`,
     );
 
-  it('are told by their places, those that mention the name', () => {
+  it('are reported by location if they mention the name', () => {
     const title = new Map([['articles', new Map([['title', 'headline']])]]);
     expect(unwritten({ collections: new Map(), fields: title })).to.deep.equal([
       'articles schema.extras.primary_key.definition',

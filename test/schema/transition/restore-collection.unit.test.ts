@@ -43,18 +43,18 @@ const regrouped =
     for (const each of collections) if (each.collection === name) Object.assign(each['meta'] as object, { group });
   };
 
-describe('a collection that comes back', () => {
+describe('restoring a collection', () => {
   const gone = without(LIBRARY, 'articles');
 
   for (const name of LIBRARY.collections.keys()) {
-    it(`is what it was, with all that went with it: ${name}`, () => {
+    it(`restores it with everything deleted with it: ${name}`, () => {
       const { state, left } = restored(without(LIBRARY, name), name);
       expect(whole(state)).to.deep.equal(whole(LIBRARY));
       expect(left).to.deep.equal([]);
     });
   }
 
-  it('says of each that comes back where the trash has it', () => {
+  it('records the trash position of each restored object', () => {
     const { identities } = LIBRARY.collections.get('articles') as CollectionNode;
     const alias = LIBRARY.collections.get('authors')?.identities.fields.get('articles');
     expect(restored(gone, 'articles').restores).to.deep.equal([
@@ -68,7 +68,7 @@ describe('a collection that comes back', () => {
     });
   });
 
-  it('comes back without what points nowhere', () => {
+  it('leaves out references without a target', () => {
     const { state, left } = restored(without(without(gone, 'authors'), 'reviews'), 'articles');
     expect(left).to.deep.equal([
       'constraint articles: "reviewed": there is no collection "reviews" any more',
@@ -79,7 +79,7 @@ describe('a collection that comes back', () => {
     expect(referencesOf(state, 'articles')).to.deep.equal([]);
   });
 
-  it('tells another of the same name from what there was', () => {
+  it('ignores a later object with the same name', () => {
     const other = edited(without(gone, 'authors'), ({ collections, fields }) => {
       collections.push(table('authors'));
       fields.push(column('authors', 'name', 'string'));
@@ -88,7 +88,7 @@ describe('a collection that comes back', () => {
     expect(left).to.deep.equal(['relation articles.author: another collection is called "authors" now']);
   });
 
-  it('stands in the nearest group that is there, and takes back what stood in it', () => {
+  it('uses the nearest existing group and gets its members back', () => {
     const { state, left } = restored(without(gone, 'blog'), 'articles');
     expect([groupOf(state, 'articles'), groupOf(state, 'notes')]).to.deep.equal(['all', 'articles']);
     expect(left).to.deep.equal(['group articles: there is no collection "blog" any more']);
@@ -103,7 +103,7 @@ describe('a collection that comes back', () => {
     expect(restored(without(gone, 'notes'), 'articles').left).to.deep.equal([]);
   });
 
-  it('is not pointed at by fields that are gone, or hold another relation', () => {
+  it('leaves out references from missing fields, or fields with another relation', () => {
     expect(restored(without(gone, 'articles_tags', 'article'), 'articles').left).to.deep.equal([
       'relation articles_tags.article: the field is gone',
     ]);
@@ -123,7 +123,7 @@ describe('a collection that comes back', () => {
     ]);
   });
 
-  it('is among what many may point at again, in its place', () => {
+  it('rejoins the allowed collections at its former index', () => {
     const allowed = (state: State) => state.collections.get('comments')?.relations.get('item')?.one_allowed_collections;
     const more = edited(gone, ({ relations }) => {
       for (const each of relations)
@@ -142,7 +142,7 @@ describe('a collection that comes back', () => {
     ]);
   });
 
-  it('leaves names to what has them now', () => {
+  it('leaves names to their present objects', () => {
     const taken = edited(gone, ({ fields }) => {
       fields.push(column('authors', 'articles', 'string'));
     });
@@ -162,13 +162,13 @@ describe('a collection that comes back', () => {
     ]);
   });
 
-  it('leaves a group that is gone to the field that showed it', () => {
+  it('drops a missing group of the field that showed it', () => {
     const { state, left } = restored(without(gone, 'authors', 'works'), 'articles');
     expect(left).to.deep.equal([]);
     expect(state.collections.get('authors')?.fields.get('articles')?.meta.group).to.equal(null);
   });
 
-  it('comes back without the foreign keys that the caller names', () => {
+  it('leaves out the foreign keys that the caller names', () => {
     const keys = ['articles_author_foreign', 'articles_tags_article_foreign', 'reviewed', 'of_article'];
     const { state, left } = restored(gone, 'articles', { without: keys });
     expect(left).to.deep.equal([
@@ -196,7 +196,7 @@ describe('a collection that comes back', () => {
     );
   });
 
-  it('gets another name, and all by it', () => {
+  it('applies another name everywhere', () => {
     const { state, left } = restored(gone, 'articles', { as: 'posts' });
     expect(left).to.deep.equal([]);
     expect(whole(state)).to.deep.equal(
@@ -204,7 +204,7 @@ describe('a collection that comes back', () => {
     );
   });
 
-  it('is refused a name that something has', () => {
+  it('rejects a name in use', () => {
     expect(refused(LIBRARY, 'articles')).to.deep.equal([
       {
         code: 'ALREADY_EXISTS',
@@ -217,7 +217,7 @@ describe('a collection that comes back', () => {
     ]);
   });
 
-  it('knows everything by the names of now', () => {
+  it('uses current names for everything', () => {
     const renamed = accepted(gone, 'rename-collection', { collection: 'authors', body: { to: 'people' } });
     const both = accepted(renamed, 'rename-field', {
       collection: 'articles_tags',

@@ -35,7 +35,7 @@ const extrasOf = (state: State) => articles(state).collection.schema?.extras;
 const namesOf = (state: State) =>
   [...(extrasOf(state)?.constraints ?? []), ...(extrasOf(state)?.indexes ?? [])].map(({ name }) => name);
 
-describe('a field that comes back', () => {
+describe('restoring a field', () => {
   const FIELDS: [collection: string, field: string][] = [
     ...['title', 'status', 'rank', 'author', 'review', 'outer', 'inner'].map((field): [string, string] => [
       'articles',
@@ -50,14 +50,14 @@ describe('a field that comes back', () => {
     ['authors', 'works'],
   ];
   for (const [collection, field] of FIELDS) {
-    it(`is what it was, with all that went with it: ${collection}.${field}`, () => {
+    it(`restores it with everything deleted with it: ${collection}.${field}`, () => {
       const { state, left } = restored(without(LIBRARY, collection, field), collection, field);
       expect(whole(state)).to.deep.equal(whole(LIBRARY));
       expect(left).to.deep.equal([]);
     });
   }
 
-  it('says of each that comes back where the trash has it', () => {
+  it('records the trash position of each restored object', () => {
     const gone = without(LIBRARY, 'articles', 'author');
     const place = { position: 9, name: 'articles' };
     expect(restored(gone, 'articles', 'author').restores).to.deep.equal([
@@ -70,7 +70,7 @@ describe('a field that comes back', () => {
     ]);
   });
 
-  it('comes back without what names a field that is gone, too', () => {
+  it('leaves out objects that name another missing field', () => {
     const both = without(without(LIBRARY, 'articles', 'rank'), 'articles', 'status');
     expect(restored(both, 'articles', 'rank').left).to.deep.equal(['ranked: "status" is gone']);
     expect(namesOf(restored(both, 'articles', 'rank').state)).to.deep.equal(['positive', 'reviewed', 'together']);
@@ -82,7 +82,7 @@ describe('a field that comes back', () => {
     expect(restored(joined, 'articles_tags', 'tag').left).to.deep.equal([]);
   });
 
-  it('comes back without what points nowhere', () => {
+  it('leaves out references without a target', () => {
     expect(
       restored(without(without(LIBRARY, 'articles', 'author'), 'authors'), 'articles', 'author').left,
     ).to.deep.equal(['the relation articles.author: "authors" is gone']);
@@ -108,7 +108,7 @@ describe('a field that comes back', () => {
     ]);
   });
 
-  it('leaves its places to what has them now', () => {
+  it('leaves its uses to fields that replaced it', () => {
     const taken = edited(without(LIBRARY, 'articles', 'author'), ({ fields }) => {
       fields.push(column('authors', 'articles', 'string'));
     });
@@ -138,7 +138,7 @@ describe('a field that comes back', () => {
     expect(articles(alone.state).fields.get('rank')?.meta.group).to.equal(null);
   });
 
-  it('comes back without what the caller names, of each kind', () => {
+  it('leaves out what the caller names, of each kind', () => {
     const of = (field: string, ...names: string[]) => {
       const { state, left } = restored(without(LIBRARY, 'articles', field), 'articles', field, { without: names });
       expect(left).to.deep.equal([]);
@@ -180,7 +180,7 @@ describe('a field that comes back', () => {
     expect(of('review', 'reviewed')).to.deep.equal([true, false, false, undefined, ['positive', 'together', 'ranked']]);
   });
 
-  it('is refused names of constraints and indexes that it has not', () => {
+  it('rejects unknown constraint and index names', () => {
     const known = (field: string) => refused(without(LIBRARY, 'articles', field), field, { without: ['none'] });
     expect(known('title')).to.deep.equal([
       {
@@ -212,14 +212,14 @@ describe('a field that comes back', () => {
     ]);
   });
 
-  it('gets another name, and all by it', () => {
+  it('applies another name everywhere', () => {
     const { state, left } = restored(without(LIBRARY, 'articles', 'rank'), 'articles', 'rank', { as: 'place' });
     expect(left).to.deep.equal([]);
     const renamed = accepted(LIBRARY, 'rename-field', { collection: 'articles', field: 'rank', body: { to: 'place' } });
     expect(whole(state)).to.deep.equal(whole(renamed));
   });
 
-  it('knows everything by the names of now', () => {
+  it('uses current names for everything', () => {
     const gone = without(LIBRARY, 'articles', 'rank');
     const posts = accepted(gone, 'rename-collection', { collection: 'articles', body: { to: 'posts' } });
     const renamed = accepted(posts, 'rename-field', { collection: 'posts', field: 'title', body: { to: 'headline' } });
@@ -236,7 +236,7 @@ describe('a field that comes back', () => {
     ]);
   });
 
-  it('is refused where its name is taken, or its table is not there', () => {
+  it('rejects a name in use or a missing table', () => {
     expect(refused(LIBRARY, 'rank')).to.deep.equal([
       {
         code: 'ALREADY_EXISTS',
@@ -264,7 +264,7 @@ describe('a field that comes back', () => {
     ]);
   });
 
-  it('is refused where its values can not find their rows', () => {
+  it('rejects values that cannot find their rows', () => {
     const gone = without(LIBRARY, 'articles', 'review');
     const retyped = (type: string): State =>
       edited(gone, (snapshot) => {

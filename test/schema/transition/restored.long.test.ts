@@ -36,8 +36,8 @@ function* happenings(): Generator<[what: string, apply: (state: State) => State 
   }
 }
 
-describe('what comes back after something else has happened', () => {
-  it('is as it was', async () => {
+describe('restoring after later changes', () => {
+  it('matches the recorded result', async () => {
     const transcript = createTranscript('restored.txt');
     for (const [name, { fields }] of LIBRARY.collections) {
       if (nodeOf(name).collection.schema === null) continue;

@@ -20,8 +20,8 @@ const back = (from: State, ...names: string[]): NewEvent[] =>
 const told = (events: readonly NewEvent[], type: string): string[] =>
   events.filter((event) => event.type === type).map(({ collection }) => String(collection));
 
-describe('tables that come back together', () => {
-  it('come back into each other as groups', () => {
+describe('tables restored together', () => {
+  it("become each other's groups again", () => {
     const from = lacking('articles', 'notes');
     const events = back(from, 'articles', 'notes');
     expect(told(events, 'collection.created')).to.deep.equal(['articles', 'notes']);
@@ -29,7 +29,7 @@ describe('tables that come back together', () => {
     expect(whole(followStrictly(from, events))).to.deep.equal(whole(LIBRARY));
   });
 
-  it('come back before the folder that they were in, and into it once it is made', () => {
+  it('are restored before their folder, and join it once it exists', () => {
     const from = lacking('articles', 'blog');
     const events = back(from, 'articles');
     expect(told(events, 'collection.created')).to.deep.equal(['articles', 'blog']);

@@ -37,7 +37,7 @@ const warning = (place: string, at: string, from: string, to: string): string =>
   `NAME_STILL_USED ${place}: ${at} mentions "${from}", which is "${to}" now; look whether it is meant, and change it`;
 
 describe('an old name that is still used', () => {
-  it('is told of each member that nobody but its reader knows', () => {
+  it('is reported for each free-form member', () => {
     const state = saying({
       'articles.title': {
         options: { collection: 'posts' },
@@ -57,7 +57,7 @@ describe('an old name that is still used', () => {
     expect(told(state, { post: 'articles', Posts: 'articles' })).to.deep.equal([]);
   });
 
-  it('is told once of a member, of its first place', () => {
+  it('is reported once per member, at its first location', () => {
     const options = {
       deep: { er: 'x' },
       template: 'of {{ posts.title }} and {{people:name}}',
@@ -71,7 +71,7 @@ describe('an old name that is still used', () => {
     ]);
   });
 
-  it('is part of a path or of a template, and not of a word', () => {
+  it('is part of a path or template, and not of a word', () => {
     const of = (text: string): string[] =>
       told(saying({ 'articles.title': { options: { text } } }), { posts: 'articles' });
     for (const text of ['posts', 'a.posts', 'posts:b', 'a:posts.b', '{{posts}}', 'x {{ a.posts }} y'])
@@ -80,14 +80,14 @@ describe('an old name that is still used', () => {
       expect(of(text), text).to.deep.equal([]);
   });
 
-  it('is meant where something has it now', () => {
+  it('is reported if another object has it now', () => {
     const state = saying({ 'articles.title': { options: { text: 'tags', of: 'status' } } });
     expect(told(state, { tags: 'articles' })).to.deep.equal([]);
     expect(told(state, {}, { articles: { status: 'title' } })).to.deep.equal([]);
     expect(told(state, {}, { articles: { state: 'status' } })).to.deep.equal([]);
   });
 
-  it('of a field is looked for in its collection, and where that is shown', () => {
+  it('of a field is searched in its collection and where that is shown', () => {
     const options = { text: 'headline' };
     const state = saying({
       'articles.author': { options },
@@ -105,7 +105,7 @@ describe('an old name that is still used', () => {
     );
   });
 
-  it('of a field is looked for in templates of its collection', () => {
+  it('of a field is searched in templates of its collection', () => {
     const state = saying({
       articles: { display_template: '{{headline}} {{ author.headline }}', preview_url: 'https://a/{{headline}}' },
       authors: { display_template: '{{headline}}' },
@@ -119,7 +119,7 @@ describe('an old name that is still used', () => {
     ).to.deep.equal([]);
   });
 
-  it('of both is told of both', () => {
+  it('of both a collection and a field is reported for both', () => {
     const more: Edit = ({ collections, fields }) => {
       collections.push(table('more'));
       fields.push(key('more'), column('more', 'text', 'string'));

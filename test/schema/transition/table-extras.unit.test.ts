@@ -22,8 +22,8 @@ const extras = { constraints: [CHECK, KEY], indexes: [INDEX, OTHER], needs: [OWN
 const FULL = { comment: 'c', extras } as unknown as TableSchema;
 const BARE: TableSchema = { comment: null };
 
-describe('the extras of a table', () => {
-  it('lose foreign keys to tables that go', () => {
+describe('updating the extras of a table', () => {
+  it('drops foreign keys to dropped tables', () => {
     expect(withoutReferences(FULL, (name) => name === 'authors')).to.deep.equal({
       comment: 'c',
       extras: { ...extras, constraints: [CHECK] },
@@ -32,14 +32,14 @@ describe('the extras of a table', () => {
     expect(withoutReferences(BARE, () => true)).to.equal(BARE);
   });
 
-  it('lose constraints that go, and the list with the last of them', () => {
+  it('drops removed constraints, and the list with the last one', () => {
     expect(withoutConstraints(FULL, () => true).extras).to.deep.equal({ indexes: extras.indexes, needs: extras.needs });
     expect(withoutConstraints(FULL, () => false)).to.equal(FULL);
     const alone: TableSchema = { comment: 'c', extras: { constraints: [CHECK] } };
     expect(withoutConstraints(alone, () => true)).to.deep.equal({ comment: 'c' });
   });
 
-  it('lose what names a column that goes', () => {
+  it('drops what names a dropped column', () => {
     const without = (column: string): TableSchema => withoutColumns(FULL, (each) => each === column);
     expect(without('rank').extras).to.deep.equal({ constraints: [KEY], indexes: [OTHER], needs: [FREE, ENUM] });
     expect(without('author').extras).to.deep.equal({ ...extras, constraints: [CHECK] });
@@ -50,7 +50,7 @@ describe('the extras of a table', () => {
     expect(withoutColumns(sequence, (each) => each === 'rank')).to.deep.equal(BARE);
   });
 
-  it('lose constraints and indexes that are not wanted so', () => {
+  it('drops unwanted constraints and indexes', () => {
     const desired = (more: object): TableSchema => ({ comment: 'c', extras: more });
     expect(withoutOthers(FULL, FULL)).to.equal(FULL);
     expect(withoutOthers(FULL, desired({ ...extras, indexes: [OTHER] })).extras).to.deep.equal({
@@ -66,7 +66,7 @@ describe('the extras of a table', () => {
     expect(withoutOthers(BARE, FULL)).to.equal(BARE);
   });
 
-  it('gain what will be needed', () => {
+  it('adds required objects', () => {
     expect(withNeeds(FULL, FULL)).to.equal(FULL);
     expect(withNeeds(FULL, BARE)).to.equal(FULL);
     expect(withNeeds(BARE, FULL)).to.deep.equal({ comment: null, extras: { needs: extras.needs } });
@@ -75,7 +75,7 @@ describe('the extras of a table', () => {
     expect(withNeeds(FULL, desired).extras?.needs).to.deep.equal([OWNED, FREE, ENUM, domain]);
   });
 
-  it('are none where all of them are empty', () => {
+  it('yields none if all are empty', () => {
     expect(withExtras(FULL, { constraints: [], indexes: [] })).to.deep.equal({ comment: 'c' });
     expect(withExtras(FULL, { constraints: [], partition_by: 'LIST (a)' })).to.deep.equal({
       comment: 'c',

@@ -22,7 +22,7 @@ const withoutIds = (state: State) => ({
 });
 
 describe('transition and diff (properties)', () => {
-  it('a state differs from itself in nothing', () => {
+  it('a state has no difference from itself', () => {
     fc.assert(
       fc.property(schemaState, (a) => {
         expect(runToEnd(transition(a, a, a.collections.keys()))).to.deep.equal([]);
@@ -32,7 +32,7 @@ describe('transition and diff (properties)', () => {
     );
   });
 
-  it('the events between two states lead from one to the other, and every prefix is a valid schema', () => {
+  it('the events between two states transform one into the other, with a valid schema after each', () => {
     fc.assert(
       fc.property(schemaState, schemaState, (a, b) => {
         const events = runToEnd(transition(a, b, names(a, b)));
@@ -45,7 +45,7 @@ describe('transition and diff (properties)', () => {
     );
   });
 
-  it('the snapshot of b, compared with a and applied, gives b; compared again, nothing is left', () => {
+  it('applying the snapshot of b to a yields b, without remaining differences', () => {
     fc.assert(
       fc.property(schemaState, schemaState, (a, b) => {
         const submitted = JSON.parse(JSON.stringify(runToEnd(snapshotOf(b, RELEASE)))) as unknown;
@@ -68,7 +68,7 @@ describe('transition and diff (properties)', () => {
     );
   });
 
-  it('a merge removes nothing', () => {
+  it('merge mode removes nothing', () => {
     fc.assert(
       fc.property(schemaState, schemaState, (a, b) => {
         const compared = runToEnd(
@@ -87,7 +87,7 @@ describe('transition and diff (properties)', () => {
     );
   });
 
-  it('members that a snapshot leaves out change nothing', () => {
+  it('missing members of a snapshot change nothing', () => {
     fc.assert(
       fc.property(schemaState, fc.infiniteStream(fc.nat(3)), (a, choices) => {
         const trimmed = trim(JSON.parse(JSON.stringify(runToEnd(snapshotOf(a, RELEASE)))), choices);
@@ -99,7 +99,7 @@ describe('transition and diff (properties)', () => {
     );
   });
 
-  it('deleting any collection leaves a valid schema, prefix by prefix', () => {
+  it('deleting any collection leaves a valid schema after each event', () => {
     fc.assert(
       fc.property(schemaState, fc.nat(), (a, pick) => {
         const all = [...a.collections.keys()];
@@ -115,7 +115,7 @@ describe('transition and diff (properties)', () => {
     );
   });
 
-  it('the hash is over the schema, not over how it came about', () => {
+  it('the hash covers the schema and not its history', () => {
     fc.assert(
       fc.property(schemaState, (a) => {
         const copy = follow(

@@ -16,8 +16,8 @@ const plain = (name: string, group: string | null = null): Field => {
   return { ...field, meta: { ...field.meta, group } };
 };
 
-describe('the order of updates of fields', () => {
-  it('is that of their names where nothing depends on another', () => {
+describe('the order of field updates', () => {
+  it('is by name without dependencies', () => {
     const same = [fields(plain('a'), plain('b')), fields(plain('a'), plain('b'))] as const;
     expect(updateOrder(['b', 'a'], ...same)).to.deep.equal(['a', 'b']);
   });
@@ -27,7 +27,7 @@ describe('the order of updates of fields', () => {
     expect(updateOrder(['a', 'b', 'c'], fields(), after)).to.deep.equal(['c', 'b', 'a']);
   });
 
-  it('puts who gives up the name of an index or a constraint before who takes it', () => {
+  it('puts the previous owner of an index or constraint name before the new one', () => {
     for (const part of [indexed, unique]) {
       const before = fields(plain('a'), part('b', 'x'));
       const after = fields(part('a', 'x'), plain('b'));
@@ -41,7 +41,7 @@ describe('the order of updates of fields', () => {
     expect(updateOrder(['a', 'b', 'c'], ...chain)).to.deep.equal(['c', 'b', 'a']);
   });
 
-  it('does both at once', () => {
+  it('combines both rules', () => {
     const before = fields(plain('a'), indexed('b', 'x'), plain('c'), plain('d'));
     const grouped = { ...indexed('a', 'x'), meta: { ...indexed('a').meta, group: 'c' } };
     expect(
@@ -49,7 +49,7 @@ describe('the order of updates of fields', () => {
     ).to.deep.equal(['c', 'b', 'a', 'd']);
   });
 
-  it('is not changed by a name that stays where it is', () => {
+  it('ignores unchanged names', () => {
     const before = fields(plain('a'), indexed('b', 'x'));
     expect(updateOrder(['a', 'b'], before, fields(plain('a'), indexed('b', 'x')))).to.deep.equal(['a', 'b']);
   });

@@ -92,15 +92,15 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
   ],
 };
 
-describe('what is refused of a change request', () => {
+describe('rejections of change requests', () => {
   for (const [name, [problem, expected]] of Object.entries(SAID))
-    it(`says so: ${name}`, () => expect(problem).to.deep.equal(expected));
+    it(`use the recorded message: ${name}`, () => expect(problem).to.deep.equal(expected));
 
-  it('is all of that', () => {
+  it('are complete', () => {
     expect(Object.keys(SAID)).to.have.members(Object.keys(problems));
   });
 
-  it('names the state, and what can be done in it', () => {
+  it('name the state and the allowed actions', () => {
     expect(wrongState('r1', undefined)).to.deep.equal({ code: 'NOT_FOUND', message: 'There is no change request r1.' });
     expect(wrongState('r1', { ...REQUEST, state: 'applied' })).to.deep.equal({
       code: 'INVALID_STATE',

@@ -5,8 +5,8 @@ import { planned } from '../planned.js';
 
 const many = (name: string) => column(name, 'integer');
 
-describe('a plan makes again', () => {
-  it('keys and indexes on a computed column', () => {
+describe('a plan recreates', () => {
+  it('keys and indexes on a generated column', () => {
     expect(
       planned(
         [
@@ -57,7 +57,7 @@ describe('a plan makes again', () => {
     ]);
   });
 
-  it('a computed column that is the key, and what points at it', () => {
+  it('a generated key column and its references', () => {
     expect(
       planned(
         [
@@ -82,7 +82,7 @@ describe('a plan makes again', () => {
     ]);
   });
 
-  it('one that is computed otherwise', () => {
+  it('a column with another expression', () => {
     expect(
       planned(
         [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' }), many('z')])],
@@ -100,7 +100,7 @@ describe('a plan makes again', () => {
     ]);
   });
 
-  it('one whose column goes with it', () => {
+  it('a column whose input is dropped', () => {
     expect(
       planned(
         [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
@@ -112,7 +112,7 @@ describe('a plan makes again', () => {
     ]);
   });
 
-  it('what two changes of a table need, once', () => {
+  it('shared dependencies of two changes once', () => {
     expect(
       planned(
         [created('t', [many('a'), many('b'), column('g', 'integer', { generation_expression: 'a + b' })])],
@@ -127,7 +127,7 @@ describe('a plan makes again', () => {
     ]);
   });
 
-  it('before another name is given', () => {
+  it('columns before a rename', () => {
     expect(
       planned(
         [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
@@ -142,7 +142,7 @@ describe('a plan makes again', () => {
     ]);
   });
 
-  it('each table by itself', () => {
+  it('columns of each table separately', () => {
     expect(
       planned(
         [
@@ -168,7 +168,7 @@ describe('a plan makes again', () => {
     ]);
   });
 
-  it('a column that was computed keeps its values', () => {
+  it('no column that keeps its former computed values', () => {
     expect(
       planned(
         [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
@@ -183,7 +183,7 @@ describe('a plan makes again', () => {
     ]);
   });
 
-  it('not what no change disturbs', () => {
+  it('no undisturbed column', () => {
     expect(
       planned(
         [created('t', [many('a'), many('b'), column('g', 'integer', { generation_expression: 'a + 1' })])],

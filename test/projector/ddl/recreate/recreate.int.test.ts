@@ -106,7 +106,7 @@ describe('generated columns in a batch', () => {
   });
   after(() => projected.stop());
 
-  it('whatever changes around them, the batch runs, rows stay, and the three agree', async function () {
+  it('keep rows and consistency through any batch', async function () {
     this.timeout(120_000);
     await projected.become(initialState());
     await fc.assert(
@@ -126,7 +126,7 @@ describe('generated columns in a batch', () => {
     );
   });
 
-  it('several changes planned as one, as a replay does, lead to the same', async function () {
+  it('give the same result when several changes are planned as one', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(fc.array(table, { minLength: 2, maxLength: 4 }), async (targets) => {

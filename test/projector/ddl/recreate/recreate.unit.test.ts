@@ -25,7 +25,7 @@ describe('a generated column', () => {
   const a = column('a', 'text');
   const g = (expression: string, type = 'text'): Field => column('g', type, { generation_expression: expression });
 
-  it('is recreated for another expression, and loses nothing', () => {
+  it('is recreated for another expression without data loss', () => {
     const statements = alter(g('lower(a)'), g('upper(a)'), a);
     expect(texts(statements)).to.deep.equal([
       `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "g"`,
@@ -35,14 +35,14 @@ describe('a generated column', () => {
     expect(statements[0]!.summary).to.equal('make sure that nothing of others goes with g of t');
   });
 
-  it('keeps its values when it stops being generated', () => {
+  it('keeps its values when it becomes plain', () => {
     expect(texts(alter(g('lower(a)'), column('g', 'string'), a))).to.deep.equal([
       `ALTER TABLE ${T} ALTER COLUMN "g" DROP EXPRESSION IF EXISTS`,
       `ALTER TABLE ${T} ALTER COLUMN "g" TYPE character varying(255)`,
     ]);
   });
 
-  it('is recreated when what it reads changes its type, with all dependent objects', () => {
+  it('is recreated with its dependents when an input changes type', () => {
     const generated = { ...g('lower(a)') };
     const indexed = { ...generated, schema: { ...generated.schema!, is_indexed: true, is_unique: true, comment: 'x' } };
     const state = after(created('t', [a, indexed]));
@@ -58,7 +58,7 @@ describe('a generated column', () => {
     expect(changing(statements).map(({ source }) => source.field)).to.deep.equal(['g', 'a', 'g', 'g', 'g', 'g']);
   });
 
-  it('may read a column that comes after it in the batch, and outlive one that goes before it', () => {
+  it('may use a column added later in the batch, and lose one dropped earlier', () => {
     const state = after(created('t', [a, g('lower(a)')]));
     const b = column('b', 'text');
     const statements = plan(state, dropped(a), changed(g('lower(a)'), g('lower(b)')), added(b));
@@ -70,7 +70,7 @@ describe('a generated column', () => {
     ]);
   });
 
-  it('stays where it is when something else changes', () => {
+  it('stays unchanged when something else changes', () => {
     const b = column('b', 'integer');
     const state = after(created('t', [a, b, g('lower(a)')]));
     expect(texts(plan(state, changed(b, column('b', 'bigInteger'))))).to.have.length(1);

@@ -18,24 +18,24 @@ function runsOf(start: State, ...events: NewEvent[]): number[][] {
   return runToEnd(fieldRuns(changes)).map((run) => run.changes.map(({ index }) => index));
 }
 
-describe('runs of changes of fields', () => {
+describe('runs of field changes', () => {
   const [a, other] = [column('a', 'text'), column('u.a', 'text')];
   const wider = column('a', 'string');
   const generated = column('g', 'text', { generation_expression: 'lower(a)' });
   const state = follow(initialState(), [created('t', [a, generated]), created('u', [other])]);
   const [there, back] = [changed(a, wider), changed(wider, a)];
 
-  it('go on beside what happens to other tables', () => {
+  it('continue beside changes of other tables', () => {
     expect(runsOf(state, there, back)).to.deep.equal([[0, 1]]);
     expect(runsOf(state, there, deleted('u'), back)).to.deep.equal([[0, 2]]);
   });
 
-  it('end where anything gets another name: what follows calls things by it', () => {
+  it('end at a rename, because later events use the new name', () => {
     for (const rename of [renamed('u.a', 'b'), renamed('u', 'v')])
       expect(runsOf(state, there, rename, back)).to.deep.equal([[0], [2]]);
   });
 
-  it('are gathered in steps, one for each event, whatever their number in one table is', function () {
+  it('are collected in one step per event', function () {
     this.timeout(20_000);
     const COUNT = 200_000;
     const state = initialState();

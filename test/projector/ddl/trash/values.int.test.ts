@@ -13,7 +13,7 @@ import { type Projected, startProjected } from '../../../support/projected.js';
 
 const HOSTILE = `a%s "b" 'c' \\d $$`;
 
-describe('the values of a dropped column', () => {
+describe('the kept values of a dropped column', () => {
   let projected: Projected;
   before(async () => {
     projected = await startProjected();
@@ -38,7 +38,7 @@ describe('the values of a dropped column', () => {
     return { key: columns, column: { name: column, identity: '7' }, table: name, copy: qualified('trash', COPY) };
   };
 
-  it('come back to the rows with their keys; what was written meanwhile stays null', async () => {
+  it('return to the rows with their keys, and later rows stay null', async () => {
     const kept = await given('plain', 'id int PRIMARY KEY, a text', { key: ['id'], column: 'a' });
     await projected.rows(`INSERT INTO plain VALUES (1, 'one'), (2, NULL), (3, 'three')`);
     await run(copyValues(kept), sql`ALTER TABLE plain DROP COLUMN a`);
@@ -55,7 +55,7 @@ describe('the values of a dropped column', () => {
     ]);
   });
 
-  it('go by a key of several columns, whatever they are called', async () => {
+  it('use a key of several columns with any names', async () => {
     const names = `"${HOSTILE.replaceAll('"', '""')}"`;
     const body = `${names} int, b int, v jsonb, PRIMARY KEY (b, ${names})`;
     const kept = await given(HOSTILE, body, { key: ['b', HOSTILE], column: 'v' });
@@ -71,7 +71,7 @@ describe('the values of a dropped column', () => {
     ]);
   });
 
-  it('are all read and written where policies hide rows from their owner, who is under them again afterwards', async () => {
+  it('are read and written despite forced row security, which is restored', async () => {
     const kept = await given('hidden', 'id int PRIMARY KEY, a int', { key: ['id'], column: 'a' });
     await projected.rows('INSERT INTO hidden SELECT n, n FROM generate_series(1, 10) n');
     await projected.rows(`ALTER TABLE hidden ENABLE ROW LEVEL SECURITY; ALTER TABLE hidden FORCE ROW LEVEL SECURITY;
@@ -84,7 +84,7 @@ describe('the values of a dropped column', () => {
     expect(await projected.rows(`${seen} WHERE a = id`)).to.deep.equal([{ n: 10 }]);
   });
 
-  it('come back without a trigger, and each fires as before', async () => {
+  it('are restored without triggers, which are enabled as before', async () => {
     const kept = await given('watched', 'id int PRIMARY KEY, a int, n int DEFAULT 0', { key: ['id'], column: 'a' });
     await projected.rows(`INSERT INTO watched VALUES (1, 7);
       CREATE FUNCTION count_up() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.n := NEW.n + 1; RETURN NEW; END';
@@ -105,7 +105,7 @@ describe('the values of a dropped column', () => {
     ]);
   });
 
-  it('restores composite values that have null attributes', async () => {
+  it('include composite values with null attributes', async () => {
     await projected.rows('CREATE TYPE place AS (street text, number int)');
     const kept = await given('composite', 'id int PRIMARY KEY, a place', { key: ['id'], column: 'a' });
     await projected.rows(`INSERT INTO composite VALUES (1, ('Side', NULL)), (2, (NULL, NULL)), (3, NULL)`);
@@ -114,7 +114,7 @@ describe('the values of a dropped column', () => {
     expect(rows.map(({ a }) => a)).deep.equal(['(Side,)', '(,)', null]);
   });
 
-  it('restores values through no rule, and leaves each rule enabled as it was', async () => {
+  it('are restored without rules, which are enabled as before', async () => {
     const kept = await given('ruled', 'id int PRIMARY KEY, a int', { key: ['id'], column: 'a' });
     await projected.rows(`INSERT INTO ruled VALUES (1, 7);
       CREATE RULE "swal'low" AS ON UPDATE TO ruled DO INSTEAD NOTHING;
@@ -127,7 +127,7 @@ describe('the values of a dropped column', () => {
     expect((await projected.rows(enabled)).map(({ r }) => r)).deep.equal(['also A', 'off D', `swal'low O`]);
   });
 
-  it('raises where a row did not get its value, and keeps the copy', async () => {
+  it('raise an error if a row gets no value, and stay', async () => {
     const kept = await given('parts', 'id int PRIMARY KEY, a int) PARTITION BY LIST (id', { key: ['id'], column: 'a' });
     await projected.rows(`CREATE TABLE part PARTITION OF parts DEFAULT; INSERT INTO parts VALUES (1, 7), (2, 8);
       CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
@@ -141,7 +141,7 @@ describe('the values of a dropped column', () => {
     expect(await projected.rows('SELECT count(*)::int AS n FROM trash.values')).deep.equal([{ n: 2 }]);
   });
 
-  it('give the privileges on the column back, to roles that are still there', async () => {
+  it('are restored with the privileges of existing roles', async () => {
     const kept = await given('shared', 'id int PRIMARY KEY, a int', { key: ['id'], column: 'a' });
     await projected.rows(`GRANT SELECT (a), UPDATE (a) ON shared TO pg_monitor; GRANT SELECT (a) ON shared TO PUBLIC;
       GRANT REFERENCES (a) ON shared TO pg_read_all_stats WITH GRANT OPTION`);

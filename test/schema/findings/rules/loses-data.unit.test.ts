@@ -16,15 +16,15 @@ function told(dropped: string | undefined, keep: number, more: object = {}) {
 
 const WEEK = 7 * 86_400_000;
 
-describe('the loss of data', () => {
-  it('is for good where nothing is kept, and of values that are rounded', () => {
+describe('LOSES_DATA', () => {
+  it('is permanent without retention, and for rounded values', () => {
     expect(told('table', 0)).to.equal('danger x: it: data is lost for good. Let');
     expect(told('column', 0)).to.equal('danger x: it: data is lost for good. Let');
     expect(told(undefined, WEEK)).to.equal('danger x: it: data is lost for good. For');
     expect(told('constraint', WEEK)).to.equal('danger x: it: data is lost for good. For');
   });
 
-  it('is less where it can come back', () => {
+  it('is less severe if the data can be restored', () => {
     const kept = 'where it can be kept there: a dry run says until when, or why not';
     for (const dropped of ['table', 'column'])
       expect(told(dropped, WEEK)).to.equal(
@@ -35,7 +35,7 @@ describe('the loss of data', () => {
     );
   });
 
-  it('is not told where nothing is lost', () => {
+  it('is not found without data loss', () => {
     expect(told('table', WEEK, { loses_data: false })).to.equal(undefined);
   });
 });

@@ -46,7 +46,7 @@ describe('defaults on a real server', () => {
     }
   }
 
-  it('come back as they were sent', async () => {
+  it('read back as sent', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(givenColumn, { minLength: 30, maxLength: 60 }), async (given: GivenColumn[]) => {
         const fields = given.map(({ type, schema }, index) => {

@@ -88,7 +88,7 @@ describe('defaults from the catalog', () => {
     });
   }
   for (const [formatType, text] of UNSAYABLE) {
-    it(`${formatType} DEFAULT ${text} can't be said`, () => {
+    it(`${formatType} DEFAULT ${text} has no normal form`, () => {
       const { type, ...column } = typeFromColumn(formatType);
       expect(defaultFromCatalog(type, column, text)).to.equal(undefined);
     });

@@ -171,7 +171,7 @@ const REFUSED: Case[] = [
 
 describe('default values', () => {
   for (const [type, given, normal, schema] of READ) {
-    it(`of ${type}: ${JSON.stringify(given)} is ${JSON.stringify(normal)}`, () => {
+    it(`of ${type}: ${JSON.stringify(given)} becomes ${JSON.stringify(normal)}`, () => {
       const read = defaultOf(type, given, schema);
       expect(read).to.deep.equal(normal);
       expect(defaultOf(type, read, schema), 'read again').to.deep.equal(normal);
@@ -179,19 +179,19 @@ describe('default values', () => {
   }
 
   for (const [type, given, message, schema] of REFUSED) {
-    it(`of ${type}: ${JSON.stringify(given).slice(0, 60)} is refused`, () => {
+    it(`of ${type}: ${JSON.stringify(given).slice(0, 60)} is rejected`, () => {
       const read = defaultOf(type, given, schema);
       expect(read).to.have.property('wrong').that.includes(message);
       expect(read).to.have.property('wrong').that.includes('schema.default_value: default_value ');
     });
   }
 
-  it('of a text may be numbers and booleans when another vendor writes them', () => {
+  it('of texts may be numbers and booleans from another vendor', () => {
     expect(defaultOf('string', 5, {}, FORCED)).to.equal('5');
     expect(defaultOf('text', false, {}, FORCED)).to.equal('false');
   });
 
-  it('are functions only on types that can call them', () => {
+  it('are functions only for types that support them', () => {
     expect(isFunctionDefault('timestamp', { default_value: 'now()' })).to.equal(true);
     expect(isFunctionDefault('uuid', { default_value: 'gen_random_uuid()' })).to.equal(true);
     expect(isFunctionDefault('string', { default_value: 'now()' })).to.equal(false);

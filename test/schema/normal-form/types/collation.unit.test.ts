@@ -16,8 +16,8 @@ function read(members: Partial<Need>): { need: unknown; faults: string[] } {
 }
 const faultsOf = (members: Partial<Need>): string[] => read(members).faults;
 
-describe('a collation', () => {
-  it('has the members that its provider takes', () => {
+describe('a valid collation', () => {
+  it('has the members of its provider', () => {
     expect(faultsOf({ provider: 'icu', locale: 'de', deterministic: false, rules: '&a<b' })).to.deep.equal([]);
     expect(faultsOf({ provider: 'builtin', locale: 'C.UTF-8' })).to.deep.equal([]);
     expect(faultsOf({ provider: 'libc', locale: 'C' })).to.deep.equal([]);
@@ -38,7 +38,7 @@ describe('a collation', () => {
     ]);
   });
 
-  it('has a locale, or two categories of libc in its place', () => {
+  it('has a locale, or two libc categories instead', () => {
     const missing = 'needs.0.locale: must be given: the locale, as the provider names it';
     for (const provider of ['icu', 'libc', 'builtin'] as const) expect(faultsOf({ provider })).to.deep.equal([missing]);
     expect(faultsOf({ provider: 'libc', lc_collate: 'C' })).to.deep.equal([
@@ -52,14 +52,14 @@ describe('a collation', () => {
     ]);
   });
 
-  it('of two categories that are the same has one locale, as PostgreSQL keeps it', () => {
+  it('with two equal categories has one locale, as in PostgreSQL', () => {
     const plain = { kind: 'collation', name: 'c', provider: 'libc' };
     expect(read({ provider: 'libc', lc_collate: 'C', lc_ctype: 'C' }).need).to.deep.equal({ ...plain, locale: 'C' });
     const two = { lc_collate: 'C', lc_ctype: 'de' };
     expect(read({ provider: 'libc', ...two }).need).to.deep.equal({ ...plain, ...two });
   });
 
-  it('is of texts that PostgreSQL can take', () => {
+  it('contains only texts that PostgreSQL accepts', () => {
     const long = 'x'.repeat(10_001);
     expect(faultsOf({ locale: long.slice(1) })).to.deep.equal([]);
     expect(faultsOf({ locale: long })).to.deep.equal(['needs.0.locale: must be at most 10000 characters']);

@@ -63,9 +63,9 @@ const CASES: [text: string, fault: string | null][] = [
   ['national character varying(5)', named('string')],
 ];
 
-describe('the spelling of a type without a name', () => {
+describe('the spelling of an unnamed type', () => {
   for (const [text, fault] of CASES) {
-    it(`${JSON.stringify(text)}: ${fault ?? 'as it is shown'}`, () => {
+    it(`${JSON.stringify(text)}: ${fault ?? 'as in the catalog'}`, () => {
       expect(spellingFault(text)).to.equal(fault);
     });
   }

@@ -20,17 +20,17 @@ const THEIRS: [ours: string, type: string, theirs: string][] = [
   ['geometry', 'geometry', 'point linestring polygon multipoint multilinestring multipolygon sdo_geometry'],
 ];
 
-describe("other vendors' types", () => {
+describe('types of other vendors', () => {
   for (const [data_type, type, theirs] of THEIRS) {
     for (const each of theirs.split(' ')) {
-      it(`${each} is ${data_type}`, () => {
+      it(`${each} becomes ${data_type}`, () => {
         expect(readVendorColumn('unknown', { data_type: each }, 'mysql')).to.include({ type, data_type });
         expect(readVendorColumn(undefined, { data_type: each.toUpperCase() }, 'mysql')).to.include({ type, data_type });
       });
     }
   }
 
-  it('of a float have 8 bytes where the vendor has no others', () => {
+  it('of floats have 8 bytes if the vendor has no others', () => {
     for (const [vendor, data_type] of [
       ['sqlite', 'double precision'],
       ['mssql', 'double precision'],
@@ -43,7 +43,7 @@ describe("other vendors' types", () => {
     }
   });
 
-  it('carry their numbers, as far as ours has a place for them', () => {
+  it('keep their modifiers if ours support them', () => {
     const read = (type: string, data_type: string, more: object = {}) =>
       readVendorColumn(type, { data_type, ...more }, 'mysql');
     expect(read('string', 'nvarchar(20)')).to.deep.equal({
@@ -79,7 +79,7 @@ describe("other vendors' types", () => {
     });
   });
 
-  it('that fit the field only without their data type take the usual one of it', () => {
+  it('that fit only without their data type get its default', () => {
     expect(readVendorColumn('integer', { data_type: 'nvarchar(20)' }, 'mysql')).to.include({ data_type: 'integer' });
     expect(readVendorColumn('json', { data_type: 'longtext' }, 'mysql')).to.include({
       type: 'json',
@@ -95,7 +95,7 @@ describe("other vendors' types", () => {
     });
   });
 
-  it('of PostgreSQL stay what they are, and arrays and enums without a name become text', () => {
+  it('of PostgreSQL stay, and unnamed arrays and enums become text', () => {
     const none = { max_length: null, numeric_precision: null, numeric_scale: null };
     const read = (data_type: string) => readVendorColumn('unknown', { data_type }, 'postgres');
     expect(read('inet')).to.deep.equal({ type: 'unknown', data_type: 'inet', ...none });
@@ -104,7 +104,7 @@ describe("other vendors' types", () => {
     expect(read('varchar')).to.include({ type: 'string', data_type: 'character varying' });
   });
 
-  it("of the peer's fields without a column are aliases", () => {
+  it('of Directus fields without a column are aliases', () => {
     for (const type of ['alias', 'o2m', 'm2m', 'm2a', 'o2a', 'files', 'translations', 'presentation', 'group']) {
       expect(readVendorColumn(type, { data_type: 'text' })).to.deep.equal({ type: 'alias' });
     }
