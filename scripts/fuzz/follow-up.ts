@@ -1,4 +1,5 @@
 /** What one answers, the next takes: requests that follow from the answer to another one. */
+import { isObject } from '../../src/kernel/json.js';
 import type { FuzzRequest, Reply } from './request.js';
 import type { Random } from './random.js';
 import { json } from './world.js';
@@ -34,12 +35,20 @@ const nothingToDo = ({ status, json: body, text }: Reply): string | null => {
 export type FollowUp = (session: { request: FuzzRequest; reply: Reply; random: Random }) => FuzzRequest[];
 
 /** What the request asked for, where that can be applied now: it has something in it, and begins at the present schema. */
-function applicable({ route, method, query }: FuzzRequest, { status, json: body }: Reply): DiffAnswer | null {
+function applicable(request: FuzzRequest, { status, json: body }: Reply): DiffAnswer | null {
+  const { route, method } = request;
   const isDiff = route === 'POST /schema/diff' || route === 'POST /schema/merge' || route === 'GET /history/diff';
   if (!isDiff || !route.startsWith(`${method} `) || status !== 200) return null;
-  if (query.some(([name]) => name === 'from')) return null;
+  if (startsElsewhere(request)) return null;
   const answer = body as DiffAnswer | undefined;
   return answer?.diff === undefined || isEmpty(answer) ? null : answer;
+}
+
+/** A diff or a merge of the schema of another point in time begins there. */
+function startsElsewhere({ query, body }: FuzzRequest): boolean {
+  if (query.some(([name]) => name === 'from')) return true;
+  if (body === undefined) return false;
+  return body.kind === 'text' ? body.text.includes('"ours"') : isObject(body.value) && 'ours' in body.value;
 }
 
 /** A diff is applied, tried out first; and what was applied is there. */

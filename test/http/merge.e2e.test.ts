@@ -237,6 +237,19 @@ describe('POST /schema/merge', () => {
       const paths = (body as { errors: { extensions: { path: string } }[] }).errors.map((each) => each.extensions.path);
       expect(paths, JSON.stringify(more).slice(0, 80)).to.include(path);
     }
+    // A change request has the snapshot itself.
+    const proposed: [object, string][] = [
+      [{ ...theirs, more: 1 }, 'snapshot.more'],
+      [{ ...theirs, fields: [{ collection: 'articles', field: 'x', type: 'nope' }] }, 'snapshot.fields[0].type'],
+    ];
+    for (const [snapshot, path] of proposed) {
+      const answer = await client('/changes', json({ title: 't', base: position, snapshot }));
+      const { errors } = answer.json as { errors: { extensions: { path: string } }[] };
+      expect(
+        errors.map(({ extensions }) => extensions.path),
+        answer.text,
+      ).to.deep.equal([path]);
+    }
     const foreign = await merge(theirs, { base: `${position}-${'0'.repeat(64)}` });
     expect([foreign.status, foreign.text]).to.satisfy(
       ([status, body]: [number, string]) => status === 409 && body.includes('DIVERGED'),

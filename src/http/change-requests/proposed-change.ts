@@ -12,8 +12,8 @@ import { unwrap } from '../answer/answer.js';
 import type { ChangeUpdate, NewChange } from './bodies.js';
 import { commandOf } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
-import { Refused } from '../errors.js';
-import { below } from './locate-part.js';
+import { type EdgeProblem, Refused } from '../errors.js';
+import { below, relocated } from './locate-part.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { createMomentState } from '../history/moment-state.js';
 import type { Call } from '../route.js';
@@ -36,7 +36,7 @@ export function createProposedChange(deps: HttpDeps) {
     const how = { mode, force, release };
     if (base === undefined) return unwrap(await runYielding(compareSnapshot(ours, snapshot, how)));
     const asked = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
-    const outcome = unwrap(await runYielding(mergeSnapshot(asked, how)));
+    const outcome = await relocated(runYielding(mergeSnapshot(asked, how)).then(unwrap), withoutTheirs);
     if (outcome.kind === 'merged') return outcome;
     const problems = outcome.conflicts.slice(0, MOST_CONFLICTS).map(({ message, ...details }) => ({
       code: 'MERGE_CONFLICT' as const,
@@ -57,6 +57,10 @@ export function createProposedChange(deps: HttpDeps) {
     return { input, command: applying(read, await history.inTrash([...originsIn(read.diff).values()])) };
   };
 }
+
+/** Here the body is the snapshot itself, not an object that has it as `theirs`. */
+const withoutTheirs = ({ path, ...problem }: EdgeProblem): EdgeProblem =>
+  path === undefined ? problem : { ...problem, path: path.replace(/^theirs\.?/, '') };
 
 /** /schema/merge lists all of them. */
 const MOST_CONFLICTS = 100;
