@@ -1,4 +1,3 @@
-/** Short-lived access tokens: JWT, HS256. They name a user and a session, and are worth nothing when either is gone. */
 import { createHash } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 
@@ -17,11 +16,11 @@ export interface AccessClaims {
 
 export interface AccessTokens {
   issue(userId: string, sessionId: string): Promise<string>;
-  /** The claims, or null for a token that isn't ours, was changed or has expired. */
+  /** The claims, or null if the token is foreign, changed or expired. */
   read(token: string): Promise<AccessClaims | null>;
 }
 
-/** `secret` may have any length: the key is its sha256. `clock` gives milliseconds since 1970. */
+/** `secret` may have any length: the key is its sha256. `clock` returns milliseconds since 1970. */
 export function createAccessTokens({ secret, clock }: { secret: string; clock: () => number }): AccessTokens {
   const key = createHash('sha256').update(secret, 'utf8').digest();
 
@@ -55,7 +54,7 @@ export function createAccessTokens({ secret, clock }: { secret: string; clock: (
   };
 }
 
-/** Whether a bearer token has the shape of a JWT; a static token of that shape is possible, but never made by us. */
+/** Checks whether a bearer token has the format of a JWT. The service never generates such a static token. */
 export function looksLikeAccessToken(token: string): boolean {
   return /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(token);
 }

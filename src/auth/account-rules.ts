@@ -1,11 +1,8 @@
-/** Rules for the names and passwords of accounts. */
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
 import { invisibleFault } from '../kernel/text.js';
 
-/** Characters of a password. */
 export const PASSWORD_LENGTH = { min: 12, max: 256 } as const;
 
-/** Characters of the name of a user or of an API token. */
 export const NAME_LENGTH = { min: 1, max: 255 } as const;
 
 /** Names are shown in terminals and in the history. */
@@ -16,7 +13,7 @@ export function checkName(name: string | undefined): Result<null> {
   return fault === null ? ok(null) : refuse(invalid('name', `The name ${fault}.`));
 }
 
-/** @param password null or undefined: none is set */
+/** @param password null or undefined for no password */
 export function checkPassword(
   password: string | null | undefined,
   owner: { email: string; name?: string | undefined },
@@ -28,10 +25,10 @@ export function checkPassword(
 
 const invalid = (path: string, message: string): Problem => ({ code: 'INVALID_PAYLOAD', message, path });
 
-/** Different characters that a password has at least beside everything that is easy to guess. */
+/** The minimum number of different characters outside guessable parts. */
 const LEAST_DIFFERENT = 5;
 
-/** Why it would be guessed, to be put behind `The password`. Null: it is accepted. */
+/** Explains why the password is easy to guess, as a continuation of `The password`. Null if it is accepted. */
 export function passwordFault(
   password: string,
   { email, name = '' }: { email: string; name?: string | undefined },
@@ -50,7 +47,7 @@ export function passwordFault(
 
 const BLANK = /[\s\p{Cc}\p{Cf}]/gu;
 
-/** Shorter parts are in too many words. */
+/** Shorter parts occur in too many words. */
 const SHORTEST_PART = 3;
 
 const partsOf = (text: string): string[] =>
@@ -77,7 +74,7 @@ const SUBSTITUTES: Readonly<Record<string, string>> = {
   '!': 'i',
 };
 
-/** Puts blanks in the place of words, also where characters of them are substituted. */
+/** Replaces words by blanks, including common character substitutions. */
 function withoutWords(text: string, words: readonly string[]): string {
   const plain = text.replaceAll(/[013457@$!]/g, (each) => SUBSTITUTES[each] ?? each);
   const kept = text.split('');
@@ -92,10 +89,10 @@ function withoutWords(text: string, words: readonly string[]): string {
 
 const KEYBOARD_ROWS = ['1234567890', 'qwertyuiop', 'qwertzuiop', 'azertyuiop', 'asdfghjkl', 'yxcvbnm', 'zxcvbnm'];
 
-/** Characters of the shortest sequence. */
+/** The length of the shortest sequence. */
 const SHORTEST_SEQUENCE = 4;
 
-/** Takes out runs of the alphabet, of digits, of a row of the keyboard, and of one character; also backwards. */
+/** Removes runs of the alphabet, of digits, of keyboard rows and of one character, in both directions. */
 function withoutSequences(text: string): string {
   const characters = Array.from(text);
   let rest = '';
@@ -111,7 +108,7 @@ function withoutSequences(text: string): string {
   return rest;
 }
 
-/** How one character follows another: null where it does not. */
+/** The step between two consecutive characters; null if there is none. */
 function stepBetween(one: string | undefined, other: string | undefined): string | null {
   if (one === undefined || other === undefined) return null;
   const difference = (other.codePointAt(0) ?? 0) - (one.codePointAt(0) ?? 0);
@@ -120,7 +117,7 @@ function stepBetween(one: string | undefined, other: string | undefined): string
   return row === undefined ? null : row.includes(one + other) ? 'right' : 'left';
 }
 
-/** Those that lists of leaked passwords begin with, and what people call a service like this. */
+/** The most common leaked passwords, and names of services like this one. */
 const COMMON_WORDS = (
   'password passwort passwd pass admin administrator root superuser user username login welcome willkommen ' +
   'letmein changeme change secret geheim default test testing guest iloveyou love monkey dragon football baseball ' +

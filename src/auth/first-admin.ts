@@ -1,4 +1,3 @@
-/** The admin that the first start creates. */
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
@@ -21,19 +20,19 @@ export interface FirstAdminSettings {
 }
 
 export interface FirstAdmin {
-  /** Of the admin created, or of an admin there is. */
+  /** Of the created or an existing admin. */
   email: string;
   created: boolean;
-  /** Only when it was not given: to be printed once. */
+  /** Set only for a generated password, to be printed once. */
   passwordGenerated?: string;
   tokenGenerated?: string;
-  /** Settings that were given and are not what the admin there is has: they do nothing. */
+  /** Given settings that differ from the existing admin and have no effect. */
   ignored: readonly ('ADMIN_PASSWORD' | 'ADMIN_TOKEN')[];
 }
 
 /**
- * Creates an admin with a password and a static token where there is no user yet; otherwise changes nothing. Any number
- * of processes may start at once: one creates, the others wait for it and see its admin.
+ * Creates an admin with a password and a static token if there is no user yet; otherwise changes nothing. If several
+ * processes start at once, one creates it and the others wait.
  */
 export async function ensureAdmin(
   { pool, passwords }: { pool: Pool; passwords: Passwords },
@@ -66,10 +65,10 @@ export async function ensureAdmin(
   return result.value.value;
 }
 
-/** Runs the change in a transaction. Absent: one of its own, without events; see `firstEvents` of the log. */
+/** Runs the change in a transaction. If absent, in one of its own without events; see `firstEvents` of the log. */
 export type RecordFirstAdmin = (change: AccountChange<FirstAdmin>) => ReturnType<AccountChange<FirstAdmin>>;
 
-/** Whether the first start was made. */
+/** Checks whether the first start was completed. */
 export async function hasUsers(db: Pick<Pool, 'query'>): Promise<boolean> {
   return (await existingAdmin(db)) !== null;
 }
@@ -81,7 +80,7 @@ async function existingAdmin(client: Pick<Pool | ClientBase, 'query'>): Promise<
   return rows[0] ? { email: rows[0].email, created: false, ignored: [] } : null;
 }
 
-/** An admin is made once. Who changes ADMIN_TOKEN later and restarts would otherwise believe that the old one is gone. */
+/** An admin is created once. An operator who changes ADMIN_TOKEN later could believe that the old token is gone. */
 async function compared(
   { pool, passwords }: { pool: Pool; passwords: Passwords },
   present: FirstAdmin,

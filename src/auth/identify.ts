@@ -1,4 +1,4 @@
-/** From a bearer token to its user: one lookup, then from memory until anything about users or tokens changes. */
+/** Finds the user of a bearer token: one query, then from memory until users or tokens change. */
 import type { Pool } from 'pg';
 import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
 import type { Caller, Credential, Role } from './caller.js';
@@ -7,15 +7,15 @@ import { own } from '../postgres/own-tables.js';
 import { isUuid } from '../kernel/uuid.js';
 
 /**
- * Who a token belongs to, or null when it is unknown, expired or revoked, or its user suspended or removed.
- * `epoch` is the number that the database moves on with every change of users, tokens and sessions: callers read it
- * in the same query as the log's head, so that a revocation holds on every process from its commit on.
+ * Returns the user of a token, or null if it is unknown, expired or revoked, or its user is suspended or removed.
+ * `epoch` is the database's counter of account changes. Callers read it with the log's head, so a revocation applies
+ * on every process from its commit on.
  */
 export interface Identify {
   (token: string, epoch: number): Promise<Caller | null>;
   /**
-   * Who the token belonged to when this process last asked: for what has to be answered while the database can't be
-   * asked. A revocation made meanwhile isn't seen.
+   * The last known user of a token, for requests while the database is unavailable. It does not reflect revocations
+   * in the meantime.
    */
   lastKnown(token: string): Caller | null;
 }
@@ -25,13 +25,13 @@ export interface IdentifyDeps {
   accessTokens: AccessTokens;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** How many accepted tokens are remembered. */
+  /** Maximum number of cached tokens. */
   capacity?: number;
 }
 
 interface Known {
   caller: Caller;
-  /** Milliseconds since 1970; Infinity: never. */
+  /** Milliseconds since 1970; Infinity if it never expires. */
   expiresAt: number;
 }
 
@@ -44,13 +44,13 @@ interface Row {
 }
 
 /**
- * What is remembered is of this process, and forgotten with the first look-up under another `epoch`. A token beyond
- * `capacity` is looked up each time; one that is unknown is never remembered.
+ * The cache belongs to this process and is cleared by the first query with another `epoch`. Tokens beyond `capacity`
+ * are queried each time; unknown tokens are never cached.
  */
 export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
   let known = new Map<string, Known>();
   let knownEpoch = -1;
-  /** Outlives changes of other accounts: the next look-up of a token decides on its entry. */
+  /** Survives changes of other accounts. The next query for a token updates its entry. */
   const last = new Map<string, Known>();
 
   async function lookUp(token: string): Promise<Known | null> {
@@ -103,7 +103,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     if (!entry) {
       entry = await lookUp(token);
       keepLast(token, entry);
-      // A change that came during the look-up has put another map in place of `into`; this entry is lost with the old.
+      // A concurrent change has replaced `into`, so this entry is lost with the old map.
       if (entry && into.size < capacity) into.set(token, entry);
     }
     return current(entry);

@@ -1,4 +1,3 @@
-/** Authentication: users, static tokens, sessions, and who a bearer token belongs to. */
 import type { Pool } from 'pg';
 import { createAccessTokens } from './access-tokens.js';
 import { ensureAdmin, type FirstAdmin, type FirstAdminSettings, type RecordFirstAdmin } from './first-admin.js';
@@ -20,19 +19,19 @@ export interface Auth {
   identify: Identify;
   /** See first-admin.ts. */
   ensureAdmin(settings: FirstAdminSettings, record?: RecordFirstAdmin): Promise<FirstAdmin>;
-  /** Stops the timers. The pool is the caller's. */
+  /** Stops the timers. The caller closes the pool. */
   stop(): void;
 }
 
 export interface AuthDeps {
   pool: Pool;
-  /** TOKEN_SECRET; null: the secret of the database, generated when there is none. */
+  /** TOKEN_SECRET; null for the generated secret of the database. */
   secret: string | null;
   /** Milliseconds since 1970. */
   clock?: () => number;
 }
 
-/** The authentication services on a migrated database. */
+/** The authentication services of a migrated database. */
 export async function createAuth({ pool, secret, clock = Date.now }: AuthDeps): Promise<Auth> {
   const passwords = createPasswords();
   const key = await tokenSecret(pool, secret);

@@ -1,4 +1,4 @@
-/** The sessions that are alive, for admins: whose, since when, from where; and ending them. */
+/** Lists and ends active sessions, for admins. */
 import type { Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
 import { own } from '../postgres/own-tables.js';
@@ -7,29 +7,29 @@ import { isUuid } from '../kernel/uuid.js';
 import { unknownUser } from './users.js';
 
 export interface LiveSession {
-  /** uuid; access tokens of the session show it. */
+  /** UUID; access tokens of the session contain it. */
   id: string;
   user: { id: string; name: string; email: string };
   /** ISO 8601, UTC. */
   created_at: string;
-  /** ISO 8601, UTC: when it was last continued, or begun. */
+  /** ISO 8601, UTC: the last refresh, or the login. */
   used_at: string;
   /** ISO 8601, UTC. */
   expires_at: string;
-  /** An IPv4 address, or the network that one holder of IPv6 addresses has; null: not known. */
+  /** An IPv4 address, or the network of an IPv6 address; null if unknown. */
   network: string | null;
-  /** What the client said it is when it was begun. */
+  /** The User-Agent at the login. */
   user_agent: string | null;
 }
 
 export interface LiveSessions {
-  /** Those used last first; `filtered` counts those of the user, `total` all. */
+  /** Most recently used first; `filtered` counts the user's sessions, `total` all. */
   list(filter: { user?: string | undefined; offset: number; limit: number }): Promise<LiveSession[]>;
-  /** @param user undefined: sessions of all users */
+  /** @param user undefined for all users */
   count(user?: string): Promise<number>;
-  /** Its access tokens end with it, on every process. */
+  /** Also invalidates its access tokens on every process. */
   end(id: string): Promise<Result<null>>;
-  /** All of one user; the answer counts them. */
+  /** Ends all sessions of a user and returns their number. */
   endAll(userId: string): Promise<Result<number>>;
 }
 
@@ -50,9 +50,9 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 const LIVE = `from ${own.sessions} s join ${own.users} u on u.id = s.user_id and s.expires_at > $1 and u.status = 'active'`;
 const ASKED = '$2::uuid is null or s.user_id = $2';
 
-/** `clock` gives milliseconds since 1970. */
+/** `clock` returns milliseconds since 1970. */
 export function createLiveSessions({ pool, clock }: { pool: Pool; clock: () => number }): LiveSessions {
-  // A text that is no id names no user. NOBODY has no sessions.
+  // A text that is not a UUID names no user. NOBODY has no sessions.
   const filterOf = (user: string | undefined) => [
     new Date(clock()),
     user === undefined || isUuid(user) ? (user ?? null) : NOBODY,

@@ -1,6 +1,6 @@
 /**
- * How often a login may fail. Counted in this process: a second process doubles the number, not the order of it. What is
- * refused here isn't counted, so another client that goes on trying locks no user out for longer.
+ * Limits failed logins per process, so two processes double the limit. Rejected attempts are not counted, so that
+ * another client cannot extend a user's lockout.
  */
 import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
 
@@ -8,9 +8,9 @@ import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
 const WINDOW = 15 * 60 * 1000;
 
 /**
- * Failures allowed within the window. The pair stops a client that tries passwords; the address, one that tries
- * users; the e-mail, one with many addresses. The last two would lock out the owner as well: they don't hold
- * where the user's last login came from.
+ * Failures allowed per window. `pair` stops a client that tries passwords, `address` one that tries users, `email`
+ * one with many addresses. The last two would also lock out the owner, so they do not apply to the network of the
+ * user's last login.
  */
 const FAILURES = { pair: 10, address: 50, email: 100 } as const;
 
@@ -21,21 +21,24 @@ export interface Attempt {
 
 export interface LoginLimit {
   /**
-   * Counts an attempt that may go ahead. Seconds to wait, or null.
-   * @param atHome whether the user's last login came from the same network; asked only where it decides
+   * Counts an attempt. Returns seconds to wait, or null if it may proceed.
+   * @param atHome whether the user's last login came from the same network; called only if it decides
    */
   begin(attempt: Attempt, atHome: () => Promise<boolean>): Promise<number | null>;
-  /** Takes the attempt back: only failures count. */
+  /** Removes the attempt again, because only failures count. */
   succeeded(attempt: Attempt): Promise<void>;
   stop(): void;
 }
 
-/** What counts as one address: an IPv4 address, or the network that one holder of IPv6 addresses has. */
+/** The unit that counts as one address: an IPv4 address, or the network of an IPv6 address. */
 export function networkOf(address: string): string {
   return ipKeyGenerator(address);
 }
 
-/** Failures are counted in memory, each for 15 minutes from its first one. @param limits for tests */
+/**
+ * Failures are counted in memory, each for 15 minutes after the first.
+ * @param limits for tests
+ */
 export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> = FAILURES): LoginLimit {
   const stores = { pair: newStore(), address: newStore(), email: newStore() };
 
@@ -50,8 +53,8 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
   };
 
   /**
-   * Counts the attempt and gives the counters that are over their limit. One attempt after another, because the store
-   * answers with counters that later attempts go on counting in.
+   * Counts the attempt and returns the exceeded counters. Attempts run one at a time, because the store returns live
+   * counters.
    */
   let last: Promise<unknown> = Promise.resolve();
   const count = (attempt: Attempt): Promise<{ holdsAtHome: boolean; wait: number }[]> => {
@@ -70,14 +73,14 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
   const takeBack = async (attempt: Attempt): Promise<void> => {
     for (const { store, key } of countersOf(attempt)) {
       await store.decrement(key);
-      // What counts nothing is forgotten: otherwise every address that is tried once would stay in memory.
+      // Removes empty counters; otherwise every address that is tried once would stay in memory.
       if ((await store.get(key))?.totalHits === 0) await store.resetKey(key);
     }
   };
 
   return {
     async begin(attempt, atHome) {
-      // Counted first and taken back, not looked up first: of many at once no more than the limit get through.
+      // Counts first and undoes it later, so that concurrent attempts cannot exceed the limit.
       const over = await count(attempt);
       if (over.length === 0) return null;
       const holds = over.some(({ holdsAtHome }) => holdsAtHome) || !(await atHome());
@@ -96,7 +99,7 @@ export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> =
 
 function newStore(): MemoryStore {
   const store = new MemoryStore();
-  // The store reads nothing but the window from the options of the middleware that it was made for.
+  // The store reads only the window from the middleware options.
   store.init({ windowMs: WINDOW } as Options);
   return store;
 }

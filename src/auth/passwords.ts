@@ -1,17 +1,17 @@
-/** Passwords: argon2id, with the parameters of @node-rs/argon2 (19 MiB, 2 passes: OWASP's recommendation). */
+/** Hashes passwords with argon2id and the defaults of @node-rs/argon2 (19 MiB, 2 passes: OWASP's recommendation). */
 import { hash, verify } from '@node-rs/argon2';
 import { randomSecret } from './secrets.js';
 
 export interface Passwords {
   hash(password: string): Promise<string>;
   /**
-   * Whether `password` is the one behind `stored`. Takes as long when there is nothing stored (unknown user, user
-   * without a password), so that the time tells nothing.
+   * Checks `password` against `stored`. Takes the same time if nothing is stored (unknown user, no password), so that
+   * the time reveals nothing.
    */
   matches(password: string, stored: string | null): Promise<boolean>;
 }
 
-/** A password is hashed in normal form (NFKC): however its characters are composed, it is the same one. */
+/** Passwords are hashed in NFKC, so that equal characters are equal in any composition. */
 export function createPasswords(): Passwords {
   let decoy: Promise<string> | undefined;
   // The same characters can be typed as different code points; NFKC makes them one password.

@@ -1,4 +1,3 @@
-/** Small helpers for queries. */
 import type { Pool, PoolClient } from 'pg';
 import { sendBatch } from '../postgres/exchange.js';
 import { withClient } from '../postgres/pool.js';
@@ -6,8 +5,8 @@ import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
 import { TRANSACTION_ID, type Transaction, commitSurely } from '../postgres/transaction.js';
 
 /**
- * Commits what `work` did. When it throws, the connection is closed and all of it is rolled back. Fails in a process of an
- * older release than the database's.
+ * Commits the changes of `work`. If it throws, the connection is closed and everything is rolled back. Fails in a
+ * process older than the database's migrations.
  */
 export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return withClient(pool, async (client) => {
@@ -18,7 +17,7 @@ export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promi
   });
 }
 
-/** One statement that writes: the same with a round trip less. */
+/** One writing statement, with one round trip less. */
 export function write<Row>(
   pool: Pool,
   text: string,
@@ -40,7 +39,7 @@ function asText(value: string | null | Date | Buffer | undefined): string | null
   return value ?? null;
 }
 
-/** The row of a query that always has one. */
+/** The row of a query that always returns one. */
 export function onlyRow<T>({ rows }: { rows: T[] }): T {
   const [row] = rows;
   if (row === undefined) throw new Error('the query gave no row');

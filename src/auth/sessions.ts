@@ -1,4 +1,3 @@
-/** Sessions: begun by a login with e-mail and password, kept alive by refresh tokens that are used once each. */
 import { isUuid } from '../kernel/uuid.js';
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
@@ -8,20 +7,23 @@ import { write } from './queries.js';
 import { randomSecret, secretHash } from './secrets.js';
 import { own } from '../postgres/own-tables.js';
 
-/** 7 days, in milliseconds, from the login or the last refresh. */
+/** 7 days in milliseconds, from the login or the last refresh. */
 export const SESSION_LIFETIME = 7 * 24 * 60 * 60 * 1000;
 
 /** The most sessions per user. A further login ends the least recently used session. */
 export const SESSIONS_PER_USER = 100;
 
-/** Milliseconds that a token still leads to the one after it: two tabs of a browser may use it at once, or its answer be lost. */
+/**
+ * Milliseconds during which a used token still returns its successor: two tabs may use it at once, or a response may
+ * be lost.
+ */
 export const REUSE_LIFETIME = 30_000;
 
 export interface Grant {
   access_token: string;
   /** Milliseconds until the access token expires. */
   expires: number;
-  /** For one use: a refresh answers with the next one. */
+  /** For one use: a refresh returns the next one. */
   refresh_token: string;
 }
 
@@ -34,19 +36,19 @@ export interface Login {
 
 export interface Sessions {
   /**
-   * null: unknown address, wrong password, or a user who may not log in; the time taken tells nothing.
-   * @param login.network where it comes from, kept as the last that succeeded
-   * @param login.userAgent what says that it asks; kept with the session
+   * Null for an unknown address, a wrong password, or a user who may not log in, in equal time.
+   * @param login.network stored as the network of the last successful login
+   * @param login.userAgent stored with the session
    */
   login(login: Login): Promise<Grant | null>;
-  /** The network of the user's last login; null when there was none, or no such user. */
+  /** The network of the user's last login; null if there is none or the user does not exist. */
   lastNetwork(email: string): Promise<string | null>;
   /**
-   * null: unknown, expired, or used before. One that was used before ends its session: there is a copy of it.
-   * @param shared several tabs have the token: the one before the last is answered with the last for `REUSE_LIFETIME`
+   * Null if the token is unknown, expired or already used. Reusing a token ends its session, because it was copied.
+   * @param shared several tabs share the token: for `REUSE_LIFETIME`, the previous token returns the current one
    */
   refresh(refreshToken: string, options?: { shared: boolean }): Promise<Grant | null>;
-  /** Ends the session; its access tokens end with it. Unknown tokens are fine: the outcome is the same. */
+  /** Ends the session and its access tokens. Unknown tokens are accepted: the result is the same. */
   logout(refreshToken: string): Promise<void>;
 }
 
@@ -54,16 +56,16 @@ export interface SessionsDeps {
   pool: Pool;
   passwords: Passwords;
   accessTokens: AccessTokens;
-  /** Of the service, on all its processes the same. */
+  /** The secret of the service, equal on all processes. */
   secret: string;
   /** Milliseconds since 1970. */
   clock: () => number;
 }
 
 /**
- * A refresh token is `<session id>.<family>.<secret>`. The secret is for one use. The family is that of the session: it
- * tells an old token, which was copied, from a made-up one. The id alone, which every access token shows, does
- * nothing.
+ * A refresh token is `<session id>.<family>.<secret>`. The secret is for one use. The family belongs to the session
+ * and distinguishes an old, copied token from a forged one. The id alone, which every access token contains, has no
+ * effect.
  */
 interface RefreshToken {
   sessionId: string;
@@ -71,7 +73,7 @@ interface RefreshToken {
   secret: string;
 }
 
-/** On a migrated database; of its secrets it keeps hashes alone. A login deletes the user's expired sessions, and those beyond the most that one may have. */
+/** Stores only hashes of its secrets. A login deletes the user's expired sessions and those beyond the limit. */
 export function createSessions({ pool, passwords, accessTokens, secret: key, clock }: SessionsDeps): Sessions {
   const expiry = () => new Date(clock() + SESSION_LIFETIME);
 
@@ -102,11 +104,11 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     return grant(userId, token);
   }
 
-  /** The secret after `used`: made from it, so that whoever still has `used` can be told it once more, though none is kept. */
+  /** The secret after `used`, derived from it, so that it can be returned once more without being stored. */
   const successor = ({ sessionId, secret: used }: RefreshToken): string =>
     createHmac('sha256', key).update(`refresh ${sessionId} ${used}`).digest('base64url');
 
-  /** One statement decides who wins when the same token is sent twice at once. */
+  /** One statement decides which of two concurrent uses of a token wins. */
   async function rotate(token: RefreshToken): Promise<Grant | null> {
     const { sessionId, family, secret: used } = token;
     const secret = successor(token);
@@ -121,7 +123,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
 
-  /** For a token that was the right one a moment ago: what its first use was answered. */
+  /** Repeats the response of a token that was valid a moment ago. */
   async function again(token: RefreshToken): Promise<Grant | null> {
     const { sessionId, family } = token;
     const secret = successor(token);
@@ -133,7 +135,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
 
-  /** Also by a token that was used before: its holder may end the session. */
+  /** Also accepts a used token, because its holder may end the session. */
   const end = ({ sessionId, family }: RefreshToken) =>
     write(pool, `delete from ${own.sessions} where id = $1 and family_hash = $2`, [sessionId, secretHash(family)]);
 

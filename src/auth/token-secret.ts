@@ -7,8 +7,8 @@ import { onlyRow } from './queries.js';
 const KEY = 'token_secret';
 
 /**
- * The given secret (TOKEN_SECRET), or the one of this database: generated once, by whichever process is first, so that
- * every process takes the tokens of every other, also after a restart.
+ * The given secret (TOKEN_SECRET), or the generated one of this database. The first process generates it, so that all
+ * processes accept each other's tokens, also after a restart.
  */
 export async function tokenSecret(pool: Pick<Pool, 'query'>, given: string | null): Promise<string> {
   if (given !== null) return given;
@@ -20,7 +20,7 @@ export async function tokenSecret(pool: Pick<Pool, 'query'>, given: string | nul
   return onlyRow(found).value;
 }
 
-/** The one of this database; null where there is none yet. */
+/** The secret in the database; null if there is none yet. */
 export async function storedSecret(pool: Pick<Pool, 'query'>): Promise<string | null> {
   const { rows } = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);
   return rows[0]?.value ?? null;

@@ -1,4 +1,3 @@
-/** Static tokens: long-lived bearer tokens of a user, shown once and stored as a hash. */
 import { isUuid } from '../kernel/uuid.js';
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
@@ -11,29 +10,28 @@ import { own } from '../postgres/own-tables.js';
 import { type AccountChange, unknownUser } from './users.js';
 
 export interface Token {
-  /** uuid */
   id: string;
   name: string;
   /** ISO 8601, UTC. */
   created_at: string;
-  /** ISO 8601, UTC; null: never. */
+  /** ISO 8601, UTC; null if it never expires. */
   expires_at: string | null;
 }
 
 export interface NewToken {
   name?: string | undefined;
-  /** ISO 8601; null: never. */
+  /** ISO 8601; null if it never expires. */
   expires_at?: string | null | undefined;
-  /** A token chosen by the operator (ADMIN_TOKEN); generated when absent. */
+  /** A token chosen by the operator (ADMIN_TOKEN); generated if absent. */
   token?: string | undefined;
-  /** The other user who issues it, see `issuerOf`; absent: no other user does. */
+  /** Another user who issues it, see `issuerOf`; absent if there is none. */
   issuedBy?: string | null | undefined;
 }
 
 export interface Tokens {
   /** Oldest first. */
   list(userId: string): Promise<Result<Token[]>>;
-  /** The answer holds the token itself: the only time it can be seen. */
+  /** The response contains the token, which is never shown again. */
   create(userId: string, token: NewToken): AccountChange<Token & { token: string }>;
   revoke(userId: string, tokenId: string): AccountChange<null>;
 }
@@ -48,7 +46,7 @@ const COLUMNS = 'id, name, created_at, expires_at';
 /** The most API tokens per user, including expired tokens. */
 export const TOKENS_PER_USER = 100;
 
-/** Refuses with NOT_FOUND for a user or token that isn't there, an id that is no uuid included. */
+/** Returns NOT_FOUND for unknown users and tokens, and for ids that are not UUIDs. */
 export function createTokens({ pool }: { pool: Pool }): Tokens {
   return {
     async list(userId) {
@@ -113,7 +111,7 @@ async function userExists(db: Pick<Pool | ClientBase, 'query'>, id: string): Pro
   return rowCount !== 0;
 }
 
-/** What is answered is what is kept; PostgreSQL would round the last nanosecond of 9999 to the year 10000. */
+/** The response shows the stored value. PostgreSQL would round the last nanosecond of 9999 to the year 10000. */
 function toMillisecond(time: string | null): Date | null {
   return time === null ? null : new Date(time);
 }

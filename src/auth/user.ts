@@ -1,11 +1,10 @@
-/** A user as the interface shows it, and the rows it is read from. */
+/** A user in API format, and its row. */
 import type { Role, UserStatus } from './caller.js';
 
 export interface User {
-  /** uuid */
   id: string;
   email: string;
-  /** The e-mail address where no name was given. */
+  /** The e-mail address if no name was given. */
   name: string;
   role: Role;
   status: UserStatus;

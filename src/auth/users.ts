@@ -1,4 +1,3 @@
-/** The users of the service. */
 import { isUuid } from '../kernel/uuid.js';
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
@@ -16,19 +15,19 @@ import { toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
 export interface NewUser {
   email: string;
   name?: string | undefined;
-  /** null: no password, so no login; static tokens work. */
+  /** null: no password, so no login, but static tokens work. */
   password?: string | null | undefined;
   role: Role;
   status?: UserStatus | undefined;
-  /** The other user who sets the password, see `issuerOf`; absent: no other user does. */
+  /** Another user who sets the password, see `issuerOf`; absent if there is none. */
   passwordSetBy?: string | null | undefined;
 }
 
 export type UserChanges = Partial<NewUser>;
 
 /**
- * Writes in the transaction that appends its events, under the log's lock; see `changingAccount` of the pipeline. No
- * events: nothing changed.
+ * Writes in the transaction of its events, under the log's lock; see `changingAccount` of the pipeline. Without
+ * events, nothing changed.
  */
 export type AccountChange<T> = (client: ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 
@@ -36,19 +35,19 @@ export interface Users {
   /** By e-mail address. */
   list(page: { offset: number; limit: number }): Promise<User[]>;
   count(): Promise<number>;
-  /** By id or e-mail address, in any case. */
+  /** Finds by id or e-mail address, in any case. */
   find(named: string): Promise<User | undefined>;
   get(id: string): Promise<Result<User>>;
   create(user: NewUser): Promise<AccountChange<User>>;
-  /** Only the given members change. A new password and a suspension end the user's sessions. */
+  /** Changes only the given members. A new password or a suspension ends the user's sessions. */
   update(id: string, changes: UserChanges): Promise<AccountChange<User>>;
   /** Deletes the user with its tokens and sessions. */
   remove(id: string): AccountChange<null>;
 }
 
 /**
- * Refuses with NOT_FOUND, ALREADY_EXISTS for an e-mail address that is taken in any case, and IN_USE for what would
- * leave no active admin.
+ * Returns NOT_FOUND, ALREADY_EXISTS for an e-mail address in use (in any case), and IN_USE if no active admin would
+ * remain.
  */
 export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwords }): Users {
   const hashOf = async (password: string | null | undefined): Promise<string | null> =>
@@ -152,7 +151,7 @@ type Columns = [name: string, value: string | null][];
 
 interface ChangedUser {
   columns: Columns;
-  /** The same, as the event says it. */
+  /** The same in the format of the event. */
   data: AccountEventData['account.updated'];
 }
 
@@ -197,7 +196,10 @@ async function writeColumns(client: ClientBase, id: string, columns: Columns): P
   return toUser(onlyRow(result));
 }
 
-/** Whether `id` is the only active admin. The log's lock keeps two changes from each demoting one of the last two. */
+/**
+ * Checks whether `id` is the only active admin. The log's lock keeps two changes from each demoting one of the last
+ * two.
+ */
 async function isLastAdmin(client: ClientBase, id: string): Promise<boolean> {
   const { rows } = await client.query<{ id: string }>(
     `select id from ${own.users} where role = 'admin' and status = 'active' limit 2`,
@@ -219,7 +221,7 @@ const takenEmail = (email: string): Problem => ({
   path: 'email',
 });
 
-/** NOT_FOUND, with the id as it was sent. */
+/** NOT_FOUND with the id as it was sent. */
 export function unknownUser(id: string): Problem {
   return { code: 'NOT_FOUND', message: `There is no user ${JSON.stringify(id)}.` };
 }

@@ -1,4 +1,4 @@
-/** The checkpoints and public keys that `dps verify` is given. */
+/** Reads the checkpoints and public keys for `dps verify`. */
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,11 +11,14 @@ import { type Invocation, UsageError, texts } from './command.js';
 
 export interface GivenCheckpoints {
   files: CheckpointFile[];
-  /** Those that are trusted; none: signatures are not verified. */
+  /** The trusted keys. If there are none, signatures are not verified. */
   keys: NoteKey[];
 }
 
-/** --checkpoint and --key. @throws OperatorError naming the file that is none */
+/**
+ * --checkpoint and --key.
+ * @throws OperatorError naming the invalid file
+ */
 export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): Promise<GivenCheckpoints> {
   const [paths, given] = [texts(values, 'checkpoint'), texts(values, 'key')];
   if (paths.length === 0 && given.length > 0)
@@ -25,7 +28,10 @@ export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): P
   return { files, keys: await readKeys(given) };
 }
 
-/** @param given the values of --key @throws OperatorError where one is no public key */
+/**
+ * @param given the values of --key
+ * @throws OperatorError if one is not a public key
+ */
 export async function readKeys(given: readonly string[]): Promise<NoteKey[]> {
   const keys: NoteKey[] = [];
   for (const key of given) keys.push(...(await keysOf(key)));
@@ -43,7 +49,7 @@ async function filesAt(path: string): Promise<string[]> {
   return names.map((name) => join(path, name));
 }
 
-/** More is neither a checkpoint nor a list of keys; a device never ends. */
+/** A larger file is neither a checkpoint nor a list of keys, and a device never ends. */
 const MAX_BYTES = 1024 * 1024;
 
 async function startOf(file: string): Promise<Buffer> {
@@ -62,7 +68,6 @@ async function readOne(file: string): Promise<CheckpointFile> {
   }
 }
 
-/** A key itself, or a file that holds some. */
 async function keysOf(given: string): Promise<NoteKey[]> {
   const isKey = /^[^+]+\+[0-9a-f]{8}\+/.test(given);
   const text = isKey ? given : (await startOf(given)).toString();
@@ -74,7 +79,7 @@ async function keysOf(given: string): Promise<NoteKey[]> {
   }
 }
 
-/** A line for each, and what was left unverified. */
+/** One line each, and a note about unverified signatures. */
 export function describeHeld(held: readonly Held[]): string[] {
   const lines = held.map(({ file, ok, position, time, reason, signed_by }) => {
     const what = `The checkpoint ${file} (position ${position}, ${time})`;

@@ -1,16 +1,12 @@
-/**
- * Completion scripts of shells. They hold all there is to complete, so that a key press starts no process and nothing
- * that is typed is ever evaluated; where no option or command fits, files are offered.
- */
 import { shellQuoted } from '../kernel/shell.js';
 import type { Command } from 'commander';
 
-/** A command, by what is typed before: `''`, `users`, `users add`. */
+/** A command and the words before it: `''`, `users`, `users add`. */
 interface Place {
   path: string;
   commands: { name: string; summary: string }[];
   options: { flags: string[]; summary: string; takesValue: boolean; choices: readonly string[] }[];
-  /** Of its first argument. */
+  /** The choices of its first argument. */
   choices: readonly string[];
 }
 
@@ -77,7 +73,7 @@ function zsh(places: readonly Place[]): string {
   return `#compdef dps\nautoload -U +X bashcompinit && bashcompinit\n${bash(places)}`;
 }
 
-/** One line each. Where a command is already there, only what follows it is offered. */
+/** One line each. After a command, only its options and arguments are offered. */
 function fish(places: readonly Place[]): string {
   const lines = places.flatMap(({ path, commands, options, choices }) => {
     const after = path.split(' ').filter((name) => name !== '');

@@ -1,4 +1,3 @@
-/** A diff as the service answers it, in words. */
 import { oneLine } from './output.js';
 import { policyText } from './policy.js';
 import type { Warning } from '../kernel/warning.js';
@@ -9,7 +8,7 @@ interface Change {
   path?: (string | number)[];
   lhs?: unknown;
   rhs?: unknown;
-  /** Of kind A: the element that came or went, and where. */
+  /** For kind A: the added or removed element and its index. */
   index?: number;
   item?: { lhs?: unknown; rhs?: unknown };
 }
@@ -23,7 +22,7 @@ export interface Entry {
 
 /** A warning as it is answered. */
 export interface JudgedWarning extends Warning {
-  /** What the policy does about it. */
+  /** The policy's action. */
   action?: string;
 }
 
@@ -33,12 +32,12 @@ export interface DiffDocument {
   warnings?: JudgedWarning[];
 }
 
-/** Whether it changes nothing; it may hold warnings all the same. */
+/** True without entries, even if there are warnings. */
 export function isEmpty({ diff }: DiffDocument): boolean {
   return diff.collections.length + diff.fields.length + diff.relations.length === 0;
 }
 
-/** One line an entry: `+ field articles.title`, then the warnings. */
+/** One line per entry, such as `+ field articles.title`, then the warnings. */
 export function describeDiff(document: DiffDocument): string {
   const { collections, fields, relations } = document.diff;
   const lines = [
@@ -51,11 +50,11 @@ export function describeDiff(document: DiffDocument): string {
   return lines.join('\n');
 }
 
-/** A line for each. */
+/** One line each. */
 export const describeWarnings = (warnings: readonly JudgedWarning[] = []): string[] =>
   warnings.map((warning) => `! ${describeWarning(warning)}`);
 
-/** One line: code, place, and what the policy does about it where it does anything. */
+/** One line: code, location, and the policy's action if any. */
 export function describeWarning(warning: JudgedWarning): string {
   const { code, message } = warning;
   const place = placeText(warning);

@@ -1,4 +1,3 @@
-/** Documents that commands send: snapshots and diffs, JSON or YAML, from a file or from stdin (`-`). */
 import { readFile } from 'node:fs/promises';
 import { load } from 'js-yaml';
 import { OperatorError } from '../kernel/operator-error.js';
@@ -10,7 +9,10 @@ export interface DocumentBody {
   content: Buffer;
 }
 
-/** Not parsed: its type is told by how it begins. @throws OperatorError where the file can't be read */
+/**
+ * Not parsed; the beginning decides its type.
+ * @throws OperatorError if the file cannot be read
+ */
 export async function readDocument(invocation: Invocation, file: string): Promise<DocumentBody> {
   const content = file === '-' ? Buffer.from(await invocation.terminal.read()) : await readNamed(file);
   const line = conflictLine(content.toString('utf8'));
@@ -19,12 +21,16 @@ export async function readDocument(invocation: Invocation, file: string): Promis
       `${nameOf(file)}, line ${line}: it contains a merge conflict marker, "<<<<<<<": resolve the conflict first.`,
     );
   }
-  // Every JSON document is YAML too, but JSON is read faster and more strictly.
+  // Every JSON document is also YAML, but the JSON parser is faster and stricter.
   const type = /^\s*[{[]/.test(content.toString('utf8', 0, 1024)) ? 'application/json' : 'application/yaml';
   return { type, content };
 }
 
-/** What is in it. @param wanted what an object would be @throws OperatorError when it is neither JSON nor YAML, or no object */
+/**
+ * Parses the document.
+ * @param wanted the expected kind of object
+ * @throws OperatorError if it is neither JSON nor YAML, or not an object
+ */
 export function parseDocument(
   { type, content }: DocumentBody,
   file: string,

@@ -1,9 +1,9 @@
-/** What went wrong, for the person at the terminal: a sentence where it is a mistake, a stack only where it is our bug. */
+/** Prints an error for an operator: a sentence for mistakes, and a stack only for bugs. */
 import { OperatorError } from '../kernel/operator-error.js';
 import { SQLSTATE, readOnly } from '../postgres/errors.js';
 import { type Values, UsageError } from './command.js';
 
-/** @param environment its secrets, and those of the options, are never shown */
+/** @param environment secrets in it and in options are never shown */
 export function explain(
   error: unknown,
   environment: Readonly<Record<string, string | undefined>>,
@@ -31,11 +31,11 @@ const refusedByServer = (state: string, message: string): string =>
     ? readOnly(null).message
     : `PostgreSQL refused it: ${message} (SQLSTATE ${state}).`;
 
-/** Of the file system or the network: `ENOENT: no such file or directory, open '…'`. */
+/** An error of the file system or the network: `ENOENT: no such file or directory, open '…'`. */
 const isSystemError = (error: Error): boolean =>
   'code' in error && typeof error.code === 'string' && 'syscall' in error && error.message !== '';
 
-/** The state of PostgreSQL's error, wherever in the chain of causes. */
+/** The SQLSTATE from anywhere in the chain of causes. */
 function sqlStateOf(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > 4) return undefined;
   if ('severity' in error && 'code' in error && typeof error.code === 'string') return error.code;
@@ -52,7 +52,7 @@ function passwords(environment: Readonly<Record<string, string | undefined>>, va
     values['url'],
   ];
   return urls.flatMap((url) => {
-    // With several hosts it is no URL; user and password stand in it all the same.
+    // With several hosts it is not a valid URL, but still contains user and password.
     const [, password] = typeof url === 'string' ? (/^\w+:\/\/[^/?#:]*:([^/?#]*)@/.exec(url) ?? []) : [];
     if (password === undefined) return [];
     return [password, decoded(password)];

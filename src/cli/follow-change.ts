@@ -1,4 +1,4 @@
-/** Waiting for a change request: a bar on a terminal, a line for each thing that changes elsewhere. Both on stderr. */
+/** Waits for a change request: a progress bar on a terminal, otherwise a line per change. Both go to stderr. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExitCode, type Invocation, isSet } from './command.js';
 import { type JudgedWarning, describeWarning } from './diff-document.js';
@@ -6,7 +6,7 @@ import { json } from './output.js';
 import { bar } from './progress.js';
 import { ask } from './connections/service.js';
 
-/** A request as the service answers it. */
+/** A request as the service returns it. */
 export interface ShownChange {
   id: string;
   state: string;
@@ -24,7 +24,7 @@ export interface ShownChange {
   cleaning: boolean;
   warnings: JudgedWarning[];
   errors: { message: string }[] | null;
-  /** What people said of it; null: nobody is asked. */
+  /** Comments and approvals; null if nobody is asked. */
   proposal: {
     approvals_needed: number;
     approvals_counted: number;
@@ -32,7 +32,7 @@ export interface ShownChange {
     rejection: Said | null;
     comments: Said[];
   } | null;
-  /** What it would do now. */
+  /** The current plan. */
   planned?: {
     fresh: boolean;
     statements: { summary: string }[];
@@ -58,14 +58,17 @@ interface ShownStep {
 
 const ENDS = ['applied', 'failed', 'withdrawn'];
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two requests. */
 const LOOK = 500;
 
-/** @throws OperatorError where the service refuses, as for an id that nobody has */
+/** @throws OperatorError if the service rejects it, for example for an unknown id */
 export const readChange = async (invocation: Invocation, id: string): Promise<ShownChange> =>
   (JSON.parse(await ask(invocation, `/changes/${encodeURIComponent(id)}`)) as { data: ShownChange }).data;
 
-/** Waits for the end of a request, and says what it was. @returns 0 when it was applied, else 2 */
+/**
+ * Waits for the end of a request and prints the result.
+ * @returns 0 if it was applied, otherwise 2
+ */
 export async function followChange(invocation: Invocation, { data }: { data: ShownChange }): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const tell = createTeller(invocation);
@@ -82,7 +85,7 @@ export async function followChange(invocation: Invocation, { data }: { data: Sho
   return change.state === 'applied' ? 0 : 2;
 }
 
-/** Says what happens now: on a terminal in one line that is written over, else a line for each thing. */
+/** Prints the current activity: on a terminal in one updated line, otherwise a line per change. */
 export function createTeller({ terminal }: Pick<Invocation, 'terminal'>): (change: ShownChange) => void {
   let last = '';
   return (change) => {
@@ -97,17 +100,17 @@ export function createTeller({ terminal }: Pick<Invocation, 'terminal'>): (chang
   };
 }
 
-/** 0 to 1. Steps count by what they work through. */
+/** From 0 to 1. Steps are weighted by their rows. */
 function doneOf({ steps, state }: ShownChange): number {
   if (state === 'applied') return 1;
   const weight = ({ bytes }: ShownStep): number => Math.max(1, bytes ?? 1);
   const all = steps.reduce((sum, step) => sum + weight(step), 0);
   const done = steps.reduce((sum, step) => sum + weight(step) * (step.state === 'done' ? 1 : (step.done ?? 0)), 0);
-  // What is left of a request whose steps are done is short, and something.
+  // The remaining work after the steps is short but not zero.
   return all === 0 ? 0 : Math.min(0.99, done / all);
 }
 
-/** What happens now, and who is in the way. */
+/** The current activity and what blocks it. */
 export function describeNow(change: ShownChange): string {
   const { state, steps, queued_behind: ahead, waiting_for: holders, cleaning } = change;
   const step = steps.findIndex((each) => each.state !== 'done');
@@ -126,7 +129,7 @@ function named({ pid, application_name: name }: ShownChange['waiting_for'][numbe
   return pid === null ? 'a prepared transaction' : `${who}, process ${pid}`;
 }
 
-/** What became of one that has ended, and why. */
+/** The result of an ended request and its reason. */
 export function describeEnd({ state, result, errors, id }: ShownChange): string {
   if (state === 'applied') return `Applied: position ${result?.position}, batch ${result?.batch}.`;
   const why = (errors ?? []).map(({ message }) => `  ${message}`);

@@ -1,4 +1,3 @@
-/** The history as text for people. */
 import type { DiffDocument, Entry } from './diff-document.js';
 import { placeText } from '../schema/model/place.js';
 import { oneLine } from './output.js';
@@ -45,13 +44,13 @@ const colour =
   (text: string): string =>
     `\u001B[${code}m${text}\u001B[0m`;
 
-/** By the colours of ANSI, which a terminal shows in its own way; without colours the text stays as it is. */
+/** ANSI colours, which each terminal displays in its own way. Without colours the text is unchanged. */
 export function createPaint(colours: boolean): Paint {
   if (!colours) return { position: plain, time: plain, actor: plain, added: plain, removed: plain };
   return { position: colour(33), time: colour(2), actor: colour(36), added: colour(32), removed: colour(31) };
 }
 
-/** One line a batch, and one below it for the reason. */
+/** One line per batch, and one for its reason. */
 export function describeBatch(batch: ShownBatch, paint: Paint): string {
   const { first_position: first, last_position: last, occurred_at, actor, summary, reason } = batch;
   const range = first === last ? String(first) : `${first}-${last}`;
@@ -64,7 +63,7 @@ export function describeBatch(batch: ShownBatch, paint: Paint): string {
   return reason === null ? line : `${line}\n${' '.repeat(11)}why: ${oneLine(reason)}`;
 }
 
-/** Everything that is known of an event, and the change it made. */
+/** All members of an event and its change. */
 export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], paint: Paint): string {
   const { position, type, subject, actor, occurred_at } = event;
   const about = [placeText(event), subject && `${subject.kind} ${subject.id}`].filter(Boolean).join(', ');
@@ -87,7 +86,7 @@ export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], p
   return lines.join('\n');
 }
 
-/** `~ field articles.title: meta.note  "old" → "new"`, one line a change. */
+/** One line per change: `~ field articles.title: meta.note "old" → "new"`. */
 function describeChange({ collections, fields, relations }: DiffDocument['diff'], paint: Paint): string[] {
   return [
     ...collections.flatMap((entry) => describeEntry('collection', entry, paint)),

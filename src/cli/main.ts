@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-/** The operators' command, `dps`. */
 import { runCli } from './run.js';
 import { createTerminal } from './terminal.js';
 

@@ -1,13 +1,16 @@
 import { NO_PLACE, readPlace } from '../schema/model/place.js';
 import { UsageError } from './command.js';
 
-/** What an argument like `posts` or `posts.title` names. */
+/** The object that an argument such as `posts` or `posts.title` names. */
 export interface NamedPlace {
   collection: string;
   field?: string;
 }
 
-/** Of an argument. @throws UsageError */
+/**
+ * Parses an argument.
+ * @throws UsageError
+ */
 export function namedPlace(text: string): NamedPlace {
   const { collection, field } = readPlace(text) ?? {};
   if (typeof collection !== 'string') throw new UsageError(`${JSON.stringify(text)} is no place: ${NO_PLACE}.`);

@@ -1,11 +1,11 @@
-/** How results are shown: columns for people, JSON for machines. */
+/** Output formats: columns for people, JSON for programs. */
 import { chmod, writeFile } from 'node:fs/promises';
 import { placeOf, replaceFile } from '../backup/replace-file.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Result } from '../kernel/problem.js';
 import { type Invocation, isSet, text } from './command.js';
 
-/** Rows in columns, as wide as their widest cell. */
+/** Columns as wide as their widest cell. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -13,17 +13,17 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return all.map((row) => line(row).trimEnd()).join('\n');
 }
 
-/** Indented by two blanks, without a newline at the end. */
+/** Indented by two spaces, without a final newline. */
 export function json(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-/** For people, or with --json for machines. */
+/** Readable text, or JSON with --json. */
 export function show({ values, terminal }: Invocation, value: unknown, render: () => string): void {
   terminal.print(isSet(values, 'json') ? json(value) : render());
 }
 
-/** The value, or the refusal as an error for the operator. */
+/** The value, or an OperatorError for a rejection. */
 export function accepted<T>(result: Result<T>): T {
   if (result.ok) return result.value;
   throw new OperatorError(result.problems.map((problem) => problem.message).join(' '));
@@ -37,14 +37,17 @@ export async function deliver({ values, terminal }: Invocation, content: string)
   terminal.note(`written to ${output}`);
 }
 
-/** @throws OperatorError when the file can't be written; what was there stays: half of a snapshot may be one of less */
+/**
+ * @throws OperatorError if the file cannot be written; an existing file is then kept, because half a snapshot may
+ * describe a smaller schema
+ */
 export async function writeOutput(file: string, content: string): Promise<void> {
   await writeWhole(file, content).catch((cause: Error) => {
     throw new OperatorError(`${file} can't be written (${cause.message}).`, { cause });
   });
 }
 
-/** Whole; a device, or where nothing can be put beside the file, as it is. */
+/** Replaces the file as a whole. Writes directly to devices and into folders without write permission. */
 async function writeWhole(file: string, content: string): Promise<void> {
   const place = await placeOf(file);
   if (place === null) return writeFile(file, content);
@@ -62,17 +65,17 @@ async function writeWhole(file: string, content: string): Promise<void> {
 
 const NOT_BESIDE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'EROFS', 'EBUSY', 'EXDEV']);
 
-/** Names and what people write are untrusted text: what would move the cursor is shown, not done. */
+/** Names and comments are untrusted: control characters that move the cursor are escaped. */
 export const oneLine = (untrusted: string): string =>
   untrusted.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, shownControl);
 
-/** The same of text with lines and colours of ours in it. */
+/** The same for text with our own line breaks and colours. */
 export const manyLines = (text: string): string => text.replaceAll(NEITHER_LINE_NOR_COLOUR, shownControl);
 
 // eslint-disable-next-line no-control-regex
 const NEITHER_LINE_NOR_COLOUR = /(?!\u001B\[(?:0|2|3[0-7])m)(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** As JSON escapes it, so that printed JSON keeps its values. JSON.stringify leaves DEL and those beyond as they are. */
+/** Uses JSON escapes, so that printed JSON keeps its values. JSON.stringify does not escape DEL and above. */
 const shownControl = (control: string): string =>
   control < '\u007F'
     ? JSON.stringify(control).slice(1, -1)

@@ -1,10 +1,10 @@
-/** What the policy says of a change, and what its maker says to know of. */
+/** The policy's effect on a change, and acknowledged findings. */
 import { NO_PLACE, placeText, samePlace } from '../schema/model/place.js';
 import { type Acknowledgement, keyOf } from '../schema/policy/index.js';
 import { shellQuoted } from '../kernel/shell.js';
 import { type Values, UsageError, texts } from './command.js';
 
-/** Of a finding, as a service answers it; one of an older release says no action. */
+/** A finding in a response; earlier releases return no action. */
 interface Found {
   code: string;
   collection?: string | undefined;
@@ -12,7 +12,10 @@ interface Found {
   action?: string | undefined;
 }
 
-/** What --acknowledge names. @throws UsageError */
+/**
+ * Parses --acknowledge.
+ * @throws UsageError
+ */
 export function acknowledged(values: Values): Acknowledgement[] {
   return texts(values, 'acknowledge').map((given) => {
     const [, code, text = ''] = /^([A-Z_]+):(\P{Cc}*)$/su.exec(given) ?? [];
@@ -24,16 +27,19 @@ export function acknowledged(values: Values): Acknowledgement[] {
   });
 }
 
-/** The header that says it to a service. @throws UsageError */
+/**
+ * The X-Acknowledge header.
+ * @throws UsageError
+ */
 export function acknowledgeHeader(values: Values): Record<string, string> {
   const given = acknowledged(values);
   if (given.length === 0) return {};
   const text = given.map(keyOf);
-  // Headers are bytes.
+  // Headers are bytes, so UTF-8 is passed as latin1.
   return { 'x-acknowledge': Buffer.from(text.join(', ')).toString('latin1') };
 }
 
-/** What of a change the policy stops. */
+/** The findings that the policy blocks. */
 export function stoppedBy<F extends Found>(findings: readonly F[] | undefined, values: Values): F[] {
   const known = new Set(acknowledged(values).map(keyOf));
   return (findings ?? []).filter((finding) => {
@@ -44,7 +50,7 @@ export function stoppedBy<F extends Found>(findings: readonly F[] | undefined, v
 
 const keyOfFound = (found: Found): string => keyOf({ code: found.code, place: placeText(found) });
 
-/** How a finding is stopped, in words; undefined: it isn't. */
+/** The policy's action in words; undefined if it does not block the finding. */
 export function policyText(finding: Found): string | undefined {
   switch (finding.action) {
     case 'refuse':
@@ -58,11 +64,11 @@ export function policyText(finding: Found): string | undefined {
   }
 }
 
-/** The name of the header, where its option is meant. */
+/** The header name, which messages replace by the option. */
 const HEADER = 'X-Acknowledge';
 export const OPTION = '--acknowledge';
 
-/** A refusal, at a place or not, with the option in the place of the header that does the same. */
+/** A message with the option instead of the equivalent header. */
 export function asOption(message: string, path?: string): string {
   const said = message.replaceAll(
     /\(X-Acknowledge: (.+?)\)(?=: )/g,
@@ -72,5 +78,5 @@ export function asOption(message: string, path?: string): string {
   return `${path === HEADER ? OPTION : path}: ${said}`;
 }
 
-/** As a shell takes it. */
+/** Quoted for a shell. */
 export const shellWord = (text: string): string => (/^[\w.:%-]+$/.test(text) ? text : shellQuoted(text));

@@ -1,4 +1,4 @@
-/** The command line as a whole: what there is, and how it is called. Nothing is loaded here that a command needs. */
+/** Declares the command line. Modules of commands are loaded only when they run. */
 import { Command } from 'commander';
 import { readRelease } from '../release.js';
 import { declareAccounts } from './declarations/accounts.js';
@@ -6,13 +6,13 @@ import { declareOperations } from './declarations/operations.js';
 import type { Does } from './declarations/options.js';
 import { declareSchema } from './declarations/schema.js';
 
-/** Where commander's own texts go: help to `print`, mistakes to `note`. */
+/** Output of commander's own texts: help to `print`, errors to `note`. */
 export interface Voice {
   print(text: string): void;
   note(text: string): void;
 }
 
-/** @param does told of every command that does something */
+/** @param does called for every command with an action */
 export function createProgram({ print, note }: Voice, does: Does): Command {
   const program = new Command('dps')
     .description("The operators' command of the Data Platform Service.")
@@ -23,7 +23,7 @@ export function createProgram({ print, note }: Voice, does: Does): Command {
       'after',
       '\nEvery command but completion takes --json, to print for machines. Exit codes: 0 fine, 1 differences found, 2 wrong usage or failure, 3 refused by the policy.',
     )
-    // Settings first: a command takes over those that its parent has when it is made.
+    // Settings first: a command inherits those that its parent has when it is created.
     .exitOverride()
     .configureOutput({ writeOut: (text) => print(trimmed(text)), writeErr: (text) => note(trimmed(text)) })
     .showHelpAfterError('See "dps help" and "dps COMMAND --help".');

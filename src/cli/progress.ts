@@ -1,4 +1,4 @@
-/** How far long work has come: a bar on a terminal, now and then a line elsewhere. Both on stderr. */
+/** Progress of long work: a bar on a terminal, otherwise an occasional line. Both go to stderr. */
 import type { Terminal } from './command.js';
 
 export interface Progress {
@@ -8,11 +8,14 @@ export interface Progress {
 
 const WIDTH = 30;
 
-/** Milliseconds between two looks of the bar, and between two lines. */
+/** Milliseconds between two updates of the bar, and between two lines. */
 const REDRAW = 100;
 const LINE = 5_000;
 
-/** Says nothing until the work takes a while or is done. @param now milliseconds */
+/**
+ * Prints nothing until the work takes a while or is done.
+ * @param now in milliseconds
+ */
 export function createProgress(
   terminal: Terminal,
   label: string,
@@ -40,7 +43,7 @@ export function createProgress(
   };
 }
 
-/** Without figures, in brackets. Full where there is nothing to do. */
+/** The bar in brackets without numbers. Full if there is nothing to do. */
 export function bar(done: number, total: number): string {
   const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.floor((done / total) * WIDTH));
   return `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}]`;

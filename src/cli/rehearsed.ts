@@ -1,4 +1,3 @@
-/** What is taken as the database has it: done, or only tried, with what the policy says of it. */
 import type { Command } from '../pipeline/types.js';
 import { stoppingFindings } from '../projector/findings/index.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
@@ -8,13 +7,16 @@ import { type Workplace, operatorsRequest, refusedByService } from './connection
 import { stoppedBy } from './policy.js';
 
 export interface Taken {
-  /** What the policy says that would stop it; empty where it was done. */
+  /** The findings that would block it; empty if it was done. */
   warnings: readonly JudgedWarning[];
-  /** 3: the policy would stop it; undefined: it doesn't. */
+  /** 3: the policy would block it; undefined: it would not. */
   code: ExitCode | undefined;
 }
 
-/** With --dry-run nothing is kept. @throws OperatorError where it is refused */
+/**
+ * With --dry-run nothing is stored.
+ * @throws OperatorError if it is rejected
+ */
 export async function take<N extends OperationName>(
   invocation: Invocation,
   { pipeline, pool, schema }: Workplace,

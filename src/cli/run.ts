@@ -1,4 +1,3 @@
-/** From the command line to a command and its exit code. */
 import type { Command, CommanderError } from 'commander';
 import { type ExitCode, type Invocation, PolicyRefusedError, type Run, UsageError } from './command.js';
 import { explain } from './failure.js';
@@ -7,7 +6,7 @@ import { createProgram } from './program.js';
 
 export type Surroundings = Pick<Invocation, 'environment' | 'terminal'>;
 
-/** @param args what follows the program's name */
+/** @param args the arguments after the program name */
 export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   const { terminal } = surroundings;
   let code: ExitCode = 0;
@@ -28,13 +27,13 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
   }
 }
 
-/** Commander has said what there was to say. */
+/** Commander has already printed its message. */
 const isCommanders = (error: unknown): error is CommanderError =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 
 async function call(command: Command, run: Run, surroundings: Surroundings): Promise<ExitCode> {
   const values = command.opts();
-  // `dps pull "$FOLDER"` where nothing is in the variable: the place that is meant isn't the one that dps is called in.
+  // `dps pull "$FOLDER"` with an empty variable must not fall back to the current directory.
   if (command.args.includes('')) throw new UsageError('An argument is empty.');
   const { readConfig } = await import('../config.js');
   const config = () => readConfig(withPlace(surroundings.environment, values));

@@ -1,4 +1,4 @@
-/** The terminal, or whatever stands in its place. What can't be written is a failure, never a success. */
+/** The terminal or its replacement. Output that cannot be written is a failure. */
 import { createInterface } from 'node:readline/promises';
 import { text as readStream } from 'node:stream/consumers';
 import { OperatorError } from '../kernel/operator-error.js';
@@ -9,19 +9,19 @@ type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env'>;
 
 export interface OpenTerminal {
   terminal: Terminal;
-  /** Waits for the last bytes. @returns the code, or 2 when results could not be written */
+  /**
+   * Waits until everything is written.
+   * @returns the code, or 2 if results could not be written
+   */
   finish(code: ExitCode): Promise<ExitCode>;
 }
 
-/**
- * What would move the cursor of a terminal is written in another way there. `print` throws an OperatorError once
- * results can't be written.
- */
+/** Escapes control sequences on a terminal. `print` throws an OperatorError once results cannot be written. */
 export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTerminal {
   let printed = false;
   let broken: NodeJS.ErrnoException | null = null;
   stdout.on('error', (error: NodeJS.ErrnoException) => (broken ??= error));
-  // There is no reader left.
+  // Nobody reads it any more.
   stderr.on('error', () => undefined);
   // Names of tables may contain escape sequences, which a CI log or a later "cat" of the output would obey.
   const note = (text: string): void => void stderr.write(`${manyLines(text)}\n`);
@@ -38,7 +38,7 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
     read: () => readStream(stdin),
   };
   const finish = async (code: ExitCode): Promise<ExitCode> => {
-    // A device that is full refuses even nothing.
+    // A full device rejects even an empty write.
     if (printed) await new Promise<void>((resolve) => stdout.write('', () => resolve()));
     if (broken === null) return code;
     // The reader that closed the pipe needs no message.

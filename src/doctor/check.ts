@@ -1,11 +1,10 @@
-/** What a check gets, and what it answers. */
 import type pg from 'pg';
 import type { Addresses } from '../postgres/pool.js';
 import type { Projections } from '../projector/projections/index.js';
 import type { ServerState } from '../postgres/server-role.js';
 import type { Finding } from './finding.js';
 
-/** Of the service's settings. */
+/** From the service's settings. */
 export interface DoctorSettings {
   schema: string;
   serviceSchema: string;
@@ -17,31 +16,26 @@ export interface DoctorSettings {
 
 export interface DoctorContext {
   config: DoctorSettings;
-  /** The ways to the database. */
   addresses: Addresses;
-  /** On the server itself. */
   pool: pg.Pool;
   tools: {
     projections: Pick<Projections, 'list' | 'verify'>;
     /** Folds the whole log. */
     load(): Promise<void>;
   };
-  /** Told how many of how many events are verified. */
   onVerified?: (done: number, total: number) => void;
-  /** Why a check could not be made; without it, the error's own message. */
+  /** Explains why a check could not run. Default: the error's message. */
   explain?: (error: unknown, check: string) => string;
-  /** Of the server at the start of the examination. */
   server: ServerState;
-  /** Milliseconds since 1970, by this machine. */
+  /** Milliseconds since 1970, by this machine's clock. */
   now: () => number;
 }
 
 export interface Check {
-  /** A few words, shown with the result. */
   name: string;
-  /** Skipped on a standby, where it can't be found out. */
+  /** Skipped on a standby, where the answer is not available. */
   needsPrimary?: true;
-  /** Nothing that comes after it makes sense where it finds an error. */
+  /** If it finds an error, later checks are skipped. */
   decisive?: true;
   run(context: DoctorContext): Promise<Finding[]>;
 }

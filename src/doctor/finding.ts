@@ -1,4 +1,4 @@
-/** What `dps doctor` can find, and how each is mended. docs/doctor.md has a row for each code. */
+/** The findings of `dps doctor` and their fixes. docs/doctor.md has a row for each code. */
 
 import { own } from '../postgres/own-tables.js';
 
@@ -6,7 +6,7 @@ export type Severity = 'error' | 'warning';
 
 interface Kind {
   severity: Severity;
-  /** How to mend it. Our tables are named as in SQL texts: `examine` puts their schema in. */
+  /** The fix. SQL texts name our tables with a placeholder that `examine` replaces by the schema. */
   fix: string;
 }
 
@@ -159,7 +159,7 @@ export interface Finding {
   fix: string;
 }
 
-/** With the severity and the fix that belong to its code. */
+/** With the severity and the fix of its code. */
 export function finding(code: FindingCode, message: string): Finding {
   return { code, ...FINDINGS[code], message };
 }

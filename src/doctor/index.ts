@@ -1,4 +1,4 @@
-/** All checks in order. What a check can't do because of an earlier finding is not tried. */
+/** All checks in order. Checks that an earlier finding prevents are skipped. */
 import type { Check, DoctorContext } from './check.js';
 import { type Finding, finding } from './finding.js';
 import { nameOwnSchema } from '../postgres/own-tables.js';
@@ -47,8 +47,8 @@ const CHECKS: readonly Check[] = [
 ];
 
 /**
- * One result a check, in their order; it never throws. A check that fails is an error of its own (`CHECK_FAILED`);
- * after a decisive one the rest is `skipped`, as is on a standby what needs a primary.
+ * One result per check, in order; it never throws. A failing check is an error of its own (`CHECK_FAILED`). After a
+ * decisive error the rest is `skipped`, as are checks that need a primary on a standby.
  */
 export async function examine(context: DoctorContext): Promise<Examined[]> {
   const examined: Examined[] = [];

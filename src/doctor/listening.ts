@@ -1,4 +1,4 @@
-/** Whether news of changes would reach an instance: said on the one connection, heard on the other. */
+/** Checks notifications: sent on one connection, received on the other. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { createClient, directly } from '../postgres/pool.js';

@@ -1,4 +1,3 @@
-/** The log: protected, unbroken, readable; and the states that are kept along it. */
 import { storedSecret } from '../auth/token-secret.js';
 import { emptyHead } from '../log/head.js';
 import { findUnprotected } from '../log/protection.js';
@@ -48,7 +47,7 @@ export const storedFolds: Check = {
   async run({ pool, config }) {
     const found: Finding[] = [];
     const secret = config.tokenSecret ?? (await storedSecret(pool));
-    // Nothing is made to look: without a secret there is no fold either.
+    // Creates nothing: without a secret there are no stored folds.
     if (secret === null) return found;
     for (const position of await foldPositions(pool)) {
       const fold = await readFold(pool, position, secret);

@@ -97,7 +97,7 @@ async function bothDefinitions(
   return withClient(pool, async (client) => {
     await client.query('BEGIN');
     try {
-      // So that texts name its objects without it.
+      // Makes definitions name its objects without the schema.
       await client.query(`SET LOCAL search_path = ${client.escapeIdentifier(serviceSchema)}`);
       const found = await readDefinitions(client, serviceSchema);
       await createOwnTables(client, 'pg_temp');
@@ -111,7 +111,7 @@ async function bothDefinitions(
   });
 }
 
-/** Lines of a finding. */
+/** Maximum lines of a finding. */
 const SHOWN = 10;
 
 export const ownTables: Check = {

@@ -1,4 +1,4 @@
-/** Whether DB_POOLER says what is there. */
+/** Checks whether DB_POOLER matches the server. */
 import { createClient } from '../postgres/pool.js';
 import { isStartupRefused, isThroughPooler, unexpectedPooler } from '../postgres/pooler.js';
 import type { Check } from './check.js';

@@ -1,4 +1,4 @@
-/** What was made in the database for change requests that nobody works on any more. */
+/** Finds objects of change requests that nobody works on any more. */
 import { findOrphans } from '../projector/online/orphans.js';
 import type { Check } from './check.js';
 import { finding } from './finding.js';

@@ -1,4 +1,4 @@
-/** Fold, rows and tables; and how far each projection is. */
+/** Checks the fold, the rows, the tables, and the progress of each projection. */
 import type { Difference } from '../projector/verify/index.js';
 import type { ProjectionStatus } from '../projector/projections/index.js';
 import { describeDifference } from './differences.js';
@@ -22,7 +22,7 @@ export const comparison: Check = {
   },
 };
 
-/** A finding for each place that can differ from the log: a new one doesn't compile without. */
+/** A finding for each source of differences. The type requires an entry for new ones. */
 const KINDS: Readonly<Record<Difference['where'], { code: FindingCode; what: string }>> = {
   metadata: { code: 'ROWS_DIFFER', what: 'metadata rows' },
   catalog: { code: 'TABLES_DIFFER', what: 'tables' },
@@ -38,7 +38,7 @@ function differing(code: FindingCode, what: string, differences: readonly Differ
   return [finding(code, `The ${what} are not what the log says:\n${lines.join('\n')}`)];
 }
 
-/** Milliseconds that a projection may take to follow. */
+/** Milliseconds that a projection may lag. */
 const PATIENCE = 60_000;
 
 export const lag: Check = {

@@ -1,4 +1,4 @@
-/** Our place in the database: may we work in the schema, and are our tables those of this release? */
+/** Checks privileges on the schemas, and whether our tables belong to this release. */
 import type { Queryable } from '../postgres/pool.js';
 import { type Schemas, lostSchema, missingRight, schemaThere } from '../postgres/schemas.js';
 import { holdsService, migrationsOf } from '../postgres/migrate.js';
@@ -16,7 +16,7 @@ export const privileges: Check = {
   },
 };
 
-/** What a first start would make is missing after it. */
+/** After the first start, missing objects mean data loss. */
 async function lost(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
   const { text, values } = schemaThere(schema);
   const { rows } = await db.query<{ there: boolean }>(text, values);
@@ -48,7 +48,7 @@ export const restoring: Check = {
     (await isRestoring(pool)) ? [finding('RESTORE_UNFINISHED', 'A restore into this database has not ended.')] : [],
 };
 
-/** Changing a table takes its owner. */
+/** Altering a table requires its owner. */
 const NOT_OWNED = `
   SELECT c.relname AS name, c.relowner::regrole::text AS owner, count(*) OVER ()::int AS count
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -70,8 +70,8 @@ export const ownership: Check = {
 };
 
 /**
- * In the schemas that names are looked for in: one of another user that has the name of PostgreSQL's own is called in its
- * place where it fits the arguments better, with the rights of this service. What asks for it is spelled so that none is.
+ * Functions of another user in the searched schemas can shadow PostgreSQL's own if they fit the arguments better.
+ * They would run with this service's privileges. The query itself avoids such calls.
  */
 const SHADOWING = `
   SELECT n.nspname::pg_catalog.text AS schema, s.kind, s.name::pg_catalog.text AS name, r.rolname::pg_catalog.text AS owner

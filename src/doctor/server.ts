@@ -1,4 +1,4 @@
-/** The database server: is it one we can work on, and has it the room and the settings we need? */
+/** Checks the server: its version, capacity and settings. */
 import { locksPerTransaction, readLockSettings } from '../projector/refusals/too-few-locks.js';
 import type { Check, DoctorContext } from './check.js';
 import { own } from '../postgres/own-tables.js';
@@ -28,13 +28,13 @@ export const database: Check = {
     const found: Finding[] = [];
     if (number < OLDEST) found.push(finding('DATABASE_UNSUPPORTED', `The server is PostgreSQL ${version}.`));
     if (encoding !== 'UTF8') found.push(finding('DATABASE_UNSUPPORTED', `The database has the encoding ${encoding}.`));
-    // A standby is, and may be.
+    // A standby is read-only by design.
     if (read_only && !standby) found.push(finding('DATABASE_READ_ONLY', 'Transactions are read-only by default here.'));
     return found;
   },
 };
 
-/** Those of PostgreSQL's factory settings: room for some thousand tables in one batch. */
+/** The capacity with PostgreSQL's default settings: some thousand tables in one batch. */
 const FACTORY_SLOTS = 6_400;
 
 const OBJECTS = `
@@ -50,7 +50,7 @@ export const locks: Check = {
   },
 };
 
-/** @param objects tables, indexes and sequences of the schema: what a batch or a pg_dump may lock at once */
+/** @param objects tables, indexes and sequences of the schema, all of which a batch or a pg_dump may lock */
 export function lockFindings(settings: Awaited<ReturnType<typeof readLockSettings>>, objects: number): Finding[] {
   const { max_locks_per_transaction: present, max_connections, max_prepared_transactions } = settings;
   const slots = present * (max_connections + max_prepared_transactions);
@@ -63,7 +63,7 @@ export function lockFindings(settings: Awaited<ReturnType<typeof readLockSetting
   return [finding('LOCK_SLOTS_LOW', message)];
 }
 
-/** Listening, reading, the builder of indexes. */
+/** Connections beside the pool: listener, reads, index builder. */
 const BESIDE_THE_POOL = 3;
 
 const CONNECTIONS = `
@@ -85,7 +85,7 @@ const TIMEOUTS = `
   SELECT name, setting::int AS milliseconds FROM pg_settings
    WHERE name IN ('statement_timeout', 'transaction_timeout') AND setting::int BETWEEN 1 AND $1 ORDER BY name`;
 
-/** Milliseconds: a verification or a fold of a long log may take so long. */
+/** Milliseconds that a verification or a fold of a long log may take. */
 const SHORT = 60_000;
 
 export const timeouts: Check = {
@@ -101,7 +101,7 @@ export const timeouts: Check = {
 const STATISTICS = `
   SELECT pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') AS shown, current_user::text AS user`;
 
-/** What a change waits for, and how far standbys are, is told as far as the account sees it. */
+/** Lock holders and standbys are visible only as far as the account's privileges allow. */
 export const statistics: Check = {
   name: 'statistics of other users',
   async run({ pool }) {

@@ -1,8 +1,8 @@
-/** A standby: does it follow its primary? */
+/** Checks whether a standby follows its primary. */
 import type { Check } from './check.js';
 import { finding } from './finding.js';
 
-/** Seconds that a standby may be behind. */
+/** Seconds that a standby may lag. */
 const PATIENCE = 60;
 
 const FOLLOWING = `

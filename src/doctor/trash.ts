@@ -1,10 +1,13 @@
-/** What stands in the trash and isn't the service's. */
+/** Finds objects in the trash that do not belong to the service. */
 import { OWN_SCHEMA_OID, own } from '../postgres/own-tables.js';
 import { COPY } from '../projector/ddl/trash/values.js';
 import type { Check } from './check.js';
 import { finding } from './finding.js';
 
-/** Position 0 is where copies are prepared (src/projector/online). A type for each table's rows, indexes, sequences and TOAST come with what is kept. */
+/**
+ * Position 0 contains copies in preparation (src/projector/online). Kept tables bring their row types, indexes,
+ * sequences and TOAST tables.
+ */
 const STRANGERS = `
   WITH prefix AS (SELECT n.nspname::text || '_trash_' AS text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID}),
   places AS (SELECT n.oid, n.nspname::text AS name, t.kind, t.collection FROM prefix

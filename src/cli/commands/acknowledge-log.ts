@@ -4,7 +4,7 @@ import { describeDivergence } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { operatorsRequest, withPipeline } from '../connections/pipeline.js';
 
-/** 0, also where there was nothing to acknowledge. */
+/** 0, also if there was nothing to acknowledge. */
 export async function acknowledgeLog(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const { cause } = operatorsRequest(ACKNOWLEDGE, invocation);

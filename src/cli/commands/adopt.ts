@@ -10,8 +10,8 @@ import { withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';
 
 /**
- * 1 where a table stays unmanaged, 3 where the policy would stop a dry run. @throws OperatorError where the service
- * refuses
+ * 1 if a table stays unmanaged, 3 if the policy would block a dry run.
+ * @throws OperatorError if the service rejects it
  */
 export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
@@ -36,7 +36,7 @@ function requestOf({ positionals, values }: Invocation): object {
   return isSet(values, 'all') ? { all: true } : { tables: positionals };
 }
 
-/** A line a table, the count, then what wasn't adopted and why. */
+/** One line per table, the count, then the rejected tables with reasons. */
 export function describeAdoption({
   adopted,
   relations,
@@ -53,10 +53,10 @@ export function describeAdoption({
   return lines.join('\n');
 }
 
-/** Messages of one code that are shown one by one; of more, the kinds are counted. */
+/** The maximum number of messages per code. If there are more, they are counted by kind. */
 const SHOWN = 10;
 
-/** A view of many tables, or a trigger that each of them has, is told once. */
+/** Merges notes about a view of many tables, or a trigger that each of them has. */
 function describeNotes(notes: readonly Note[]): string[] {
   if (notes.length === 0) return [];
   const byCode = groupedBy(notes, ({ code }) => code);

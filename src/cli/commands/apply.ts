@@ -10,15 +10,13 @@ import { type ShownChange, followChange } from '../follow-change.js';
 import { namedPlace } from '../named-place.js';
 import { placeText } from '../../schema/model/place.js';
 
-/** What a dry run answers. */
 export interface Plan {
   accepted?: boolean | null;
   events: unknown[];
   statements: PlannedStatement[];
   warnings?: JudgedWarning[];
-  /** What is prepared first, while the tables are used. */
+  /** The steps that run first while the tables are in use. */
   online?: { steps: { summary: string }[] };
-  /** Why PostgreSQL did not take it. */
   errors?: { message: string; extensions?: { collection?: string; field?: string } }[];
 }
 
@@ -37,8 +35,8 @@ export interface Applied {
 }
 
 /**
- * 2 where PostgreSQL refuses it or whoever is asked says no, 3 where the policy stops it.
- * @throws OperatorError where data would be lost, and there is nobody to ask
+ * 2 if PostgreSQL rejects the change or the user declines, 3 if the policy blocks it.
+ * @throws OperatorError if data would be lost and nobody can be asked
  */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   changeHeaders(invocation);
@@ -46,7 +44,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   return body === null ? nothingToDo(invocation) : carryOut(invocation, body);
 }
 
-/** Shows the plan of a diff, asks what has to be asked, and applies it. */
+/** Shows the plan of a diff, asks for confirmation, and applies it. */
 export async function carryOut(invocation: Invocation, body: DocumentBody): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const headers = changeHeaders(invocation);
@@ -67,13 +65,13 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
   return told(invocation, answer, plan);
 }
 
-/** Why it can't be carried out, as an exit code; 0: it can. */
+/** The exit code if the plan cannot be applied; 0 if it can. */
 function verdictOn({ accepted, warnings }: Plan, values: Invocation['values']): ExitCode {
   if (accepted === false) return 2;
   return stoppedBy(warnings, values).length > 0 ? 3 : 0;
 }
 
-/** Waits, where what was asked for is prepared first. */
+/** Waits if the change is prepared online first. */
 function told(invocation: Invocation, answer: Answered, plan: Plan): ExitCode | Promise<ExitCode> {
   if (answer.status === 202) return followChange(invocation, JSON.parse(answer.text) as { data: ShownChange });
   const applied = appliedBy(answer, plan);
@@ -82,7 +80,7 @@ function told(invocation: Invocation, answer: Answered, plan: Plan): ExitCode | 
   return 0;
 }
 
-/** The diff to send; null when a snapshot says what is there already. */
+/** The diff to send, or null if the snapshot changes nothing. */
 export async function readDiff(invocation: Invocation): Promise<DocumentBody | null> {
   const [file = ''] = invocation.positionals;
   const { values } = invocation;
@@ -96,14 +94,14 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
   const query = { mode, force: isSet(values, 'force') };
   const answer = await ask(invocation, '/schema/diff', { method: 'POST', query, body });
   const document = JSON.parse(answer) as DiffDocument;
-  // What was left out of an imported snapshot is no part of the plan.
+  // Skipped parts of an imported snapshot are not part of the plan.
   const remarks = (document.warnings ?? []).filter(({ code }) => /LEFT_OUT|IGNORED/.test(code));
   for (const remark of remarks) invocation.terminal.note(`! ${describeWarning(remark)}`);
   if (isEmpty(document)) return null;
   return { type: 'application/json', content: Buffer.from(answer) };
 }
 
-/** Says so. @returns 0 */
+/** @returns 0 */
 export function nothingToDo({ values, terminal }: Invocation): ExitCode {
   terminal.print(
     isSet(values, 'json') ? json({ applied: false, events: 0 }) : 'Nothing to do: the schema is so already.',
@@ -111,7 +109,7 @@ export function nothingToDo({ values, terminal }: Invocation): ExitCode {
   return 0;
 }
 
-/** At a terminal it asks; what would be lost needs a word of its own. */
+/** Asks at a terminal. Data loss needs a separate confirmation. */
 async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<boolean> {
   const allowed = new Set(texts(values, 'allowDrop').map((text) => placeText(namedPlace(text))));
   const lost = lossesOf(plan).filter((name) => !allowed.has(name));
@@ -129,7 +127,7 @@ async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<b
   return /^y(es)?$/i.test((await terminal.ask('Apply it? [y/N] ')).trim());
 }
 
-/** `posts`, `articles.title`: as --allow-drop takes them. */
+/** In the format of --allow-drop: `posts`, `articles.title`. */
 function lossesOf({ statements }: Plan): string[] {
   const names = statements.filter((statement) => statement.loses_data).map(placeText);
   return [...new Set(names)];
@@ -156,7 +154,7 @@ export function describeApplied({ batch, position, events, statements }: Applied
   return `Applied: ${counted(events, 'event')}, ${counted(statements, 'statement')}; position ${position}, batch ${batch ?? 'none'}.`;
 }
 
-/** A line a statement, then what is to know of it, and whether PostgreSQL takes it. */
+/** One line per statement, then the findings, and whether PostgreSQL accepts it. */
 export function describePlan({ events, statements, warnings = [], accepted, errors = [], online }: Plan): string {
   const lines = statements.map(({ summary }) => oneLine(summary));
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);

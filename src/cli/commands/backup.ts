@@ -20,8 +20,8 @@ import { type Workplace, withPipeline } from '../connections/pipeline.js';
 import { createProgress } from '../progress.js';
 
 /**
- * Writers wait only until the moment of the backup has begun. @throws OperatorError; what was in the file's place stays
- * then
+ * Writers wait only until the snapshot of the backup has begun.
+ * @throws OperatorError; an existing file is kept then
  */
 export function backup(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
@@ -34,7 +34,6 @@ interface Work {
   invocation: Invocation;
   file: string;
   place: Workplace;
-  /** Whose transaction is the moment. */
   client: pg.ClientBase;
 }
 
@@ -62,11 +61,11 @@ async function take(work: Work): Promise<ExitCode> {
 interface TryRestore {
   partial: string;
   keys: Parameters<typeof restoreBackupInto>[1]['keys'];
-  /** Rows that were written, by table. */
+  /** The number of written rows by table. */
   rowCounts: ReadonlyMap<string, number>;
 }
 
-/** @throws OperatorError when the backup cannot be restored, or is restored as something else */
+/** @throws OperatorError if the backup cannot be restored, or restores differently */
 async function tryRestore({ invocation, place }: Work, { partial, keys, rowCounts }: TryRestore): Promise<void> {
   const differences = await withScratchDatabase(invocation.config(), place, async (connectionString) => {
     const { replayed } = await restoreBackupInto(invocation, { file: partial, keys, connectionString });
@@ -109,7 +108,7 @@ async function compareRowCounts(
   }
 }
 
-/** The log's lock is held until the backup's transaction has begun and its tables can't be changed any more. */
+/** Holds the log's lock until the backup's transaction has begun and its tables are locked. */
 function begin({ invocation, place, client }: Work): Promise<Moment> {
   const { schema, pipeline } = place;
   const { lockTimeout } = invocation.config();
@@ -129,7 +128,7 @@ interface Written {
   file: string;
   bytes: number;
   tables: number;
-  /** Restored into a scratch database, and compared. */
+  /** Whether it was restored into a scratch database and compared. */
   verified: boolean;
 }
 

@@ -1,4 +1,3 @@
-/** dps changes: changes that wait, as they are, and their end. */
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type Said, type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
 import { describeWarnings } from '../diff-document.js';
@@ -8,7 +7,10 @@ import { placeText } from '../../schema/model/place.js';
 
 const LIMIT = 20;
 
-/** Newest first, 20 unless told otherwise. @throws UsageError for a --limit that is no number */
+/**
+ * Newest first, 20 by default.
+ * @throws UsageError if --limit is not a number
+ */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const limit = text(values, 'limit') ?? String(LIMIT);
@@ -25,7 +27,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** With --wait 2 where it was not applied. */
+/** With --wait, returns 2 if it was not applied. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const change = await readChange(invocation, idOf(invocation));
@@ -34,7 +36,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** 0 at once, also while what was prepared is still taken away. */
+/** Returns 0 at once, even while prepared objects are still being removed. */
 export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const id = idOf(invocation);
   const headers = reasonHeader(invocation);
@@ -62,7 +64,7 @@ function describe({ id, state, title, operation, collections, author, opened_at,
   return reason === null ? line.join('  ') : `${line.join('  ')}\n  why: ${oneLine(reason)}`;
 }
 
-/** Lines: what it is, what people said, each step, and what became of it. */
+/** Lines: the request, its comments, each step, and the result. */
 export function describeWhole(change: ShownChange): string {
   const { steps, warnings, errors, result, state } = change;
   const marks = { done: 'x', running: '>', waiting: ' ' };

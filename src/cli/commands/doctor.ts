@@ -12,7 +12,7 @@ import { json } from '../output.js';
 import { createProgress } from '../progress.js';
 import { openProjectionTools } from '../connections/projections.js';
 
-/** 1 where a check finds an error; warnings alone are 0. */
+/** 1 if a check finds an error. Warnings alone yield 0. */
 export async function doctor(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const examined = await visit(invocation);
@@ -60,7 +60,7 @@ async function examineOn(invocation: Invocation, addresses: Addresses): Promise<
 
 const alone = (found: Finding): Examined => ({ name: 'database', result: 'error', findings: [found] });
 
-/** A line a check, below it what it found, and at the end how much. */
+/** One line per check with its findings, and the totals. */
 export function describeExamined(examined: readonly Examined[]): string {
   const lines = examined.flatMap(({ name, result, findings }) => [
     `${result.padEnd(8)} ${name}`,

@@ -14,8 +14,8 @@ import { take } from '../rehearsed.js';
 import { placeText } from '../../schema/model/place.js';
 
 /**
- * 1 where there is drift, or is some left, 3 where the policy would stop a dry run. @throws UsageError for options that
- * don't go together
+ * 1 if drift exists or remains, 3 if the policy would block a dry run.
+ * @throws UsageError for contradictory options
  */
 export async function drift(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
@@ -67,7 +67,7 @@ function bodyOf(given: readonly string[]): object {
 
 const named = (collection: string): string => placeText({ collection });
 
-/** A line a table, the count, then what stays different and why. */
+/** One line per table, the count, then the remaining differences with reasons. */
 export function describeAcceptance(
   { changed, deleted, renamed, renamed_fields: fields, not_accepted: left, ...more }: AcceptanceReport,
   isDry: boolean,
@@ -88,14 +88,14 @@ export function describeAcceptance(
   return lines.join('\n');
 }
 
-/** What was done, what was left and why, and the drift there is afterwards. */
+/** The repairs, the statements that did not run with reasons, and the remaining drift. */
 export function describeRepair({ made, left, drift: found }: Repaired): string {
   const lines = made.map(({ sql }) => `done: ${sql}`);
   for (const { sql, reason } of left) lines.push(`left: ${sql}\n      (${reason})`);
   return [...lines, describeDrift(found)].join('\n');
 }
 
-/** The differences of each table, then the tables that aren't managed. */
+/** The differences of each table, then the unmanaged tables. */
 export function describeDrift({ ok, tables, unmanaged }: Drift): string {
   const lines = ok ? ['The database is as the log says.'] : tables.flatMap(describeTable);
   if (unmanaged.length > 0) lines.push(`Not managed: ${unmanaged.map(oneLine).join(', ')}.`);

@@ -5,10 +5,10 @@ import { deliver, json } from '../output.js';
 import { isPosition } from '../../kernel/position.js';
 import { ask } from '../connections/service.js';
 
-/** Of one request. */
+/** Events per request. */
 const PAGE = 1_000;
 
-/** Prints batches as they come; with --json all at the end. */
+/** Prints batches as they arrive, or all at the end with --json. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const paint = createPaint(terminal.colours === true);
@@ -56,7 +56,10 @@ function readLimit(given: string | undefined): number | undefined {
   return Number(given);
 }
 
-/** One event, with what it changed. @throws UsageError where the position is no number */
+/**
+ * One event with its changes.
+ * @throws UsageError if the position is not a number
+ */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const [position = ''] = invocation.positionals;
   if (!isPosition(position)) throw new UsageError('POSITION is a number from 1.');
@@ -71,7 +74,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** 1 where the two moments differ. */
+/** 1 if the two points in time differ. */
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const [from = '', to] = invocation.positionals;
@@ -82,7 +85,7 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
   return isEmpty(document) ? 0 : 1;
 }
 
-/** Without a moment: the schema as it is. */
+/** Without a point in time: the current schema. */
 export async function sql(invocation: Invocation): Promise<ExitCode> {
   const [at] = invocation.positionals;
   const script = await ask(invocation, '/history/snapshot', { query: { at, export: 'sql' } });

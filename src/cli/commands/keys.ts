@@ -1,4 +1,3 @@
-/** dps keys: what signs checkpoints of the log. */
 import { generateKeyPairSync } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import type pg from 'pg';
@@ -14,7 +13,7 @@ import { withDatabase } from '../connections/database.js';
 import { show, table } from '../output.js';
 import { silentLogger } from '../connections/silent-logger.js';
 
-/** In the order they came; only their public halves. */
+/** In creation order, with public keys only. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const found = await withKeys(invocation, (keys) => keys.list());
   const rows = found.map(({ key, from_position, created_at, kept }) => [String(from_position), created_at, kept, key]);
@@ -22,7 +21,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** One a line, as verifiers of signed notes take them. */
+/** One per line, in the format for verifiers of signed notes. */
 export async function showPublic(invocation: Invocation): Promise<ExitCode> {
   const found = await withKeys(invocation, (keys) => keys.list());
   const all = found.map(({ key }) => key);
@@ -30,7 +29,7 @@ export async function showPublic(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Checkpoints that were signed before stay valid: the old key's public half is kept. */
+/** Existing checkpoints stay valid, because the old public key is kept. */
 export async function rotate(invocation: Invocation): Promise<ExitCode> {
   const { made, all } = await withKeys(invocation, async (keys) => ({
     made: await keys.rotate(),
@@ -43,7 +42,7 @@ export async function rotate(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** A private key for CHECKPOINT_KEY_FILE. What is there is never overwritten. */
+/** Creates a private key for CHECKPOINT_KEY_FILE. Never overwrites a file. */
 export async function make(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -73,7 +72,7 @@ function withKeys<T>({ config }: Invocation, work: (keys: Keys) => Promise<T>): 
   return withDatabase(settings, async (pool) => work(await openKeys(pool, settings)));
 }
 
-/** Signs with the key of CHECKPOINT_KEY_FILE, or with the one in the database. */
+/** Uses the key in CHECKPOINT_KEY_FILE, or the one in the database. */
 export async function openKeys(
   pool: pg.Pool,
   { schema, checkpoints }: Pick<Config, 'schema' | 'checkpoints'>,

@@ -15,7 +15,7 @@ interface Found {
   source: Source;
 }
 
-/** 3 where the policy stops the change, 1 where a finding is of --level or worse (`warn` unless told otherwise). */
+/** 3 if the policy blocks the change, 1 if a finding has --level or higher (`warn` by default). */
 export async function lint(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const level = oneOf<Level>(text(values, 'level') ?? 'warn', LEVELS);
@@ -32,7 +32,7 @@ const oneOf = <T extends string>(value: string, all: readonly T[]): T => {
   return found;
 };
 
-/** Of a snapshot, a diff, a folder of files, or a change request; nothing is run and nobody is locked. */
+/** Reads a snapshot, a diff, a folder or a change request. Runs nothing and takes no lock. */
 async function find(invocation: Invocation): Promise<Found> {
   const [what = ''] = invocation.positionals;
   if (isUuid(what) && !(await isThere(what))) {
@@ -51,7 +51,7 @@ async function find(invocation: Invocation): Promise<Found> {
 
 const OF_SOME = ['mode', 'force', 'base', 'take'] as const;
 
-/** @throws UsageError for an option that would do nothing */
+/** @throws UsageError for an option without effect */
 function expectOptions({ values }: Invocation, what: string, taken: readonly (typeof OF_SOME)[number][]): void {
   const lost = OF_SOME.find((name) => values[name] !== undefined && !taken.includes(name));
   if (lost !== undefined) throw new UsageError(`--${lost} does not go with ${what}.`);
@@ -93,19 +93,19 @@ interface Request {
   warnings: Shown[];
 }
 
-/** What a request says of itself; of one that has not ended and is a diff, what there is to know of carrying it out too. */
+/** The findings of a request. For an open diff, they include those of applying it. */
 async function findIn(invocation: Invocation, id: string): Promise<Found> {
   const { data } = JSON.parse(await ask(invocation, `/changes/${id}`)) as { data: Request };
   const { operation, document, warnings } = data;
   const diff = operation === 'apply-diff' && !isEnded(data) ? document.content?.input.body : undefined;
   const source = { file: null, text: '' };
   if (diff === undefined) return { findings: warnings, source };
-  // The request goes on with whatever the schema is by then: its own hash was that of the day it was opened.
+  // The hash in the request is outdated, because a request applies to the current schema.
   const body = {
     type: 'application/json',
     content: Buffer.from(JSON.stringify({ ...diff, hash: await hashOf(invocation) })),
   };
-  // What it is preparing is not in its own way where it is asked for online too.
+  // Without `online`, the request's own preparation would block it.
   const query = { explain: true, online: data.online, purge: document.content?.purge };
   return { findings: distinct([...(await findOf(invocation, '/schema/apply', { body, query })), ...warnings]), source };
 }
@@ -115,7 +115,7 @@ async function hashOf(invocation: Invocation): Promise<string> {
   return data.hash;
 }
 
-/** Without those that say the same of the same again. */
+/** Removes repetitions. */
 export function distinct(findings: readonly Shown[]): readonly Shown[] {
   const seen = new Set<string>();
   return findings.filter(({ code, collection, field, message }) => {

@@ -1,4 +1,3 @@
-/** dps plan: what the files of a folder would change. */
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
 import { type Source, printFindings } from '../findings/index.js';
@@ -15,7 +14,7 @@ const WRITERS: Readonly<Record<string, (document: DiffDocument, source: Source) 
   sarif: ({ warnings = [] }, source) => printFindings(warnings, 'sarif', source),
 };
 
-/** 0: nothing to do; 1: changes; 3: changes that the policy stops. */
+/** 0: no changes; 1: changes; 3: changes that the policy blocks. */
 export async function plan(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   const { document, files } = await mergeFiles(invocation, directory);

@@ -1,4 +1,3 @@
-/** dps policy: what may be done to the schema without asking. */
 import type { Policy } from '../../schema/policy/index.js';
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { type JudgedWarning, describeWarning } from '../diff-document.js';
@@ -9,14 +8,14 @@ import { ask, reasonHeader } from '../connections/service.js';
 
 const PATH = '/policy';
 
-/** As it is now; as JSON in the form that `set` takes. */
+/** The current policy; with --json in the format of `set`. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const { data } = JSON.parse(await ask(invocation, PATH)) as { data: Policy };
   print(invocation, data, () => describePolicy(data));
   return 0;
 }
 
-/** As a whole: what the document leaves out is as by default. */
+/** Replaces the whole policy. Missing members get their defaults. */
 export async function set(invocation: Invocation): Promise<ExitCode> {
   const headers = reasonHeader(invocation);
   const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? '', 'a policy'));
@@ -31,7 +30,7 @@ interface Tested {
   findings: JudgedWarning[];
 }
 
-/** 3 where it isn't simply allowed. Nothing is changed. */
+/** 3 unless the change is simply allowed. Changes nothing. */
 export async function test(invocation: Invocation): Promise<ExitCode> {
   const { values, positionals } = invocation;
   const change = await documentOf(invocation, positionals[0] ?? '');
@@ -57,7 +56,7 @@ const documentOf = async (invocation: Invocation, file: string, wanted?: 'a poli
 
 const bodyOf = (value: object) => ({ type: 'application/json', content: Buffer.from(json(value)) });
 
-/** A line a rule, those of collections last, then online changes and approvals. */
+/** One line per rule, then collections, online changes and approvals. */
 export function describePolicy({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
   const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
   for (const rule of collections)
@@ -69,7 +68,7 @@ export function describePolicy({ findings, collections, online_above_rows: rows,
   return lines.join('\n');
 }
 
-/** A line a finding, and the outcome. */
+/** One line per finding, and the outcome. */
 export function describeTest({ outcome, approvals, findings }: Tested): string {
   const lines = findings.map((finding) => `! ${describeWarning(finding)}`);
   const needed = approvals === null || outcome !== 'approve' ? '' : ` (${approvals})`;

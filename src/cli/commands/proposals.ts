@@ -1,4 +1,3 @@
-/** dps changes open, comment, approve, reject, apply, rebase, revert: change requests by people. */
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import type { DocumentBody } from '../document.js';
 import { type ShownChange, followChange, readChange } from '../follow-change.js';
@@ -9,14 +8,17 @@ import { nothingToDo, readDiff } from './apply.js';
 import { describeWhole } from './changes.js';
 import { placeText } from '../../schema/model/place.js';
 
-/** 0 without a request where there is nothing to do. @throws UsageError without a --title */
+/**
+ * Returns 0 without opening a request if there is nothing to do.
+ * @throws UsageError without a --title
+ */
 export async function open(invocation: Invocation): Promise<ExitCode> {
   titleOf(invocation);
   const body = await readDiff(invocation);
   return body === null ? nothingToDo(invocation) : propose(invocation, body);
 }
 
-/** Opens a request for a diff, as the service answered it. */
+/** Opens a request for a diff that the service returned. */
 export async function propose(invocation: Invocation, { content }: DocumentBody): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const proposal = {
@@ -40,13 +42,13 @@ function titleOf({ values }: Invocation): string {
   throw new UsageError('--title is needed: what the change request is called.');
 }
 
-/** The text is kept beside the log, so that it can be erased. */
+/** The text is stored outside the log, so it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
   const [, said = ''] = invocation.positionals;
   return act(invocation, 'comment', { body: { comment: said }, told: 'Said.' });
 }
 
-/** At a terminal it shows the request and asks; elsewhere the plan has to be named. */
+/** Shows the request at a terminal and asks. Without one, the plan must be named. */
 export async function approve(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const plan = text(values, 'plan') ?? (await planLookedAt(invocation));
@@ -73,13 +75,13 @@ async function planLookedAt(invocation: Invocation): Promise<string | undefined>
   return /^y(es)?$/i.test(answer.trim()) ? (change.plan ?? undefined) : undefined;
 }
 
-/** With or without a --comment. */
+/** With an optional --comment. */
 export async function reject(invocation: Invocation): Promise<ExitCode> {
   const said = text(invocation.values, 'comment');
   return act(invocation, 'reject', { body: said === undefined ? {} : { comment: said }, told: 'Rejected.' });
 }
 
-/** Waits, where something is prepared first. */
+/** Waits if the change is prepared first. */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   const at = text(invocation.values, 'at');
   if (at !== undefined) return act(invocation, 'apply', { body: { at }, told: `It is applied at ${oneLine(at)}.` });
@@ -92,7 +94,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Conflicts can't be decided here: they are told, and nothing is changed. */
+/** Reports conflicts without changes: they cannot be resolved here. */
 export async function rebase(invocation: Invocation): Promise<ExitCode> {
   return act(invocation, 'rebase', { body: {}, told: 'It is for the schema as it is now.' });
 }
@@ -119,7 +121,7 @@ interface Returning {
 
 interface Act {
   body: object;
-  /** What is printed of it, before the state. */
+  /** Printed before the state. */
   told: string;
 }
 

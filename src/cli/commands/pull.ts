@@ -1,4 +1,3 @@
-/** dps pull: the schema as files, one a collection. */
 import { counted } from '../../kernel/counted.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { json } from '../output.js';
@@ -7,7 +6,7 @@ import { presentFiles, withLock } from '../schema-files/present-files.js';
 import { readLockIn } from '../schema-files/read-folder.js';
 import { type FolderChange, changeOf, updateFolder } from '../schema-files/write-folder.js';
 
-/** With --check nothing is written: 1 where the files are not what the service has. */
+/** With --check nothing is written: returns 1 if the files differ from the service's schema. */
 export async function pull(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   return isSet(invocation.values, 'check') ? check(invocation, directory) : write(invocation, directory);
@@ -26,7 +25,7 @@ async function write(invocation: Invocation, directory: string): Promise<ExitCod
   return 0;
 }
 
-/** Makes the directory hold the files, and names what in it isn't theirs. */
+/** Updates the directory to contain the files, and lists other files in it. */
 export async function pullInto(
   { terminal }: Invocation,
   directory: string,
@@ -42,7 +41,7 @@ const SHOWN = 10;
 const named = (names: readonly string[]): string =>
   names.length <= SHOWN ? names.join(', ') : `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more`;
 
-/** What the lock says may be another moment's, as after a push from another base: the same files are the same schema. */
+/** The lock may name another position, for example after a push from another base. Equal files mean equal schemas. */
 async function check(invocation: Invocation, directory: string): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const present = await presentFiles(invocation);

@@ -1,4 +1,3 @@
-/** dps push: brings a running service what the files of a folder change. */
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { isEmpty } from '../diff-document.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
@@ -8,7 +7,7 @@ import { carryOut, nothingToDo } from './apply.js';
 import { propose } from './proposals.js';
 import { pullInto } from './pull.js';
 
-/** Where it succeeds the files are rewritten, unless --base or --dry-run is given. */
+/** On success it rewrites the files, unless --base or --dry-run is given. */
 export async function push(invocation: Invocation): Promise<ExitCode> {
   const [directory = ''] = invocation.positionals;
   changeHeaders(invocation);
@@ -18,13 +17,13 @@ export async function push(invocation: Invocation): Promise<ExitCode> {
   const proposes = isSet(invocation.values, 'propose');
   if (proposes && !isEmpty(document)) return propose(invocation, diff);
   const code = isEmpty(document) ? nothingToDo(invocation) : await carryOut(invocation, diff);
-  // With another base the files are another service's, or of a commit: what they are made from stays as it is.
+  // With another base, the files belong to another service or a commit, so their origin stays.
   const keepsUp = code === 0 && !isSet(invocation.values, 'dryRun') && text(invocation.values, 'base') === undefined;
   if (keepsUp) await pullInto(invocation, directory, await presentFiles(invocation));
   return code;
 }
 
-/** What goes with a change request, and what only with a change. */
+/** Checks options that apply only to change requests or only to direct changes. */
 function expectProposal({ values }: Invocation): void {
   const title = text(values, 'title');
   if (!isSet(values, 'propose')) {

@@ -20,7 +20,10 @@ import { type ProjectionTools, withProjections } from '../connections/projection
 import { replayInto, showReplayed } from '../connections/replay.js';
 import { ProblemError } from '../../kernel/problem.js';
 
-/** 1 where differences are left. @throws UsageError for a projection that isn't there */
+/**
+ * 1 if differences remain.
+ * @throws UsageError for an unknown projection
+ */
 export async function rebuild(invocation: Invocation): Promise<ExitCode> {
   const [name = ''] = invocation.positionals;
   if (!isProjectionName(name)) throw new UsageError(`The projection must be one of ${PROJECTION_NAMES.join(', ')}.`);
@@ -53,7 +56,7 @@ function explain(error: unknown): never {
   });
 }
 
-/** One line of figures, then what was done, what wasn't and why, and the differences. */
+/** One summary line, then what was done, what was not with reasons, and the differences. */
 export function describeRebuilt({ name, position, made = [], left = [], differences = [], ...rest }: Rebuilt): string {
   const { milliseconds, locked_milliseconds: locked, ...counts } = rest;
   const facts = Object.entries(counts).map(([key, value]) => `, ${value} ${key.replaceAll('_', ' ')}`);
@@ -89,10 +92,10 @@ async function rebuildInto(
   return showReplayed(invocation, replayed);
 }
 
-/** Events whose documents are in memory at a time: one may have some megabytes. */
+/** Maximum events whose documents are in memory: one may have several megabytes. */
 const AT_ONCE = 50;
 
-/** The pages, in pieces, each once the documents that its events name were told of. One that is missing is left out. */
+/** Splits pages and yields each part after its documents were read. Missing documents are skipped. */
 async function* withDocuments(
   pool: Queryable,
   pages: AsyncIterable<EventRecord[]>,

@@ -4,7 +4,7 @@ import { placeText } from '../../schema/model/place.js';
 import { namedPlace } from '../named-place.js';
 import { ask, changeHeaders } from '../connections/service.js';
 
-/** `articles posts` gives a collection another name, `posts.title headline` a field. */
+/** `articles posts` renames a collection, `posts.title headline` a field. */
 export async function rename(invocation: Invocation): Promise<ExitCode> {
   const { positionals, terminal, values } = invocation;
   const [from = '', to = ''] = positionals;

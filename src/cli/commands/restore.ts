@@ -20,8 +20,7 @@ import { type Progress, createProgress } from '../progress.js';
 import { replayInto, showReplayed } from '../connections/replay.js';
 
 /**
- * 1 where the log is damaged, or the database is not what it says. A backup is read to its end before anything is
- * written.
+ * 1 if the log is damaged or the database differs from it. A backup is read completely before anything is written.
  */
 export async function restore(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
@@ -31,7 +30,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
     throw new UsageError('--key needs --backup, whose signature it verifies.');
   }
   const keys = await readKeys(texts(values, 'key'));
-  // The whole file before anything is touched.
+  // Checks the whole file before anything is changed.
   if (backup !== undefined) await checkBackup(invocation, backup, keys);
   const work = (connectionString: string) =>
     file === undefined
@@ -65,7 +64,10 @@ interface BackupInto {
   connectionString: string;
 }
 
-/** Restores into an empty database. @throws OperatorError where the backup is damaged, or PostgreSQL rejects it */
+/**
+ * Restores into an empty database.
+ * @throws OperatorError if the backup is damaged or PostgreSQL rejects it
+ */
 export async function restoreBackupInto(
   invocation: Invocation,
   { file, keys, connectionString }: BackupInto,
@@ -118,7 +120,7 @@ async function restoreFile(invocation: Invocation, file: string, connectionStrin
   return showReplayed(invocation, replayed);
 }
 
-/** Pages of the file; how far they are is told in bytes. */
+/** Pages of the file, with progress in bytes. */
 async function open(
   file: string,
   progress: Progress,
@@ -127,7 +129,6 @@ async function open(
   return readThrough(file, { size: await sizeOf(file), progress, onDocument });
 }
 
-/** In bytes. @throws OperatorError when there is no such file */
 async function sizeOf(file: string): Promise<number> {
   const found = await stat(file).catch((cause: Error) => {
     throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
@@ -137,7 +138,6 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 interface Through {
-  /** Bytes. */
   size: number;
   progress: Progress;
   onDocument: (document: Document) => void;

@@ -2,7 +2,7 @@ import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { deliver } from '../output.js';
 import { ask } from '../connections/service.js';
 
-/** As the service answers it, in the format of --format or of the file's ending. */
+/** The service's response, in the format of --format or the file extension. */
 export async function snapshot(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const output = text(values, 'output');

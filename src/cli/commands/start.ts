@@ -1,7 +1,7 @@
 import { type ExitCode, type Invocation, text } from '../command.js';
 import { withPlace } from '../connections/place.js';
 
-/** The service in this process. It ends it itself, by a signal or when it can't go on. */
+/** Runs the service in this process, which ends on a signal or a fatal error. */
 export async function start({ values, environment }: Invocation): Promise<ExitCode> {
   const options = { HOST: text(values, 'host'), PORT: text(values, 'port') };
   const settings = { ...withPlace(environment, values) };

@@ -9,7 +9,7 @@ import { own } from '../../postgres/own-tables.js';
 import { placeText } from '../../schema/model/place.js';
 import { json, oneLine, table } from '../output.js';
 
-/** 1 where a projection has failed. */
+/** 1 if a projection has failed. */
 export async function status(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const config = invocation.config();
@@ -55,7 +55,7 @@ async function readStatus(pool: pg.Pool, schema: string): Promise<Status> {
 
 const seconds = (lag: number): string => String(Math.ceil(lag * 1000) / 1000);
 
-/** The service, the log and the rows, then a table of projections, and what stopped one. */
+/** The service, the log and the rows, then a table of projections and their failures. */
 export function describeStatus({ release, database, log, rows, projections }: Status): string {
   const change =
     log.occurred_at === null ? 'no change yet' : `last change ${log.occurred_at} by ${oneLine(log.actor ?? 'unknown')}`;

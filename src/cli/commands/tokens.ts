@@ -5,7 +5,7 @@ import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { accepted, show, table } from '../output.js';
 
-/** Of one user, oldest first; never the tokens themselves. */
+/** For one user, oldest first, without the tokens themselves. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const found = await withAccounts(invocation, async (accounts) => {
@@ -17,7 +17,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Prints the token: the only time it can be seen. Without --expires it never does. */
+/** Prints the token, which is never shown again. Without --expires it never expires. */
 export async function add(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const expiry = text(invocation.values, 'expires');
@@ -33,7 +33,7 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** @throws OperatorError where the user has no such token */
+/** @throws OperatorError if the user has no such token */
 export async function revoke(invocation: Invocation): Promise<ExitCode> {
   const [named = '', given = ''] = invocation.positionals;
   const revoked = await withAccounts(invocation, async (accounts) => {
@@ -54,7 +54,10 @@ function pick(all: readonly Token[], given: string): Token {
   return token;
 }
 
-/** @param now milliseconds since 1970 @returns ISO 8601 */
+/**
+ * @param now milliseconds since 1970
+ * @returns ISO 8601
+ */
 function readExpiry(given: string, now: number): string {
   const days = /^(\d{1,5})d$/.exec(given)?.[1];
   const time = days === undefined ? Date.parse(given) : now + Number(days) * 86_400_000;

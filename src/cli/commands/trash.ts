@@ -26,7 +26,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Of a table of them; a question mark stands for what isn't known. */
+/** A table row; a question mark stands for unknown values. */
 export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
   String(position),
   placeText(entry),
@@ -43,7 +43,7 @@ interface Restored {
   warnings?: JudgedWarning[];
 }
 
-/** What a deletion left comes back; with --dry-run the plan of it. */
+/** Restores a deletion, or shows its plan with --dry-run. */
 export async function restore(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const position = positionIn(invocation);
@@ -70,11 +70,11 @@ function show({ print, note }: Invocation['terminal'], { data, statements = [], 
   for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
 }
 
-/** Where the database was made from its log, and so has no trash of before. */
+/** True if the database was created from its log, which has no trash. */
 const isEmpty = (warnings: readonly JudgedWarning[]): boolean =>
   warnings.some(({ code }) => code === 'DATA_NOT_RESTORED');
 
-/** 2 where whoever is asked says no. Nobody is asked where there is no terminal. */
+/** 2 if the user declines. Without a terminal it does not ask. */
 export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;
   const position = positionIn(invocation);

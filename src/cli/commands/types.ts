@@ -1,10 +1,12 @@
-/** dps types: the schema as types of programs. */
 import { readFile } from 'node:fs/promises';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { deliver, show } from '../output.js';
 import { ask } from '../connections/service.js';
 
-/** With --check nothing is written, and with --json `file` and `current` are printed: 1 where the file of --output is not what the schema says, or isn't there. */
+/**
+ * With --check nothing is written, and --json prints `file` and `current`. Returns 1 if the file of --output is
+ * missing or outdated.
+ */
 export async function types(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const query = { lang: text(values, 'lang'), at: text(values, 'at') };

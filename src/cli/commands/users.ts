@@ -7,7 +7,7 @@ import { findUser, withAccounts } from '../connections/accounts.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { show, table } from '../output.js';
 
-/** All of them, by e-mail address. */
+/** All users, by e-mail address. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const found = await withAccounts(invocation, ({ users }) => allOf(users));
   show(invocation, found, () =>
@@ -30,10 +30,10 @@ async function allOf(users: Users): Promise<User[]> {
   }
 }
 
-/** A password that is made here is printed once. */
+/** Prints a generated password once. */
 export async function add(invocation: Invocation): Promise<ExitCode> {
   const [email = ''] = invocation.positionals;
-  // The declaration asks for it, and knows which there are.
+  // The declaration requires it and lists the valid values.
   const role = text(invocation.values, 'role') as Role;
   const { password, shown } = await choosePassword(invocation, 'generate');
   const name = text(invocation.values, 'name');
@@ -44,7 +44,7 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** @throws UsageError where nothing is to change, OperatorError where it would leave no active admin */
+/** @throws UsageError without changes, OperatorError if no active admin would remain */
 export async function set(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const email = text(invocation.values, 'email');
@@ -65,7 +65,10 @@ export async function set(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** With its tokens and sessions; what it did stays in the log. @throws OperatorError for the last active admin */
+/**
+ * Also deletes tokens and sessions; the log keeps the user's actions.
+ * @throws OperatorError for the last active admin
+ */
 export async function remove(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const user = await withAccounts(invocation, async (accounts) => {
@@ -78,9 +81,9 @@ export async function remove(invocation: Invocation): Promise<ExitCode> {
 }
 
 interface ChosenPassword {
-  /** undefined: nothing was said about it; null: none. */
+  /** undefined: unchanged; null: no password. */
   password: string | null | undefined;
-  /** The password when it was generated, for the only time it is shown. */
+  /** A generated password, shown only once. */
   shown: string | null;
 }
 

@@ -1,4 +1,3 @@
-/** dps verify --file: an exported log on its own, against a running service, and against checkpoints. */
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { type ExportedLog, checkExportedLog, positionOf } from '../../log/exported-chain.js';
@@ -14,14 +13,17 @@ import { ask, send } from '../connections/service.js';
 interface Against {
   url: string;
   ok: boolean;
-  /** The end of the service's log. */
+  /** The head of the service's log. */
   head: number;
-  /** The first position at which the two differ. */
+  /** The first position at which the logs differ. */
   position?: number;
   reason?: string;
 }
 
-/** All of `dps verify` that needs no database: `--file FILE`, `--against URL`, with `--checkpoint FILE` or without. */
+/**
+ * The part of `dps verify` that needs no database: `--file FILE`, `--against URL`, optionally with `--checkpoint
+ * FILE`.
+ */
 export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const source = sourceOf(invocation);
@@ -41,7 +43,6 @@ export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
   return ok ? 0 : 1;
 }
 
-/** A file, or a service, or both. */
 interface Source {
   file: string | undefined;
   url: string | undefined;
@@ -57,7 +58,7 @@ function linesFrom(invocation: Invocation, { file, url = '' }: Source): Promise<
   return file === undefined ? exported(invocation, url) : open(invocation, file);
 }
 
-/** The file with the service, where both were given. */
+/** Compares the file with the service, if both are given. */
 async function compared(invocation: Invocation, { file, url }: Source): Promise<Against[]> {
   return file === undefined || url === undefined ? [] : [await compare(invocation, url, file)];
 }
@@ -74,7 +75,7 @@ async function* linesOf(content: string): AsyncGenerator<string> {
   yield* content.replace(/\n$/, '').split('\n');
 }
 
-/** Line by line, in constant memory: the service writes the same bytes for the same events. */
+/** Compares line by line in constant memory: the service writes the same bytes for the same events. */
 async function compare(invocation: Invocation, url: string, file: string): Promise<Against> {
   const info = JSON.parse(await ask(at(invocation, url), '/server/info')) as { data: { position: number } };
   const theirs = await exported(invocation, url);
@@ -92,7 +93,7 @@ async function exported(invocation: Invocation, url: string): Promise<AsyncGener
   const service = at(invocation, url);
   const answer = await send(service, '/history/export');
   if (answer.statusCode === 200) return readLines(answer);
-  // The same question again, for its refusal in words.
+  // Repeats the request to get the error message.
   await ask(service, '/history/export');
   throw new OperatorError(`The service at ${url} does not export its log.`);
 }
@@ -116,7 +117,10 @@ async function firstDifference(
   }
 }
 
-/** One line. @param what begins the sentence where it is broken: "The log" */
+/**
+ * One line.
+ * @param what the subject if the chain is broken: "The log"
+ */
 export function describeChain({ ok, head, broken }: ExportedLog, what: string): string {
   if (ok) return `The hash chain holds: ${head.position} events, head ${head.hash}.`;
   const before = head.position === 0 ? '' : ` The ${head.position} events before it hold.`;

@@ -12,7 +12,7 @@ import { createProgress } from '../progress.js';
 import { type ProjectionTools, withProjections } from '../connections/projections.js';
 import { verifyFile } from './verify-file.js';
 
-/** 1 where anything differs. With --file or --against no database is needed. */
+/** 1 if anything differs. With --file or --against it needs no database. */
 export async function verify(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
@@ -25,9 +25,9 @@ export async function verify(invocation: Invocation): Promise<ExitCode> {
 export interface Result {
   ok: boolean;
   chain: LogVerification;
-  /** A message where the log can't be folded. */
+  /** A message if the log cannot be folded. */
   projections: Verified | { ok: false; error: string };
-  /** Those that were given. */
+  /** The given checkpoints. */
   checkpoints?: Held[];
 }
 
@@ -48,7 +48,7 @@ async function verifyAll(
   return { ok, chain, projections, ...(files.length > 0 && { checkpoints }) };
 }
 
-/** A broken log may not even fold; that is a finding and no failure of ours. */
+/** A broken log may not fold, which is a finding and not a failure of the command. */
 async function compare({ load, projections }: ProjectionTools): Promise<Result['projections']> {
   try {
     await load();

@@ -1,4 +1,3 @@
-/** Users and tokens of the service's database, and how the command line names a user. */
 import { createPasswords } from '../../auth/passwords.js';
 import { type Tokens, createTokens } from '../../auth/tokens.js';
 import type { User } from '../../auth/user.js';
@@ -13,11 +12,14 @@ import { openPipeline, operatorsRequest } from './pipeline.js';
 export interface Accounts {
   users: Users;
   tokens: Tokens;
-  /** Carries out a change together with the events that record it. @throws OperatorError where it is refused */
+  /**
+   * Commits an account change together with its events.
+   * @throws OperatorError if it is rejected
+   */
   change<T>(command: string, change: AccountChange<T>): Promise<T>;
 }
 
-/** Waits for `work`, and ends the connections then. It doesn't see whether the service runs. */
+/** Waits for `work` and then closes the connections. Does not check whether the service runs. */
 export function withAccounts<T>(invocation: Invocation, work: (accounts: Accounts) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, (pool) =>
@@ -32,7 +34,7 @@ export function withAccounts<T>(invocation: Invocation, work: (accounts: Account
   );
 }
 
-/** By e-mail address (in any case) or id. */
+/** Finds a user by e-mail address (in any case) or id. */
 export async function findUser(users: Users, named: string): Promise<User> {
   const user = await users.find(named);
   if (!user) throw new OperatorError(`There is no user "${named}": "dps users list" shows them all.`);

@@ -1,4 +1,3 @@
-/** The service's database, for commands that work on it directly: whether the service runs or not. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +14,7 @@ import { silentLogger } from './silent-logger.js';
 
 const POOL_SIZE = 3;
 
-/** Runs `work` on a pool of the service's database. An embedded server that isn't running is started for it. */
+/** Runs `work` on a pool of the service's database. Starts a stopped embedded server for it. */
 export function withDatabase<T>(
   config: Config,
   work: (pool: pg.Pool, connectionString: string) => Promise<T>,
@@ -32,8 +31,8 @@ export function withDatabase<T>(
 }
 
 /**
- * The same on the bare server, whatever it holds, and past a pooler: what operators do is long, and there is little of it.
- * @param mayBeNew whether an embedded server may be set up for it
+ * The same on the server itself, whatever it contains, past a pooler: operator commands take long.
+ * @param mayBeNew whether an embedded server may be set up
  */
 export async function withServer<T>(
   config: Config,
@@ -48,7 +47,7 @@ export async function withServer<T>(
   }
 }
 
-/** The same on the server of another address, which is checked like DATABASE_URL. */
+/** The same on the server at another address, which is validated like DATABASE_URL. */
 export function withServerAt<T>(
   { environment }: Invocation,
   address: string,
@@ -58,8 +57,8 @@ export function withServerAt<T>(
 }
 
 /**
- * Runs `work` on an empty database that is dropped afterwards, also after a failure: on the server of `pool`, or on an
- * embedded server where the account cannot create databases.
+ * Runs `work` on an empty database that is dropped afterwards, also after a failure. It is on the server of `pool`,
+ * or on an embedded server if the account cannot create databases.
  */
 export async function withScratchDatabase<T>(
   config: Config,
@@ -83,12 +82,12 @@ interface DatabaseLocale {
   encoding: string;
   collate: string;
   ctype: string;
-  /** c: the C library, i: ICU, b: PostgreSQL. Null before PostgreSQL 15, which has the first only. */
+  /** c: C library, i: ICU, b: PostgreSQL. Null before PostgreSQL 15, which has only the first. */
   provider: string | null;
   locale: string | null;
 }
 
-/** The columns have other names, or are missing, in older releases. */
+/** In older releases these columns are missing or have other names. */
 const DATABASE_LOCALE = `
   SELECT r.rolcreatedb OR r.rolsuper AS can_create, pg_catalog.pg_encoding_to_char(d.encoding) AS encoding,
          d.datcollate::text AS collate, d.datctype::text AS ctype, pg_catalog.to_jsonb(d) ->> 'datlocprovider'::text AS provider,
@@ -96,7 +95,7 @@ const DATABASE_LOCALE = `
     FROM pg_catalog.pg_database d, pg_catalog.pg_roles r
    WHERE d.datname = current_database() AND r.rolname = current_user`;
 
-/** The scratch database sorts text as the original does: bounds of partitions and keys depend on it. */
+/** The scratch database must sort text like the original, because partition bounds and keys depend on it. */
 function localeOptions({ encoding, collate, ctype, provider, locale }: DatabaseLocale): string {
   const text = (value: string): string => pg.escapeLiteral(value);
   const options = `ENCODING ${text(encoding)} LC_COLLATE ${text(collate)} LC_CTYPE ${text(ctype)}`;
@@ -105,7 +104,7 @@ function localeOptions({ encoding, collate, ctype, provider, locale }: DatabaseL
   return provider === null ? options : `${options} LOCALE_PROVIDER libc`;
 }
 
-/** The address with another database. Several hosts may be in it, which URL does not read. */
+/** The address with another database. It may contain several hosts, which URL cannot parse. */
 const otherDatabase = (connectionString: string, name: string): string =>
   connectionString.replace(/^([a-z]+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${name}`);
 
@@ -118,7 +117,7 @@ async function withScratchServer<T>(config: Config, work: (connectionString: str
   }
 }
 
-/** A few connections of a command. The caller ends it. */
+/** A few connections for a command. The caller closes the pool. */
 export function openPool(connectionString: string, { schema, serviceSchema }: Schemas): pg.Pool {
   return createPool({
     connectionString,
@@ -138,7 +137,7 @@ async function openSource(config: Config, mayBeNew: boolean): Promise<DatabaseSo
     return await openDatabase(options);
   } catch (error) {
     if (!(error instanceof DataDirInUseError)) throw error;
-    // The service is running: its server is ours too.
+    // The service is running, so its server can be used.
     const connectionString = await recordedConnection(dataDir);
     return openDatabase({ ...options, databaseUrl: connectionString });
   }

@@ -1,4 +1,3 @@
-/** The pipeline on the service's database, for commands that change the schema directly: whether the service runs or not. */
 import type pg from 'pg';
 import type { Config } from '../../config.js';
 import { type Pipeline, type Refusal, type RequestContext, createPipeline } from '../../pipeline/index.js';
@@ -17,11 +16,10 @@ export interface Workplace {
   pool: pg.Pool;
   /** Past a pooler. */
   connectionString: string;
-  /** PostgreSQL's schema that is managed. */
   schema: string;
 }
 
-/** Folds the whole log first. Waits for `work`, and ends the connections then. */
+/** Folds the whole log first. Waits for `work` and then closes the connections. */
 export function withPipeline<T>(invocation: Invocation, work: (place: Workplace) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) =>
@@ -29,7 +27,7 @@ export function withPipeline<T>(invocation: Invocation, work: (place: Workplace)
   );
 }
 
-/** Folds the whole log first. The pool stays the caller's. */
+/** Folds the whole log first. The caller closes the pool. */
 export async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
   const { database } = await readDatabase(pool);
   const store = createStore({ pool, logger: silentLogger });
@@ -38,7 +36,7 @@ export async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipel
   return createPipeline({ ...config, pool, store, logger: silentLogger, release: readRelease(), place });
 }
 
-/** Commands from a shell have no user of the service behind them. */
+/** Shell commands have no user of the service. */
 export function operatorsRequest(command: string, { environment, values }: Invocation): RequestContext {
   const name = environment['USER'] ?? environment['LOGNAME'] ?? 'operator';
   const actor = { id: 'dps', name: `${name} (dps)` };
@@ -49,7 +47,7 @@ export function operatorsRequest(command: string, { environment, values }: Invoc
   };
 }
 
-/** A refusal as an error for the operator, one line for each problem. */
+/** An OperatorError with one line per problem. */
 export function refusedByService({ problems }: Refusal): OperatorError {
   const place = renderPath([OPTION]);
   const lines = problems.map(({ message, path }) => asOption(message, path === place ? OPTION : undefined));

@@ -1,4 +1,3 @@
-/** The projections of the service's database, for commands that work on it directly: whether the service runs or not. */
 import type pg from 'pg';
 import type { Config } from '../../config.js';
 import { headPosition } from '../../log/read.js';
@@ -14,12 +13,12 @@ import { silentLogger } from './silent-logger.js';
 export interface ProjectionTools {
   pool: pg.Pool;
   projections: Projections;
-  /** Folds the log; for everything but `list` and the rebuild of the metadata rows. */
+  /** Folds the log. Needed for everything but `list` and rebuilding the metadata rows. */
   load(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Waits for `work`, and closes everything then. */
+/** Waits for `work` and then closes everything. */
 export function withProjections<T>(invocation: Invocation, work: (tools: ProjectionTools) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) => {
@@ -32,7 +31,7 @@ export function withProjections<T>(invocation: Invocation, work: (tools: Project
   });
 }
 
-/** The caller closes it; the pool stays the caller's. Stored folds are left alone: what is verified must not rest on them. */
+/** The caller closes it and the pool. Ignores stored folds, because verification must not depend on them. */
 export async function openProjectionTools({ config, pool, connectionString }: Surroundings): Promise<ProjectionTools> {
   const { rows } = await pool.query<{ database: string }>('SELECT current_database() AS database');
   const database = rows[0]?.database ?? '';
@@ -52,7 +51,7 @@ interface Surroundings {
   connectionString: string;
 }
 
-/** @throws UnreadableEventError where it can't be read to its end */
+/** @throws UnreadableEventError if it cannot be read to the end */
 async function loadWhole(store: Store): Promise<void> {
   await store.load();
   const unreadable = store.unreadable();

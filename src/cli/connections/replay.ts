@@ -1,4 +1,4 @@
-/** A log into an empty database, and what is said about it. */
+/** Replays a log into an empty database and reports the result. */
 import type { EventRecord } from '../../log/read.js';
 import { type ReplayOptions, type Replayed, replay } from '../../projector/replay/index.js';
 import { openTarget } from '../../projector/replay/target.js';
@@ -14,7 +14,7 @@ export interface ReplayInto extends Pick<ReplayOptions, 'tables' | 'documents' |
   pages: AsyncIterable<EventRecord[]>;
 }
 
-/** @throws OperatorError when the target isn't empty, the chain is broken, or PostgreSQL refuses something */
+/** @throws OperatorError if the target is not empty, the chain is broken, or PostgreSQL rejects a statement */
 export async function replayInto({
   connectionString,
   schema,
@@ -29,7 +29,7 @@ export async function replayInto({
   }
 }
 
-/** 1 where the result is not what the log says, or the log is damaged. */
+/** 1 if the result differs from the log, or the log is damaged. */
 export function showReplayed({ values, terminal }: Invocation, replayed: Replayed): ExitCode {
   const { head, collections, statements, verification, damaged } = replayed;
   const { differences } = verification;

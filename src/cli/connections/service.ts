@@ -1,4 +1,3 @@
-/** A running service, for commands that talk to it. */
 import { once } from 'node:events';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -7,7 +6,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
 import { acknowledgeHeader, asOption } from '../policy.js';
 
-/** Parameters by name; a flag is sent where it is set. */
+/** Query parameters by name; a flag is sent if it is true. */
 type Query = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface ServiceRequest {
@@ -24,32 +23,41 @@ export interface Answered {
   headers: IncomingMessage['headers'];
 }
 
-/** The headers of a change: why, and what its maker knows of. @throws UsageError */
+/**
+ * The headers of a change: the reason and acknowledgements.
+ * @throws UsageError
+ */
 export const changeHeaders = (invocation: Invocation): Record<string, string> => ({
   ...reasonHeader(invocation),
   ...acknowledgeHeader(invocation.values),
 });
 
-/** The header that says why, of commands with --reason. @throws UsageError when it isn't one line */
+/**
+ * The X-Reason header for --reason.
+ * @throws UsageError if it has several lines
+ */
 export function reasonHeader({ values }: Invocation): Record<string, string> {
   const reason = text(values, 'reason');
   if (reason === undefined) return {};
   if (/\p{Cc}/u.test(reason)) throw new UsageError('--reason is one line of text.');
-  // Headers are bytes.
+  // Headers are bytes, so UTF-8 is passed as latin1.
   return { 'x-reason': Buffer.from(reason).toString('latin1') };
 }
 
-/** Sends one request and returns the answer's text. @throws OperatorError when it isn't a success */
+/**
+ * Sends one request and returns the text of the response.
+ * @throws OperatorError unless it succeeds
+ */
 export async function ask(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<string> {
   return (await askFully(invocation, path, request)).text;
 }
 
-/** Items of one answer. */
+/** Items per page. */
 const PAGE = 1_000;
 
 /**
- * Items of a list that answers in pages, as many as there are or as `limit` says. What is added or goes meanwhile moves
- * the pages: something may be told twice or not.
+ * All items of a paginated list, or as many as `limit` says. Concurrent changes shift pages, so items may be repeated
+ * or missing.
  */
 export async function askForAll<T>(
   invocation: Invocation,
@@ -67,7 +75,7 @@ export async function askForAll<T>(
   return found;
 }
 
-/** The same, with the answer's headers. */
+/** The same with the response headers. */
 export async function askFully(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
   const answer = await askAnyway(invocation, path, request);
   if (answer.status < 200 || answer.status > 299) throw refusedBy(answer);
@@ -85,7 +93,10 @@ function isByPolicy(status: number, content: string): boolean {
   return errors[0]?.extensions?.code === 'POLICY_REFUSED';
 }
 
-/** The same, whatever the answer is. @throws OperatorError when there is none */
+/**
+ * The same for any status.
+ * @throws OperatorError without a response
+ */
 export async function askAnyway(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
   const answer = await send(invocation, path, request);
   const status = answer.statusCode ?? 0;
@@ -95,7 +106,10 @@ export async function askAnyway(invocation: Invocation, path: string, request: S
   return { status, text: content, headers: answer.headers };
 }
 
-/** Sends one request and returns its answer, whatever it is. It may take its time. @throws OperatorError when there is none */
+/**
+ * Sends one request and returns any response, without a time limit.
+ * @throws OperatorError without a response
+ */
 export async function send(
   invocation: Invocation,
   path: string,
@@ -105,7 +119,7 @@ export async function send(
   const { body, method } = request;
   const headers: Record<string, string | number> = { ...request.headers, ...authorization(invocation) };
   if (body) Object.assign(headers, { 'content-type': body.type, 'content-length': body.content.length });
-  // Not fetch: that gives up after five minutes, which is not long for a change of large tables.
+  // fetch gives up after five minutes, which is too short for changes of large tables.
   const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method, headers });
   sent.end(body?.content);
   try {
@@ -116,10 +130,10 @@ export async function send(
   }
 }
 
-/** Before anything was sent, or after: then it may have been done. */
+/** Errors before anything was sent. After any other error, the change may have been made. */
 const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
-/** What is said of a request that got no answer. */
+/** The error for a request without a response. */
 export function unanswered(url: URL, cause: unknown): OperatorError {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   const what = NEVER_REACHED.has(code)
@@ -144,7 +158,7 @@ function address(invocation: Invocation, path: string, query: Query): URL {
   return url;
 }
 
-/** What is wrong is never repeated: it may hold a password. */
+/** The invalid value is never repeated, because it may contain a password. */
 function baseOf(given: string): string {
   if (!URL.canParse(given) || !['http:', 'https:'].includes(new URL(given).protocol)) {
     throw new OperatorError('The address of the service is none: write it like http://127.0.0.1:8055.');
@@ -156,7 +170,7 @@ function baseOf(given: string): string {
   return given.endsWith('/') ? given : `${given}/`;
 }
 
-/** The service's own sentences, as far as it is one. */
+/** The service's own error messages, if the response is from a service. */
 export function refusal(status: number, content: string): string {
   try {
     const { errors } = JSON.parse(content) as { errors: { message: string; extensions?: { path?: string } }[] };

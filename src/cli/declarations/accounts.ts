@@ -1,11 +1,10 @@
-/** Users and their tokens, and the keys of checkpoints, on the service's database. */
 import type { Command } from 'commander';
 import { ROLES, USER_STATUSES } from '../../auth/caller.js';
 import { type Does, onDatabase, oneOf, reason } from './options.js';
 
 const USER = 'an e-mail address or an id';
 
-/** Nothing of a command is loaded before it runs. */
+/** Loads a command only when it runs. */
 export function declareAccounts(program: Command, does: Does): void {
   program.commandsGroup('Accounts:');
   declareUsers(program, does);

@@ -1,4 +1,3 @@
-/** Change requests: of people, and of what is prepared. */
 import type { Command } from 'commander';
 import { type Does, FORCE, acknowledge, onService, oneOf, reason } from './options.js';
 import { CHANGE_STATES } from '../../schema/change-requests/model.js';
@@ -8,7 +7,7 @@ const AUTHORS = 'an admin or author';
 
 const ID = 'as "dps changes" shows it';
 
-/** Nothing of a command is loaded before it runs. */
+/** Loads a command only when it runs. */
 export function declareChanges(program: Command, does: Does): void {
   const changes = program
     .command('changes')

@@ -1,4 +1,3 @@
-/** The schema as files: of git, and of programs. */
 import type { Command } from 'commander';
 import { type Does, FORCE, acknowledge, base, onService, oneOf, output, reason, take, changes } from './options.js';
 
@@ -6,7 +5,7 @@ const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 
 const DIRECTORY = 'a folder of such files';
 
-/** Nothing of a command is loaded before it runs. */
+/** Loads a command only when it runs. */
 export function declareFiles(program: Command, does: Does): void {
   const pull = program
     .command('pull')

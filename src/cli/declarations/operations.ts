@@ -1,11 +1,10 @@
-/** Running, checking and repairing: what operators do. */
 import type { Command } from 'commander';
 import { type Does, acknowledge, onDatabase, reason, repeatable } from './options.js';
 
 const PLACE =
   "On the service's database (DATABASE_URL, or the embedded server of DATA_DIR), while the service runs or not.";
 
-/** Nothing of a command is loaded before it runs. */
+/** Loads a command only when it runs. */
 export function declareOperations(program: Command, does: Does): void {
   program.commandsGroup('Running it:');
   const start = program

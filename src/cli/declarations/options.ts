@@ -1,8 +1,7 @@
-/** Options that several commands take. */
 import { type Command, Option } from 'commander';
 import type { Run } from '../command.js';
 
-/** Gives a command what it does: loaded when it is called, so that help and completion start at once. */
+/** Sets the action of a command, loaded on use so that help and completion start fast. */
 export type Does = (command: Command, load: () => Promise<Run>) => void;
 
 /** A command on the service's database. */
@@ -19,7 +18,10 @@ export function onDatabase(command: Command): Command {
     .option('--json', 'print for machines');
 }
 
-/** A command that asks a running service. @param role who may */
+/**
+ * A command for a running service.
+ * @param role the required role
+ */
 export function onService(command: Command, role = 'an admin'): Command {
   return command
     .option('--url <url>', 'where the service runs; DPS_URL, else http://127.0.0.1:8055')
@@ -29,10 +31,10 @@ export function onService(command: Command, role = 'an admin'): Command {
 
 export const FORCE = 'accept the snapshot of another release, another database or another vendor';
 
-/** A new one each time: an option belongs to one command. */
+/** A new one each time, because an option belongs to one command. */
 export const reason = (): Option => new Option('--reason <text>', 'why, kept with the events');
 
-/** How a command changes the schema: tried only, online, and what it asks before. */
+/** Options of commands that change the schema: dry run, online, confirmation. */
 export const changes = (command: Command): Command =>
   command
     .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
@@ -43,19 +45,19 @@ export const changes = (command: Command): Command =>
       repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),
     );
 
-/** Findings that the policy wants acknowledged. */
+/** Acknowledged findings. */
 export const acknowledge = (): Option =>
   repeatable('--acknowledge <code:place>', 'a finding that you know of (LOSES_DATA:posts.title); repeatable');
 
-/** @param what it says in the help */
+/** @param what the text in the help */
 export const output = (what = 'write there instead of stdout'): Option => new Option('-o, --output <file>', what);
 
-/** @param choices all values there are */
+/** @param choices all allowed values */
 export function oneOf(flags: string, description: string, choices: readonly string[]): Option {
   return new Option(flags, description).choices(choices);
 }
 
-/** An option that may be given several times. */
+/** An option that may be repeated. */
 export function repeatable(flags: string, description: string): Option {
   return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [
     ...(before ?? []),
@@ -68,8 +70,11 @@ const BASE =
 
 const TAKE = 'what both changed otherwise is as the service has it (ours), or as the files say (theirs)';
 
-/** Of a folder of files. @param of where the command takes other things too */
+/**
+ * For a folder of files.
+ * @param of set if the command also accepts other input
+ */
 export const base = (of = ''): Option => new Option('--base <base>', `${of}${BASE}`);
 
-/** Of a folder of files. */
+/** For a folder of files. */
 export const take = (of = ''): Option => oneOf('--take <side>', `${of}${TAKE}`, ['ours', 'theirs']);

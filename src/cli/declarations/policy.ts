@@ -1,8 +1,7 @@
-/** What may be done to the schema of a running service without asking. */
 import type { Command } from 'commander';
 import { type Does, FORCE, acknowledge, onService, reason } from './options.js';
 
-/** Nothing of a command is loaded before it runs. */
+/** Loads a command only when it runs. */
 export function declarePolicy(program: Command, does: Does): void {
   const policy = program
     .command('policy')

@@ -1,4 +1,3 @@
-/** The schema and its history, on a running service. */
 import { Argument, type Command } from 'commander';
 import { declareChanges } from './changes.js';
 import { declareFiles } from './files.js';
@@ -24,7 +23,7 @@ const LEVELS = ['note', 'warn', 'danger'];
 const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
 
-/** Nothing of a command is loaded before it runs. */
+/** Loads a command only when it runs. */
 export function declareSchema(program: Command, does: Does): void {
   program.commandsGroup('The schema of a running service:');
   const snapshot = program

@@ -1,5 +1,5 @@
 /**
- * Findings as commands of a workflow, which GitHub shows beside the lines of a pull request.
+ * Findings as GitHub workflow commands, which are shown beside the lines of a pull request.
  * https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
  */
 import { policyText } from '../policy.js';
@@ -8,7 +8,7 @@ import { type Shown, type Source, placeOf, requestOf } from './model.js';
 
 const COMMANDS: Readonly<Record<string, string>> = { danger: 'error', warn: 'warning', note: 'notice' };
 
-/** A line a finding; empty text where there are none. What the policy stops is an error. */
+/** One line per finding; empty without findings. Findings that the policy blocks are errors. */
 export function githubAnnotations(findings: readonly Shown[], source: Source): string {
   const locate = locatorOf(source);
   const lines = findings.map((finding) => {

@@ -1,4 +1,3 @@
-/** How findings are printed. */
 import { readRelease } from '../../release.js';
 import { json } from '../output.js';
 import { githubAnnotations } from './github.js';
@@ -9,7 +8,7 @@ import { findingsMarkdown, findingsText } from './text.js';
 export const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'] as const;
 export type FindingFormat = (typeof FINDING_FORMATS)[number];
 
-/** @param source the document that they are about, for formats that point into it */
+/** @param source the document of the findings, for formats with line numbers */
 export function printFindings(findings: readonly Shown[], format: FindingFormat, source: Source): string {
   switch (format) {
     case 'text':

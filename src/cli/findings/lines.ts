@@ -1,11 +1,14 @@
-/** On which line of a snapshot or a diff, JSON or YAML, something stands: annotations need one. */
+/** Finds the line of a location in a JSON or YAML snapshot or diff, for annotations. */
 import type { Locate, Source } from './model.js';
 
 const MEMBER = /^[\s-]*(?:\{\s*)?"?(collection|field)"?\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s,}#]+))/;
 
 export type LineOf = (collection: string | undefined, field?: string) => number;
 
-/** From 1; the first one where the place isn't found. Members are looked for line by line: one-line JSON has one line. */
+/**
+ * Starts at 1; the first line if the location is not found. Members are searched line by line, so one-line JSON has
+ * one line.
+ */
 export function linesOf({ text }: Source): LineOf {
   const found = new Map<string, number>();
   let collection = '';
@@ -20,7 +23,7 @@ export function linesOf({ text }: Source): LineOf {
   return (of = '', field) => found.get(field === undefined ? of : `${of}\0${field}`) ?? found.get(of) ?? 1;
 }
 
-/** In which file something stands, and on which line. */
+/** The file and line of a location. */
 export function locatorOf(source: Source): Locate {
   const { file, locate } = source;
   if (locate !== undefined) return locate;

@@ -1,22 +1,21 @@
-/** Findings as the service answers them, and where they are from. */
 import type { Finding } from '../../schema/findings/index.js';
 import { placeText } from '../../schema/model/place.js';
 
-/** A release before this one says no level. */
+/** Earlier releases return no level. */
 export type Shown = Pick<Finding, 'code' | 'message'> & Partial<Finding>;
 
 export interface Source {
-  /** The file that was looked at, as it was named; null: none, or stdin. */
+  /** The name of the checked file; null for stdin or no file. */
   file: string | null;
-  /** Its text; empty: none. */
+  /** Its text; empty without a file. */
   text: string;
-  /** Of several files: where something stands in them; null: in none. */
+  /** For several files: the location within them; null if there is none. */
   locate?: Locate;
 }
 
 export type Locate = (collection?: string, field?: string) => { file: string; line: number } | null;
 
-/** `articles.title`; empty: no place. */
+/** `articles.title`; empty without a location. */
 export const placeOf = ({ object, ...finding }: Shown): string => {
   const place = placeText(finding);
   return object === undefined ? place : `${place} (${object.kind} ${object.name})`;

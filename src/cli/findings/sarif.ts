@@ -1,4 +1,3 @@
-/** Findings as SARIF 2.1.0, the format that code scanning takes: https://docs.oasis-open.org/sarif/sarif/v2.1.0/ */
 import { pathToFileURL } from 'node:url';
 import { isAbsolute } from 'node:path';
 import { type Level, RULES, type Rule, ruleOf } from '../../schema/findings/index.js';

@@ -1,10 +1,9 @@
-/** Findings for people: at a terminal, and in a comment on a pull request. */
 import { LEVELS } from '../../schema/findings/index.js';
 import { counted } from '../../kernel/counted.js';
 import { policyText } from '../policy.js';
 import { type Shown, placeOf, requestOf } from './model.js';
 
-/** Each with why, and what to do instead. */
+/** Each with the reason and the alternative. */
 export function findingsText(findings: readonly Shown[]): string {
   const blocks = findings.map((finding) => {
     const { level = 'warn', code, message, why, safer } = finding;
@@ -32,7 +31,7 @@ function countText(findings: readonly Shown[]): string {
 
 const MARKS: Readonly<Record<string, string>> = { danger: '🛑', warn: '⚠️', note: 'ℹ️' };
 
-/** A table under a count, or the count alone where there are none. */
+/** A table with a count, or the count alone. */
 export function findingsMarkdown(findings: readonly Shown[]): string {
   if (findings.length === 0) return `${countText(findings)}\n`;
   const rows = findings.map((finding) => {
@@ -53,7 +52,7 @@ export function findingsMarkdown(findings: readonly Shown[]): string {
   ].join('\n');
 }
 
-/** Names come from others: nothing of them is markup, or ends a cell. */
+/** Names are untrusted: nothing in them may be markup or end a cell. */
 const cell = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]<>#|!@&]/g, String.raw`\$&`).replaceAll(/\s*\n\s*/g, ' ');
 

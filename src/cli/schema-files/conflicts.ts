@@ -1,4 +1,4 @@
-/** Conflicts of a merge, for the person who has to decide. */
+/** Describes merge conflicts for the person who resolves them. */
 import type { MergePlace } from '../../schema/merge/model.js';
 import { counted } from '../../kernel/counted.js';
 import type { SchemaFiles } from './read-folder.js';
@@ -8,7 +8,7 @@ export interface ConflictAnswer {
   extensions: { kind: string; place: MergePlace; base?: unknown; ours?: unknown; theirs?: unknown };
 }
 
-/** A line or more a conflict, with the places in the files, and what can be done. */
+/** One or more lines per conflict, with the locations in files and the options. */
 export function describeConflicts(conflicts: readonly ConflictAnswer[], files: SchemaFiles): string {
   const lines = conflicts.map((conflict) => describe(conflict, files));
   const count = counted(conflicts.length, 'conflict');
@@ -22,7 +22,7 @@ function describe({ message, extensions }: ConflictAnswer, files: SchemaFiles): 
   return `${at === null ? '' : `${at}: `}${message}${values}`;
 }
 
-/** Where the files say what stands at the place. */
+/** The file and line of the location. */
 function fileOf({ part, collection, field, path = [] }: MergePlace, { parts, placeOf }: SchemaFiles): string | null {
   const index = parts[part].findIndex((each) => {
     if (part === 'collections') return each['collection'] === collection;

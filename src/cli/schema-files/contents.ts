@@ -1,16 +1,16 @@
-/** A snapshot as one document a collection, with its fields and the relations it holds; and back. */
+/** Converts a snapshot to one document per collection, with its fields and relations, and back. */
 import { byName } from '../../schema/model/state.js';
 
 type Document = { [member: string]: unknown };
 
-/** What a snapshot says of a schema, without where it comes from. */
+/** The parts of a snapshot without its origin. */
 export interface SnapshotParts {
   collections: Document[];
   fields: Document[];
   relations: Document[];
 }
 
-/** Members that follow from the others: of the service's answers, and of no file. */
+/** Members derived from others: they are in responses but not in files. */
 const DERIVED = {
   collection: { meta: ['collection'], schema: ['name'] },
   field: {
@@ -19,7 +19,7 @@ const DERIVED = {
   },
 } as const;
 
-/** The documents of the files, by the collections' names, in order. */
+/** The documents by collection name, in order. */
 export function documentsOf({ collections, fields, relations }: SnapshotParts): ReadonlyMap<string, Document> {
   const fieldsOf = grouped(fields, 'collection');
   const relationsOf = grouped(relations, 'many_collection');
@@ -58,10 +58,10 @@ function without(document: Document, members: readonly string[], inner: Readonly
 const omitted = (document: Document, members: readonly string[]): Document =>
   Object.fromEntries(Object.entries(document).filter(([member]) => !members.includes(member)));
 
-/** Where the documents of a snapshot stand in the files: by part and index, the collection and the place in its file. */
+/** Maps each document of a snapshot, by part and index, to its collection and location in the file. */
 export interface Origin {
   collection: string;
-  /** `['fields', 3]`; empty: the whole file. */
+  /** `['fields', 3]`; empty for the whole file. */
   at: readonly (string | number)[];
 }
 
@@ -70,7 +70,10 @@ export interface Assembled {
   origins: Record<keyof SnapshotParts, Origin[]>;
 }
 
-/** The snapshot that the documents of files say together. @param files of which each says its collection, and lists */
+/**
+ * The snapshot that the files describe together.
+ * @param files each names its collection
+ */
 export function assemble(files: Iterable<Document>): Assembled {
   const parts: SnapshotParts = { collections: [], fields: [], relations: [] };
   const origins: Assembled['origins'] = { collections: [], fields: [], relations: [] };

@@ -1,16 +1,16 @@
-/** One process at a time writes into a folder: files of two moments, mixed, would look like somebody's changes. */
+/** Allows one process at a time to write into a folder, because mixed files would look like changes. */
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { isMissing } from './read-folder.js';
 
-/** Holds the id of the process that writes. Left by one that was killed, it is found to be nobody's. */
+/** Contains the id of the writing process. If that process was killed, the file is recognized as abandoned. */
 export const WRITING = '.dps-writing';
 
-/** Milliseconds. Writing ten thousand files takes seconds; whoever began longer ago is on another machine, or gone. */
+/** Milliseconds. Writing ten thousand files takes seconds, so an older writer is dead or on another machine. */
 const LONGEST = 600_000;
-/** Of one that has not yet said who it is. */
+/** For a writer that has not recorded its id yet. */
 const LONGEST_NAMELESS = 5_000;
 
 /** @throws OperatorError while another process writes there */
@@ -38,13 +38,13 @@ async function take(file: string, directory: string): Promise<void> {
         { cause },
       );
     }
-    // One that is done has removed it already: what is there now is another's.
+    // A finished process has already removed its file, so the present one belongs to another.
     if (holder === null) await rm(file, { force: true });
     await take(file, directory);
   }
 }
 
-/** Is there with its name or not at all: one that was killed before it said who it is would be waited for. */
+/** Creates the file with its content atomically, because others would wait for a nameless dead writer. */
 async function writeNamed(file: string): Promise<void> {
   const name = `${process.pid}\n`;
   const own = join(dirname(file), `.${randomUUID()}.tmp`);
@@ -54,16 +54,16 @@ async function writeNamed(file: string): Promise<void> {
   } catch (error) {
     const { code = '', syscall } = error as NodeJS.ErrnoException;
     if (syscall !== 'link') throw error;
-    // Whoever writes has tidied up.
+    // The writer has just cleaned up.
     if (code === 'ENOENT') return await writeNamed(file);
-    // Some file systems have no links. Where the file is there, this says so, too.
+    // Some file systems have no hard links. This call also fails if the file exists.
     await writeFile(file, name, { flag: 'wx' });
   } finally {
     await rm(own, { force: true });
   }
 }
 
-/** The process that writes; null: none that is alive; undefined: it is done. */
+/** The writing process; null if it is dead; undefined if it has finished. */
 async function holderOf(file: string): Promise<string | null | undefined> {
   try {
     const [text, { mtimeMs }] = [await readFile(file, 'utf8'), await stat(file)];

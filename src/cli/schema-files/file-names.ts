@@ -8,12 +8,12 @@ const END = '.yaml';
 
 const PLAIN = /^[a-z0-9_-]$/;
 
-/** Names that mean devices on Windows, whatever follows after a dot. */
+/** Device names on Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
 /** `posts.yaml`, `%50osts.yaml`. */
 export function fileNameOf(collection: string): string {
-  // A name that begins with a hyphen looks like an option.
+  // A name with a leading hyphen would look like an option.
   const first = DEVICE.test(collection) || collection.startsWith('-') ? 1 : 0;
   const bytes = [...Buffer.from(collection, 'utf8')];
   return bytes.map((byte, index) => (index < first ? escaped(byte) : written(byte))).join('') + END;
@@ -26,7 +26,7 @@ function written(byte: number): string {
 
 const escaped = (byte: number): string => `%${byte.toString(16).padStart(2, '0')}`;
 
-/** The collection whose file has this name; null: it is no such name. */
+/** The collection of a file name; null for other names. */
 export function collectionOf(fileName: string): string | null {
   const stem = fileName.slice(0, -END.length);
   if (!/^(?:[a-z0-9_-]|%[0-9a-f]{2})+$/.test(stem)) return null;

@@ -1,24 +1,22 @@
-/** dps.lock: which schema the files were made from. */
+/** dps.lock: the schema from which the files were written. */
 import { parseYaml, writeYaml, YamlError } from '../../http/formats/yaml.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 
 export const LOCK = 'dps.lock';
 
 export interface Lock {
-  /** Of the snapshot. */
   hash: string;
-  /** In the log, with the hash of the event there: `42-3f9a…`; `0` before the first. */
+  /** A position with the hash of its event: `42-3f9a…`; `0` before the first event. */
   position: string;
-  /** Of the service. */
   release: string;
 }
 
 const REMARK = '# Written by "dps pull": what these files were made from. It belongs to them.\n';
 
-/** The text of the file, with a remark for whoever opens it. */
+/** The text of the file with a comment for readers. */
 export const writeLock = ({ hash, position, release }: Lock): string => REMARK + writeYaml({ hash, position, release });
 
-/** @throws OperatorError when it is none */
+/** @throws OperatorError if it is invalid */
 export function readLock(text: string, file: string): Lock {
   const found = parsed(text, file) as Partial<Record<keyof Lock, unknown>> | null;
   const { hash, position, release } = found ?? {};

@@ -1,4 +1,4 @@
-/** What the files of a folder would change on a running service, merged with what others changed since their base. */
+/** Merges the changes of a folder with those that others made on a running service since their base. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
@@ -13,7 +13,7 @@ import { LOCK } from './lock.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
 import { parsePlace } from './places.js';
 
-/** Where in the files something is said; null: in none, as of what is removed. */
+/** The location in the files; null if there is none, for example for removed objects. */
 export const locateIn =
   ({ parts, placeOf }: SchemaFiles, directory: string): Locate =>
   (collection, field) => {
@@ -25,13 +25,16 @@ export const locateIn =
   };
 
 export interface MergedFiles {
-  /** As the service answered it, for apply. */
+  /** The service's response, for apply. */
   answer: string;
   document: DiffDocument;
   files: SchemaFiles;
 }
 
-/** Changes nothing. @throws OperatorError for files that are wrong, and for conflicts that --take doesn't decide */
+/**
+ * Changes nothing.
+ * @throws OperatorError for invalid files and for conflicts that --take does not resolve
+ */
 export async function mergeFiles(invocation: Invocation, directory: string): Promise<MergedFiles> {
   const files = await readSchemaFiles(directory);
   const release = files.lock?.release ?? (await releaseOf(invocation));
@@ -51,13 +54,13 @@ async function releaseOf(invocation: Invocation): Promise<string> {
   return data.release;
 }
 
-/** What is decided can lead to what wasn't to be seen before: names first, then members, then what breaks a rule. */
+/** Resolved conflicts can reveal others: first names, then members, then rule violations. */
 const MAX_ROUNDS = 10;
 
 async function merged(invocation: Invocation, body: object, files: SchemaFiles): Promise<Answered> {
   const take = text(invocation.values, 'take');
   const query = { force: isSet(invocation.values, 'force') };
-  // Absent, until there is something to decide.
+  // Absent until there is something to resolve.
   let resolve: { place: MergePlace; take: string }[] | undefined;
   for (let round = 1; ; round += 1) {
     const content = Buffer.from(JSON.stringify({ ...body, resolve }));
@@ -79,7 +82,7 @@ function conflictsIn(content: string): ConflictAnswer[] {
 
 type SnapshotOf = (files: Pick<SchemaFiles, 'parts' | 'lock'>) => object;
 
-/** --base, else what the lock says. */
+/** --base, or the lock. */
 async function baseOf(
   invocation: Invocation,
   directory: string,
@@ -94,7 +97,7 @@ async function baseOf(
   );
 }
 
-/** A moment of the log, a folder of files, or a snapshot. */
+/** A point in time, a folder, or a snapshot. */
 async function namedBase(invocation: Invocation, given: string, snapshotOf: SnapshotOf): Promise<unknown> {
   const found = await stat(given).catch(() => null);
   if (found === null) return given;
@@ -127,7 +130,7 @@ function errorsIn(content: string): Refusal[] {
   }
 }
 
-/** With file and line, where it is about the files. */
+/** With file and line if it concerns the files. */
 function located({ message, extensions: { path } }: Refusal, files: SchemaFiles): string {
   if (path === undefined) return message;
   const [member, ...steps] = parsePlace(path);

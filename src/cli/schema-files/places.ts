@@ -1,4 +1,4 @@
-/** The paths of refusals, read back into their steps. */
+/** Parses the locations in errors. */
 
 /** `theirs.fields[2]["a b"]` → `['theirs', 'fields', 2, 'a b']`. */
 export function parsePlace(path: string): (string | number)[] {

@@ -1,12 +1,11 @@
-/** A plan as Markdown, for a comment on a pull request. */
 import { counted } from '../../kernel/counted.js';
 import { placeText } from '../../schema/model/place.js';
 import { type DiffDocument, type Entry, describeWarning, isEmpty } from '../diff-document.js';
 
-/** Longer comments are refused where they are posted: 65,536 characters. */
+/** GitHub rejects comments longer than 65,536 characters. */
 const MAX_LENGTH = 60_000;
 
-/** Cut where it would be too long for a comment. */
+/** Truncated to the maximum length of a comment. */
 export function planMarkdown(document: DiffDocument): string {
   if (isEmpty(document)) return '### Schema plan\n\nNothing to do: the schema is so already.';
   const { collections, fields, relations } = document.diff;
@@ -34,7 +33,7 @@ function row(kind: string, { diff, ...changed }: Entry): string {
   return `| ${sign} | ${kind} | ${code(placeText(changed))} | ${members.map(code).join(', ')} |`;
 }
 
-/** Names are anybody's text: nothing in them is a link, a mention, a cell or a heading. */
+/** Names are untrusted: nothing in them may be a link, mention, cell or heading. */
 const escaped = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]()#+!|<>@~&]/g, (character) => `&#${character.charCodeAt(0)};`).replaceAll(/\s+/g, ' ');
 

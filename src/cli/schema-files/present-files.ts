@@ -1,4 +1,3 @@
-/** The files that a running service's schema is. */
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Invocation } from '../command.js';
 import { ask, askFully } from '../connections/service.js';
@@ -8,12 +7,12 @@ import { LOCK, type Lock, writeLock } from './lock.js';
 import { FOLDER, textOf } from './read-folder.js';
 
 export interface PresentFiles {
-  /** By their path in the directory, without the lock. */
+  /** By path in the directory, without the lock. */
   files: ReadonlyMap<string, string>;
   lock: Lock;
 }
 
-/** @throws OperatorError where the answer lacks its hash or its position */
+/** @throws OperatorError if the response has no hash or position */
 export async function presentFiles(invocation: Invocation): Promise<PresentFiles> {
   const { text, headers } = await askFully(invocation, '/schema/snapshot');
   const snapshot = JSON.parse(text) as SnapshotParts & { service: string };
@@ -29,11 +28,11 @@ export async function presentFiles(invocation: Invocation): Promise<PresentFiles
   return { files, lock: { hash, position: await placeOf(invocation, position), release: snapshot.service } };
 }
 
-/** All that belongs in the directory, by path. */
+/** All files of the directory, by path. */
 export const withLock = ({ files, lock }: PresentFiles): Map<string, string> =>
   new Map([...files, [LOCK, writeLock(lock)]]);
 
-/** `42-3f9a…`: a position of this very log. */
+/** `42-3f9a…`: a position of this log. */
 async function placeOf(invocation: Invocation, position: string): Promise<string> {
   if (position === '0') return position;
   const answer = await ask(invocation, `/history/events/${encodeURIComponent(position)}`);

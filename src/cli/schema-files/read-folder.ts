@@ -1,4 +1,4 @@
-/** The files of a folder, as "dps pull" writes them and people change them. */
+/** Reads the files of a folder, as "dps pull" writes them and people edit them. */
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { parseYaml, writeYaml, YamlError } from '../../http/formats/yaml.js';
@@ -10,21 +10,21 @@ import { type Steps, aliasLine, lineOf } from './yaml-lines.js';
 
 export const FOLDER = 'collections';
 
-/** Bytes of one file: a table of 1,600 columns has a tenth of it. */
+/** Maximum bytes of a file: a table of 1,600 columns needs a tenth of it. */
 const MAX_FILE = 16 * 1024 * 1024;
 const MAX_LOCK = 64 * 1024;
-/** Of one text that is shown when it is no good. */
+/** Limits of a text that is shown in an error. */
 const LIMITS = { values: 500_000, characters: MAX_FILE } as const;
 
 export interface SchemaFiles extends Assembled {
   lock: Lock | null;
-  /** `collections/posts.yaml:12`, of a place in the snapshot: `['fields', 3, 'meta', 'note']`. */
+  /** `collections/posts.yaml:12`, for a location in the snapshot: `['fields', 3, 'meta', 'note']`. */
   placeOf(path: Steps): string | null;
 }
 
 type Document = { [member: string]: unknown };
 
-/** @throws OperatorError that names file and line */
+/** @throws OperatorError with file and line */
 export async function readSchemaFiles(directory: string): Promise<SchemaFiles> {
   const documents = new Map<string, { text: string; document: Document }>();
   for (const name of await namesIn(directory)) {
@@ -43,7 +43,7 @@ export async function readSchemaFiles(directory: string): Promise<SchemaFiles> {
   return { ...assembled, lock: await readLockIn(directory), placeOf };
 }
 
-/** What the folder has; a folder that isn't there has nothing. In order. */
+/** The sorted names in the folder; empty if it does not exist. */
 export async function namesIn(directory: string): Promise<string[]> {
   try {
     await expectInside(directory, FOLDER);
@@ -54,7 +54,7 @@ export async function namesIn(directory: string): Promise<string[]> {
   }
 }
 
-/** Null: there is none. */
+/** Null if there is none. */
 export async function readLockIn(directory: string): Promise<Lock | null> {
   try {
     return readLock(await readWithin(directory, LOCK, MAX_LOCK), LOCK);
@@ -64,10 +64,13 @@ export async function readLockIn(directory: string): Promise<Lock | null> {
   }
 }
 
-/** Whether an error of the file system says that there is nothing of the name. */
+/** Checks whether the file system error means that the file does not exist. */
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** The text of a regular file in the directory, or one that a link inside it leads to. @throws OperatorError */
+/**
+ * The text of a regular file, also through a link inside the directory.
+ * @throws OperatorError
+ */
 export async function readWithin(directory: string, file: string, limit: number): Promise<string> {
   const path = await expectInside(directory, file);
   const { size } = await expectFile(path, file);
@@ -82,12 +85,15 @@ export async function readWithin(directory: string, file: string, limit: number)
 
 async function expectFile(path: string, file: string): Promise<{ size: number }> {
   const stats = await lstat(path);
-  // Reading a pipe waits for whoever writes to it.
+  // Reading a pipe would wait for its writer.
   if (!stats.isFile()) throw new OperatorError(`${file} is no file: it is left alone, and nothing is read.`);
   return stats;
 }
 
-/** The real path of what a name in the directory means. @throws OperatorError when that is none, or a link leads out of it */
+/**
+ * Resolves a name in the directory.
+ * @throws OperatorError if it does not exist or leads out of the directory
+ */
 async function expectInside(directory: string, file: string): Promise<string> {
   const root = await realpath(directory);
   const path = await realpath(join(directory, file)).catch((error: NodeJS.ErrnoException) => {

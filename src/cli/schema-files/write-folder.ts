@@ -1,4 +1,4 @@
-/** Files of a schema, written whole or not at all each, and those removed that it has no longer. */
+/** Writes schema files atomically, and removes those of dropped collections. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,18 +10,18 @@ import { LOCK } from './lock.js';
 import { FOLDER, isMissing, namesIn, readWithin } from './read-folder.js';
 
 export interface FolderChange {
-  /** Files that are to be written, by their path in the directory. */
+  /** Files to write, by path in the directory. */
   written: ReadonlyMap<string, string>;
-  /** Files of collections that are no more. */
+  /** Files of collections that no longer exist. */
   removed: readonly string[];
-  /** What isn't ours, and stays. */
+  /** Files of others, which stay. */
   foreign: readonly string[];
 }
 
-/** No file of ours is larger. */
+/** Our files are never larger. */
 const MAX_FILE = 16 * 1024 * 1024;
 
-/** What makes the directory hold `files`, by their path in it, and nothing else of ours. Reads only. */
+/** The changes that make the directory contain exactly `files`. Reads only. */
 export async function changeOf(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {
   const written = new Map<string, string>();
   for (const [file, text] of files) if ((await textIn(directory, file)) !== text) written.set(file, text);
@@ -36,7 +36,7 @@ export async function changeOf(directory: string, files: ReadonlyMap<string, str
   return { written, removed, foreign };
 }
 
-/** With LF, as the service writes it: Git may check files out with CRLF. Null: there is no such file. */
+/** With LF line ends, because Git may check files out with CRLF. Null if the file does not exist. */
 async function textIn(directory: string, file: string): Promise<string | null> {
   try {
     return (await readWithin(directory, file, MAX_FILE)).replaceAll('\r\n', '\n');
@@ -46,19 +46,21 @@ async function textIn(directory: string, file: string): Promise<string | null> {
   }
 }
 
-/** None in a folder that isn't there. */
+/** Empty if the folder does not exist. */
 const namesOf = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw error;
   });
 
-/** What stands in the directory beside the files of a schema; hidden files are nobody's business. */
+/** Other files in the directory, ignoring hidden ones. */
 async function besides(directory: string): Promise<string[]> {
   return (await namesOf(directory)).filter((name) => name !== FOLDER && name !== LOCK && !name.startsWith('.')).sort();
 }
 
-/** Whether a file is one of a collection: others may have names like ours. Null: somebody has just removed it. */
+/**
+ * Checks whether a file belongs to a collection, because others may have similar names. Null if it was just removed.
+ */
 async function isOurs(directory: string, name: string): Promise<boolean | null> {
   const collection = collectionOf(name);
   if (collection === null) return false;
@@ -73,16 +75,16 @@ async function isOurs(directory: string, name: string): Promise<boolean | null> 
 }
 
 /**
- * Makes the directory hold `files`; of two that do so at once, one is refused. The lock is written last: as long as it
- * isn't, what is new already is what both sides changed alike, so a merge makes nothing of it.
- * @returns what was changed
+ * Updates the directory to `files`; of two concurrent updates, one is refused. The lock is written last: until then,
+ * a merge treats the new files as changes that both sides made alike.
+ * @returns the changes
  */
 export async function updateFolder(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {
   const change = await changeOf(directory, files);
   if (change.written.size + change.removed.length + (await restsIn(directory)).length === 0) return change;
   await writing(() => mkdir(join(directory, FOLDER), { recursive: true }));
   return exclusively(directory, async () => {
-    // Somebody else may have written since.
+    // Another process may have written since.
     const now = await changeOf(directory, files);
     await writing(() => writeFolder(directory, now));
     return now;
@@ -120,7 +122,7 @@ async function writeFolder(directory: string, change: FolderChange): Promise<voi
 
 const TEMPORARY = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
-/** What one that was killed left; as long as another one is at work, what it writes to. */
+/** Temporary files of killed processes, or of one that is still writing. */
 async function restsIn(directory: string): Promise<string[]> {
   const found: string[] = [];
   for (const folder of [directory, join(directory, FOLDER)]) {

@@ -1,26 +1,29 @@
 /** On which line of a YAML text something stands. */
 import { type Event, EVENT_ID, getScalarValue, parseEvents } from 'js-yaml';
 
-/** As deep as the texts are that are read. */
+/** The maximum nesting of parsed texts. */
 const MAX_DEPTH = 100;
 
 export type Steps = readonly (string | number)[];
 
-/** From 1; of what isn't there, the line of what would hold it. The text must be YAML. */
+/** Starts at 1. For a missing value, the line of its parent. The text must be valid YAML. */
 export function lineOf(text: string, path: Steps): number {
   const reader: Reader = { text, events: parseEvents(text, { maxDepth: MAX_DEPTH }), at: 0 };
   while (reader.events[reader.at]?.type === EVENT_ID.DOCUMENT) reader.at += 1;
   return lineAt(text, offsetOf(reader, path) ?? 0);
 }
 
-/** The line of the first alias; null: there is none. */
+/** The line of the first alias; null if there is none. */
 export function aliasLine(text: string): number | null {
   if (!text.includes('*')) return null;
   const alias = parseEvents(text, { maxDepth: MAX_DEPTH }).find((event) => event.type === EVENT_ID.ALIAS);
   return alias === undefined ? null : lineAt(text, alias.anchorStart);
 }
 
-/** From 1. @param offset in UTF-16 units */
+/**
+ * Starts at 1.
+ * @param offset in UTF-16 units
+ */
 export const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
 
 interface Reader {
@@ -29,7 +32,7 @@ interface Reader {
   at: number;
 }
 
-/** Where the value at `path` begins, or the last part of the path that is there. The reader is behind the value then. */
+/** The start of the value at `path`, or of its deepest existing parent. Leaves the reader after the value. */
 function offsetOf(reader: Reader, path: Steps | null): number | undefined {
   const event = reader.events[reader.at];
   reader.at += 1;
@@ -61,7 +64,7 @@ function inMapping(reader: Reader, path: Steps | null): number | undefined {
     const name = key?.type === EVENT_ID.SCALAR ? getScalarValue(reader.text, key) : undefined;
     const isMeant = path !== null && path.length > 0 && path[0] === name;
     const offset = offsetOf(reader, isMeant ? path.slice(1) : null);
-    // A member is where its name stands; what is inside it, deeper.
+    // A member begins at its name; nested values begin deeper.
     if (isMeant) found = path.length === 1 ? start : (offset ?? start);
   }
   reader.at += 1;
