@@ -1,4 +1,4 @@
-/** What was observed, with what its rule says of it: the one way to a finding. */
+/** Combines an observation with the text of its rule. All findings are created here. */
 import { visibleText } from '../../kernel/text.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
@@ -6,7 +6,7 @@ import { RULES } from './rules/index.js';
 
 const BY_CODE: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.code, rule]));
 
-/** Undefined: no rule has the code, as of a release that had one more. */
+/** Undefined if no rule has the code, for example if another release had it. */
 export const ruleOf = (code: string): Rule | undefined => BY_CODE.get(code);
 
 const aliasesOf = ({ aliases = {} }: Rule): string[] =>
@@ -16,12 +16,12 @@ const aliasesOf = ({ aliases = {} }: Rule): string[] =>
 
 type Said = Pick<Finding, 'why' | 'safer' | 'aliases'>;
 
-/** What every finding of a rule says. */
+/** The text that all findings of a rule share. */
 const SAID: ReadonlyMap<Rule, Said> = new Map(
   RULES.map((rule) => [rule, { why: rule.why, safer: { text: rule.safer }, aliases: aliasesOf(rule) }]),
 );
 
-/** What was noticed beside the rules: of an imported file, of the trash, of names. A code of another release is a warning. */
+/** Converts warnings found outside the rules: about imports, the trash or names. An unknown code becomes a warning. */
 export function findingOf(noticed: Warning): Finding {
   const rule = BY_CODE.get(noticed.code);
   if (rule === undefined) return { ...noticed, level: 'warn', why: noticed.message, aliases: [] };
@@ -35,7 +35,7 @@ export function findingOf(noticed: Warning): Finding {
   };
 }
 
-/** What a check of a rule saw. */
+/** Converts the observation of a rule's check. */
 export function foundBy(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): Finding {
   const { event, index } = planned;
   const { message, level = rule.level, collection = event.collection, object, safer, statistics } = observed;
@@ -59,6 +59,6 @@ const place = (collection: string | undefined, field: string | undefined): Pick<
   ...(field !== undefined && { field }),
 });
 
-/** As they are shown where the plan is not: an index into it would say nothing. */
+/** Removes plan indexes, which are meaningless without the plan. */
 export const withoutPlaces = <F extends Finding>(findings: readonly F[]): Omit<F, 'event' | 'statement'>[] =>
   findings.map(({ event: _event, statement: _statement, ...finding }) => finding);

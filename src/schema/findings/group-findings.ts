@@ -1,12 +1,12 @@
 /**
- * Findings as they are shown. A batch may say the same of a thing more than once (a field that changes in two events), and
- * of hundreds of new tables: nobody reads the same note a hundred times.
+ * Groups findings for display. A batch may report an object more than once, if a field changes in two events. A note
+ * about hundreds of new tables is shown once.
  */
 import { foundBy } from './finding.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 import { placeText } from '../model/place.js';
 
-/** Places of a note that are listed. */
+/** Locations that a note lists. */
 export const MOST_PLACES = 50;
 
 export interface Gathering {
@@ -17,28 +17,28 @@ export interface Gathering {
 
 export type Place = { collection: string; field?: string };
 
-/** A note about new things: where its finding stands, and all that it is true of. */
+/** A note about new objects: its finding and all objects it applies to. */
 interface Note {
   first: number;
   places: Place[];
-  /** All of them, by their names. */
+  /** Names of all these objects. */
   known: Set<string>;
 }
 
-/** Notes that are said once of all new things, by what they have in common; undefined: each is said. */
+/** Returns the group of a note about new objects. Undefined for a note that is not grouped. */
 export type GroupOf = (code: string, place: Place) => string | undefined;
 
 /**
- * Findings come out in the order they went in. What is said again of a thing that was there before is passed over.
- * @param groupOf without it, the notes of one rule about new things are one
+ * Returns findings in the order of addition and ignores repetitions about existing objects.
+ * @param groupOf groups notes about new objects. By default each rule has one group.
  */
 export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   const found: Finding[] = [];
-  /** Of things that were there before: a new one is judged once. */
+  /** For existing objects. A new object is checked only once. */
   const seen = new Set<string>();
   const notes = new Map<string, Note>();
 
-  /** Whether the same note was made already. */
+  /** True if the same note already exists. */
   function isNoted({ code }: Rule, place: Place): boolean {
     const group = groupOf(code, place);
     if (group === undefined) return false;
@@ -48,7 +48,7 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
       notes.set(group, { first: found.length, places: [place], known: new Set([name]) });
       return false;
     }
-    // One table may need several things of a kind.
+    // One table may need several objects of a kind.
     if (!note.known.has(name) && note.places.length < MOST_PLACES) note.places.push(place);
     note.known.add(name);
     return true;
@@ -88,10 +88,10 @@ function placeOf({ collection, field: observed }: Observed, { event }: PlannedEv
 const keyOf = ({ code, collection, field, object, message }: Finding): string =>
   JSON.stringify([code, collection, field, object, message]);
 
-/** Names that a sentence has. */
+/** Names per sentence. */
 const NAMED = 3;
 
-/** @param places the first is that of the finding; `count`: of all there are */
+/** @param places the first is the location of the finding. `count`: of all locations */
 export function alsoText(places: readonly Place[], count: number): string {
   const others = places.slice(1, NAMED + 1).map(placeText);
   const more = count - 1 - others.length;

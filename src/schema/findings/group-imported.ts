@@ -1,10 +1,10 @@
-/** What is said of an imported file, once for all that it is true of: nobody reads thirty times why relations were left out. */
+/** Groups the findings of an imported file, so that the same reason is not repeated for each object. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { MOST_PLACES, type Place, alsoText } from './group-findings.js';
 import type { Finding } from './model.js';
 import { IMPORTED } from './rules/imported.js';
 
-/** The same code for the same reason, in the place of the first. */
+/** Groups findings with the same code and reason at the position of the first. */
 export function* together<F extends Finding & { action?: string }>(noticed: readonly F[]): Resumable<F[]> {
   const groups = new Map<string, { first: F; places: Place[]; count: number }>();
   for (const [index, finding] of noticed.entries()) {
@@ -26,13 +26,13 @@ export function* together<F extends Finding & { action?: string }>(noticed: read
 
 const OF_FILES: ReadonlySet<string> = new Set(IMPORTED.map(({ code }) => code));
 
-/** What is noticed of data, or can stop a change, is said of each. */
+/** Findings about data, or that can block a change, are not grouped. */
 function placeToList({ code, collection, field }: Finding): Place | undefined {
   if (collection === undefined || !OF_FILES.has(code)) return undefined;
   return { collection, ...(field !== undefined && { field }) };
 }
 
-/** The message without the names of its own place. */
+/** Returns the message without the names of its own location. */
 function reasonOf({ code, level, action, collection, field, message }: Finding & { action?: string }): string {
   const names = [collection, field].filter((name) => name !== undefined).map((name) => JSON.stringify(name));
   return JSON.stringify([code, level, action, names.reduce((text, name) => text.replaceAll(name, '""'), message)]);

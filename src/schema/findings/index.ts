@@ -1,4 +1,4 @@
-/** What a reviewer should know of a planned change. */
+/** Findings about a planned change, for reviewers. */
 export { findingsOf } from './run-rules.js';
 export { findingOf, ruleOf, withoutPlaces } from './finding.js';
 export { questionsOf, type Known, type Plan, type Questions } from './planned-batch.js';

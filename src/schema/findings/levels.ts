@@ -1,12 +1,12 @@
-/** How bad something is, by how large its table is and whether it is used. */
+/** Derives the level of a finding from the size and use of its table. */
 import type { Level, TableStatistics } from './model.js';
 
 const KIB = 1024;
 const MIB = KIB ** 2;
 
-/** Read in a moment. */
+/** PostgreSQL reads such a table in an instant. */
 const SMALL = { rows: 10_000, bytes: 8 * MIB };
-/** Read in some seconds. */
+/** PostgreSQL reads such a table in seconds. */
 const MIDDLING = { rows: 1_000_000, bytes: 1_024 * MIB };
 
 type Size = Pick<TableStatistics, 'rows' | 'bytes'>;
@@ -14,27 +14,27 @@ type Size = Pick<TableStatistics, 'rows' | 'bytes'>;
 const isWithin = ({ rows, bytes }: Size, most: { rows: number; bytes: number }): boolean =>
   !isBeyond(rows, most.rows) && !isBeyond(bytes, most.bytes);
 
-/** What is not known is not too much. */
+/** An unknown number is within the limit. */
 const isBeyond = (count: number | null, most: number): boolean => count !== null && count > most;
 
 /**
- * The level of what holds others up for as long as its table is large.
- * @param usual where the statistics know nothing
+ * The level of an operation that blocks others in proportion to the size of the table.
+ * @param usual the level without statistics
  */
 export function levelBySize(statistics: TableStatistics | undefined, usual: Level = 'warn'): Level {
   if (statistics === undefined || (statistics.rows === null && statistics.bytes === null)) return usual;
   if (isWithin(statistics, SMALL)) return 'note';
-  // Nobody waits for a table that nobody uses.
+  // Nobody waits for an unused table.
   return isWithin(statistics, MIDDLING) || statistics.uses === 0 ? 'warn' : 'danger';
 }
 
-/** The level of what breaks those who use a table. */
+/** The level of a change that breaks users of a table. */
 export function levelByUse(statistics: TableStatistics | undefined): Level {
   if (statistics?.uses === 0) return 'note';
   return 'warn';
 }
 
-/** Nothing was analyzed, or counted on the way. */
+/** The table was neither analyzed nor counted. */
 export const NOT_KNOWN = 'PostgreSQL does not know yet how many rows it has';
 
 /** ` (about 1,000 rows, 3 MB; by statistics 2 h old)` */

@@ -1,6 +1,6 @@
 /**
- * What a reviewer should know of a planned change. A rule is a pure function over an event, its statements and the
- * statistics of their tables; it carries its own documentation, of which `docs/findings` is made.
+ * Findings about planned changes. A rule is a pure function of an event, its statements and the statistics of their
+ * tables. It contains its documentation, from which `docs/findings` is generated.
  */
 import type { Warning } from '../../kernel/warning.js';
 import type { NewEvent } from '../model/events.js';
@@ -9,170 +9,170 @@ import type { CollectionNode, State } from '../model/state.js';
 import type { TypeLookup } from './types-used.js';
 import type { PlannedStatement } from './planned-statement.js';
 
-/** Ascending. `note`: good to know. `warn`: look at it. `danger`: others are held up, or something is gone for good. */
+/** Ascending. `note`: for information. `warn`: needs attention. `danger`: blocks others or loses data permanently. */
 export const LEVELS = ['note', 'warn', 'danger'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** Another way to the same end. */
+/** Another method with the same result. */
 export interface SaferWay {
   /** One or two sentences for people. */
   text: string;
-  /** What to send instead; absent where it takes more than one request, or a decision. */
+  /** The alternative request. Absent if it takes several requests or a decision. */
   request?: SafeRequest;
 }
 
 export interface SafeRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With its query: `/fields/articles/title?online`. */
+  /** Including its query: `/fields/articles/title?online`. */
   path: string;
   body?: unknown;
 }
 
-/** A table as PostgreSQL's statistics have it. */
+/** Statistics of PostgreSQL about a table. */
 export interface TableStatistics {
-  /** null: not known. */
+  /** Null if unknown. */
   bytes: number | null;
-  /** An estimate; null: there is none. */
+  /** An estimate. Null if there is none. */
   rows: number | null;
-  /** Seconds since it was made (the last ANALYZE); null: it was counted on the way. */
+  /** Seconds since the last ANALYZE. Null if it was counted. */
   age: number | null;
-  /** Scans, and rows written, as far as they are counted; 0: nobody has used it since. Null: not known. */
+  /** Counted scans and written rows. 0 if the table is unused. Null if unknown. */
   uses?: number | null;
 }
 
-/** Something outside the schema that PostgreSQL keeps to a table or a column: a view, a rule, a policy, a function. */
+/** An object outside the schema that depends on a table or column: a view, rule, policy or function. */
 export interface Dependent {
   kind: string;
   name: string;
   table: string;
-  /** null: the table as a whole. */
+  /** Null for the whole table. */
   column: string | null;
 }
 
-/** How other tools of this field call what a rule finds. */
+/** Names of the finding in similar tools. */
 export interface Aliases {
   squawk?: readonly string[];
   strong_migrations?: readonly string[];
   atlas?: readonly string[];
 }
 
-/** Something to know of a change: where, how bad, why, and what could be done instead. */
+/** A finding about a change: location, level, reason and alternative. */
 export interface Finding extends Warning {
   level: Level;
-  /** What in the collection, where that is no field: a constraint, an index. */
+  /** The object within the collection, if it is no field: a constraint or index. */
   object?: { kind: string; name: string };
-  /** Index of the planned event that it is about; absent: it is about none, or about several. */
+  /** Index of the planned event. Absent if it concerns none or several. */
   event?: number;
   /** Index of the planned statement. */
   statement?: number;
-  /** Why it matters, whatever it is about. */
+  /** The general reason of the rule. */
   why: string;
   safer?: SaferWay;
   /** `squawk:ban-char-field` */
   aliases: readonly string[];
-  /** What the level is by; absent: it doesn't depend on the table. Null: there are no statistics. */
+  /** The statistics behind the level. Null if there are none. Absent if the level does not depend on the table. */
   statistics?: TableStatistics | null;
-  /** Further places that the same is true of, the first being its own. */
+  /** All locations of a grouped finding. The first is its own. */
   places?: readonly { collection: string; field?: string }[];
 }
 
-/** What is said of a rule, in plain sentences. Markdown is allowed. */
+/** The documentation of a rule in plain sentences, in Markdown. */
 export interface RuleText {
-  /** Stable: part of the interface. */
+  /** A stable part of the interface. */
   code: string;
   /** A few words: `Table rewritten`. */
   title: string;
-  /** What is found. */
+  /** What the rule finds. */
   what: string;
-  /** Why it matters. One or two sentences: it stands in every finding. */
+  /** Why it matters, in one or two sentences. Every finding contains them. */
   why: string;
-  /** What to do instead. */
+  /** The alternative. */
   safer: string;
-  /** A request that is found, and one that is not. */
+  /** A request with the finding, and one without. */
   example?: { unsafe: string; safe?: string };
   aliases?: Aliases;
-  /** What the level depends on; absent: on nothing. */
+  /** What the level depends on. Absent if it is fixed. */
   levels?: string;
 }
 
 export interface Rule extends RuleText {
-  /** Where a check says no other. */
+  /** The level unless a check overrides it. */
   level: Level;
-  /** It is about what is there then, however it came: it holds for what is adopted too. */
+  /** True if the rule checks the resulting schema, however it came about. It then also applies to adopted objects. */
   standing?: boolean;
-  /** It is only noticed where a document is read: a policy can show it or not, and stop nothing by it. */
+  /** True if it only occurs while a document is read. A policy can hide it, but not block a change with it. */
   shownOnly?: boolean;
-  /** Of each statement of a plan. */
+  /** Checks each statement of a plan. */
   statement?: (statement: PlannedStatement, planned: PlannedEvent) => Observed | undefined;
-  /** Of each field that an event makes or changes; those that come with a new collection too. */
+  /** Checks each created or changed field, including those of new collections. */
   field?: (change: FieldChange, planned: PlannedEvent) => Observed | undefined;
-  /** Of each relation that an event makes or changes. */
+  /** Checks each created or changed relation. */
   relation?: (change: RelationChange, planned: PlannedEvent) => Observed | undefined;
-  /** Of each event. */
+  /** Checks each event. */
   event?: (planned: PlannedEvent) => Observed | readonly Observed[] | undefined;
 }
 
-/** What a check saw. What it leaves out is the event's, or the rule's. */
+/** The result of a check. Absent members default to those of the event or rule. */
 export interface Observed {
-  /** One sentence for people, with the names. */
+  /** One sentence for people that contains the names. */
   message: string;
   level?: Level;
   collection?: string;
   field?: string | null;
   object?: { kind: string; name: string };
   safer?: SaferWay;
-  /** What the level is by. */
+  /** The statistics behind the level. */
   statistics?: TableStatistics | null;
 }
 
 export interface FieldChange {
-  /** Undefined: it is new. */
+  /** Undefined for a new field. */
   old: Field | undefined;
   now: Field;
 }
 
 export interface RelationChange {
-  /** Undefined: it is new. */
+  /** Undefined for a new relation. */
   old: Relation | undefined;
   now: Relation;
 }
 
-/** An event of a plan, with what there is to know of it. */
+/** A planned event with its context. */
 export interface PlannedEvent {
   event: NewEvent;
   index: number;
-  /** The database was so before: only what is there then matters, not how it came. */
+  /** True if the event only records the database as it was. Only rules about the resulting schema apply. */
   found: boolean;
-  /** The collection, before and after the whole batch; undefined: it isn't there. */
+  /** The collection before and after the whole batch. Undefined where it does not exist. */
   before: CollectionNode | undefined;
   after: CollectionNode | undefined;
-  /** What the event's field was called before the batch; empty: it is about none. */
+  /** The name of the event's field before the batch. Empty if it has none. */
   formerField: string;
   statements: readonly IndexedStatement[];
   batch: ReviewedBatch;
 }
 
-/** A statement, and its index in the plan. */
+/** A statement with its index in the plan. */
 export interface IndexedStatement {
   index: number;
   statement: PlannedStatement;
 }
 
-/** What is planned together. */
+/** Data about the whole plan. */
 export interface ReviewedBatch {
   before: State;
   after: State;
-  /** Milliseconds that what is deleted would be kept; 0: it isn't, or that was looked into. */
+  /** Milliseconds that deleted objects would be kept. 0 if they are not kept, or if that was already checked. */
   keep: number;
-  /** What can be prepared is prepared outside the transaction, and makes nobody wait. */
+  /** True if slow work is prepared outside the transaction and blocks nobody. */
   online: boolean;
-  /** What can be prepared has to be, where its table has more rows; null: as one likes. */
+  /** Tables with more rows must be changed online where possible. Null sets no limit. */
   onlineAboveRows: number | null;
-  /** Whether a table is made by the batch: nobody uses it yet. */
+  /** True if the batch creates the table, so that nobody uses it yet. */
   isNew(table: string): boolean;
-  /** Undefined: not known. By the name that the table has before the batch. */
+  /** Undefined if unknown. By the table's name before the batch. */
   statistics(table: string): TableStatistics | undefined;
-  /** What outside the schema needs a table or one of its columns. */
+  /** Objects outside the schema that depend on the table or its columns. */
   dependents(table: string): readonly Dependent[];
   /** Types and collations that are missing or must not be used. */
   types: TypeLookup;

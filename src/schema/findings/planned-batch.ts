@@ -1,4 +1,4 @@
-/** A planned batch as rules see it: each event with its statements, and the collection before and after. */
+/** Prepares a planned batch for the rules: each event with its statements, and the collection before and after. */
 import { changesSchema } from '../fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../fold/former-names.js';
 import { type LogEvent, type NewEvent, takenFromTrash, isAdopted } from '../model/events.js';
@@ -18,25 +18,25 @@ import type {
 import { type TypeLookup, type TypeUse, typesUsed } from './types-used.js';
 import { type PlannedStatement, tableOfRows } from './planned-statement.js';
 
-/** What is planned, before anything of it is done. */
+/** A plan before its execution. */
 export interface Plan {
   before: State;
   after: State;
   events: readonly LogEvent[];
   statements: readonly PlannedStatement[];
-  /** Milliseconds that what is deleted would be kept, where that was not looked into. */
+  /** Milliseconds that deleted objects would be kept, if that was not checked yet. */
   keep?: number;
-  /** What can be prepared is prepared outside the transaction. */
+  /** True if slow work is prepared outside the transaction. */
   online?: boolean;
-  /** Looks also at what is taken as the database has it: adopted, or accepted. */
+  /** True to check adopted objects and accepted drift as well. */
   adopted?: boolean;
-  /** By which the findings will be judged. */
+  /** The policy that will judge the findings. */
   policy?: Policy;
-  /** Findings that are not grouped with others: `LOSES_DATA:articles.title`. */
+  /** Findings that are not grouped: `LOSES_DATA:articles.title`. */
   apart?: ReadonlySet<string> | 'every';
 }
 
-/** What the database says of a plan's tables, by the names that they have before it. */
+/** Database facts about a plan's tables, by their names before it. */
 export interface Known {
   statistics?: ReadonlyMap<string, TableStatistics>;
   dependents?: readonly Dependent[];
@@ -44,23 +44,23 @@ export interface Known {
   types?: TypeLookup;
 }
 
-/** What rules ask of the database. */
+/** Facts that the rules need from the database. */
 export interface Questions {
-  /** Whose size and use matter. */
+  /** Tables whose size and use matter. */
   tables: string[];
-  /** Whose dependents matter. */
+  /** Tables whose dependents matter. */
   altered: string[];
-  /** Types and collations that must be there; absent: none. */
+  /** Types and collations that must exist. Absent if there are none. */
   types?: TypeUse[];
 }
 
-/** The database was so before, and nothing is done to it. */
+/** True if the event only records the database as it was. */
 const isFound = (event: NewEvent): boolean => event.type === 'collection.adopted' || isAdopted(event);
 
 const isJudged = (event: LogEvent, adopted: boolean): event is NewEvent =>
   changesSchema(event) && (adopted || !isFound(event));
 
-/** What to ask before the rules run. */
+/** Returns the required facts before the rules run. */
 export function* questionsOf({ events, statements, after, adopted = false }: Plan): Resumable<Questions> {
   const former = formerNames();
   const made = new Set<string>();
@@ -97,7 +97,7 @@ const ALTERS: ReadonlySet<string> = new Set([
 const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[] =>
   [...names].filter((name) => !made.has(name));
 
-/** One for each event that is judged, in their order; undefined for the others, so that long batches can pause there. */
+/** Yields each event that is judged, and undefined for others, so that long batches can pause there. */
 export function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
   const { before, after, events, statements, adopted = false } = plan;
   const byEvent = yield* statementsByEvent(statements);
@@ -165,7 +165,7 @@ function lookups(made: ReadonlySet<string>, former: FormerNames, known: Known): 
 const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>
   event.type === 'collection.created' && takenFromTrash(event.data) === undefined;
 
-/** The fields that an event makes or changes; what comes back from the trash was judged when it was made. */
+/** The fields that an event creates or changes. Restored fields were judged when they were created. */
 export function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {
   const made = fieldsMade(event);
   if (made !== undefined) return made.map((now) => ({ old: undefined, now }));
@@ -173,7 +173,7 @@ export function fieldChanges({ event, before, after, formerField }: PlannedEvent
   return now === undefined ? [] : [{ old: before?.fields.get(formerField), now }];
 }
 
-/** Undefined: it makes none. */
+/** Undefined if it creates none. */
 function fieldsMade(event: NewEvent): readonly Field[] | undefined {
   if (event.type === 'collection.adopted') return event.data.fields;
   if (event.type !== 'collection.created' && event.type !== 'field.created') return undefined;
@@ -181,7 +181,7 @@ function fieldsMade(event: NewEvent): readonly Field[] | undefined {
   return 'fields' in event.data ? event.data.fields : [event.data.field];
 }
 
-/** The relation that an event makes or changes. */
+/** The relation that an event creates or changes. */
 export function relationChanges({ event, before, after, formerField }: PlannedEvent): RelationChange[] {
   if (event.type !== 'relation.created' && event.type !== 'relation.updated') return [];
   const now = after?.relations.get(event.field ?? '');

@@ -1,10 +1,10 @@
-/** What a rule may know of a planned statement. Those of src/projector/ddl are such. */
+/** The parts of a planned statement that rules use. The statements of src/projector/ddl match. */
 import type { EventType } from '../model/events.js';
 
 export interface PlannedObject {
   kind: string;
   name: string;
-  /** The table that it is part of; null for a table, and for what is part of none. */
+  /** The table of the object. Null for a table, and for objects outside tables. */
   table: string | null;
 }
 
@@ -24,15 +24,18 @@ export interface PlannedStatement {
   source: { event: number; type: EventType; collection: string; field: string | null };
 }
 
-/** The table whose rows a statement reads. */
+/** Returns the table whose rows a statement reads. */
 export const tableOfRows = ({ object, source }: Pick<PlannedStatement, 'object' | 'source'>): string =>
   object.table ?? source.collection;
 
-/** Building an index (SHARE) or checking rows holds the lock for as long as the table is big. */
+/**
+ * True for statements that build an index (SHARE) or check rows. They hold the lock in proportion to the size of the
+ * table.
+ */
 export function scansUnderLock({ lock, may_fail }: Pick<PlannedStatement, 'lock' | 'may_fail'>): boolean {
   return lock === 'SHARE' || (may_fail && lock !== 'none' && lock !== 'SHARE UPDATE EXCLUSIVE');
 }
 
-/** Whether it takes the longer, the larger its table is. */
+/** True if the duration grows with the size of the table. */
 export const takesLong = (statement: PlannedStatement): boolean =>
   statement.rewrites_table || scansUnderLock(statement) || statement.preparable?.kind === 'copy';

@@ -1,4 +1,4 @@
-/** The rules, run over a plan. */
+/** Runs the rules over a plan. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Known, type Plan, fieldChanges, plannedEvents, relationChanges } from './planned-batch.js';
 import { placeText } from '../model/place.js';
@@ -22,10 +22,10 @@ const checksOf = (rules: readonly Rule[]) => ({
 
 const CHECKS = checksOf(RULES);
 
-/** Of what the database had before. */
+/** For adopted objects. */
 const STANDING = checksOf(RULES.filter(({ standing }) => standing === true));
 
-/** All findings of a plan, in the order of its events; of one event, those of its statements first. */
+/** Returns all findings of a plan in the order of its events. Findings of statements come first within an event. */
 export function* findingsOf(plan: Plan, known: Known = {}): Resumable<Finding[]> {
   const gathering = createGathering(groupsOf(plan));
   for (const planned of plannedEvents(plan, known)) {
@@ -44,8 +44,8 @@ export function* findingsOf(plan: Plan, known: Known = {}): Resumable<Finding[]>
 }
 
 /**
- * Findings are grouped by their code and by what the policy does about them. Those that people acknowledge or approve
- * stay apart, each with its location.
+ * Groups findings by code and policy action. Findings that people acknowledge or approve are not grouped, because each
+ * needs its location.
  */
 function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
   if (apart === 'every') return () => undefined;
@@ -64,10 +64,10 @@ const NONE: ReadonlySet<string> = new Set();
 
 type Add = (rule: Rule, observed: Observed | undefined, planned: PlannedEvent) => void;
 
-/** Its columns are those of its table, of which they are said. */
+/** Findings about columns of partitions are reported for the parent table. */
 const isPartition = ({ after }: PlannedEvent): boolean => extrasOf(after).partition_of !== undefined;
 
-/** A collection may come with any number of fields. */
+/** A collection may have any number of fields. */
 function* judgeDocuments(planned: PlannedEvent, add: Add): Resumable<void> {
   const checks = planned.found ? STANDING : CHECKS;
   for (const change of isPartition(planned) ? [] : fieldChanges(planned)) {

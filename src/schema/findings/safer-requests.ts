@@ -1,11 +1,11 @@
-/** The requests of safer ways. */
+/** The requests of safer alternatives. */
 import type { Operation } from 'fast-json-patch';
 import type { NewEvent } from '../model/events.js';
 import type { SafeRequest } from './model.js';
 
 const segment = encodeURIComponent;
 
-/** The change of one event, prepared online; where an event is no request of its own, the whole diff. */
+/** The online request for one event. For events without a request of their own, the whole diff. */
 export function onlineRequest(event: NewEvent): SafeRequest {
   const { collection, field } = event;
   const whole: SafeRequest = { method: 'POST', path: '/schema/apply?online' };
@@ -31,7 +31,7 @@ function relationBody({ many_collection, many_field, one_collection, schema }: R
 
 type RelationCreated = Extract<NewEvent, { type: 'relation.created' }>['data']['relation'];
 
-/** What a PATCH would say, of a patch of whole members: `/schema/is_nullable`. */
+/** Returns the body of a PATCH request for a patch of whole members: `/schema/is_nullable`. */
 function bodyOf(patch: readonly Operation[]): unknown {
   const body: { [member: string]: unknown } = {};
   for (const each of patch) {

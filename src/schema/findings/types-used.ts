@@ -1,4 +1,4 @@
-/** The types and collations that planned events use and that the database must have. */
+/** Types and collations that planned events use and the database must have. */
 import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';
 import { extensionsWith } from '../sql-text/allowed-functions.js';
 import { parseTypeText } from '../sql-text/expression.js';
@@ -9,26 +9,26 @@ import type { CollectionNode, State } from '../model/state.js';
 
 export interface TypeUse {
   kind: 'type' | 'collation';
-  /** As the column's definition names it. */
+  /** As in the column's definition. */
   text: string;
   collection: string;
-  /** The column; absent: the domain of `needs` that is made of it. */
+  /** The column. Absent for a domain of `needs` based on the type. */
   field?: string;
 }
 
-/** What a relation of another PostgreSQL schema, or nothing at all, has the name of. */
+/** A type that does not exist, or is the row type of a relation in another PostgreSQL schema. */
 export interface TypeFacts {
   isMissing: boolean;
-  /** The relation whose row type it is or contains; null: none of another schema. */
+  /** The relation whose row type it is or contains. Null if there is none in another schema. */
   relation: string | null;
 }
 
-/** Undefined: the type is there and may be used. */
+/** Undefined if the type exists and may be used. */
 export type TypeLookup = ReadonlyMap<string, TypeFacts>;
 
 export const typeKey = ({ kind, text }: Pick<TypeUse, 'kind' | 'text'>): string => `${kind} ${text}`;
 
-/** Uses that an event introduces. What comes back from the trash has its types already. */
+/** Returns types that an event introduces. Types of restored objects already exist. */
 export function typesUsed(event: LogEvent, after: State): TypeUse[] {
   if (event.collection === null) return [];
   const node = after.collections.get(event.collection);
@@ -84,6 +84,6 @@ function typeUse(
   return isMade ? [] : [{ kind: 'type', text, ...place }];
 }
 
-/** The change makes it where it is missing. */
+/** True if the change creates it when missing. */
 const isNeeded = (node: CollectionNode, kind: string, name: string): boolean =>
   needsOfNode(node).some((need) => need.kind === kind && need.name === name);

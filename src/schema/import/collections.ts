@@ -10,7 +10,7 @@ import { readMeta, warnOfValue } from './meta.js';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema']);
 
-/** Reads the collections of a file into `into.collections`; system collections are left out. */
+/** Reads the collections of a file into `into.collections`. Skips system collections. */
 export function readCollections(body: Record<string, unknown>, into: Import): void {
   for (const entry of documentsOf('collections', body, into)) {
     const collection = requiredName('collection', entry, into);
@@ -40,7 +40,7 @@ function readCollection(collection: string, input: Record<string, unknown>, into
   return { collection, ...(meta === undefined ? {} : { meta }), ...(schema === undefined ? {} : { schema }) };
 }
 
-/** name, sql, schema and the like follow from the rest. Extras, of our snapshots only, are checked when they are read. */
+/** name, sql, schema and similar members are derived. Extras occur only in our snapshots and are checked later. */
 function readSchema(collection: string, given: unknown, into: Import): CollectionDocument['schema'] {
   if (!isObject(given)) return given === null ? null : undefined;
   const extras = given['extras'] === undefined ? {} : { extras: given['extras'] };
@@ -52,9 +52,9 @@ function readSchema(collection: string, given: unknown, into: Import): Collectio
 }
 
 /**
- * The peer leaves `schema` out of folders, and people trim it off tables: a collection that has fields, or that
- * a relation points at, is a table, and so is what the instance has as one. About the others the file says nothing,
- * and a new one becomes a folder.
+ * Directus omits `schema` for folders, and people remove it from tables. A collection is a table if it has fields, if a
+ * relation references it, or if it is a table in the instance. Otherwise the kind is unknown, and a new one becomes a
+ * folder.
  */
 export function resolveKinds(body: Record<string, unknown>, into: Import): void {
   const targets = targetsOf(body);
@@ -66,7 +66,7 @@ export function resolveKinds(body: Record<string, unknown>, into: Import): void 
   }
 }
 
-/** The collections that a relation of the file points at. */
+/** Returns the collections that relations of the file reference. */
 function targetsOf({ relations }: Record<string, unknown>): Set<unknown> {
   const names = new Set<unknown>();
   const list: unknown[] = Array.isArray(relations) ? relations : [];
@@ -78,7 +78,7 @@ function targetsOf({ relations }: Record<string, unknown>): Set<unknown> {
   return names;
 }
 
-/** Whether a collection of the file has no table, as far as the file and the instance tell. */
+/** True if a collection has no table according to the file and the instance. */
 export function isFolder(collection: string, into: Import): boolean {
   const document = into.collections.get(collection);
   if (document === undefined || document.schema != null) return false;

@@ -1,4 +1,4 @@
-/** Columns of other vendors as columns of ours: type, default, generation expression. */
+/** Converts columns of other vendors: type, default and generation expression. */
 import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import { checkSqlText } from '../sql-text/check-sql-text.js';
@@ -31,7 +31,7 @@ export interface ColumnInput {
 
 type Column = Pick<FieldDocument, 'type' | 'schema'>;
 
-/** Members with a meaning that needs no looking at the type. */
+/** Members that do not depend on the type. */
 const PLAIN: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<unknown>>([
   ['is_nullable', flag],
   ['is_unique', flag],
@@ -39,11 +39,11 @@ const PLAIN: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<unknown
   ['is_primary_key', flag],
   ['has_auto_increment', flag],
   ['comment', commentText],
-  // Only snapshots of ours have them; they are checked when the document is read.
+  // Only our snapshots contain extras, which are checked later.
   ['extras', checkOf(z.unknown(), '')],
 ]);
 
-/** Members that are read with the type, and those that follow from what stands elsewhere. */
+/** Members that are read with the type, and derived members. */
 const OTHERS: ReadonlySet<string> = new Set([
   'data_type',
   'max_length',
@@ -60,7 +60,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   'foreign_key_column',
 ]);
 
-/** What a field's `type` and `schema` say, in our terms; what they don't say stays absent. */
+/** Converts a field's `type` and `schema`. Unspecified members stay absent. */
 export function readColumn(input: ColumnInput, into: Import): Column {
   const { type, schema } = input;
   const place = { collection: input.collection, field: input.field };
@@ -82,7 +82,7 @@ export function readColumn(input: ColumnInput, into: Import): Column {
 }
 
 /**
- * Directus says only the shape of a map field, and creates its column with the reference system of GPS. An existing
+ * Directus records only the shape of a map field and creates its column with the GPS reference system. An existing
  * column keeps its own.
  */
 function withShape(column: VendorColumn, { collection, field }: Required<Place>, into: Import): VendorColumn {
@@ -96,7 +96,7 @@ function withShape(column: VendorColumn, { collection, field }: Required<Place>,
   return { ...column, data_type };
 }
 
-/** A type that isn't said stays unsaid: an existing field keeps its own, and a new one is derived when it is read. */
+/** An unspecified type stays absent. An existing field keeps its type, and a new one gets a derived type later. */
 function rawType(schema: Record<string, unknown>): Record<string, unknown> {
   const given: Record<string, unknown> = {};
   for (const member of ['data_type', 'max_length', 'numeric_precision', 'numeric_scale']) {
@@ -117,7 +117,7 @@ function typeOf({ type, schema }: ColumnInput, place: Required<Place>, into: Imp
   return ours;
 }
 
-/** Whether our type is more than another spelling of theirs. */
+/** True if our type is more than another spelling of the vendor's type. */
 function isTypeGuessed(type: unknown, theirs: string, ours: string | undefined): boolean {
   if (ours === undefined || ours === ALIAS_TYPE || ours === type) return false;
   if (ours === 'text') return type !== undefined && !/text|clob/i.test(theirs);
@@ -156,7 +156,7 @@ function expressionFault(given: unknown): string | null {
 interface DefaultInput {
   type: string | undefined;
   column: Partial<ColumnType>;
-  /** The column read so far. */
+  /** The column as read so far. */
   result: Record<string, unknown>;
   place: Required<Place>;
 }
@@ -172,7 +172,7 @@ function readColumnDefault(
   if (result['generation_expression'] != null) return { default_value: null };
   const read = vendorValue(given, into);
   const value = typeof read === 'object' ? read.value : given;
-  // Of a type that isn't said, the field as it is will tell what the default means.
+  // Without a type, the existing field decides the meaning of the default later.
   if (type === undefined) return { default_value: functionOr(value) };
   const column = completed(type, input.column);
   if (isSequenceDefault(value, column)) return { default_value: null, has_auto_increment: true };
@@ -189,14 +189,14 @@ function leftOut(given: unknown, { message: why }: Wrong, place: Required<Place>
   return null;
 }
 
-/** Undefined: it is a value as it stands, as in the service's own snapshots. */
+/** Undefined for a literal value, as in the service's own snapshots. */
 function vendorValue(given: unknown, { vendor, prefix }: Import): VendorDefault {
   return typeof given === 'string' && prefix !== SYSTEM_PREFIX ? vendorDefault(given, vendor) : undefined;
 }
 
 const EXPRESSION = new Wrong('is an SQL expression that the service does not know for this type');
 
-/** A known function by any vendor's name, or what PostgreSQL would say of a value; never the text itself. */
+/** Returns a known function for any vendor's name, or what PostgreSQL makes of a value. Never the text itself. */
 function expressionDefault(type: string, column: ColumnType, given: unknown): Json | Wrong {
   const read = defaultOf(type, column, given);
   return read instanceof Wrong || (read === given && !isFunctionDefault(type, { default_value: read }))
@@ -209,13 +209,13 @@ function defaultText(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** A type that names no column type has the first that it may have. */
+/** A type that is no column type gets its first possible column type. */
 function completed(type: string, column: Partial<ColumnType>): ColumnType {
   const data_type = dataTypesOf(type)?.[0] ?? 'text';
   return { data_type, max_length: null, numeric_precision: null, numeric_scale: null, ...column };
 }
 
-/** A default as any vendor may write it: a value, a function by another name, or an expression of PostgreSQL. */
+/** Reads a default of any vendor: a value, a function under another name, or an expression of PostgreSQL. */
 export function defaultOf(type: string, column: ColumnType, value: unknown): Json | Wrong {
   const called = typeof value === 'string' ? vendorFunction(value) : undefined;
   const call = called === undefined ? called : readDefault(type, column, called, { lenient: true });
@@ -232,7 +232,7 @@ function dropImpossibleIncrement(result: Record<string, unknown>, type: string |
     result['has_auto_increment'] = false;
 }
 
-/** Other vendors don't report of a key what goes without saying, or report its index apart. */
+/** Other vendors omit implied properties of a key, or report its index separately. */
 function normaliseKey(result: Record<string, unknown>): void {
   if (result['is_primary_key'] !== true) return;
   const keyMembers = { is_nullable: false, is_unique: true, is_indexed: false };

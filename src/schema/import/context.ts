@@ -1,9 +1,9 @@
-/** What every step of an import works with: the file as far as it was read, and the instance that it is meant for. */
+/** The context of an import: the file as read so far, and the target instance. */
 import type { Collection, Field, Relation } from '../model/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 
-/** Documents in our shape, with only the members that the file has: what is absent says nothing. */
+/** Documents in our form with only the members of the file. Absent members are unspecified. */
 export interface CollectionDocument {
   collection: string;
   meta?: Record<string, unknown>;
@@ -33,9 +33,9 @@ export interface RelationDocument {
 
 export interface Import {
   readonly vendor: string | undefined;
-  /** What the names of system collections start with in the file. */
+  /** The prefix of system collections in the file. */
   readonly prefix: string;
-  /** The system collections (by our names) that relations may point at. */
+  /** System collections (by our names) that relations may reference. */
   readonly systemCollections: ReadonlySet<string>;
   readonly instance: Instance;
   readonly collections: Map<string, CollectionDocument>;
@@ -43,23 +43,23 @@ export interface Import {
   readonly fields: Map<string, Map<string, FieldDocument>>;
   /** By many collection and many field. */
   readonly relations: Map<string, RelationDocument>;
-  /** The parts that the file has; about the others it says nothing. */
+  /** The parts of the file. Other parts are unspecified. */
   readonly parts: ReadonlySet<string>;
   readonly warnings: Warning[];
   readonly problems: Problem[];
-  /** Unknown members that were named in a warning already. */
+  /** Unknown members that a warning already named. */
   readonly namedMembers: Set<string>;
 }
 
 export type Place = { collection?: string; field?: string };
 
-/** What the instance that a file is meant for knows: what is left out of the file stays as it is there. */
+/** The target instance, which provides what the file omits. */
 export interface Instance {
-  /** Whether something the file refers to, but doesn't hold, will be there all the same. */
+  /** True if an object that the file references but does not contain will exist. */
   exists(collection: string, field?: string): boolean;
   collectionOf(collection: string): Collection | undefined;
   columnOf(collection: string, field: string): Field | undefined;
-  /** The fields that the primary key is made of. */
+  /** The fields of the primary key. */
   keyOf(collection: string): readonly Field[];
   relationOf(collection: string, field: string): Relation | undefined;
 }

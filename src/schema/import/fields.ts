@@ -8,7 +8,7 @@ import { readMeta } from './meta.js';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'field', 'type', 'meta', 'schema']);
 
-/** Reads the fields of a file into `into.fields`, except those of collections that are not kept. */
+/** Reads the fields of a file into `into.fields`. Skips those of skipped collections. */
 export function readFields(body: Record<string, unknown>, into: Import): void {
   for (const entry of documentsOf('fields', body, into)) {
     const collection = requiredName('collection', entry, into);
@@ -51,7 +51,7 @@ function readField(
   return { ...place, ...(meta === undefined ? {} : { meta }), ...column };
 }
 
-/** A folder has no fields, here as there. */
+/** Folders have no fields. */
 export function dropFieldsOfFolders(isFolder: (collection: string) => boolean, into: Import): void {
   for (const [collection, fields] of into.fields) {
     if (!isFolder(collection)) continue;

@@ -1,8 +1,7 @@
 /**
- * Snapshots from elsewhere: other vendors, other releases, and the peer (releases 9 to 12), as documents in our shape.
- *
- * What comes out depends on the file and on `instance` alone, and reading it again gives the same, so that the diff
- * after an apply is empty. Members that the file leaves out stay absent.
+ * Converts snapshots of other vendors, releases, and Directus (9 to 12) to our documents. The result depends only on
+ * the file and on `instance`. Importing the file again gives the same result, so the diff after an apply is empty.
+ * Omitted members stay absent.
  */
 import { isObject } from '../../kernel/json.js';
 import { invalid, ok, refuse, type Result } from '../../kernel/problem.js';
@@ -18,11 +17,11 @@ import { readRelations } from './relations.js';
 import { vendorOf } from './vendor.js';
 
 export interface ImportedSnapshot {
-  /** Undefined where the file has no such part: about that it says nothing. */
+  /** Undefined if the file has no such part, which then is unspecified. */
   collections: unknown[] | undefined;
   fields: unknown[] | undefined;
   relations: unknown[] | undefined;
-  /** What was left out or changed, and why. */
+  /** Skipped or changed parts, with reasons. */
   warnings: Warning[];
 }
 
@@ -30,9 +29,9 @@ const PARTS = ['collections', 'fields', 'relations'] as const;
 const TOP_LEVEL: ReadonlySet<string> = new Set([...PARTS, 'version', 'directus', 'service', 'vendor', 'systemFields']);
 
 /**
- * Reads a snapshot that was accepted with force. `systemCollections`: those (by our names) that relations may point at.
- * `instance`: what is there already, for where the file says nothing. The documents are to be read with `imported: true`.
- * Only a file that is no snapshot at all has problems.
+ * Imports a snapshot that was accepted with force. `systemCollections`: those (by our names) that relations may
+ * reference. `instance` provides what the file omits. Read the documents with `imported: true`. Only a file that is no
+ * snapshot has problems.
  */
 export function importSnapshot(
   body: unknown,
@@ -50,7 +49,7 @@ export function importSnapshot(
   readFields(body, into);
   resolveKinds(body, into);
   dropFieldsOfFolders((collection) => isFolder(collection, into), into);
-  // Our own snapshots show every key there is.
+  // Our own snapshots contain all keys.
   if (body['service'] === undefined && into.parts.has('fields')) addPrimaryKeys(body, into);
   readRelations(body, into);
   resolveReferences(into);

@@ -1,4 +1,4 @@
-/** Primary keys, and the columns that point at them. */
+/** Primary keys, and the columns that reference them. */
 import { memberKey } from '../model/state.js';
 import { isObject } from '../../kernel/json.js';
 import { keyFamily } from '../sql-text/data-types.js';
@@ -11,8 +11,8 @@ import { hasField, quotedPath, warn } from './reading.js';
 import { completedField, isKey, keyTarget } from './target-instance.js';
 
 /**
- * The peer's files lack primary keys that have no metadata. A table in whose file no column is one gets it back: named
- * and typed as the foreign keys that point at it say, else `id` that counts up.
+ * Files of Directus lack primary keys without metadata. A table without a key gets one, with name and type from the
+ * foreign keys that reference it, otherwise an auto-increment `id`.
  */
 export function addPrimaryKeys(body: Record<string, unknown>, into: Import): void {
   const pointers = pointersOf(body);
@@ -54,7 +54,7 @@ function primaryKey(collection: string, field: string, pointer: Pointer | undefi
   const source = pointer === undefined ? undefined : into.fields.get(pointer.collection)?.get(pointer.field);
   const typed = source === undefined ? {} : typeMembers(source);
   const key = { ...typed, is_primary_key: true };
-  // Of a key that is there already, nothing more is said.
+  // An existing key needs no warning.
   if (keyInInstance(collection, into) === field) {
     return source?.type === undefined
       ? { collection, field, schema: { is_primary_key: true } }
@@ -78,7 +78,7 @@ function typeMembers({ schema }: FieldDocument): Record<string, unknown> {
   return members;
 }
 
-/** Gives the columns of kept relations a type that fits the primary key they point at, and drops keys that can't be. */
+/** Gives columns of relations the type of the referenced primary key, and removes foreign keys that are impossible. */
 export function fitForeignKeys(into: Import): void {
   const keys = new Map<string, KeyType>();
   for (const relation of into.relations.values()) {
@@ -91,10 +91,10 @@ export function fitForeignKeys(into: Import): void {
   }
 }
 
-/** `none`: there is no single primary key. `unsaid`: neither the file nor the instance says which. */
+/** `none`: there is no single primary key. `unsaid`: neither the file nor the instance defines it. */
 type KeyType = FieldDocument | 'none' | 'unsaid';
 
-/** The field whose type a key has in the end: a primary key can itself point at another table's. */
+/** Returns the field that finally defines the type, because a primary key can reference another table. */
 function keyTypeOf(collection: string, into: Import, known: Map<string, KeyType>): KeyType {
   const found = known.get(collection);
   if (found !== undefined) return found;
@@ -124,13 +124,13 @@ function primaryKeyOf(collection: string, into: Import): KeyType {
   const fields = fieldsOf(collection, into);
   const [key, ...more] = fields.filter((field) => isKey(field, into) === true);
   if (key !== undefined) return more.length === 0 ? key : 'none';
-  // The one column of which nothing is said, when it is said of all others that they aren't.
+  // If all other columns are explicitly no key, the only unspecified one is.
   const [candidate, ...others] = fields.filter((field) => isKey(field, into) === undefined);
   if (candidate !== undefined) return others.length === 0 ? candidate : 'unsaid';
   return fields.length === 0 ? 'unsaid' : 'none';
 }
 
-/** The fields of a file, and the key that only the instance has, where it stays. */
+/** Fields of the file, and a key that only the instance has and keeps. */
 function fieldsOf(collection: string, into: Import): FieldDocument[] {
   const given = into.fields.get(collection);
   const kept = into.instance.keyOf(collection).filter(({ field }) => given?.has(field) !== true);
@@ -158,20 +158,20 @@ function fit(field: FieldDocument, target: FieldDocument | 'unsaid', one: string
   Object.assign(field, { type: target.type, schema: { ...schema, ...refitDefault(schema, target) } });
 }
 
-/** A string may be how its vendor keeps the other key's type: what that is, only an existing column can tell. */
+/** Some vendors store such key types as strings. Only an existing column shows the actual type. */
 function leaveGuess(field: FieldDocument, { instance }: Import): void {
   const isTold = field.schema?.['data_type'] !== undefined || instance.columnOf(field.collection, field.field);
   if (field.type === 'string' && isTold) delete field.type;
 }
 
-/** Undefined where it isn't said well enough to tell. */
+/** Undefined if the file is not specific enough. */
 function dataTypeOf({ type, schema }: FieldDocument): string | undefined {
   if (schema === null || type === undefined) return undefined;
   const said = schema?.['data_type'];
   return typeof said === 'string' ? said : dataTypesOf(type)?.[0];
 }
 
-/** A default that doesn't fit the key's type pointed at nothing before either. */
+/** A default that does not match the key's type never referenced a row. */
 function refitDefault(schema: Record<string, unknown>, { type = 'unknown' }: FieldDocument): Record<string, unknown> {
   if (schema['default_value'] === undefined) return {};
   const { data_type, max_length, numeric_precision, numeric_scale } = schema as never;

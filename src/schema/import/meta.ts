@@ -1,11 +1,11 @@
-/** `meta` of another vendor's or the peer's document: the members we know, where their values are ones we can keep. */
+/** Converts `meta` of other systems: known members with values that we can store. */
 import { isObject } from '../../kernel/json.js';
 import { Wrong } from '../normal-form/checks.js';
 import type { CheckTable } from '../normal-form/overlay.js';
 import type { Import, Place } from './context.js';
 import { quotedPath, warn, warnOfMember } from './reading.js';
 
-/** Members that repeat what stands elsewhere, or belong to the other instance only. */
+/** Members that repeat other data, or only concern the other instance. */
 const REPEATED: ReadonlySet<string> = new Set(['id', 'collection', 'field', 'system']);
 
 export interface MetaInput {
@@ -14,7 +14,7 @@ export interface MetaInput {
   place: Place;
 }
 
-/** Undefined when nothing was said. */
+/** Undefined if there is none. */
 export function readMeta(
   given: unknown,
   { part, table, place }: MetaInput,
@@ -36,7 +36,7 @@ export function readMeta(
   return meta;
 }
 
-/** VALUE_LEFT_OUT, for each document that has such a value. */
+/** VALUE_LEFT_OUT, for each document with such a value. */
 export function warnOfValue(into: Import, place: Place, member: string, { message }: Wrong): void {
   const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
   warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was left out: it ${message}.`);

@@ -1,15 +1,15 @@
-/** A snapshot that is being imported: what is kept of it so far, and what was left out. */
+/** A running import: what was read, and what was skipped. */
 import { isObject } from '../../kernel/json.js';
 import { invalid, MAX_PROBLEMS } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, isSystemCollection } from '../model/system-collections.js';
 import type { Import, Place } from './context.js';
 
-/** What was left out, in the order it was met. @param code of a rule in `rules/imported.ts` */
+/** Records skipped parts in order. @param code of a rule in `rules/imported.ts` */
 export function warn({ warnings }: Import, code: string, place: Place, message: string): void {
   warnings.push({ code, ...place, message });
 }
 
-/** Names the member once, however many documents have it. */
+/** Warns once per member, however many documents contain it. */
 export function warnOfMember(into: Import, part: string, member: string): void {
   const name = `${part}: ${member}`;
   if (into.namedMembers.has(name)) return;
@@ -18,22 +18,22 @@ export function warnOfMember(into: Import, part: string, member: string): void {
   warn(into, 'MEMBER_LEFT_OUT', {}, `The member ${member} of ${where} is unknown to this service and was left out.`);
 }
 
-/** `a`.`b`, as warnings write it. */
+/** `a`.`b`, as in warnings. */
 export function quotedPath(...names: string[]): string {
   return names.map((name) => JSON.stringify(name)).join('.');
 }
 
-/** Of ours each name is known; of the peer's and others' the prefix. */
+/** Our system names are a fixed list. For other systems the prefix decides. */
 export function isSystem(name: string, { prefix }: Import): boolean {
   return prefix === SYSTEM_PREFIX ? isSystemCollection(name) : name.startsWith(prefix);
 }
 
-/** A collection's name with our system prefix instead of the file's. */
+/** Replaces the system prefix of the file by ours. */
 export function ourName(name: string, into: Import): string {
   return isSystem(name, into) ? SYSTEM_PREFIX + name.slice(into.prefix.length) : name;
 }
 
-/** The objects of a part, each with its place; what isn't an object is a problem. */
+/** Yields the objects of a part with their locations. Other values are problems. */
 export function* documentsOf(part: string, body: Record<string, unknown>, into: Import): Generator<Entry> {
   const list = body[part];
   if (!Array.isArray(list)) return;
@@ -49,7 +49,7 @@ export interface Entry {
   at: (string | number)[];
 }
 
-/** A name that a document can't do without. */
+/** Reads a name that a document must have. */
 export function requiredName(member: string, { input, at }: Entry, into: Import): string | undefined {
   const value = input[member];
   if (typeof value === 'string' && value !== '') return value;
@@ -57,12 +57,12 @@ export function requiredName(member: string, { input, at }: Entry, into: Import)
   return undefined;
 }
 
-/** True of any name where the snapshot says nothing of collections: those that are here stay. */
+/** True for any name if the snapshot has no collections part, because existing collections stay. */
 export function hasCollection(name: string, { collections, instance, parts }: Import): boolean {
   return collections.has(name) || instance.exists(name) || !parts.has('collections');
 }
 
-/** True of any name where the snapshot says nothing of fields: those that are here stay. */
+/** True for any name if the snapshot has no fields part, because existing fields stay. */
 export function hasField(collection: string, field: string, { fields, instance, parts }: Import): boolean {
   return fields.get(collection)?.has(field) === true || instance.exists(collection, field) || !parts.has('fields');
 }

@@ -1,4 +1,4 @@
-/** Names in `meta` that point at nothing, or in a circle: the peer keeps such, we don't. They become null. */
+/** Sets names in `meta` that reference nothing, or form a cycle, to null. Directus allows them. */
 import { isFolder } from './collections.js';
 import type { Import, Place } from './context.js';
 import { hasCollection, hasField, isSystem, quotedPath, warn } from './reading.js';
@@ -49,7 +49,7 @@ interface Grouped {
   meta?: Record<string, unknown>;
 }
 
-/** Each circle of groups is opened where the file's order meets it first. */
+/** Breaks each cycle of groups at its first document in the file. */
 function breakCycles(documents: ReadonlyMap<string, Grouped>, placeOf: (name: string) => Place, into: Import): void {
   const visited = new Set<string>();
   for (const name of documents.keys()) {
@@ -61,7 +61,7 @@ function breakCycles(documents: ReadonlyMap<string, Grouped>, placeOf: (name: st
   }
 }
 
-/** The first document that the way up from `name` comes to twice; what it passes is visited and not walked again. */
+/** Returns the first document that the walk up from `name` visits twice. Visited documents are not walked again. */
 function closingGroup(name: string, documents: ReadonlyMap<string, Grouped>, visited: Set<string>): string | undefined {
   const way = new Set<string>();
   let at: string | undefined = name;

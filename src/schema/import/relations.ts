@@ -11,7 +11,7 @@ import type { Import, RelationDocument } from './context.js';
 import { documentsOf, hasCollection, hasField, isSystem, ourName, quotedPath, warn, warnOfMember } from './reading.js';
 import { isAlias } from './target-instance.js';
 
-/** Members in the flat shape, by what they are called in `meta`, at the top level, or in both. */
+/** Members in the flat form, by their names in `meta`, at the top level, or in both. */
 const MEMBERS: ReadonlyMap<string, keyof RelationDocument> = new Map<string, keyof RelationDocument>([
   ...NESTED,
   ...RELATION_MEMBERS.map((name): [string, keyof RelationDocument] => [name, name]),
@@ -19,7 +19,7 @@ const MEMBERS: ReadonlyMap<string, keyof RelationDocument> = new Map<string, key
 
 type Given = Partial<Record<keyof RelationDocument, unknown>>;
 
-/** Reads the relations of a file into `into.relations`, except those with an end that is not kept. */
+/** Reads the relations of a file into `into.relations`. Skips those with a skipped end. */
 export function readRelations(body: Record<string, unknown>, into: Import): void {
   for (const { input } of documentsOf('relations', body, into)) {
     const given = withTarget(flatten(input, into), into);
@@ -41,7 +41,7 @@ export function readRelations(body: Record<string, unknown>, into: Import): void
 function flatten(input: Record<string, unknown>, into: Import): Given {
   const given: Given = { schema: input['schema'] };
   const meta = isObject(input['meta']) ? input['meta'] : {};
-  // What the database says (top level) goes before what the metadata says.
+  // The database's values (top level) override the metadata.
   for (const [part, from] of [
     ['', input],
     ['meta.', meta],
@@ -56,7 +56,7 @@ function flatten(input: Record<string, unknown>, into: Import): Given {
   return given;
 }
 
-/** Where no member names the collection it points at, the foreign key does, or the instance knows. */
+/** If no member names the referenced collection, the foreign key or the instance provides it. */
 function withTarget(given: Given, { instance, prefix }: Import): Given {
   const { many_collection, many_field, one_collection, one_allowed_collections: allowed, schema } = given;
   if (one_collection !== undefined || Array.isArray(allowed)) return given;
@@ -104,7 +104,7 @@ function manyFault(collection: string, field: string, into: Import): string | nu
   return document !== undefined && isAlias(document, into) === true ? `${quotedPath(field)} has no column` : null;
 }
 
-/** Why nothing can point at a collection; null when it can. */
+/** Returns why no relation can reference a collection, or null. */
 function oneFault(collection: string, into: Import): string | null {
   if (isSystem(collection, into)) {
     if (into.systemCollections.has(ourName(collection, into))) return null;
@@ -117,7 +117,7 @@ function oneFault(collection: string, into: Import): string | null {
 
 type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
 
-/** What isn't said of it stays unsaid; a new one that doesn't say enough is refused when it is read. */
+/** Unspecified members stay absent. A new relation that lacks required members is rejected later. */
 function manyToAny(many: Many, given: Given, into: Import): RelationDocument | null {
   const { one_allowed_collections: allowed, one_collection_field: pointer } = given;
   if (allowed === null) return leave(given, 'it points at no collection', into);
@@ -146,7 +146,7 @@ function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
 
 const WEAK = ['one_field', 'junction_field', 'sort_field'] as const;
 
-/** Members that name fields which may be missing, and the one that is a choice. */
+/** Members that name optional fields, and the one with fixed values. */
 function weakMembers(relation: RelationDocument, given: Given, into: Import): Partial<RelationDocument> {
   const members: Partial<RelationDocument> = {};
   const place = { collection: relation.many_collection, field: relation.many_field };
@@ -167,13 +167,13 @@ function weakMembers(relation: RelationDocument, given: Given, into: Import): Pa
 function isThere(member: (typeof WEAK)[number], name: string, relation: RelationDocument, into: Import): boolean {
   if (member !== 'one_field') return isFree(name, relation) && canHold(relation.many_collection, name, into);
   const one = relation.one_collection;
-  // A many-to-any relation has no one side, and system collections have no fields of the file's.
+  // A many-to-any relation has no one side, and the file has no fields of system collections.
   if (one == null) return false;
   const document = into.fields.get(one)?.get(name);
   return document === undefined ? !isSystem(one, into) && hasField(one, name, into) : isAlias(document, into) !== false;
 }
 
-/** A column holds one thing of a relation. */
+/** A column has only one role in a relation. */
 const isFree = (name: string, { many_field, one_collection_field, junction_field }: RelationDocument): boolean =>
   ![many_field, one_collection_field, junction_field].includes(name);
 
@@ -182,14 +182,14 @@ function canHold(collection: string, name: string, into: Import): boolean {
   return hasField(collection, name, into) && (document === undefined || isAlias(document, into) !== true);
 }
 
-/** By what the file says of its type. */
+/** Decides by the type in the file. */
 function canHoldText(collection: string, name: string, into: Import): boolean {
   const { type, schema } = into.fields.get(collection)?.get(name) ?? {};
   const holds = dataTypesOf(type ?? '')?.some(holdsText) ?? true;
   return holds && schema?.['generation_expression'] == null && canHold(collection, name, into);
 }
 
-/** The foreign key, if the file says anything of it. */
+/** Returns the foreign key, if the file contains it. */
 function foreignKey(relation: RelationDocument, given: Given): Pick<RelationDocument, 'schema'> {
   const { schema } = given;
   if (schema === undefined) return {};

@@ -1,10 +1,10 @@
-/** What the file and the instance that it is meant for say together. */
+/** Combines the file with the target instance. */
 import { isPrimary } from '../model/state.js';
 import { mergeField } from '../normal-form/field.js';
 import { ALIAS_TYPE } from '../normal-form/types/field-types.js';
 import type { FieldDocument, Import, RelationDocument } from './context.js';
 
-/** What the field becomes: where the file doesn't say its type or column, it stays as the instance has it. */
+/** Returns the resulting field. An unspecified type or column stays as in the instance. */
 export function completedField(document: FieldDocument, { instance }: Import): FieldDocument {
   const existing = instance.columnOf(document.collection, document.field);
   if (existing === undefined) return document;
@@ -13,14 +13,14 @@ export function completedField(document: FieldDocument, { instance }: Import): F
   return { collection, field, type, schema: schema === null ? null : { ...schema } };
 }
 
-/** Whether the field has no column; undefined where neither the file nor the instance tells. */
+/** True if the field has no column. Undefined if neither the file nor the instance shows it. */
 export function isAlias({ collection, field, type, schema }: FieldDocument, { instance }: Import): boolean | undefined {
   if (schema !== undefined) return schema === null;
   const known = type ?? instance.columnOf(collection, field)?.type;
   return known === undefined ? undefined : known === ALIAS_TYPE;
 }
 
-/** Undefined where neither the file nor the instance tells. */
+/** Undefined if neither the file nor the instance shows it. */
 export function isKey({ collection, field, schema }: FieldDocument, { instance }: Import): boolean | undefined {
   if (schema === null) return false;
   const said = schema?.['is_primary_key'];
@@ -29,7 +29,7 @@ export function isKey({ collection, field, schema }: FieldDocument, { instance }
   return existing === undefined ? undefined : isPrimary(existing);
 }
 
-/** The collection that the relation's foreign key points at; null where there is no foreign key. */
+/** Returns the collection that the foreign key references. Null without a foreign key. */
 export function keyTarget(relation: RelationDocument, { instance }: Import): string | null {
   const { many_collection, many_field } = relation;
   const existing = instance.relationOf(many_collection, many_field);

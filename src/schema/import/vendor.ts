@@ -7,7 +7,7 @@ const POSTGRES_TYPES: ReadonlySet<unknown> = new Set([
   'time without time zone',
 ]);
 
-/** The database a file comes from. Releases before 9.22 don't say, but PostgreSQL's type names give themselves away. */
+/** Returns the database vendor of a file. Releases before 9.22 do not record it, but type names identify PostgreSQL. */
 export function vendorOf(body: Record<string, unknown>): string | undefined {
   const { vendor, fields } = body;
   if (vendor === 'cockroachdb' || vendor === 'redshift') return 'postgres';
@@ -22,7 +22,7 @@ export function vendorOf(body: Record<string, unknown>): string | undefined {
 
 const NOW = 'CURRENT_TIMESTAMP';
 
-/** What other vendors call the functions a default may be; without their precision and outer parentheses. */
+/** Other vendors' names of default functions, without precision and outer parentheses. */
 const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['now', NOW],
   ['current_timestamp()', NOW],
@@ -46,20 +46,20 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['uuid_generate_v4()', 'gen_random_uuid()'],
 ]);
 
-/** Our spelling of another vendor's function; undefined when the text is none. */
+/** Translates another vendor's function. Undefined if the text is none. */
 export function vendorFunction(text: string): string | undefined {
   const plain = withoutParentheses(text.toLowerCase()).replace(/\(\d\)$/, '()');
   return FUNCTIONS.get(plain) ?? (plain === 'current_timestamp' ? NOW : undefined);
 }
 
-/** Without the parentheses around the whole of it: `((0))` is `0`, `(a) + (b)` stays. */
+/** Removes parentheses around the whole text: `((0))` becomes `0`, `(a) + (b)` stays. */
 function withoutParentheses(text: string): string {
   let bare = text.trim();
   while (isWrapped(bare)) bare = bare.slice(1, -1).trim();
   return bare;
 }
 
-/** Parentheses inside quotes are text. */
+/** Parentheses within quotes are text. */
 function isWrapped(text: string): boolean {
   if (!text.startsWith('(') || !text.endsWith(')')) return false;
   const signs = text.replaceAll(/'(?:[^']|'')*'/g, '');
@@ -72,7 +72,7 @@ function isWrapped(text: string): boolean {
   return depth === 0;
 }
 
-/** What a vendor's text of a default is: a value, an expression of its SQL, or (undefined) the value itself. */
+/** The meaning of a vendor's default: a value, a SQL expression, or (undefined) the literal text. */
 export type VendorDefault = { value: string | null } | 'expression' | undefined;
 
 const LITERAL = /^(?:N|E|_[a-z\d]+ *)?'((?:[^']|'')*)'(?:::[\w .,()"[\]]+)?$/i;
@@ -80,7 +80,9 @@ const BITS = /^B'([01]{1,31})'$/i;
 const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
 const CALL = /^[a-z_][\w.$]*\(.*\)$|^next value for\b|\.nextval$/is;
 
-/** `(N'x')` and `((0))` of SQL Server, `b'1'` of MySQL, `'x'` of SQLite, MariaDB and Oracle, calls of any. */
+/**
+ * `(N'x')` and `((0))` of SQL Server, `b'1'` of MySQL, `'x'` of SQLite, MariaDB and Oracle, and calls of any vendor.
+ */
 export function vendorDefault(text: string, vendor: string | undefined): VendorDefault {
   const bare = withoutParentheses(text);
   const isWhole = bare !== text.trim();

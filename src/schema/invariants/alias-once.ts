@@ -1,11 +1,11 @@
-/** An alias field shows the items of one relation: two would be two lists in one place. */
+/** An alias field shows the items of one relation, never of two. */
 import { quoted } from '../../kernel/quoted.js';
 import type { Relation } from '../model/model.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import { type State, relationsTo } from '../model/state.js';
 import { isConflicting, nameOf } from './which-conflict.js';
 
-/** @param relations those that the change touches: of two with the same alias, one of them is told */
+/** @param relations those that the change touches. Of two with the same alias, one is reported. */
 export function shownOnceProblems(state: State, relations: readonly Relation[], from: State): Problem[] {
   const checked = new Map<string, ReadonlyMap<string, Relation>>();
   return relations.flatMap((relation) => {
@@ -21,7 +21,7 @@ export function shownOnceProblems(state: State, relations: readonly Relation[], 
   });
 }
 
-/** Of the relations that point at `one`, that for each alias which the others find in their way. */
+/** Returns for each alias the relation that conflicts with the others that reference `one`. */
 function firstByAlias(state: State, one: string, from: State): ReadonlyMap<string, Relation> {
   const first = new Map<string, Relation>();
   for (const relation of relationsTo(state, one)) {

@@ -5,8 +5,8 @@ import { extrasProblems } from './extras.js';
 import { type CollectionNode, type State, primaryKeyOf, extrasOf } from '../model/state.js';
 
 /**
- * Of the collection as a whole: its group, the fields that meta names, keys and extras. Not of its fields and
- * relations.
+ * Checks the collection as a whole: its group, the fields that meta names, keys and extras. Fields and relations are
+ * checked elsewhere.
  */
 export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
   const { collection, meta, schema } = node.collection;
@@ -28,7 +28,7 @@ export function collectionProblems(state: State, node: CollectionNode, groups: G
   return [...problems, ...keysProblems(node), ...extrasProblems(state, node)];
 }
 
-/** Several columns make a key only where it was adopted so. */
+/** Keys of several columns are only allowed if adopted. */
 function keysProblems(node: CollectionNode): Problem[] {
   const [first, ...others] = primaryKeyOf(node);
   const { collection } = node.collection;
@@ -36,13 +36,13 @@ function keysProblems(node: CollectionNode): Problem[] {
   return others.map(({ field }) => secondKey(collection, first.field, field));
 }
 
-/** That `field` is a primary key beside `first`. */
+/** The problem of a second primary key `field` beside `first`. */
 export function secondKey(collection: string, first: string, field: string): Problem {
   const message = `field ${quoted(field)} cannot be the primary key of collection ${quoted(collection)}: field ${quoted(first)} is its primary key, and a collection has one. Send is_primary_key false for ${quoted(field)}, or move the key from ${quoted(first)} in the same request`;
   return about({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);
 }
 
-/** For the checks of one state: members of groups that were found right are not checked again. */
+/** Shared by the checks of one state: valid group chains are checked once. */
 export function groupsOf(state: State): Grouping {
   const parentOf = (name: string) =>
     state.collections.get(name)?.collection.meta ?? `there is no collection ${quoted(name)} to group under`;

@@ -1,12 +1,12 @@
-/** How wide a table can be. */
+/** The maximum number of columns. */
 import { quoted } from '../../kernel/quoted.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import type { CollectionNode } from '../model/state.js';
 
-/** MaxHeapAttributeNumber of PostgreSQL; what was dropped counts there too, and is PostgreSQL's to refuse. */
+/** MaxHeapAttributeNumber of PostgreSQL. Dropped columns count as well, which PostgreSQL checks. */
 const MAX_COLUMNS = 1_600;
 
-/** The first column that a table has no room for. */
+/** Reports the first column beyond the limit. */
 export function columnCountProblems(node: CollectionNode): Problem[] {
   if (node.fields.size <= MAX_COLUMNS) return [];
   const { collection } = node.collection;

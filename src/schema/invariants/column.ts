@@ -1,18 +1,18 @@
-/** What a column can't be, whatever the table holds. */
+/** Invalid columns, whatever the table contains. */
 import type { ColumnSchema } from '../model/model.js';
 
 export type Fault = [member: keyof ColumnSchema, message: string];
 
-/** PostgreSQL has no way to compare two values of these. */
+/** PostgreSQL cannot compare values of these types. */
 export const INCOMPARABLE = new Map([
   ['json', 'json values can not be compared, so they are neither unique nor indexed; data_type "jsonb" can'],
 ]);
 
-/** PostgreSQL keeps none of its values. */
+/** PostgreSQL does not store its values. */
 const VIRTUAL =
   'a virtual generated column is computed when it is read, so it is neither unique nor indexed; a stored one (extras.virtual left out) can be';
 
-/** One at most: the first member that can't be, by its key, its uniqueness and its index. */
+/** Returns at most one fault: the first invalid member among key, uniqueness and index. */
 export function columnFaults(schema: ColumnSchema): Fault[] {
   const message = INCOMPARABLE.get(schema.data_type) ?? (schema.extras?.virtual === true ? VIRTUAL : undefined);
   if (message === undefined) return [];

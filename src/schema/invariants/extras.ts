@@ -1,4 +1,4 @@
-/** What extras say must fit the fields and the other tables. */
+/** Extras must be consistent with the fields and other tables. */
 import { quoted } from '../../kernel/quoted.js';
 import { SYSTEM_COLUMNS } from '../normal-form/names.js';
 import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/columns.js';
@@ -8,10 +8,10 @@ import { type Problem, type Subject, about } from '../../kernel/problem.js';
 
 type Key = NonNullable<TableExtras['primary_key']>;
 
-/** `name`: of the index or constraint that is meant. */
+/** `name`: the index or constraint. */
 type Fault = [member: keyof TableExtras, message: string, name?: string];
 
-/** Whether what they name is there and fits; the SQL in them is checked when they are read. */
+/** Checks that referenced objects exist and match. The SQL is checked when extras are read. */
 export function extrasProblems(state: State, node: CollectionNode): Problem[] {
   const extras = node.collection.schema?.extras;
   if (extras === undefined) return [];
@@ -33,7 +33,7 @@ function subjectOf(collection: string, extras: TableExtras, [list, , name]: Faul
   return { kind: list === 'indexes' ? 'index' : 'constraint', collection, name, member: [...member, index] };
 }
 
-/** The fields that are marked are those of the key, and nothing changes one without the other. */
+/** The marked fields must be those of the key, and one cannot change without the other. */
 function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): Fault[] {
   if (key === undefined) return [];
   const marked = primaryKeyOf(node).map(({ field }) => field);
@@ -43,7 +43,7 @@ function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): Fau
   return [['primary_key', `the primary key ${quoted(key.name)} is of ${columns}: exactly these have is_primary_key`]];
 }
 
-/** PostgreSQL would drop the whole key with a column that it includes. */
+/** PostgreSQL would drop the whole key with an included column. */
 function includedFaults({ fields }: CollectionNode, { name, definition }: Key): Fault[] {
   const included = definition === undefined ? [] : keyDefinition(definition).including;
   const gone = included.filter((column) => !fields.get(column)?.schema);
@@ -53,7 +53,7 @@ function includedFaults({ fields }: CollectionNode, { name, definition }: Key): 
   ];
 }
 
-/** PostgreSQL drops what names a column with the column, so it must not be said without. */
+/** PostgreSQL drops such objects with the column, so each must name existing columns. */
 function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = [] }: TableExtras): Fault[] {
   const isGone = (column: string): boolean => !SYSTEM_COLUMNS.has(column) && !fields.get(column)?.schema;
   const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): Fault[] => {
@@ -67,7 +67,7 @@ function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = []
   ];
 }
 
-/** Those that every table has. */
+/** Extras that every table may have. */
 function partitionFaults({ collections }: State, { partition_of: partition }: TableExtras): Fault[] {
   if (partition === undefined) return [];
   const parent = collections.get(partition.table)?.collection.schema;

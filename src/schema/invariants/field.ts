@@ -7,7 +7,7 @@ import type { ColumnSchema } from '../model/model.js';
 import { type Fault, columnFaults } from './column.js';
 import { type Grouping, groupFault } from './group.js';
 
-/** Of all fields of a collection, `MAX_PROBLEMS` or a few more. */
+/** Returns the problems of all fields of a collection, up to about `MAX_PROBLEMS`. */
 export function fieldProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
   const { collection } = node.collection;
   const groups = groupsIn(node);
@@ -22,7 +22,7 @@ export function fieldProblems(state: State, node: CollectionNode): Resumable<Pro
   });
 }
 
-/** A field's group is an alias field of the same collection. */
+/** The group of a field is an alias field of the same collection. */
 function groupsIn({ collection: { collection }, fields }: CollectionNode): Grouping {
   const parentOf = (name: string) => {
     const parent = fields.get(name);
@@ -32,7 +32,10 @@ function groupsIn({ collection: { collection }, fields }: CollectionNode): Group
   return { parentOf, sound: new Set() };
 }
 
-/** Every table is a type of its own name: without the extension, a column of that type would hold rows of the table. */
+/**
+ * Every table defines a type of its own name. Without the extension, a column of that type would contain rows of the
+ * table.
+ */
 function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema): Fault[] {
   if (!isExtensionType(type) || !collections.get(type)?.collection.schema) return [];
   return [['data_type', `${quoted(type)} is a collection here, whose table takes the name of that type`]];

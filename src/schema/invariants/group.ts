@@ -1,15 +1,15 @@
-/** Groups: collections in collections, fields in fields. A chain of them ends, and stays among what can group. */
+/** Groups of collections and of fields. A chain of groups must end, and contain only members that can group others. */
 import { quoted } from '../../kernel/quoted.js';
 
-/** One level of groups, as the chain of a name is walked. */
+/** One namespace of groups. */
 export interface Grouping {
-  /** What `name` stands in; a sentence when it is nothing that can group others. */
+  /** Returns the group of `name`, or a sentence if it cannot group others. */
   parentOf: (name: string) => { group: string | null } | string;
-  /** Groups whose chain was walked to its end: many chains that share groups are walked once. */
+  /** Groups with a verified chain, so that shared chains are walked once. */
   sound: Set<string>;
 }
 
-/** Why `name` can't stand in `group`; undefined when it can. */
+/** Returns why `name` cannot be in `group`. Undefined if it can. */
 export function groupFault(name: string, group: string | null, { parentOf, sound }: Grouping): string | undefined {
   const seen = new Set([name]);
   for (let at = group; at !== null && !sound.has(at);) {
@@ -19,7 +19,7 @@ export function groupFault(name: string, group: string | null, { parentOf, sound
     if (typeof parent === 'string') return parent;
     at = parent.group;
   }
-  // Not the name itself: whether it can group others is not checked yet.
+  // The name itself is excluded, because its ability to group others is not checked yet.
   seen.delete(name);
   for (const each of seen) sound.add(each);
   return undefined;

@@ -1,6 +1,6 @@
 /**
- * Names that PostgreSQL gives by itself, and evades where they are taken: the sequence of an identity column, and a NOT
- * NULL. Made elsewhere in another order, what has such a name would meet it.
+ * Names that PostgreSQL chooses itself and changes if they exist: sequences of identity columns, and NOT NULL
+ * constraints. In another creation order, another object with such a name would conflict.
  */
 import { quoted } from '../../kernel/quoted.js';
 import { NOT_NULL_SUFFIX, notNullName, identitySequenceName } from '../model/constraint-names.js';
@@ -11,8 +11,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { type CollectionNode, type State, hasTable } from '../model/state.js';
 
 /**
- * A sequence that would be called like a table of the schema, and a foreign key that is called like a NOT NULL of its
- * table.
+ * Reports a sequence named like a table of the schema, and a foreign key named like a NOT NULL constraint of its table.
  */
 export function* implicitNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
   return [...(yield* sequenceProblems(state, node)), ...notNullProblems(node)];
@@ -21,7 +20,7 @@ export function* implicitNameProblems(state: State, node: CollectionNode): Resum
 interface Taken {
   name: string;
   kind: string;
-  /** Whose it is. */
+  /** Its owner. */
   of: string;
 }
 
@@ -31,13 +30,13 @@ function problem({ name, kind, of }: Taken, subject: Subject): Problem {
   return about(subject, message, { code: 'ALREADY_EXISTS', details: { taken } });
 }
 
-/** null: it has none, or one of another name. */
+/** Null if it has none, or one with another name. */
 function sequenceOf({ collection, field, schema }: Field): string | null {
   if (schema === null || !isIdentity(schema) || schema.extras?.sequence?.name !== undefined) return null;
   return identitySequenceName(collection, field);
 }
 
-/** The other way round PostgreSQL says so itself. */
+/** PostgreSQL itself reports the reverse case. */
 function sequenceProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
   const { collection } = node.collection;
   return problemsOfEach(node.fields.values(), (field) => {

@@ -1,4 +1,4 @@
-/** What has an index has a name of its own: in its table, and beside the tables and other indexes of the schema. */
+/** Objects with an index need unique names, both in their table and among the tables and indexes of the schema. */
 import { quoted } from '../../kernel/quoted.js';
 import { isFolder, extrasOf, type CollectionNode, type State, primaryKeyOf, hasTable } from '../model/state.js';
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../model/constraint-names.js';
@@ -16,8 +16,8 @@ interface Part {
 }
 
 /**
- * ALREADY_EXISTS, with what has the name in `details.taken`: within the table, and among tables and indexes that may
- * not be built yet.
+ * ALREADY_EXISTS, with the conflicting object in `details.taken`: within the table, and among tables and indexes,
+ * including indexes that are not built yet.
  */
 export function* indexNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
   const parts: Part[] = [];
@@ -26,7 +26,7 @@ export function* indexNameProblems(state: State, node: CollectionNode): Resumabl
     yield;
   }
   const problems = parts.length === 0 ? [] : problemsWithin(node, parts);
-  // Without any index of a field there is nothing that PostgreSQL doesn't see itself.
+  // Without field indexes PostgreSQL detects all conflicts itself.
   return state.indexNames.size === 0 ? problems : [...problems, ...problemsBeyond(state, node, parts)];
 }
 
@@ -49,11 +49,11 @@ function problemsWithin(node: CollectionNode, parts: readonly Part[]): Problem[]
 interface Claim {
   name: string;
   subject: Subject;
-  /** Who may have an index of that name. */
+  /** The collection that may own an index of that name. */
   own: string | null;
 }
 
-/** PostgreSQL would say so too, but not of an index that is yet to be built. */
+/** PostgreSQL would not detect conflicts with an index that is not built yet. */
 function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part[]): Problem[] {
   if (isFolder(node)) return [];
   return claimsOf(node, parts).flatMap(({ name, own, subject }) => {
@@ -77,7 +77,10 @@ function claimsOf(node: CollectionNode, parts: readonly Part[]): Claim[] {
   ];
 }
 
-/** What has the name: an index of a collection other than `own`, or a table where an index of `own` is to have it. */
+/**
+ * Returns the conflicting object: an index of a collection other than `own`, or a table with the name of an index of
+ * `own`.
+ */
 function otherThan(state: State, name: string, own: string | null): { kind: string; said: string } | null {
   const holder = state.indexNames.get(name);
   if (holder !== undefined && holder !== own) return { kind: 'index', said: `an index of ${quoted(holder)}` };
@@ -85,10 +88,10 @@ function otherThan(state: State, name: string, own: string | null): { kind: stri
   return hidden ? { kind: 'table', said: 'a table' } : null;
 }
 
-/** Constraints that PostgreSQL keeps with an index of the same name. */
+/** Constraints whose index has the same name. */
 const WITH_INDEX = /^(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b/i;
 
-/** Of what the fields don't say. */
+/** Names that do not come from fields. */
 function otherNames(node: CollectionNode): Map<string, Kind> {
   const { indexes = [], constraints = [] } = extrasOf(node);
   const indexing = constraints.filter(({ definition }) => WITH_INDEX.test(definition));

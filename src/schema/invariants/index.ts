@@ -1,4 +1,4 @@
-/** What must hold in every state the log can lead to. Checked on the result of a command, before it becomes events. */
+/** Rules that hold in every state. They are checked on the result of a command before it becomes events. */
 import { memberKey, type State, relationsTo } from '../model/state.js';
 import { MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { sqlTextProblems } from '../sql-text/changed-texts.js';
@@ -15,16 +15,16 @@ import { shownOnceProblems } from './alias-once.js';
 import { unsupportedChanges } from './unsupported-changes.js';
 import type { Relation } from '../model/model.js';
 
-/** What a change is from and to, and which collections it touches. */
+/** The states before and after a change, and the collections that it touches. */
 export interface ProposedChange {
   from: State;
   to: State;
   touched: ReadonlySet<string>;
-  /** Fields that are asked to be deleted and created again under the same name; none by default. */
+  /** Fields that are explicitly deleted and recreated under the same name. None by default. */
   isRecreated?: (collection: string, field: string) => boolean;
 }
 
-/** Everything that stands against a change, both for diff, which proposes it, and for apply. */
+/** Returns all problems of a change, for diff, which proposes it, and for apply. */
 export function* changeProblems({
   from,
   to,
@@ -38,9 +38,9 @@ export function* changeProblems({
 }
 
 /**
- * Everything wrong with the `touched` collections of `state` and the relations that point at them.
- * Problems name collection and field; a caller that knows where in the request they stand adds the path.
- * @param from the state before the change: of two that conflict, the changed one is told
+ * Returns all problems of the `touched` collections and of relations that reference them. They name collection and
+ * field, and the caller adds the path.
+ * @param from the state before the change. Of two conflicting objects, the changed one is reported.
  */
 export function* invariantProblems(state: State, touched: Iterable<string>, from: State = state): Resumable<Problem[]> {
   const problems: Problem[] = [];
@@ -57,7 +57,7 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
       problems.push(...collectionProblems(state, node, groups), ...(yield* fieldProblems(state, node)));
       problems.push(...(yield* indexNameProblems(state, node)), ...(yield* implicitNameProblems(state, node)));
     }
-    // Each once, whichever of its ends is looked at first.
+    // Each relation once, whichever end is visited first.
     for (const relation of [...(node?.relations.values() ?? []), ...relationsTo(state, name)]) {
       const key = memberKey(relation.many_collection, relation.many_field);
       if (!relations.has(key)) problems.push(...relationProblems(state, relation, from));

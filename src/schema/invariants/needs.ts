@@ -1,4 +1,4 @@
-/** What several tables use is the same in each of them, and a sequence ends with one column. */
+/** Shared objects must be equal in all tables that use them, and a sequence has one owner column. */
 import { quoted } from '../../kernel/quoted.js';
 import { type Need, isIdentity } from '../model/extras.js';
 import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/needs.js';
@@ -8,12 +8,12 @@ import type { CollectionNode, State } from '../model/state.js';
 interface Known {
   need: Need;
   collection: string;
-  /** The collection with whose column it ends. */
+  /** The collection of its owner column. */
   owner?: string;
 }
 
 /**
- * Of the touched ones; the others are looked through only where one of these has needs.
+ * Checks touched collections. Others are only read if a touched one has needs.
  * @param from the state before the change
  */
 export function needProblems(state: State, touched: ReadonlySet<string>, from: State): Problem[] {
@@ -67,7 +67,7 @@ function ownerProblems(node: CollectionNode, before: CollectionNode | undefined)
   });
 }
 
-/** A column that makes its values in another way may have had a sequence before, and is given none. */
+/** A column with other generated values may own an existing sequence, but not get a new one. */
 function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | undefined): string | null {
   const owner = ownerOf(need);
   if (owner === undefined) return null;

@@ -1,4 +1,4 @@
-/** Names that a change introduces. Adopted and restored objects keep the names they have. */
+/** Names that a change introduces. Adopted and restored objects keep their names. */
 import { invisibleFault } from '../../kernel/text.js';
 import { type Path, type Problem, about } from '../../kernel/problem.js';
 import { type Resumable } from '../../kernel/resumable.js';
@@ -6,10 +6,10 @@ import { composedFault } from '../normal-form/names.js';
 import { type CollectionNode, type State, UNMADE, extrasOf } from '../model/state.js';
 import type { Renames } from '../transition/renames.js';
 
-/** Why a new collection or field cannot have this name, or `null`. */
+/** Returns why a new collection or field cannot have the name, or null. */
 const nameFault = (name: string): string | null => invisibleFault(name) ?? composedFault(name);
 
-/** Problems of names in `to` that `from` does not have. */
+/** Returns the problems of names in `to` that `from` lacks. */
 export function* newNameProblems(from: State, to: State, touched: Iterable<string>): Resumable<Problem[]> {
   const problems: Problem[] = [];
   for (const collection of touched) {
@@ -33,7 +33,7 @@ function namesOf(node: CollectionNode, before: CollectionNode | undefined): Prob
   ];
 }
 
-/** Problems of the names that collections and fields are renamed to. */
+/** Returns the problems of new names in renames. */
 export function renamedToProblems({ collections, fields }: Renames): Problem[] {
   return [
     ...[...collections.values()].flatMap(collectionName),

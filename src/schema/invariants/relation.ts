@@ -11,8 +11,8 @@ import { INCOMPARABLE } from './column.js';
 type Fault = Pick<Problem, 'message' | 'details'> & { path: Path; code?: ProblemCode };
 
 /**
- * Where its own end is wrong, nothing is said of the other. @param from the state before the change: it tells which of
- * two is told
+ * If its own end is wrong, the other is not checked. @param from the state before the change, which decides what is
+ * reported
  */
 export function relationProblems(state: State, relation: Relation, from: State): Problem[] {
   const faults = manyFaults(state, relation);
@@ -60,7 +60,7 @@ function oneFaults(state: State, relation: Relation): Fault[] {
   return [{ path: ['many_field'], message }];
 }
 
-/** The single primary key of a collection that may be pointed at; a sentence where it may not be. */
+/** Returns the single primary key of a collection. A sentence if no relation may reference it. */
 function keyOf(state: State, one: string): ColumnSchema | undefined | string {
   if (isSystemCollection(one)) {
     const key = REFERABLE_SYSTEM_COLLECTIONS.get(one);
@@ -75,7 +75,7 @@ function keyOf(state: State, one: string): ColumnSchema | undefined | string {
   return keys.length === 1 ? (keys[0]?.schema as ColumnSchema) : undefined;
 }
 
-/** Whether PostgreSQL can compare the two with an index: same type, or types of one operator family. */
+/** True if PostgreSQL can compare the columns with an index: equal types, or types of one operator family. */
 function fits(column: ColumnSchema, key: ColumnSchema): boolean {
   return keyFamily(column.data_type) === keyFamily(key.data_type);
 }
@@ -117,7 +117,7 @@ function pointerFault(state: State, { many_collection, one_collection_field: nam
   return `${quoted(name)} is ${columnType(schema)}, which can't hold the name of a collection; name a column for text`;
 }
 
-/** Names of fields that may be null, but must not dangle. */
+/** Names of fields that may be null, but must exist. */
 function weakFaults(state: State, relation: Relation): Fault[] {
   const faults: Fault[] = [...roleFaults(relation)];
   for (const member of ['junction_field', 'sort_field'] as const) {
@@ -134,7 +134,7 @@ function weakFaults(state: State, relation: Relation): Fault[] {
   return faults;
 }
 
-/** What each column of the many side holds, as one sentence goes on. */
+/** The roles of columns on the many side, as the end of a sentence. */
 const ROLES = [
   ['many_field', 'the key of the other side'],
   ['one_collection_field', 'the name of the collection that an item is in'],
@@ -142,7 +142,7 @@ const ROLES = [
   ['sort_field', 'the place in the order'],
 ] as const;
 
-/** A column can't hold two of these. */
+/** A column has only one role. */
 function roleFaults(relation: Relation): Fault[] {
   return ROLES.flatMap(([member], index) => {
     const name = relation[member];
@@ -162,7 +162,7 @@ function columnFault(state: State, relation: Relation, member: 'junction_field' 
   return order === undefined ? undefined : `${quoted(name)} can't put anything in order: ${order}`;
 }
 
-/** PostgreSQL keeps the names of a table's constraints apart. */
+/** Constraint names are unique per table. */
 function constraintNameFaults(state: State, relation: Relation, from: State): Fault[] {
   const name = relation.schema?.constraint_name;
   if (name === undefined) return [];

@@ -1,4 +1,4 @@
-/** What stands against a rename by itself. */
+/** Problems of a rename itself. */
 import { parentOf } from '../model/order.js';
 import { type State, isFolder } from '../model/state.js';
 import { type Problem, about } from '../../kernel/problem.js';
@@ -6,14 +6,14 @@ import type { Renames } from '../transition/renames.js';
 import { renamedToProblems } from './new-names.js';
 import type { UnwrittenText } from '../transition/rename-texts.js';
 
-/** @param to the state by the new names; `unwritten`: texts that still say the old ones */
+/** @param to the state with the new names. `unwritten`: texts that still contain the old ones */
 export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [
   ...renamedToProblems(renames),
   ...partitionProblems(to, renames),
   ...unwritten.map(unwrittenProblem),
 ];
 
-/** A column of a partition is called like its table's, and PostgreSQL renames it with that. */
+/** PostgreSQL renames columns of partitions together with the parent's. */
 function partitionProblems(to: State, { fields }: Renames): Problem[] {
   return [...fields].flatMap(([collection, names]) => {
     const node = to.collections.get(collection);

@@ -1,6 +1,6 @@
 /**
- * What the service keeps as it found it: columns of types it has no name for, and the columns and foreign keys of
- * partitioned tables.
+ * Objects that the service does not change: columns of unsupported types, and columns and foreign keys of partitioned
+ * tables.
  */
 import { extrasOf, type CollectionNode, type State, byName } from '../model/state.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -10,8 +10,8 @@ import { quoted } from '../../kernel/quoted.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 /**
- * Changes between the two states that are not supported.
- * @param isRecreated whether a field was asked to be deleted and created again, which any field can
+ * Returns unsupported changes between the states.
+ * @param isRecreated true if a field is explicitly deleted and recreated, which is always supported
  */
 export function* unsupportedChanges(
   from: State,
@@ -74,14 +74,17 @@ const isPartitioned = (node: CollectionNode): boolean => {
 const columnDiffers = (old: Field | undefined, now: Field | undefined): boolean =>
   !jsonEqual(alterable(old?.schema), alterable(now?.schema));
 
-/** Comments are free to change. */
+/** Comments can always change. */
 function alterable(column: ColumnSchema | null | undefined): object | null {
   if (!column) return null;
   const { comment: _, ...rest } = column;
   return rest;
 }
 
-/** A foreign key goes with the table it points at; otherwise it is the database's to change, in all partitions at once. */
+/**
+ * A foreign key is dropped with its referenced table. Other changes, in all partitions at once, must be made in the
+ * database.
+ */
 function foreignKeyProblems(
   before: CollectionNode,
   after: CollectionNode,
@@ -115,7 +118,7 @@ function unknownFault(old: Field | undefined, now: Field | undefined): string | 
     : `the type of this column, ${old.schema.data_type}, is not one that the service can change: its default, nullability, keys, indexes, comment and meta can change`;
 }
 
-/** What makes the type and the values of a column. The rest can change whatever the type is. */
+/** Returns the properties that define type and values of a column. The others can change for any type. */
 function typeOf(column: ColumnSchema): object {
   const {
     default_value: _,

@@ -1,10 +1,10 @@
-/** Of two relations that are in each other's way, which one is told. */
+/** Decides which of two conflicting relations is reported. */
 import { relationBody } from '../transition/context.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { Relation } from '../model/model.js';
 import { type State, byName, getRelation } from '../model/state.js';
 
-/** Whether `relation` is: the change touches it and not the other one, or it is the younger. @param from before the change */
+/** True for the relation that the change touches, or for the newer one. @param from before the change */
 export function isConflicting(relation: Relation, other: Relation, from: State): boolean {
   const [mine, theirs] = [isChanged(relation, from), isChanged(other, from)];
   if (mine !== theirs) return mine;
@@ -12,7 +12,7 @@ export function isConflicting(relation: Relation, other: Relation, from: State):
   return age === others ? byName(nameOf(relation), nameOf(other)) > 0 : age > others;
 }
 
-/** `articles.author`, as messages name a relation. */
+/** `articles.author`, as in messages. */
 export const nameOf = ({ many_collection, many_field }: Relation): string => `${many_collection}.${many_field}`;
 
 function isChanged(relation: Relation, from: State): boolean {
@@ -21,5 +21,5 @@ function isChanged(relation: Relation, from: State): boolean {
   return !jsonEqual(relationBody(before), relationBody(relation));
 }
 
-/** A relation that isn't in the log yet has the id 0. */
+/** A relation that is not in the log yet has the id 0. */
 const ageOf = ({ id }: Relation): number => (id === 0 ? Infinity : id);

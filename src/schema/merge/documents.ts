@@ -1,4 +1,4 @@
-/** Merging one document: a collection without its fields, a field, a relation. */
+/** Merges one document: a collection without its fields, a field, or a relation. */
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import type { Result } from '../../kernel/problem.js';
 import type { Collection, ColumnSchema, Field, NewRelation } from '../model/model.js';
@@ -17,17 +17,17 @@ export interface Sides<T> {
   theirs: T | undefined;
 }
 
-/** How one kind of document is merged. */
+/** How to merge one kind of document. */
 export interface Kind<T> {
-  /** The result in normal form, or why it is none. */
+  /** Returns the result in normal form, or its problems. */
   read(document: unknown): Result<T>;
-  /** Members that only together say something. */
+  /** Handles members that are only meaningful together. */
   align?(sides: Required<Documents<T>>, member: Aligned): Documents<T>;
 }
 
 type Documents<T> = { base?: T; ours: T; theirs: T };
 
-/** Decides about a unit of members. */
+/** Decides about a group of members. */
 type Aligned = (name: string, values: Three) => Json | undefined;
 
 const OWN = { imported: false } as const;
@@ -37,8 +37,8 @@ export const FIELD: Kind<Field> = { read: (document) => readNewField(document, [
 export const RELATION: Kind<NewRelation> = { read: (document) => readNewRelation(document, [], OWN) };
 
 /**
- * What stands at `place` after both changes; undefined: nothing. One that a decision is about is that side's.
- * @param isOther whether ours is another thing of the same name than the base's: then nothing of the two is mixed
+ * Returns the merged document at `place`, or undefined. A resolution selects one side.
+ * @param isOther true if our object is not the base's but only has its name. The two are never mixed.
  */
 export function mergeDocument<T extends object>(
   merging: Merging,
@@ -58,7 +58,7 @@ export function mergeDocument<T extends object>(
   return mixed(merging, place, { base, ours, theirs }, kind);
 }
 
-/** For what one side has removed, or made again, and the other has changed. */
+/** For an object that one side removed or recreated, and the other changed. */
 export function removedConflict<T extends object>(place: MergePlace, sides: Sides<T>): MergeConflict {
   const gone = sides.ours === undefined ? 'ours removed it' : sides.theirs === undefined ? 'theirs removed it' : null;
   const message =
@@ -68,7 +68,7 @@ export function removedConflict<T extends object>(place: MergePlace, sides: Side
   return { kind: 'removed', place, message, ...shown(sides) };
 }
 
-/** The values that there are. */
+/** The existing values. */
 export const shown = <T>({ base, ours, theirs }: Sides<T>): Partial<Record<'base' | Side, Json>> => ({
   ...(base !== undefined && { base: base as Json }),
   ...(ours !== undefined && { ours: ours as Json }),
@@ -98,7 +98,7 @@ function mixed<T extends object>(
           return known === null ? onConflict([name], values) : known.value;
         });
   const merged = mergeValues(aligned as Three & typeof aligned, [], onConflict) as T;
-  // What one of them says is known to be well formed, and what isn't decided yet says nothing.
+  // Values of one side are known to be valid, and undecided members are unspecified.
   if (conflicts.length > before || jsonEqual(merged, sides.ours) || jsonEqual(merged, sides.theirs)) return merged;
   const result = read(merged);
   if (result.ok) return result.value;
@@ -116,7 +116,7 @@ function mixed<T extends object>(
 
 const TYPE_MEMBERS = ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'] as const;
 
-/** A column's type is one thing, though several members say it; so is whether there is a column at all. */
+/** Several members together define a column's type, and whether there is a column. */
 function alignTypes(sides: Documents<Field>, member: Aligned): Documents<Field> {
   const all = [sides.base, sides.ours, sides.theirs].filter((each) => each !== undefined);
   const hasColumns = all.every(({ schema }) => schema !== null);

@@ -1,4 +1,4 @@
-/** Why what both changed can't stand together: each broken rule is a conflict at its place. */
+/** Reports each broken rule of the merged result as a conflict at its location. */
 import type { Json } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';

@@ -1,4 +1,4 @@
-/** Merging a submitted snapshot: what it changes since its base, carried out on the schema as it is now. */
+/** Merges a submitted snapshot: its changes since the base are applied to the current schema. */
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Comparison, type CompareOptions, desiredBy } from '../compare/compare-snapshot.js';
@@ -13,14 +13,14 @@ import type { MergeConflict, Resolution } from './model.js';
 export interface SnapshotMerge {
   base: State;
   ours: State;
-  /** A snapshot, as it was sent. What it leaves out is as it was in the base. */
+  /** The submitted snapshot. Omitted parts are as in the base. */
   theirs: unknown;
   resolutions: readonly Resolution[];
 }
 
 export type MergeOutcome = { kind: 'conflicts'; conflicts: MergeConflict[] } | ({ kind: 'merged' } & Comparison);
 
-/** Paths of problems are those of a body that holds the snapshot as `theirs`, and the resolutions as `resolve`. */
+/** Problems have paths in a body with the snapshot as `theirs` and the resolutions as `resolve`. */
 export function* mergeSnapshot(
   { base, ours, theirs, resolutions }: SnapshotMerge,
   options: CompareOptions,
@@ -46,8 +46,8 @@ export const nothingToDecide = (index: number): Problem =>
   invalid(['resolve', index, 'place'], 'there is nothing to decide at this place: take it as a conflict named it');
 
 /**
- * The state that a snapshot shows, for a base that is in no log. Its things are those of the same name that `ours` has:
- * a snapshot doesn't know identities, so what ours renamed since is another thing here.
+ * Returns the state of a snapshot, for a base that is in no log. Its objects are matched to `ours` by name, because a
+ * snapshot contains no identities. Objects that ours renamed since count as different.
  */
 export function* stateOfSnapshot(body: unknown, ours: State, options: CompareOptions): Resumable<Result<State>> {
   const read = below('base', yield* desiredBy(initialState(), body, options));
@@ -66,7 +66,7 @@ export function* stateOfSnapshot(body: unknown, ours: State, options: CompareOpt
   return ok(yield* draft.toState());
 }
 
-/** The result, with the places of its problems below a member. */
+/** Moves the locations of problems below a member. */
 function below<T>(member: string, result: Result<T>): Result<T> {
   if (result.ok) return result;
   return refuse(...result.problems.map((problem) => ({ ...problem, path: pathBelow(member, problem.path) })));

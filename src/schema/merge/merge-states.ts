@@ -1,4 +1,4 @@
-/** Three-way merge: what theirs changed since the base, carried out on ours. */
+/** Three-way merge: applies the changes of theirs since the base to ours. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import type { Field, NewRelation } from '../model/model.js';
@@ -27,23 +27,23 @@ export interface MergeSides {
 }
 
 export type MergedStates =
-  /** Nothing is done. */
+  /** Nothing is merged. */
   | { kind: 'conflicts'; conflicts: MergeConflict[]; unused: number[] }
-  /** `ours` by the names of the result; `touched`: the collections in which it may differ from ours, by the names of both. */
+  /** `ours` by the names of the result. `touched`: collections that may differ from ours, by the names of both. */
   | { kind: 'merged'; ours: State; state: State; touched: ReadonlySet<string>; unused: number[] };
 
 /**
- * Member by member: what one side changed is changed, what both changed alike too, and what both changed otherwise is a
- * conflict. Names follow identities; those of theirs are the base's, where it has the same things. The result is
- * a valid schema, or the conflicts say why not.
- * @param resolutions what was decided about conflicts; `unused` tells the first of those about places without anything to decide
+ * Merges member by member. A change of one side, or the same change of both, is applied. Different changes of both are
+ * a conflict. Names follow identities, and objects of theirs have the identities of the base. The result is a valid
+ * schema, otherwise the conflicts explain why.
+ * @param resolutions decisions about conflicts. `unused` lists the first ones without a conflict.
  */
 export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution[] = []): Resumable<MergedStates> {
   const merging: Merging = { decisions: yield* decisionsOf(resolutions), conflicts: [] };
   const named = yield* renameSides(sides, merging);
   const { conflicts } = merging;
   const unused = () => merging.decisions.unused();
-  // Names come first: until they are decided, nobody knows what is to be compared with what.
+  // Names come first, because they determine which objects correspond.
   if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: yield* unused() };
   const draft = new Draft(named.ours, named.touched);
   const names = new Set([...named.base.collections.keys(), ...named.theirs.collections.keys()]);
@@ -68,7 +68,7 @@ type Nodes = Sides<CollectionNode>;
 
 function* mergeCollection(merging: Merging, draft: Draft, name: string, nodes: Nodes): Resumable<void> {
   const { base, ours, theirs } = nodes;
-  // What theirs left alone stays as ours has it.
+  // Unchanged in theirs, so ours stays.
   if (isSame(base, theirs)) return;
   const place: MergePlace = { part: 'collections', collection: name };
   const decided = merging.decisions.at(place);
@@ -87,7 +87,7 @@ function* mergeCollection(merging: Merging, draft: Draft, name: string, nodes: N
 const isSame = (a: CollectionNode | undefined, b: CollectionNode | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && isSameNode(a, b));
 
-/** Where one of the sides has none, or another one of that name. */
+/** One of the sides lacks the collection, or has another one of that name. */
 function* wholeCollection(merging: Merging, draft: Draft, place: MergePlace, nodes: Nodes): Resumable<void> {
   const { base, ours, theirs } = nodes;
   if (base === undefined || isSame(base, ours)) yield* replace(draft, place.collection, theirs);
@@ -101,7 +101,7 @@ function* wholeCollection(merging: Merging, draft: Draft, place: MergePlace, nod
   }
 }
 
-/** The collection as theirs has it. */
+/** Replaces the collection by that of theirs. */
 function* replace(draft: Draft, name: string, theirs: CollectionNode | undefined): Resumable<void> {
   if (theirs === undefined) {
     draft.removeCollection(name);
@@ -121,12 +121,12 @@ function* replace(draft: Draft, name: string, theirs: CollectionNode | undefined
   }
 }
 
-/** What a collection holds: fields, or relations. */
+/** The fields or relations of a collection. */
 interface Members<T extends object> {
   part: 'fields' | 'relations';
   kind: Kind<T>;
   of: (node: CollectionNode) => ReadonlyMap<string, T>;
-  /** Of the one that has the name in a node: another one is never mixed with it. */
+  /** Identity of the object with the name in a node. Different objects are never mixed. */
   identityOf: (node: CollectionNode, name: string) => Identity | undefined;
   put: (draft: Draft, value: T) => void;
   remove: (draft: Draft, collection: string, name: string) => void;
@@ -176,7 +176,7 @@ function* mergeMembers<T extends object>(
   }
 }
 
-/** Whether a side has another thing of the same name than the base: that was removed, and one of its name was made. */
+/** True if a side removed the base's object and created another one with its name. */
 function isOther({ base, ours, theirs }: Sides<CollectionNode | string>): boolean {
   const identityOf = (of: CollectionNode | string): string => (typeof of === 'string' ? of : of.identities.collection);
   if (base === undefined || identityOf(base) === UNMADE) return false;

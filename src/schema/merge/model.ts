@@ -1,4 +1,4 @@
-/** Three-way merging: its conflicts, and what was decided about them. */
+/** Conflicts and resolutions of three-way merges. */
 import { MAX_PROBLEMS } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Json } from '../../kernel/json.js';
@@ -6,7 +6,7 @@ import type { Step } from '../diff/entries.js';
 
 export type Part = 'collections' | 'fields' | 'relations';
 
-/** A document, or with `path` a member of it. Of a collection without `path`: its fields and relations too. */
+/** A document, or with `path` one of its members. A collection without `path` includes its fields and relations. */
 export interface MergePlace {
   part: Part;
   collection: string;
@@ -17,11 +17,9 @@ export interface MergePlace {
 export type Side = 'ours' | 'theirs';
 
 /**
- * - `changed`: both changed the same member, each otherwise.
- * - `removed`: one removed what the other changed.
- * - `renamed`: both gave it another name.
- * - `name_taken`: the two sides gave one name to two things.
- * - `invalid`: together they are no valid schema; the message says why.
+ * `changed`: both sides changed the same member differently. `removed`: one side removed what the other changed.
+ * `renamed`: both sides renamed it differently. `name_taken`: the sides gave one name to two objects. `invalid`: the
+ * result is no valid schema, see the message.
  */
 export type ConflictKind = 'changed' | 'removed' | 'renamed' | 'name_taken' | 'invalid';
 
@@ -30,36 +28,36 @@ export interface MergeConflict {
   place: MergePlace;
   /** A sentence for people. */
   message: string;
-  /** What stands there; absent where there is nothing. */
+  /** Absent values do not exist. */
   base?: Json;
   ours?: Json;
   theirs?: Json;
 }
 
-/** What was decided about a place. */
+/** The decision about a location. */
 export interface Resolution {
   place: MergePlace;
   take: Side;
 }
 
-/** The decisions, by place; each may be asked for often, and what nobody asked for is told. */
+/** Decisions by location. Each may be used repeatedly, and unused ones are reported. */
 export interface Decisions {
   at(place: MergePlace): Side | undefined;
-  /** Indexes of the first of those about places where there was nothing to decide; what is below a decided place needs none. */
+  /** Indexes of the first decisions without a conflict. Locations within a decided one need none. */
   unused(): Resumable<number[]>;
 }
 
 const keyOf = ({ part, collection, field, path }: MergePlace): string =>
   JSON.stringify([part, collection, field, path ?? []]);
 
-/** The places that hold a place. */
+/** Returns the locations that contain a location. */
 function holdersOf({ part, collection, field, path }: MergePlace): MergePlace[] {
   const whole: MergePlace = { part: 'collections', collection };
   const document = field === undefined ? [] : [{ part, collection, field }];
   return path === undefined ? (field === undefined ? [] : [whole]) : [whole, ...document];
 }
 
-/** Of several about one place the last one counts. */
+/** The last of several decisions about one location counts. */
 export function* decisionsOf(resolutions: readonly Resolution[]): Resumable<Decisions> {
   const takes = new Map<string, Side>();
   for (const { place, take } of resolutions) {

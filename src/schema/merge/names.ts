@@ -1,33 +1,33 @@
-/** Which names things have after a merge: what one side renamed is called so; what both sides did must agree. */
+/** Merges names: a rename on one side applies, and renames on both sides must agree. */
 import { byName } from '../model/state.js';
 import type { ConflictKind, Side } from './model.js';
 
-/** Something of the base, by its names. */
+/** An object of the base with its names. */
 export interface NamedThing {
   base: string;
-  /** Undefined: that side removed it. */
+  /** Undefined if that side removed it. */
   ours: string | undefined;
   theirs: string | undefined;
-  /** Whether a side that has it, where the other one removed it, changed it too. */
+  /** True if one side removed it and the other changed it. */
   isChanged: () => boolean;
 }
 
 export interface Naming {
   things: readonly NamedThing[];
-  /** Whether a side has a thing of that name which the base doesn't have. */
+  /** True if a side has a new object of that name. */
   isNew(side: Side, name: string): boolean;
-  /** What was decided about the name of something: by its name in the base, or the one that two things are given. */
+  /** Returns the decision about a name: by the name in the base, or the name given to two objects. */
   decided(name: string): Side | undefined;
   conflict(about: { kind: ConflictKind; message: string; base: string } & Partial<Record<Side, string>>): void;
 }
 
-/** By the name in the base, the name after the merge; of things that are called otherwise on one of the sides. */
+/** Maps names in the base to merged names, for objects that a side renamed. */
 export function mergedNames(naming: Naming): ReadonlyMap<string, string> {
   const final = new Map<string, string>();
   const things: NamedThing[] = [];
   for (const thing of naming.things) {
     const name = nameOf(thing, naming);
-    // As long as it isn't decided, it is in nobody's way.
+    // An undecided name conflicts with nothing.
     if (name === undefined) continue;
     things.push(thing);
     if (isRenamed(thing)) final.set(thing.base, name);
@@ -45,7 +45,7 @@ interface Taken {
   name: string;
 }
 
-/** The things that one of the sides gave the name have it, or the name that the other side left them. */
+/** Objects get the name of the selected side, or keep the name of the other side. */
 function decideTaken({ decided, conflict }: Naming, { things, final, name }: Taken): void {
   const take = decided(name);
   const given = things.filter(({ base }) => final.get(base) === name);
@@ -55,7 +55,7 @@ function decideTaken({ decided, conflict }: Naming, { things, final, name }: Tak
 
 const TAKEN = 'the two sides gave this name to two things';
 
-/** What had another name before, by the side that gave it this one. */
+/** Renamed objects with this name, by side. */
 const namesGiven = (things: readonly NamedThing[], name: string): Partial<Record<Side, string>> =>
   Object.fromEntries(
     (['ours', 'theirs'] as const).flatMap((side) => {
@@ -75,7 +75,10 @@ function nameOf({ base, ours = base, theirs = base }: NamedThing, { decided, con
   return undefined;
 }
 
-/** Those that a name is for, once merged; what one side removed and the other didn't touch is gone. */
+/**
+ * Returns the objects that would have a name after the merge. Objects that one side removed and the other left
+ * unchanged are gone.
+ */
 function holdersOf(
   things: readonly NamedThing[],
   final: ReadonlyMap<string, string>,

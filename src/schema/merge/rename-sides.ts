@@ -1,4 +1,4 @@
-/** The three states by the same names: then what is called alike is the same thing, or two additions of one name. */
+/** Gives the three states common names. Equal names are then the same object, or two additions of one name. */
 import { jsonEqual } from '../../kernel/json.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
@@ -14,9 +14,9 @@ export interface Renamed {
   base: State;
   ours: State;
   theirs: State;
-  /** What is called otherwise than in ours. */
+  /** Renames relative to ours. */
   renames: Renames;
-  /** Under which ours has something else by the new names. */
+  /** Names in ours whose nodes change by the renames. */
   touched: ReadonlySet<string>;
   /** SQL of ours that may mention an old name. */
   unwritten: readonly UnwrittenText[];
@@ -24,17 +24,14 @@ export interface Renamed {
 
 type States = Record<'base' | Side, State>;
 
-/**
- * Where both sides gave names that can't be had together, the conflicts go to `merging`, and columns are left as they
- * are.
- */
+/** Adds conflicting renames to `merging` and then leaves columns unchanged. */
 export function* renameSides(states: States, merging: Merging): Resumable<Renamed> {
   if (yield* areNamedAlike(states)) return { ...states, renames: NO_RENAMES, touched: new Set(), unwritten: [] };
   const tables = yield* byTables(states, merging);
   return merging.conflicts.length > 0 ? tables : yield* byColumns(tables, merging);
 }
 
-/** Whether nothing is called otherwise than in the base: true of most merges, and soon found. */
+/** A fast check that nothing was renamed, which is true for most merges. */
 function* areNamedAlike({ base, ours, theirs }: States): Resumable<boolean> {
   for (const side of [ours, theirs]) {
     const names = new Set([...base.collections.keys(), ...side.collections.keys()]);
@@ -76,7 +73,7 @@ function* byTables(states: States, merging: Merging): Resumable<Renamed> {
   };
 }
 
-/** What is there beyond the base. */
+/** True if the base lacks it. */
 const isUnknown = (identity: Identity | undefined, known: ReadonlySet<Identity>): boolean =>
   identity !== undefined && (identity === UNMADE || !known.has(identity));
 
@@ -107,7 +104,7 @@ function deciding({ decisions, conflicts }: Merging, placeOf: (name: string) => 
   };
 }
 
-/** What a side has to rename. */
+/** Returns the renames of one side. */
 function namesTo(things: readonly NamedThing[], side: 'base' | Side, final: ReadonlyMap<string, string>): Names {
   const names = new Map<string, string>();
   for (const thing of things) {
@@ -117,7 +114,7 @@ function namesTo(things: readonly NamedThing[], side: 'base' | Side, final: Read
   return names;
 }
 
-/** Fields, of collections that have the same names everywhere. */
+/** Renames fields of collections with common names. */
 function* byColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> {
   const found = { base: new Map<string, Names>(), ours: new Map<string, Names>(), theirs: new Map<string, Names>() };
   for (const [name, node] of renamed.base.collections) {
@@ -162,7 +159,7 @@ function* withFieldNames(
   };
 }
 
-/** Whether a field of the base has another name on a side. */
+/** True if a side renamed a field of the base. */
 function haveOtherNames({ base, ours, theirs }: Sides<CollectionNode>): boolean {
   const fields = base?.identities.fields;
   return [ours, theirs].some((side) => {

@@ -1,4 +1,4 @@
-/** Decisions about conflicts, as they are sent; and conflicts for people. */
+/** Reads submitted resolutions, and describes conflicts. */
 import { isObject } from '../../kernel/json.js';
 import {
   type Path,
@@ -14,13 +14,13 @@ import {
 import type { Resumable } from '../../kernel/resumable.js';
 import type { MergePlace, Resolution } from './model.js';
 
-/** Steps of a place: documents are not nested as deep. */
+/** Maximum steps of a location. Documents are less deeply nested. */
 const LONGEST_PATH = 100;
 
 const MEMBERS: ReadonlySet<string> = new Set(['place', 'take']);
 const PARTS = new Set(['collections', 'fields', 'relations']);
 
-/** The decisions as they were sent: as many as the body holds. */
+/** Reads any number of submitted resolutions. */
 export function* readResolutions(given: unknown): Resumable<Result<Resolution[]>> {
   if (given === undefined) return ok([]);
   if (!Array.isArray(given)) return refuse(invalid(['resolve'], 'resolve is an array of { place, take }'));

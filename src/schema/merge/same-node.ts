@@ -1,9 +1,9 @@
-/** Whether two states show the same of a collection. Relations are compared without their ids, which are the log's. */
+/** Compares a collection in two states, without relation ids, which belong to the log. */
 import { jsonEqual } from '../../kernel/json.js';
 import type { CollectionNode } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
 
-/** Fields and relations may stand in any order; identities aren't looked at. */
+/** Ignores the order of fields and relations, and identities. */
 export function isSameNode(a: CollectionNode, b: CollectionNode): boolean {
   if (a === b) return true;
   if (a.fields.size !== b.fields.size || a.relations.size !== b.relations.size) return false;

@@ -1,27 +1,27 @@
-/** Merging JSON values of one document, member by member. */
+/** Merges JSON values of one document member by member. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { Step } from '../diff/entries.js';
 
-/** A value per side; undefined: there is none. */
+/** A value per side. Undefined if absent. */
 export interface Three {
   base: Json | undefined;
   ours: Json | undefined;
   theirs: Json | undefined;
 }
 
-/** Told of a member that both sides changed, each otherwise. @returns which of the two stands */
+/** Called for a member that both sides changed differently. @returns the selected value */
 export type OnConflict = (path: Step[], values: Three) => Json | undefined;
 
-/** Values that say one thing, whatever they are made of: theirs and ours are never mixed. */
+/** Values that are never merged by member, because they have one meaning as a whole. */
 const WHOLE: ReadonlySet<string> = new Set(['schema.default_value', 'meta.validation']);
 
-/** What stands where one side changed nothing, or both did alike; null: both changed it, each otherwise. */
+/** Returns the value if at most one side changed it, or both equally. Null if both changed it differently. */
 export function settled<T>({ base, ours, theirs }: { base: T; ours: T; theirs: T }): { value: T } | null {
   if (jsonEqual(ours, theirs) || jsonEqual(base, theirs)) return { value: ours };
   return jsonEqual(base, ours) ? { value: theirs } : null;
 }
 
-/** The merged value; undefined: there is none. */
+/** Returns the merged value, or undefined. */
 export function mergeValues(values: Three, path: Step[], onConflict: OnConflict): Json | undefined {
   const known = settled(values);
   if (known !== null) return known.value;
@@ -47,7 +47,7 @@ function mergeObjects({ base, ours, theirs }: ThreeObjects, path: Step[], onConf
   for (const member of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
     const values = { base: own(base, member), ours: own(ours, member), theirs: own(theirs, member) };
     const value = mergeValues(values, [...path, member], onConflict);
-    // defineProperty: a member named __proto__ is a member like any other.
+    // defineProperty treats a member named __proto__ like any other.
     if (value !== undefined) Object.defineProperty(merged, member, { value, ...PLAIN });
   }
   return merged;
@@ -60,7 +60,7 @@ const own = (object: Members, member: string): Json | undefined =>
 
 type Named = Record<keyof Three, Map<string, Json>>;
 
-/** Lists of things with names, none twice: constraints, indexes, what a table needs. Null: anything else. */
+/** Lists of objects with unique names: constraints, indexes, needs. Null for anything else. */
 function namedLists({ base, ours, theirs }: Three): Named | null {
   if (!Array.isArray(ours) || !Array.isArray(theirs)) return null;
   const [b, o, t] = [byNames(Array.isArray(base) ? base : []), byNames(ours), byNames(theirs)];
@@ -76,7 +76,7 @@ function byNames(list: Json[]): Map<string, Json> | null {
   return found.size === list.length ? found : null;
 }
 
-/** By name; what both sides added comes last, in an order that doesn't depend on which side is which. */
+/** Merges by name. Additions of both sides come last, in an order independent of the sides. */
 function mergeNamed(named: Named, path: Step[], onConflict: OnConflict): Json {
   const known = [...named.ours.keys()].filter((key) => named.base.has(key) || named.theirs.has(key));
   const others = [...named.theirs.keys()].filter((key) => named.base.has(key) && !named.ours.has(key));

@@ -1,4 +1,4 @@
-/** accept-drift: what was changed in the database by hand is taken into the log. Nothing is done to the tables. */
+/** accept-drift: records manual changes of the database in the log. The tables are not changed. */
 import type { NewEvent } from '../model/events.js';
 import { invariantProblems } from '../invariants/index.js';
 import { isObject } from '../../kernel/json.js';
@@ -12,7 +12,7 @@ import type { Operation } from './operation.js';
 
 export interface AcceptDrift {
   request: AcceptRequest;
-  /** What the catalog says; read under the log's lock, with the tables locked. */
+  /** Catalog data, read under the log lock with the tables locked. */
   found?: FoundDrift;
 }
 
@@ -44,7 +44,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
   },
 };
 
-/** The log says that it was so before. A table under a new name is one that is adopted. */
+/** Marks the event as already true in the database. A table with a new name counts as adopted. */
 function adopted(event: NewEvent): NewEvent {
   if (event.type === 'collection.created') {
     const { collection, fields } = event.data;

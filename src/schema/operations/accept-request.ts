@@ -1,18 +1,21 @@
-/** Which differences an acceptance is to take. */
+/** Selects the differences to accept. */
 import { runToEnd } from '../../kernel/resumable.js';
 import { isObject } from '../../kernel/json.js';
 import { type Path, type Problem, invalid, problemsOfEach, renderPath, unknownMembers } from '../../kernel/problem.js';
 import type { Renames } from '../transition/renames.js';
 
 export interface AcceptRequest {
-  /** The collections that are named, with the fields; undefined: all. null: the whole collection. */
+  /** Named collections with fields. Undefined accepts all. Null accepts a whole collection. */
   only: ReadonlyMap<string, ReadonlySet<string> | null> | undefined;
   takes(collection: string, field: string | undefined): boolean;
 }
 
 export type Named = Map<string, Set<string> | null>;
 
-/** `takes` without a field asks for what is of the table as a whole: only a collection that is taken whole has that. */
+/**
+ * `takes` without a field refers to the table as a whole, and is true only for collections that are accepted
+ * completely.
+ */
 export function requestOf(only: AcceptRequest['only']): AcceptRequest {
   return {
     only,
@@ -23,7 +26,7 @@ export function requestOf(only: AcceptRequest['only']): AcceptRequest {
   };
 }
 
-/** The same by the names that tables and columns have now. */
+/** Translates the request to the current names of tables and columns. */
 export function requestAfter({ only }: AcceptRequest, { collections, fields }: Renames): AcceptRequest {
   if (only === undefined) return requestOf(only);
   return requestOf(

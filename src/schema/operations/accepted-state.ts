@@ -1,4 +1,4 @@
-/** The schema as it is when what was changed by hand is taken into it: a draft, which the caller checks. */
+/** Creates a draft of the schema with manual changes. The caller checks it. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
@@ -8,7 +8,7 @@ import type { Collection, Field, NewRelation } from '../model/model.js';
 import { type AcceptRequest, requestAfter } from './accept-request.js';
 import { type Renames, withRenames } from '../transition/renames.js';
 
-/** A table as the catalog has it, in normal form, with the metadata that the log knows. */
+/** A table of the catalog in normal form, with metadata from the log. */
 export interface DriftedTable {
   collection: Collection;
   fields: Field[];
@@ -17,21 +17,21 @@ export interface DriftedTable {
 
 export interface FoundDrift {
   renames: Renames;
-  /** That are otherwise than the log says, by the names that they have now. */
+  /** Tables that differ from the log, by their current names. */
   tables: DriftedTable[];
   /** Collections whose table was dropped. */
   gone: string[];
-  /** Fields that were named, and are neither in the log nor in the database. */
+  /** Requested fields that neither the log nor the database contains. */
   missing: readonly { collection: string; field: string }[];
 }
 
 export interface AcceptedState {
   desired: State;
-  /** The collections that may differ. */
+  /** Collections that may differ. */
   touched: ReadonlySet<string>;
 }
 
-/** @param found what the catalog says; what `request` doesn't name is left as it is */
+/** @param found catalog data. Objects that `request` does not name are unchanged. */
 export function* acceptedState(state: State, found: FoundDrift, request: AcceptRequest): Resumable<AcceptedState> {
   const { state: base, touched } = yield* withRenames(state, found.renames);
   const meant = requestAfter(request, found.renames);
@@ -52,7 +52,7 @@ function acceptTable(draft: Draft, state: State, found: DriftedTable, request: A
   const known = state.collections.get(name) as CollectionNode;
   const takes = (field: string) => request.takes(name, field);
   dropMissing(draft, state, { known, found, takes });
-  // What named a dropped column may have gone with it.
+  // References to a dropped column may have been removed with it.
   const held = draft.get(name)?.collection;
   if (held !== undefined && request.takes(name, undefined) && !jsonEqual(held.schema, found.collection.schema)) {
     draft.putCollection({ ...held, schema: found.collection.schema });
@@ -77,7 +77,7 @@ function dropMissing(draft: Draft, state: State, { known, found, takes }: Taking
   }
 }
 
-/** A relation whose foreign key is gone stays one, without. */
+/** A relation stays without its dropped foreign key. */
 function leaveKeys(draft: Draft, { known, found, takes }: Taking): void {
   const there = new Set(found.relations.map(({ many_field }) => many_field));
   for (const { many_collection, many_field, schema } of known.relations.values()) {

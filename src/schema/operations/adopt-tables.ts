@@ -1,4 +1,4 @@
-/** adopt-tables: tables that exist already become collections. Nothing is done to them. */
+/** adopt-tables: existing tables become collections without being changed. */
 import { extrasOf, type CollectionNode, type State, byName } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
 import { type NewEvent, newEvent } from '../model/events.js';
@@ -26,10 +26,10 @@ import type { Operation } from './operation.js';
 import { quoted } from '../../kernel/quoted.js';
 import { runToEnd } from '../../kernel/resumable.js';
 
-/** Which tables: by name, or all that aren't managed yet. */
+/** Named tables, or all unmanaged ones. */
 export type AdoptRequest = { tables: string[] } | { all: true };
 
-/** A table as the catalog has it, in normal form. */
+/** A table of the catalog in normal form. */
 export interface FoundTable {
   collection: Collection;
   fields: Field[];
@@ -37,19 +37,19 @@ export interface FoundTable {
 
 export interface CatalogFindings {
   tables: FoundTable[];
-  /** Foreign keys between them, to what is managed, and of what is managed to them. */
+  /** Foreign keys between these tables, and between them and managed tables. */
   relations: NewRelation[];
-  /** Managed tables with foreign keys that point at them and can't be relations, in their extras from now on. */
+  /** Managed tables with updated extras, for foreign keys to these tables that cannot be relations. */
   completed: Collection[];
-  /** Names that were asked for and aren't tables. */
+  /** Requested names that are no tables. */
   missing: string[];
-  /** Names that were asked for and can't be adopted, and why. */
+  /** Requested tables that cannot be adopted, with reasons. */
   refused: { table: string; message: string }[];
 }
 
 export interface AdoptTables {
   request: AdoptRequest;
-  /** What the catalog says; read under the log's lock, so that nothing moves until it is adopted. */
+  /** Catalog data, read under the log lock, so that nothing changes before the adoption. */
   found?: CatalogFindings;
 }
 
@@ -137,7 +137,7 @@ function requestProblems(state: State, request: AdoptRequest, { missing, refused
   );
 }
 
-/** Partitioned tables before their partitions; foreign keys when all tables are there. */
+/** Partitioned tables precede their partitions, and foreign keys follow all tables. */
 function* eventsOf({ tables, relations, completed }: CatalogFindings, state: State, desired: State): EventSteps {
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => extrasOf(byTable.get(name)).partition_of?.table;

@@ -1,4 +1,4 @@
-/** apply-diff: carries out the entries of a diff, checked against the schema as strictly as any other command. */
+/** apply-diff: applies a diff, checked as strictly as any other command. */
 import type { SchemaDiff } from '../diff/diff.js';
 import { identifyFromTrash, lostSince } from '../diff/from-trash.js';
 import { Draft } from '../transition/draft.js';
@@ -15,11 +15,11 @@ import { byNewNames } from '../diff/rename-entries.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface ApplyDiff {
-  /** The release of this service: part of what the hash is over. */
+  /** The release of this service, which is part of the hash. */
   release: string;
   hash: string;
   diff: SchemaDiff;
-  /** What the trash holds of the things that the diff makes again; none by default. */
+  /** Trash entries of objects that the diff recreates. None by default. */
   kept?: readonly InTrash[];
 }
 
@@ -49,7 +49,7 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
   },
 };
 
-/** The diff carried out on a draft, whatever its hash says. */
+/** Applies the diff to a draft without checking its hash. */
 export function* drafted(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Draft> {
   const named = yield* byNewNames(state, diff, findings);
   const draft = new Draft(named.state, named.touched);
@@ -66,7 +66,7 @@ function changed(stale: boolean, current: string, { conflicts, problems }: Entry
       : 'entries of this diff do not fit the current schema; make a new diff and apply that',
     details: { current_hash: current, conflicts: paths },
   };
-  // Entries that could never apply are the caller's mistake, not the schema's change.
+  // Entries that can never apply are errors of the client, not a sign that the schema has changed.
   if (!stale && problems.length > 0) return refuse(...problems, ...conflicts);
   return refuse(first, ...conflicts);
 }

@@ -1,4 +1,4 @@
-/** create-collection: a table with its columns, or a folder. */
+/** create-collection: creates a table with its columns, or a folder. */
 import { Draft } from '../transition/draft.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { Collection, Field } from '../model/model.js';
@@ -27,7 +27,7 @@ import { type Operation, decideDraft } from './operation.js';
 export interface CreateCollection {
   collection: Collection;
   fields: Field[];
-  /** The body, and where in the request it stands: problems are told in its terms. */
+  /** The body and its location in the request, for problems. */
   sent: { at: Path; body: unknown };
   concurrentIndexes: boolean;
 }
@@ -35,7 +35,7 @@ export interface CreateCollection {
 export interface CreateCollectionInput {
   body: unknown;
   concurrentIndexes: boolean;
-  /** Where the body stands in the request: empty, or an index of a batch. */
+  /** Location of the body in the request: empty, or an index of a batch. */
   at?: Path;
 }
 
@@ -60,7 +60,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     if (problems.length > 0) return refuse(...problems);
     const read = { collection: collection.value, fields: fields.value };
     const composed = withComposedNames(body, newNames(read));
-    // Two names may have become one.
+    // Normalization may have made two names equal.
     if (composed !== body) return yield* stepsTo(createCollection.parse({ body: composed, concurrentIndexes, at }));
     return ok({ ...read, sent: { at, body }, concurrentIndexes });
   },
@@ -92,7 +92,7 @@ export function takenName({ collection }: Collection): Problem {
 
 type Body = { [member: string]: Json };
 
-/** `meta` with the members that stand at the top level. */
+/** Merges members at the top level into `meta`. */
 function mergedMeta(body: Body, at: Path): Result<Body> {
   const given = body['meta'] ?? {};
   if (!isObject(given)) return refuse(invalid([...at, 'meta'], 'meta is an object'));
@@ -114,12 +114,12 @@ function mergedMeta(body: Body, at: Path): Result<Body> {
   return problems.length > 0 ? refuse(...problems) : ok(meta);
 }
 
-/** `translation` is JSON, or a string that holds JSON. */
+/** `translation` is JSON, or a string that contains JSON. */
 function readTranslation(value: Json, at: Path): Result<Json> {
   if (typeof value !== 'string') return ok(value);
   try {
     const translations = JSON.parse(value) as Json;
-    // The body was checked as it came; what stands in one of its strings was not.
+    // The body was checked, but not the JSON within its strings.
     const problems = runToEnd(checkJson(translations)).problems;
     return problems.length > 0 ? refuse(...problems.map((each) => invalid(at, each.message))) : ok(translations);
   } catch {
@@ -170,7 +170,7 @@ function duplicates(fields: Field[], path: Path): Resumable<Problem[]> {
   });
 }
 
-/** Without a primary key, the same `id` that an empty list gets is put first. */
+/** Adds the default `id` as first field if there is no primary key. */
 function withPrimaryKey(fields: Field[], collection: string, path: Path): Result<Field[]> {
   const keys = fields.flatMap((field, index) => (isPrimary(field) ? [index] : []));
   if (keys.length > 1) {
@@ -185,7 +185,7 @@ function withPrimaryKey(fields: Field[], collection: string, path: Path): Result
   return refuse(invalid([...path, taken, 'schema', 'is_primary_key'], message));
 }
 
-/** Fields keep the order they were sent in: a missing sort is the running number within the field's group. */
+/** Keeps the submitted order: a missing sort becomes the index within the field's group. */
 function* numbered(fields: Field[]): Resumable<Field[]> {
   const count = new Map<string | null, number>();
   const all: Field[] = [];

@@ -1,4 +1,4 @@
-/** delete-collection: the table with its items, its fields and relations, and what only showed them. */
+/** delete-collection: deletes the table with its items, fields and relations, and the fields that only showed them. */
 import { Draft } from '../transition/draft.js';
 import { dropCollection } from '../transition/cascade.js';
 import { ok, refuse } from '../../kernel/problem.js';

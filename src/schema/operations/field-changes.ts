@@ -1,4 +1,4 @@
-/** What a change of fields can't ask for, whatever the rest of the schema is. */
+/** Field changes that are never possible. */
 import type { Draft } from '../transition/draft.js';
 import { secondKey } from '../invariants/collection.js';
 import { isObject, type Json } from '../../kernel/json.js';
@@ -8,7 +8,7 @@ import { type Path, type Problem, invalid, renderPath } from '../../kernel/probl
 import { type CollectionNode, primaryKeyOf, extrasOf } from '../model/state.js';
 import { collectionName } from '../model/system-collections.js';
 
-/** What PostgreSQL can only do by a drop of the column, with all it holds: no change means that. */
+/** Changes for which PostgreSQL must drop the column with its data. No update implies that. */
 export function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
   if (existing.schema === null)
     return now.schema === null ? null : ['data_type', "is an alias and can't become a column"];
@@ -17,7 +17,7 @@ export function inPlaceFault(existing: Field, now: Field): [member: string, beco
   return ['generation_expression', "holds values of its own and can't become a generated column"];
 }
 
-/** `foreign_key_table` and `foreign_key_column` show the relation, which alone can change them. */
+/** `foreign_key_table` and `foreign_key_column` show the relation, and only a relation changes them. */
 export function referenceProblems(target: KeyTarget | null, schema: Json | undefined, at: Path): Problem[] {
   if (!isObject(schema)) return [];
   const derived = { foreign_key_table: target?.table ?? null, foreign_key_column: target?.column ?? null };
@@ -30,7 +30,7 @@ export function referenceProblems(target: KeyTarget | null, schema: Json | undef
 
 type Change = { field: string; at: Path };
 
-/** The primary key can move to another column of the same batch, but not go, and not be two. */
+/** The primary key can move to another column of the same batch. It cannot be removed or duplicated. */
 export function keyProblems(node: CollectionNode, draft: Draft, changes: readonly Change[]): Problem[] {
   const { collection } = node.collection;
   const [had] = primaryKeyOf(node);

@@ -30,7 +30,7 @@ import { missingCollection, missingField, systemCollection } from './refusals.js
 
 export interface CreateField {
   field: Field;
-  /** As it was sent. */
+  /** As submitted. */
   body: unknown;
   concurrentIndexes: boolean;
 }
@@ -75,7 +75,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
   },
 };
 
-/** Without a sort of its own, a new field comes after the others of its group, as far as numbers go. */
+/** A new field without sort comes last in its group, within the range of integers. */
 function last(node: CollectionNode, field: Field): Field {
   let highest = 0;
   for (const { meta } of node.fields.values()) {
@@ -90,7 +90,7 @@ export interface FieldChange {
   at: Path;
 }
 
-/** Changes of one field or of several, all or nothing. */
+/** Updates one or several fields, all or nothing. */
 export interface UpdateFields {
   collection: string;
   changes: FieldChange[];
@@ -99,7 +99,7 @@ export interface UpdateFields {
 
 export interface UpdateFieldsInput {
   collection: string;
-  /** The field a single update is about; absent: the body is an array whose elements name theirs. */
+  /** The field of a single update. Absent: the body is an array whose elements contain names. */
   field?: string;
   body: unknown;
   concurrentIndexes: boolean;

@@ -1,4 +1,4 @@
-/** The registry: every way to change the schema. */
+/** The registry of all operations that change the schema. */
 import type { LogEvent } from '../model/events.js';
 import { acceptDrift } from './accept-drift.js';
 import { adoptTables } from './adopt-tables.js';

@@ -1,4 +1,4 @@
-/** What can't be without a field, and isn't for us to decide about: a delete of the field has to name it first. */
+/** Objects that depend on a field and are not deleted implicitly. The client must delete them first. */
 import { keyDefinition, expressionColumns } from '../sql-text/columns.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -8,7 +8,7 @@ import { type CollectionNode, type State, relationsTo, extrasOf } from '../model
 /** Why the field is needed, and by which fields. */
 type Need = [message: string, by: string[]];
 
-/** IN_USE, with the fields that need it in `details.needed_by`; empty where it can go. */
+/** IN_USE, with the dependent fields in `details.needed_by`. Empty if the field can be deleted. */
 export function neededBy(state: State, node: CollectionNode, { collection, field, schema }: Field): Problem[] {
   const needs = [
     ...(schema?.is_primary_key === true ? [asKey(state, collection, field)] : []),
@@ -26,7 +26,7 @@ function asKey(state: State, collection: string, field: string): Need {
   return [message, users];
 }
 
-/** PostgreSQL drops a key with a column that its index carries along. */
+/** PostgreSQL drops a key with a column that its index includes. */
 function inKey(node: CollectionNode, field: string): Need[] {
   const key = extrasOf(node).primary_key;
   const carried = key?.definition === undefined ? [] : keyDefinition(key.definition).including;
@@ -34,7 +34,7 @@ function inKey(node: CollectionNode, field: string): Need[] {
   return [[`the primary key ${quoted(key.name)} includes ${quoted(field)}; it can't be changed here`, key.columns]];
 }
 
-/** The other fields of the collection whose expression reads the field. */
+/** Fields of the collection whose expression uses the field. */
 function inExpressions(node: CollectionNode, collection: string, field: string): Need[] {
   const readers = [...node.fields.values()]
     .filter((other) => other.field !== field && other.schema !== null && readsFrom(other.schema, field))
@@ -48,7 +48,7 @@ function inExpressions(node: CollectionNode, collection: string, field: string):
 const readsFrom = ({ generation_expression: text }: ColumnSchema, field: string): boolean =>
   text !== null && expressionColumns(text).has(field);
 
-/** Many-to-any relations that keep their collection's name in the field. */
+/** Many-to-any relations that store their collection's name in the field. */
 function asPointer({ relations }: CollectionNode, collection: string, field: string): Need[] {
   return [...relations.values()]
     .filter((relation) => relation.one_collection_field === field)

@@ -1,4 +1,4 @@
-/** The shape that every operation has. */
+/** The interface of all operations. */
 import type { Draft } from '../transition/draft.js';
 import type { LogEvent, NewEvent } from '../model/events.js';
 import { proposalProblems } from './proposal.js';
@@ -9,24 +9,27 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { type InTrash, restoringTransition } from '../transition/restoring-transition.js';
 import type { TransitionOptions } from '../transition/context.js';
 
-/** `Decided`: the events that it decides for. */
+/** `Decided`: the type of its events. */
 export interface Operation<Name extends string, Input, Command, Decided extends LogEvent = NewEvent> {
-  /** Imperative, kept with the events: `create-collection`. */
+  /** Imperative, stored with the events: `create-collection`. */
   name: Name;
-  /** Untrusted input → command: shapes, types and names, whatever the schema is now. Large input takes steps. */
+  /**
+   * Converts untrusted input to a command. It checks shapes, types and names independently of the schema. Large input
+   * takes steps.
+   */
   parse(input: Input): Result<Command> | Resumable<Result<Command>>;
-  /** Command × state → events, or why not. */
+  /** Returns the events of a command, or its problems. */
   decide(state: State, command: Command): Resumable<Result<Decided[]>>;
-  /** The collections that it deletes, where the command says so by itself. */
+  /** Returns the collections that it deletes, if the command names them. */
   deletes?(command: Command): readonly string[];
 }
 
 export interface DraftOptions extends TransitionOptions {
-  /** What else comes back from the trash, and becomes what the draft says; it fits, and has its identity there. */
+  /** Further objects that the draft restores from the trash, with their identities. */
   found?: readonly InTrash[];
 }
 
-/** Judges the draft and, if it is a valid schema, orders the events that lead to it. `places`: of the body that was sent. */
+/** Validates the draft and returns the ordered events. `places`: locations in the submitted body. */
 export function* decideDraft(
   state: State,
   draft: Draft,

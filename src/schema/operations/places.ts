@@ -1,10 +1,10 @@
-/** Where things stand in the bodies of requests about collections, fields and relations. */
+/** Locations in request bodies of collections, fields and relations. */
 import { isObject } from '../../kernel/json.js';
 import { relationPlace } from '../normal-form/relation-shape.js';
 import type { Path } from '../../kernel/problem.js';
 import { type Place, type Places, documentPlace, stepsIn } from '../../kernel/locate.js';
 
-/** A body that may have the members of `meta` at its top level, by the names they have there. */
+/** A body that may contain members of `meta` at its top level. */
 export function requestPlace(at: Path, body: unknown): Place {
   return {
     at,
@@ -25,7 +25,7 @@ interface CollectionBody {
   at: Path;
 }
 
-/** Bodies of collections, each with its fields. */
+/** Bodies of collections with their fields. */
 export function collectionPlaces(bodies: readonly CollectionBody[]): Places {
   const named = firstBy(bodies, ({ collection }) => collection);
   const fieldsIn = new Map<CollectionBody, (field: string) => [index: number, field: unknown] | undefined>();
@@ -53,7 +53,7 @@ function fieldsWithin({ body }: CollectionBody): [index: number, field: unknown]
 
 const nameOf = (field: unknown): unknown => (isObject(field) ? field['field'] : undefined);
 
-/** Finds the first item of a name. Most bodies are never asked about: the names are read when one is. */
+/** Finds the first item of a name. The index is built on demand, because most bodies never need it. */
 function firstBy<T>(items: readonly T[], keyOf: (item: T) => unknown): (name: string) => T | undefined {
   let known: Map<unknown, T> | undefined;
   return (name) => {
@@ -86,7 +86,7 @@ export function relationPlaces(collection: string, field: string, body: unknown)
   };
 }
 
-/** The request that names tables to adopt. */
+/** The request with the names of tables to adopt. */
 export function adoptPlaces(tables: readonly string[]): Places {
   return {
     collection(name) {

@@ -1,11 +1,11 @@
-/** What stands against a change in which things may have other names. */
+/** Problems of a change that may include renames. */
 import { type ProposedChange, changeProblems } from '../invariants/index.js';
 import { renameProblems } from '../invariants/renames.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { isNone, renamesBetween, withRenames } from '../transition/renames.js';
 
-/** Everything that stands against a change: by the new names, a rename by itself is none. */
+/** Returns all problems of a change. It compares by new names, so that a rename alone is none. */
 export function* proposalProblems(proposal: ProposedChange): Resumable<Problem[]> {
   const { from, to, touched } = proposal;
   const renames = yield* renamesBetween(from, to, touched);

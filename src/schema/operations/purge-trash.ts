@@ -1,12 +1,12 @@
-/** purge-trash: what was kept of a deletion is gone for good. */
+/** purge-trash: removes the trash entries of deletions permanently. */
 import { ok } from '../../kernel/problem.js';
 import { type OtherEvent, trashSubject } from '../model/events.js';
 import type { Operation } from './operation.js';
 
 export interface PurgeTrash {
-  /** What the trash holds, by the names that it had. */
+  /** Trash entries by their former names. */
   entries: readonly { position: number; collection: string; field: string | null }[];
-  /** Its time is over; else somebody asked. */
+  /** True if the retention period is over, false if a user requested it. */
   expired: boolean;
 }
 

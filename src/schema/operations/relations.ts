@@ -14,7 +14,7 @@ import { collectionName } from '../model/system-collections.js';
 
 export interface CreateRelation {
   relation: NewRelation;
-  /** As it was sent, in either shape: problems are told in its terms. */
+  /** As submitted in either form, for problems. */
   body: { [member: string]: Json };
 }
 
@@ -102,7 +102,7 @@ const has =
   (collection: string): boolean =>
     state.collections.has(collection);
 
-/** The body with our names wherever it says what the relation points at. */
+/** Translates the names of referenced collections to ours. */
 function withCollectionNames(body: Body, exists: (collection: string) => boolean): Body {
   const own = (part: Body, ...members: string[]): Body =>
     Object.fromEntries(
@@ -123,7 +123,7 @@ function withCollectionNames(body: Body, exists: (collection: string) => boolean
 const placesOf = ({ many_collection, many_field }: NewRelation, body: unknown): Places =>
   relationPlaces(many_collection, many_field, body);
 
-/** Deletes of collections may leave a relation none to point at; a request can't ask for that. */
+/** Deleting collections may leave a relation without targets, but a request cannot create such a relation. */
 function emptyChoice(relation: NewRelation, places: Places): Problem | undefined {
   const { many_collection: collection, many_field: field, one_allowed_collections: allowed } = relation;
   if (allowed?.length !== 0) return undefined;
@@ -150,7 +150,7 @@ export const deleteRelation: Operation<'delete-relation', DeleteRelation, Delete
   },
 };
 
-/** The relation of a many field, or why there is none. */
+/** Returns the relation of a many field, or the reason why there is none. */
 export function existingRelation(state: State, collection: string, field: string): Result<Relation> {
   const relation = getRelation(state, collection, field);
   if (relation !== undefined) return ok(relation);

@@ -1,4 +1,4 @@
-/** rename-collection and rename-field: another name, and everything that is known of it, rows included, stays. */
+/** rename-collection and rename-field: change a name and keep everything else, including rows. */
 import { Draft } from '../transition/draft.js';
 import type { NewEvent } from '../model/events.js';
 import { parentOf, withPartitions } from '../model/order.js';
@@ -63,7 +63,7 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
     if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
     if (!node.fields.has(field)) return refuse(missingField(collection, field));
     if (to === field) return ok([]);
-    // Their columns have one name.
+    // Columns of partitions share their names.
     const tables = withPartitions(state, collection).filter((name) => state.collections.get(name)?.fields.has(field));
     const problems = [
       ...tables.flatMap((name) => takenProblems(state, name, to)),
@@ -105,5 +105,5 @@ function* decideRenames(state: State, renames: Renames): Resumable<Result<NewEve
   return yield* decideDraft(state, new Draft(named.state, named.touched), {}, places);
 }
 
-/** Whatever is wrong with the result is wrong with the new name. */
+/** Every problem of the result concerns the new name. */
 const placeOfTo = () => ({ at: TO, stepsTo: () => [] });

@@ -1,16 +1,16 @@
-/** restore-collection: a table comes back from the trash with its rows, and what went with it where it still can. */
+/** restore-collection: restores a table from the trash with its rows, and related objects where possible. */
 import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
 import { checkNewName, composed } from '../normal-form/names.js';
 import { type RestoreCollection, restoration } from '../transition/restore-collection.js';
 import { type Operation, decideDraft } from './operation.js';
 
-/** What a caller may say of a restoration. */
+/** Options of a restoration. */
 export type RestoreRequest = Pick<RestoreCollection, 'as' | 'without'>;
 
 const MEMBERS = new Set(['as', 'without']);
 
-/** Of the body; one that isn't there asks for nothing special. */
+/** Reads the body. A missing body has no options. */
 export function readRestoreRequest(body: unknown, kind: 'collection' | 'field'): Result<RestoreRequest> {
   if (body === undefined || body === null) return ok({ without: [] });
   if (!isObject(body)) return refuse(invalid([], 'the body is an object, which may have "as" and "without"'));

@@ -1,4 +1,4 @@
-/** restore-field: a field comes back from the trash with its values, and what went with it where it still can. */
+/** restore-field: restores a field from the trash with its values, and related objects where possible. */
 import { ok } from '../../kernel/problem.js';
 import { type RestoreField, fieldRestoration } from '../transition/restore-field.js';
 import { type Operation, decideDraft } from './operation.js';

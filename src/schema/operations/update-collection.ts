@@ -1,4 +1,4 @@
-/** update-collection: changes members of `meta`, nothing else. */
+/** update-collection: changes only members of `meta`. */
 import { Draft } from '../transition/draft.js';
 import { isObject, type Json } from '../../kernel/json.js';
 import type { Collection } from '../model/model.js';
@@ -12,11 +12,11 @@ import { missingCollection, systemCollection } from './refusals.js';
 
 export interface UpdateCollection {
   collection: string;
-  /** The members to change; empty changes nothing. */
+  /** The members to change. Empty changes nothing. */
   meta: { [member: string]: Json };
-  /** As read by the caller: accepted if it is still so. */
+  /** As read by the client. Accepted if unchanged. */
   schema?: Json;
-  /** Where in the request it stands. */
+  /** Location in the request. */
   at: Path;
 }
 
@@ -53,11 +53,11 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
   },
 };
 
-/** Bodies of which no more than `meta` can be wrong in what it leads to. */
+/** Bodies in which only `meta` can cause problems. */
 export const updatePlaces = (updates: readonly UpdateCollection[]): Places =>
   collectionPlaces(updates.map(({ collection, meta, at }) => ({ collection, at, body: { collection, meta } })));
 
-/** Puts the update on the draft; what is wrong with it otherwise. */
+/** Applies the update to the draft, or returns its problems. */
 export function applyUpdate(state: State, draft: Draft, { collection, meta, schema, at }: UpdateCollection): Problem[] {
   const node = state.collections.get(collection);
   if (node === undefined) {
@@ -71,7 +71,7 @@ export function applyUpdate(state: State, draft: Draft, { collection, meta, sche
   return problems;
 }
 
-/** `schema` may be sent as it was read, and only so. */
+/** `schema` is only accepted unchanged. */
 function schemaProblems(given: Json, { collection, schema: now }: Collection, path: Path): Problem[] {
   if (given === null || now === null) {
     return given === now

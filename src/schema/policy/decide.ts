@@ -1,10 +1,10 @@
-/** What a policy does about findings. */
+/** Decides the action of a policy for each finding. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Action, ACTIONS, NOT_ONLINE, type Policy } from '../model/policy.js';
 import type { NamesBefore } from '../fold/former-names.js';
 import { fitting } from './pattern.js';
 
-/** Of a finding, what a policy looks at. */
+/** The properties of a finding that a policy uses. */
 export interface FindingFacts {
   code: string;
   level: 'note' | 'warn' | 'danger';
@@ -12,17 +12,17 @@ export interface FindingFacts {
   field?: string | undefined;
 }
 
-/** What the policy does about it; never `off`: that is not shown. */
+/** The action of the policy. Never `off`, because such findings are hidden. */
 export type Judged<F extends FindingFacts> = F & { action: Exclude<Action, 'off'> };
 
-/** A finding that somebody knows of, and wants the change for all that. */
+/** A finding that a user knows and accepts. */
 export interface Acknowledgement {
   code: string;
-  /** As `placeText` says it: `articles`, `articles.title`; empty: it is about no collection. */
+  /** In the form of `placeText`: `articles`, `articles.title`. Empty without a collection. */
   place: string;
 }
 
-/** What is done about a code in a collection; undefined: the policy doesn't say. */
+/** Returns the action for a code in a collection. Undefined if the policy does not mention it. */
 export const actionOf = (policy: Policy, code: string, collection: string | undefined): Action | undefined =>
   actionsOf(policy)(code, collection);
 
@@ -30,7 +30,7 @@ type ActionOf = (code: string, collection: string | undefined) => Action | undef
 
 const READ = new WeakMap<Policy, ActionOf>();
 
-/** Thousands of findings are asked about: a policy is read once. */
+/** Compiles a policy once, because it judges thousands of findings. */
 function actionsOf(policy: Policy): ActionOf {
   const read = READ.get(policy) ?? readActions(policy);
   READ.set(policy, read);
@@ -55,8 +55,8 @@ const NONE: ReadonlySet<string> = new Set();
 const NOT_RENAMED: NamesBefore = () => NONE;
 
 /**
- * With what the policy does about it; undefined: it is not shown. A collection that gets another name is what it was: what
- * the policy says of the old name holds too, and the stricter counts.
+ * Returns the finding with its action. Undefined if hidden. For a renamed collection the rules of both names apply, and
+ * the stricter action counts.
  */
 export function judged<F extends FindingFacts>(
   policy: Policy,
@@ -70,13 +70,13 @@ export function judged<F extends FindingFacts>(
   return action === 'off' ? undefined : { ...finding, level: levelFor(action, level), action };
 }
 
-/** What is found because the policy asks for it is refused unless it says otherwise. */
+/** Findings that exist only because the policy requests them are rejected by default. */
 function usual(code: string, level: FindingFacts['level']): Action {
   if (code === NOT_ONLINE) return 'refuse';
   return level === 'note' ? 'note' : 'warn';
 }
 
-/** What is shown of the findings, with what is done about them. */
+/** Returns the visible findings with their actions. */
 export function* judgedAll<F extends FindingFacts>(
   policy: Policy,
   findings: readonly F[],
@@ -91,15 +91,15 @@ export function* judgedAll<F extends FindingFacts>(
   return shown;
 }
 
-/** A `note` is one whatever it is about; what is warned of, or more, is no note. */
+/** A `note` has this level whatever its location. A finding with a stricter action is never a note. */
 function levelFor(action: Action, level: FindingFacts['level']): FindingFacts['level'] {
   if (action === 'note') return 'note';
   return level === 'note' ? 'warn' : level;
 }
 
-/** An acknowledgement as one text: `LOSES_DATA:articles.title`. */
+/** An acknowledgement as text: `LOSES_DATA:articles.title`. */
 export const keyOf = ({ code, place }: Acknowledgement): string => `${code}:${place}`;
 
-/** The strictest first. */
+/** Strictest first. */
 export const byAction = (one: { action: Action }, other: { action: Action }): number =>
   ACTIONS.indexOf(other.action) - ACTIONS.indexOf(one.action);

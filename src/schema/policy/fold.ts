@@ -2,14 +2,14 @@
 import type { LogEvent } from '../model/events.js';
 import { DEFAULT_POLICY, POLICY_SUBJECT, type Policy } from '../model/policy.js';
 
-/** The policy after the events. Those that aren't about it are passed over. */
+/** Returns the policy after the events. Ignores other events. */
 export function foldPolicy(events: Iterable<LogEvent>, from: Policy = DEFAULT_POLICY): Policy {
   let policy = from;
   for (const event of events) if (event.type === 'policy.updated') ({ policy } = event.data);
   return policy;
 }
 
-/** The whole policy: it takes the place of the one before. */
+/** Contains the complete policy, which replaces the previous one. */
 export const policyUpdated = (policy: Policy): LogEvent => ({
   type: 'policy.updated',
   version: 1,

@@ -1,4 +1,4 @@
-/** What may be done to a schema without asking, and what of a change a policy stops. */
+/** Policies decide which schema changes are allowed without review, and block others. */
 export {
   ACTIONS,
   DEFAULT_POLICY,

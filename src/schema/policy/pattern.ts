@@ -1,10 +1,10 @@
 /**
- * Whether a name fits a pattern: `*` stands for any characters, also none. Not by a regular expression, whose time could
- * grow with the power of its stars.
+ * Matches a name against a pattern, in which `*` matches any characters including none. Not a regular expression, whose
+ * time could grow exponentially with the number of stars.
  */
 export const fits = (pattern: string, name: string): boolean => fitting(pattern)(name);
 
-/** The same for many names. */
+/** Compiles the pattern for many names. */
 export function fitting(pattern: string): (name: string) => boolean {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();

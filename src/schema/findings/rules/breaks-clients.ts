@@ -43,14 +43,14 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ['field.renamed', 'rename'],
 ]);
 
-/** Scans and rows written that tell an application from an administrator's look. */
+/** Scans and written rows that distinguish applications from an administrator's manual queries. */
 const USED = 100;
 
-/** Whether it is a table, or a column, and nothing that stands in the metadata alone. */
+/** True for a table or column, false for metadata only. */
 const isThere = ({ event, before, formerField }: PlannedEvent): boolean =>
   event.field === null ? before?.collection.schema != null : hasColumn(before?.fields.get(formerField));
 
-/** What is renamed stands under its new name in a diff. */
+/** A diff contains renamed objects under their new names. */
 function placeAfter({ event }: PlannedEvent): Partial<Observed> {
   if (event.type === 'collection.renamed') return { collection: event.data.to };
   return event.type === 'field.renamed' ? { field: event.data.to } : {};

@@ -1,4 +1,4 @@
-/** What rules ask of documents. */
+/** Helpers of the rules. */
 import { isSerial } from '../../model/extras.js';
 import { type CollectionNode, type ColumnField, extrasOf, hasColumn, hasDefault } from '../../model/state.js';
 import { levelBySize } from '../levels.js';
@@ -7,31 +7,31 @@ import type { Field, FieldChange, Level, Observed, PlannedEvent, TableStatistics
 /** `articles.title` */
 export const labelOf = ({ collection, field }: Pick<Field, 'collection' | 'field'>): string => `${collection}.${field}`;
 
-/** A column that comes, or whose member differs from before. */
+/** True for a new column, or one whose member changes. */
 export const comes = ({ old, now }: FieldChange, member: 'data_type'): boolean =>
   hasColumn(now) && (!hasColumn(old) || old.schema[member] !== now.schema[member]);
 
-/** Both columns, where a column stays one. */
+/** Returns both columns if the field keeps its column. */
 export const columnsOf = ({ old, now }: FieldChange): { old: ColumnField; now: ColumnField } | undefined =>
   hasColumn(old) && hasColumn(now) ? { old, now } : undefined;
 
-/** The field that something is about, as it is afterwards. */
+/** Returns the field after the change. */
 export const fieldAfter = (
   { after }: Pick<PlannedEvent, 'after'>,
   { field }: { field: string | null },
 ): Field | undefined => (field === null ? undefined : after?.fields.get(field));
 
-/** Whether PostgreSQL gives the values of new rows from a sequence. */
+/** True if PostgreSQL generates values of new rows from a sequence. */
 export const counts = ({ schema }: ColumnField): boolean => schema.has_auto_increment || isSerial(schema);
 
-/** Whether a column has to be given a value by whoever inserts a row. */
+/** True if an INSERT must contain a value for the column. */
 export const isRequired = (field: ColumnField): boolean =>
   !field.schema.is_nullable && field.schema.generation_expression === null && !hasDefault(field);
 
-/** Whether the event's table was there before, so that it may have rows. */
+/** True if the table existed before, so that it may contain rows. */
 export const isOldTable = ({ event, batch }: PlannedEvent): boolean => !batch.isNew(event.collection);
 
-/** The level by a table's size, with what it is by. */
+/** Returns the level by table size, with the statistics. */
 export function sized(planned: PlannedEvent, table: string, most?: Level): Pick<Observed, 'level' | 'statistics'> {
   const statistics: TableStatistics | undefined = planned.batch.statistics(table);
   const level = levelBySize(statistics);
@@ -39,14 +39,15 @@ export function sized(planned: PlannedEvent, table: string, most?: Level): Pick<
 }
 
 /**
- * The definition in PostgreSQL's words; undefined where the table has none of the name, or a field or relation says it.
+ * The definition as PostgreSQL writes it. Undefined if the table has no such constraint, or a field or relation
+ * contains it.
  */
 export const extraConstraint = (node: CollectionNode | undefined, name: string): string | undefined =>
   extrasOf(node).constraints?.find((each) => each.name === name)?.definition;
 
 const ADDING: ReadonlySet<string> = new Set(['collection.created', 'collection.adopted', 'collection.updated']);
 
-/** The parts of a list of extras that an event adds. */
+/** Returns the elements of a list of extras that an event adds. */
 export function added<K extends 'constraints' | 'indexes' | 'needs'>(
   { event, before, after }: PlannedEvent,
   part: K,
@@ -57,6 +58,6 @@ export function added<K extends 'constraints' | 'indexes' | 'needs'>(
   return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !known.has(name));
 }
 
-/** `articles.title`, or the collection alone. */
+/** `articles.title`, or only the collection. */
 export const placedUse = ({ collection, field }: { collection: string; field?: string }): string =>
   field === undefined ? collection : `${collection}.${field}`;

@@ -23,7 +23,7 @@ export const dropsConstraint: Rule = {
   },
 };
 
-/** Whether a constraint of the name is there afterwards: it was only made again. */
+/** True if a constraint of the name exists afterwards, because it was recreated. */
 function isThere(node: CollectionNode, name: string): boolean {
   if (extraConstraint(node, name) !== undefined) return true;
   if (primaryKeyOf(node).length > 0 && primaryKeyNameOf(node) === name) return true;
@@ -34,7 +34,7 @@ function isThere(node: CollectionNode, name: string): boolean {
   );
 }
 
-/** A foreign key ends with either of its sides. */
+/** A foreign key is dropped with either of its sides. */
 function goesWithItsTarget(planned: PlannedEvent): boolean {
   const { event, before, formerField, batch } = planned;
   if (event.type !== 'relation.deleted' && event.type !== 'relation.updated') return false;

@@ -1,4 +1,4 @@
-/** What is said of a snapshot of another release, vendor or product: of what was left out, or reads otherwise here. */
+/** Findings about a snapshot of another release, vendor or product: skipped parts, and differences in meaning. */
 import type { Rule } from '../model.js';
 
 const WHY = 'The file says more than becomes of it here: whoever sent it should know the difference.';

@@ -2,7 +2,7 @@ import { indexKeys } from '../../sql-text/columns.js';
 import type { Rule } from '../model.js';
 import { added } from './common.js';
 
-/** Columns that an index rarely gains by having more of. */
+/** An index rarely benefits from more columns. */
 const ENOUGH = 3;
 
 export const indexOfManyColumns: Rule = {

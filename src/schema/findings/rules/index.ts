@@ -1,4 +1,4 @@
-/** Every rule, in the order in which findings of one statement or document are shown. */
+/** All rules, in the display order of findings about one statement or document. */
 import type { Rule } from '../model.js';
 import { allowsNull } from './allows-null.js';
 import { breaksClients } from './breaks-clients.js';

@@ -17,7 +17,7 @@ export const indexedTypeChange: Rule = {
     if (columns === undefined || !isOldTable(planned)) return undefined;
     const { old, now } = columns;
     const [from, to] = [columnType(old.schema), columnType(now.schema)];
-    // PostgreSQL keeps the index of a text that only becomes roomier.
+    // PostgreSQL keeps the index if a text type only becomes longer.
     if (from === to || !isInIndex(old) || isRoomier(old, now)) return undefined;
     const message = `alter column ${labelOf(now)}: from ${from} to ${to} its indexes are built again`;
     return { message, field: now.field, ...sized(planned, now.collection) };

@@ -23,7 +23,7 @@ export const longLock: Rule = {
       : undefined,
 };
 
-/** A column that can't be null and has no value: the first row refuses it, and without a row nothing is read. */
+/** A NOT NULL column without a value fails at the first row. Without rows nothing is read. */
 function isRefusedAtOnce({ object, source }: PlannedStatement, planned: PlannedEvent): boolean {
   const field = fieldAfter(planned, source);
   return source.type === 'field.created' && object.kind === 'column' && hasColumn(field) && isRequired(field);

@@ -1,4 +1,4 @@
-/** What is common to rules about statements that last as long as their table is large. */
+/** Helpers of rules about statements whose duration grows with the table. */
 import { hasColumn, type CollectionNode, primaryKeyOf } from '../../model/state.js';
 import { columnType } from '../../sql-text/data-types.js';
 import { levelBySize, sizeText } from '../levels.js';
@@ -7,7 +7,7 @@ import { onlineRequest } from '../safer-requests.js';
 import { type PlannedStatement, tableOfRows } from '../planned-statement.js';
 import { fieldAfter } from './common.js';
 
-/** What is said of such a statement: with the size of its table, and the way online where there is one; nothing where it is taken. */
+/** Returns the finding with table size and online alternative. Undefined if the change is already online. */
 export function lasting(statement: PlannedStatement, planned: PlannedEvent, sentence: string): Observed | undefined {
   const statistics = planned.batch.statistics(tableOfRows(statement));
   if (statement.preparable !== undefined && planned.batch.online) return undefined;
@@ -23,7 +23,7 @@ export function lasting(statement: PlannedStatement, planned: PlannedEvent, sent
   };
 }
 
-/** Whether it can be asked for online; a foreign key that is made again with its column's type waits for that. */
+/** True if the statement can be prepared online. A foreign key recreated with its column's type cannot. */
 export const isPreparable = (statement: PlannedStatement, planned: PlannedEvent): boolean =>
   statement.preparable !== undefined && !isRetyped(statement, planned);
 
@@ -41,13 +41,13 @@ const keyOf = (node: CollectionNode | undefined): Field[] => (node === undefined
 
 const typeOf = (field: Field | undefined): string => (hasColumn(field) ? columnType(field.schema) : '');
 
-/** The way online. */
+/** The online alternative. */
 export const preparedOnline = ({ event }: PlannedEvent): SaferWay => ({
   text: 'Ask for it online: what takes long is prepared outside the transaction, while the table is used.',
   request: onlineRequest(event),
 });
 
-/** Where a statement's finding is. */
+/** The location of a statement's finding. */
 export function placeOf({ object, source }: PlannedStatement): Pick<Observed, 'field' | 'object'> {
   const isPart = object.kind === 'constraint' || object.kind === 'index';
   return { field: source.field, ...(isPart && { object: { kind: object.kind, name: object.name } }) };

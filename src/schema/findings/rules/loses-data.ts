@@ -31,7 +31,7 @@ export const losesData: Rule = {
 const dropsData = ({ drops }: PlannedStatement): boolean =>
   drops.some(({ kind }) => kind === 'table' || kind === 'column');
 
-/** Statements that say until when something is kept are of a plan that has looked into it. */
+/** Statements that contain a retention time belong to a plan whose data loss was already checked. */
 function loss(statement: PlannedStatement, { batch: { keep } }: PlannedEvent) {
   const { kept_until: until } = statement;
   if (until !== undefined) return { said: `data can come back from the trash until ${until}`, level: 'warn' } as const;

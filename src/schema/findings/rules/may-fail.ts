@@ -24,7 +24,7 @@ const whyOf = ({ object, preparable }: PlannedStatement): string =>
     ? 'PostgreSQL refuses it where a value is too long for an index (about 2,700 bytes)'
     : 'existing rows can make PostgreSQL refuse it';
 
-/** A foreign key on a field that comes with the batch, and is null in every row that is there. */
+/** A foreign key on a new field, which is NULL in all existing rows. */
 function isOfNulls({ source }: PlannedStatement, planned: PlannedEvent): boolean {
   const { before, formerField } = planned;
   const field = fieldAfter(planned, source);

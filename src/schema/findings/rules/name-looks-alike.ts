@@ -27,7 +27,7 @@ function ofCollection({ event, batch }: PlannedEvent): Observed[] {
   return name === undefined || other === undefined ? [] : [observed(name, other, { collection: name, field: null })];
 }
 
-/** New fields are observed one by one. */
+/** Each new field has a separate observation. */
 function ofField({ event, after }: PlannedEvent): Observed[] {
   if (!isRename(event) || event.type !== 'field.renamed' || after === undefined) return [];
   const { to } = event.data;
@@ -57,10 +57,10 @@ interface Named {
   keys(): Iterable<string>;
 }
 
-/** By what people see of a name, the names there are. */
+/** Existing names by their visual form. */
 const seen = new WeakMap<Named, Map<string, string[]>>();
 
-/** Another name that looks like `name`. */
+/** Returns another name that looks like `name`. */
 function alike(names: Named, name: string): string | undefined {
   let byLook = seen.get(names);
   if (byLook === undefined) {

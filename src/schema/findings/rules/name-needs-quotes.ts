@@ -3,7 +3,7 @@ import type { Observed, Rule } from '../model.js';
 import { labelOf } from './common.js';
 import { namesGiven } from './names-given.js';
 
-/** What PostgreSQL reads as it is written, also without quotes. */
+/** Names that PostgreSQL accepts without quotes. */
 const PLAIN = /^[\p{Ll}\p{Lo}_][\p{Ll}\p{Lo}\p{Nd}_$]*$/u;
 
 export const nameNeedsQuotes: Rule = {

@@ -1,15 +1,15 @@
-/** The names of tables and renamed columns that an event gives; those of new columns come with their fields. */
+/** New names of tables and renamed columns. Names of new columns are checked with their fields. */
 import { hasColumn, hasTable } from '../../model/state.js';
 import type { Observed, PlannedEvent } from '../model.js';
 
 export interface GivenName {
   name: string;
   label: string;
-  /** By the new names, as a diff has them. */
+  /** By new names, as in a diff. */
   place: Pick<Observed, 'collection' | 'field'>;
 }
 
-/** Empty for folders and aliases, and for all other events. */
+/** Empty for folders, aliases and all other events. */
 export function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
   const { collection } = event;
   switch (event.type) {

@@ -23,7 +23,7 @@ export const narrowsType: Rule = {
   },
 };
 
-/** Ascending, within a family. */
+/** Ascending within a family. */
 const FAMILIES: readonly (readonly string[])[] = [
   ['smallint', 'integer', 'bigint', 'numeric'],
   ['smallint', 'integer', 'double precision'],

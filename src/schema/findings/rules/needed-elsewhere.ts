@@ -22,10 +22,10 @@ export const neededElsewhere: Rule = {
   },
 };
 
-/** Names that a sentence has. */
+/** Names per sentence. */
 const NAMED = 6;
 
-/** `view sales_by_store`, each once: it may need several columns of a table. */
+/** `view sales_by_store`, each once, because it may depend on several columns of a table. */
 function namesOf(dependents: readonly Dependent[], column: string | null): string[] {
   const needing = dependents.filter((each) => column === null || each.column === column);
   return [...new Set(needing.map(({ kind, name }) => `${kind} ${name}`))];
@@ -40,7 +40,7 @@ function whoNeeds(names: readonly string[]): string {
 
 interface Change {
   what: string;
-  /** Its name in the database; null: the whole table. */
+  /** Its name in the database. Null for the whole table. */
   column: string | null;
   place: Partial<Observed>;
 }

@@ -29,7 +29,7 @@ const LOSING: ReadonlySet<string> = new Set([
 const hasKey = (node: CollectionNode): boolean =>
   isFolder(node) || primaryKeyOf(node).length > 0 || extrasOf(node).partition_of !== undefined;
 
-/** What has never had one is told once, when it is made. */
+/** A table that never had a key is reported once, when it is created. */
 const hadKey = ({ event, before }: PlannedEvent): boolean =>
   event.type === 'collection.created'
     ? event.data.restored === undefined

@@ -30,9 +30,9 @@ export const notOnline: Rule = {
   },
 };
 
-/** As many as there could be. */
+/** The largest possible number of rows. */
 const mostRows = (statistics: TableStatistics | undefined): number =>
   statistics?.rows ?? (statistics?.bytes ?? Infinity) / SMALLEST_ROW;
 
-/** Bytes that a row takes at least: its header, and where it is in its page. */
+/** Minimum bytes of a row: its header and its line pointer. */
 const SMALLEST_ROW = 28;

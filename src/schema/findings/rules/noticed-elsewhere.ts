@@ -1,4 +1,4 @@
-/** What is noticed where a plan is made, and not by a rule over its statements: of the trash, of names, of preparations. */
+/** Findings that the planning creates directly: about the trash, names and preparations. */
 import type { Rule } from '../model.js';
 
 const dataRestored: Rule = {

@@ -3,7 +3,7 @@ import type { Observed, PlannedEvent, Rule } from '../model.js';
 import { labelOf } from './common.js';
 import { namesGiven } from './names-given.js';
 
-/** Reserved in PostgreSQL 14 to 18, also those that may be the name of a function or a type. */
+/** Reserved in PostgreSQL 14 to 18, including words that may name functions or types. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
     'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column ' +
