@@ -7,7 +7,7 @@ import type { HttpDeps } from './deps.js';
 import { failureAnswer } from './answer/failure-answer.js';
 import { requestIdOf } from './request/request-headers.js';
 import { scheduler } from '../kernel/scheduler.js';
-import { type RequestLog, createOverloadLog, createRequestLog } from './request-log.js';
+import { type RequestLog, createOverloadLog, createProxyLog, createRequestLog } from './request-log.js';
 import { respond } from './answer/respond.js';
 import { createQuotas } from './quotas.js';
 import type { Method, Route } from './route.js';
@@ -19,6 +19,12 @@ export function createHttp(deps: HttpDeps): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
   app.set('trust proxy', deps.config.trustProxy);
+  const trust = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+  const logProxy = createProxyLog(deps.logger, (address) => trust(address, 0));
+  app.use((req, _res, next) => {
+    logProxy(req);
+    next();
+  });
   if (deps.config.corsOrigins.length > 0) app.use(crossOrigin(deps.config.corsOrigins));
   const serving: Serving = {
     deps,

@@ -1,4 +1,5 @@
 /** Writes one log line per request: route, caller and result. Never header values, queries or bodies. */
+import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../auth/caller.js';
 import type { Logger } from '../postgres/logger.js';
 
@@ -26,6 +27,28 @@ export function createOverloadLog(logger: Logger, load: () => object): () => voi
     if (performance.now() - told < OVERLOAD_EVERY) return;
     told = performance.now();
     logger.warn('the service is overloaded and refuses requests', { ...load() });
+  };
+}
+
+/**
+ * Warns once when a proxy that is not trusted names its clients: all of them then share its address, and ten failed
+ * logins of one lock the user out for all. Only once, because any client can send the header.
+ * @param isTrusted whether TRUST_PROXY covers the address of the peer
+ */
+export function createProxyLog(
+  logger: Logger,
+  isTrusted: (address: string) => boolean,
+): (req: IncomingMessage) => void {
+  let hasWarned = false;
+  return ({ headers, socket }) => {
+    if (hasWarned || (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined)) return;
+    const peer = socket.remoteAddress;
+    if (peer === undefined || isTrusted(peer)) return;
+    hasWarned = true;
+    logger.warn(
+      'a proxy forwards requests but is not trusted: all its clients count as one address, so failed logins of one can lock out the others; set TRUST_PROXY',
+      { peer },
+    );
   };
 }
 

@@ -1,6 +1,8 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { createOverloadLog, createRequestLog } from '../../src/http/request-log.js';
+import { createOverloadLog, createProxyLog, createRequestLog } from '../../src/http/request-log.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
@@ -55,6 +57,21 @@ describe('the log line of a request', () => {
     }
     const line = ['warn', 'the service is overloaded and refuses requests', { waiting: 7 }];
     expect(lines).to.deep.equal([line, line]);
+  });
+
+  it('warns once when a proxy that TRUST_PROXY does not cover names its clients', () => {
+    const logProxy = createProxyLog(logger, (address) => address === '10.0.0.1');
+    const request = (peer: string, headers: Record<string, string>) => {
+      const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: peer });
+      return Object.assign(new IncomingMessage(socket), { headers });
+    };
+    logProxy(request('10.0.0.2', {}));
+    logProxy(request('10.0.0.1', { 'x-forwarded-for': '192.0.2.1' }));
+    expect(lines).to.deep.equal([]);
+    logProxy(request('10.0.0.2', { forwarded: 'for=192.0.2.1' }));
+    logProxy(request('10.0.0.2', { 'x-forwarded-for': '192.0.2.1' }));
+    expect(lines.map(([level, , fields]) => [level, fields])).to.deep.equal([['warn', { peer: '10.0.0.2' }]]);
+    expect(lines[0]?.[1]).to.include('set TRUST_PROXY');
   });
 
   it('includes successful reads if enabled, at another level', () => {
