@@ -41,7 +41,6 @@ import { type Shutdown, createShutdown } from './shutdown.js';
 import { startChanges } from './start-changes.js';
 
 export interface Service {
-  /** `http://127.0.0.1:8055` */
   url: string;
   /** The first admin. The generated secrets appear here on the first start only. */
   admin: FirstAdmin;

@@ -103,20 +103,19 @@ export interface Config {
   log: { level: 'error' | 'warn' | 'info' | 'debug'; format: 'json' | 'pretty' };
   /** Maximum size of a request body in bytes, for schema documents and for all other requests. */
   maxBody: { schema: number; other: number };
-  /** Limits per user. */
   quotas: {
     /** Concurrent requests in this process. */
     requests: number;
     /** Concurrent streamed responses of this process. */
     streams: number;
-    /** Change requests that have not ended. */
+    /** Unfinished change requests. */
     changes: number;
   };
   /** Milliseconds that a change waits for all of its locks in total. */
   lockTimeout: number;
   /** Milliseconds that one attempt waits for a table lock while other sessions queue behind it. */
   lockWait: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   statementTimeout: number;
   /** The trash. */
   keep: {

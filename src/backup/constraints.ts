@@ -1,6 +1,6 @@
 /**
- * Foreign keys, and constraints that are not validated: rows that come back table by table can't meet the first before
- * all are there, and need not meet the others at all. They are dropped first, and recreated as they were.
+ * Handles foreign keys and unvalidated constraints, which rows restored table by table may violate. They are dropped
+ * first and recreated unchanged.
  */
 import pg from 'pg';
 import { type Sql, sql } from '../projector/ddl/sql.js';
@@ -12,7 +12,7 @@ interface Released {
   comment: string | null;
 }
 
-/** Those of partitions come and go with their parent's. */
+/** Those of partitions are dropped and created with their parent's. */
 const RELEASED: Sql = sql`
 SELECT c.conrelid::regclass::text AS table, c.conname::text AS name, pg_catalog.pg_get_constraintdef(c.oid) AS definition,
        pg_catalog.obj_description(c.oid, 'pg_constraint') AS comment
@@ -23,7 +23,10 @@ WHERE n.nspname = $1 AND c.conparentid = 0::oid AND c.coninhcount = 0
   AND (c.contype = 'f' OR NOT c.convalidated)
 ORDER BY r.relname COLLATE "C", c.conname COLLATE "C"`;
 
-/** Takes them away. @returns how they come back; PostgreSQL then reads the rows once for each foreign key */
+/**
+ * Drops them.
+ * @returns the statements that recreate them; PostgreSQL then reads the rows once per foreign key
+ */
 export async function releaseConstraints(client: pg.ClientBase, schema: string): Promise<{ restore(): Promise<void> }> {
   const { rows } = await client.query<Released>(RELEASED, [schema]);
   for (const { table, name } of rows) {

@@ -1,17 +1,17 @@
-/** What a database holds, as a backup looks at it: tables with their columns, sequences, and what it leaves out. */
+/** The content of a database for a backup: tables with their columns, sequences, and what is left out. */
 import type pg from 'pg';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../projector/ddl/sql.js';
 import { type State, byName } from '../schema/model/state.js';
 
 export interface TableRows {
   table: string;
-  /** Those that hold something: no generated ones. */
+  /** Without generated columns. */
   columns: string[];
 }
 
 /**
- * Accounts travel as they are stored: as hashes. Left out is what must not come back to life or would let a finder of
- * the file in: sessions, kept answers, and the secret that access tokens are signed with. Users come before their tokens.
+ * Accounts are backed up as stored, as hashes. Left out is everything that must not be revived or would grant access:
+ * sessions, stored responses, and the secret of access tokens. Users precede their tokens.
  */
 export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   [
@@ -21,7 +21,7 @@ export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   ['service_tokens', ['id', 'user_id', 'name', 'token_hash', 'issued_by', 'created_at', 'expires_at']],
 ]);
 
-/** Partitioned tables hold nothing themselves: their partitions do. */
+/** Partitioned tables have no rows of their own. */
 const COLUMNS: Sql = sql`
 SELECT c.relname::text AS table,
        coalesce(pg_catalog.json_agg(a.attname ORDER BY a.attnum) FILTER (WHERE a.attnum IS NOT NULL), '[]') AS columns
@@ -34,7 +34,6 @@ WHERE CASE WHEN $1::text IS NULL THEN n.oid = ${ownSchemaOid} ELSE n.nspname = $
 GROUP BY c.relname
 ORDER BY c.relname COLLATE "C"`;
 
-/** The tables among `names` that hold rows. @param schema null: the service's own */
 export async function tablesWithRows(
   client: pg.ClientBase,
   schema: string | null,
@@ -44,7 +43,6 @@ export async function tablesWithRows(
   return rows;
 }
 
-/** The managed tables by name: every collection but folders, which have none. */
 export const tablesOf = (state: State): string[] =>
   [...state.collections.values()]
     .filter(({ collection }) => collection.schema !== null)
@@ -58,13 +56,13 @@ WHERE n.nspname = $1 AND c.relkind = 'S'
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 ORDER BY c.relname COLLATE "C"`;
 
-/** All in a schema, by name, without those that belong to extensions. */
+/** All of a schema, by name, without those of extensions. */
 export async function sequenceNames(client: pg.ClientBase, schema: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(SEQUENCES, [schema]);
   return rows.map(({ name }) => name);
 }
 
-/** Of one schema, without what extensions bring along. */
+/** For one schema, without objects of extensions. */
 const LEFT_OUT: Sql = sql`
 WITH own AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1)
 SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]') AS names FROM (
@@ -101,7 +99,7 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
 WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = found.object AND d.deptype = 'e')
 GROUP BY kind ORDER BY kind`;
 
-/** What a backup of `managed` does not hold, by kind. */
+/** The objects that a backup of `managed` does not contain, by kind. */
 export async function leftOut(
   client: pg.ClientBase,
   schema: string,

@@ -1,4 +1,4 @@
-/** The file that holds a backup: written beside its place and moved there when it is whole, readable by its owner only. */
+/** Writes a backup beside its target and moves it there when it is complete. Only the owner can read it. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable, pipeline as pipe } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,8 +7,9 @@ import { OperatorError } from '../kernel/operator-error.js';
 import { placeOf, replaceFile } from './replace-file.js';
 
 /**
- * @param check looks at the file before it is moved to its place; where it throws, nothing is left
- * @returns its bytes @throws OperatorError when it can't be written; nothing is left then, and what was there stays
+ * @param check inspects the file before it is moved; if it throws, nothing is left
+ * @returns the size in bytes
+ * @throws OperatorError if it cannot be written; nothing is left then, and an existing file stays
  */
 export async function writeFileWhole(
   file: string,
@@ -17,7 +18,7 @@ export async function writeFileWhole(
 ): Promise<number> {
   const place = await placeOf(file);
   if (place === null) throw new OperatorError(`${file} can't be written: it is no file.`);
-  // A failure to write is the place's; any other is the source's, and says so itself.
+  // A write error concerns the target. Any other error concerns the source and is rethrown.
   let failure: unknown;
   try {
     return await replaceFile(place, async (partial) => {
@@ -33,7 +34,10 @@ export async function writeFileWhole(
   }
 }
 
-/** The bytes of a backup, decompressed. Errors of the file come out where it is read. @param onRead told how many are */
+/**
+ * The decompressed bytes of a backup. File errors surface while reading.
+ * @param onRead receives the number of read bytes
+ */
 export function readBackupFile(file: string, onRead: (bytes: number) => void = () => undefined): AsyncIterable<Buffer> {
   const source = createReadStream(file);
   const bytes = createGunzip();

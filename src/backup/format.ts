@@ -1,7 +1,7 @@
 /**
- * The file of a backup: text, compressed by gzip, so that it can be looked at with zcat. The first line is its header,
- * then come sections, and the last line ends it with a checksum of everything before. A section is a line of JSON, its
- * content, and a line `\.`, which neither an event nor a row of COPY's text format can be.
+ * The backup format: gzip-compressed text that zcat can show. It has a header line, sections, and a last line with a
+ * checksum of everything before. A section is a line of JSON, its content, and a line `\.`, which is neither an event
+ * nor a row in COPY's text format.
  */
 import { type Hash, createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -24,17 +24,15 @@ const HEADER = z.object({
   /** ISO 8601. */
   taken_at: z.string(),
   head: z.object({ position: count, hash: z.string() }),
-  /** What the database holds and the backup doesn't: kinds of objects with their names. */
+  /** Objects of the database that the backup does not contain, by kind. */
   not_included: z.record(z.string(), z.array(z.string())),
 });
 export type Header = z.output<typeof HEADER>;
 
 const SECTION = z.discriminatedUnion('section', [
   z.object({ section: z.literal('events') }),
-  /** Rows of a table, in COPY's text format. No columns: a table without any that hold something. */
   z.object({ section: z.literal('account-rows'), table: z.string(), columns: z.array(z.string()) }),
   z.object({ section: z.literal('rows'), table: z.string(), columns: z.array(z.string()) }),
-  /** One a line. */
   z.object({ section: z.literal('sequences') }),
 ]);
 export type Section = z.output<typeof SECTION>;
@@ -84,14 +82,14 @@ export async function* writeBackup({ header, sections, sign }: Contents): AsyncG
 
 export interface OpenedBackup {
   header: Header;
-  /** One after the other: the content of each must be read to its end, or is passed over. */
+  /** Sections in order. The content of each must be read to its end, or it is skipped. */
   sections(): AsyncGenerator<{ section: Section; content: AsyncGenerator<Buffer, void, undefined> }, void, undefined>;
 }
 
 /**
- * Reads what `writeBackup` wrote.
- * @param keys one of them must have signed the backup; none: the signature is not verified
- * @throws OperatorError where it is damaged, cut off, or none; at its end when the checksum or the signature differs
+ * Reads the output of `writeBackup`.
+ * @param keys one of them must have signed the backup; without keys the signature is not verified
+ * @throws OperatorError if it is invalid, damaged or truncated; at its end if the checksum or the signature differs
  */
 export async function openBackup(bytes: AsyncIterable<Buffer>, keys: readonly NoteKey[] = []): Promise<OpenedBackup> {
   const reader = new Reader(bytes);
@@ -104,7 +102,7 @@ export async function openBackup(bytes: AsyncIterable<Buffer>, keys: readonly No
 
 async function* sectionsOf(reader: Reader, keys: readonly NoteKey[]): ReturnType<OpenedBackup['sections']> {
   for (let read = 0; ; read += 1) {
-    // Of everything before the line that says it.
+    // Covers everything before this line.
     const sha256 = reader.digest();
     const line = await reader.line();
     if (line?.startsWith('{"end":')) {
@@ -133,7 +131,7 @@ function verifySignature({ signature, sha256 }: z.output<typeof END>, keys: read
   }
 }
 
-/** A file that someone changed could otherwise plant secrets, keys or kept answers in the service's own tables. */
+/** A manipulated file could otherwise add secrets, keys or stored responses to the service's own tables. */
 function requireListed(section: Section): void {
   if (section.section !== 'account-rows') return;
   const listed = ACCOUNT_COLUMNS.get(section.table);
@@ -163,10 +161,10 @@ function jsonOf(line: string): unknown {
 const damaged = (cause?: unknown): OperatorError =>
   new OperatorError('The file is no backup, or it is damaged: nothing of it can be trusted.', { cause });
 
-/** A line of JSON is never longer; rows are no lines to us. */
+/** A JSON line is never longer. Rows are not parsed as lines. */
 const LONGEST_LINE = 64 * 1024 ** 2;
 
-/** Lines and contents, one after the other, from chunks of any size. */
+/** Reads lines and contents from chunks of any size. */
 class Reader {
   last: string | null = null;
   readonly #chunks: AsyncIterator<Buffer>;
@@ -177,12 +175,12 @@ class Reader {
     this.#chunks = bytes[Symbol.asyncIterator]();
   }
 
-  /** Of all that was read so far. */
+  /** Covers everything read so far. */
   digest(): string {
     return this.#hash.copy().digest('hex');
   }
 
-  /** Without its end; null at the end of the file. */
+  /** Without its line end; null at the end of the file. */
   async line(): Promise<string | null> {
     let end = this.#rest.indexOf(10);
     while (end < 0) {
@@ -198,7 +196,7 @@ class Reader {
     return this.last;
   }
 
-  /** Up to the line that ends a section. */
+  /** Reads up to the end of the section. */
   async *content(): AsyncGenerator<Buffer, void, undefined> {
     while (this.#rest.length < END_OF_SECTION.length) if (!(await this.#more())) throw cutOff();
     if (this.#rest.toString('latin1', 0, END_OF_SECTION.length) === END_OF_SECTION) {
@@ -212,7 +210,7 @@ class Reader {
         this.#take(END_OF_SECTION.length);
         return;
       }
-      // The end may begin in the last bytes.
+      // The end marker may begin in the last bytes.
       const sure = this.#rest.length - END_OF_SECTION.length;
       if (sure > 0) yield this.#take(sure);
       if (!(await this.#more())) throw cutOff();

@@ -1,16 +1,16 @@
-/** A file in its place as a whole or not at all: written beside it and moved there. */
+/** Replaces a file atomically: writes beside it and renames. */
 import { randomBytes } from 'node:crypto';
 import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Where a file is to come: where a link leads to. */
+/** The target of a file, with links resolved. */
 export interface Place {
   target: string;
-  /** Permissions of the file that is there. Null: none is. */
+  /** The permissions of the existing file; null if there is none. */
   mode: number | null;
 }
 
-/** @returns null when something other than a file is there, as a device, a directory, or a link to itself */
+/** @returns null if it is something other than a file, such as a device, a directory, or a link to itself */
 export async function placeOf(file: string): Promise<Place | null> {
   const found = await stat(file).catch(() => null);
   if (found === null) {
@@ -20,7 +20,7 @@ export async function placeOf(file: string): Promise<Place | null> {
   return found.isFile() ? { target: await realpath(file), mode: found.mode & 0o777 } : null;
 }
 
-/** Where a link leads to at which nothing is yet; any other path as it is. Null: links lead round in a circle. */
+/** Resolves a link whose target may not exist. Null for a cycle of links. */
 async function endOf(file: string, links = 40): Promise<string | null> {
   const next = await readlink(file).catch(() => null);
   if (next === null) return file;
@@ -28,8 +28,8 @@ async function endOf(file: string, links = 40): Promise<string | null> {
 }
 
 /**
- * @param write writes the file beside the target and flushes it; it does not exist before
- * @throws what `write` or moving it throws; nothing is left beside the target then, and what was there stays
+ * @param write creates the file beside the target and flushes it
+ * @throws errors of `write` and of the rename; then nothing is left beside the target, and an existing file stays
  */
 export async function replaceFile<T>({ target }: Place, write: (partial: string) => Promise<T>): Promise<T> {
   const partial = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}.partial`);
@@ -40,13 +40,13 @@ export async function replaceFile<T>({ target }: Place, write: (partial: string)
     return written;
   } catch (error) {
     await rm(partial, { force: true }).catch(() => undefined);
-    // Nobody has asked for a file of that name.
+    // The temporary name would confuse the reader of the message.
     if (error instanceof Error) error.message = error.message.replaceAll(partial, target);
     throw error;
   }
 }
 
-/** Else the new name may be gone after a crash of the machine. Not every system can. */
+/** Otherwise a crash of the machine may lose the new name. Not every system supports it. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory).catch(() => null);
   await handle?.sync().catch(() => undefined);

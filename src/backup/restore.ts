@@ -1,4 +1,4 @@
-/** A backup into an empty database: the log and the tables as a replay makes them, then what they held. */
+/** Restores a backup into an empty database: the log and tables by a replay, then their content. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
@@ -17,19 +17,19 @@ import { COPY_SETTINGS, copyIn } from './rows.js';
 
 type Sections = ReturnType<OpenedBackup['sections']>;
 
-/** The two halves of a restore; the second begins where the first has ended. */
+/** The two halves of a restore; the second begins after the first has ended. */
 export interface RestoredBackup {
   /** The log, for a replay. */
   pages: AsyncIterable<EventRecord[]>;
-  /** Those that were read with the log so far, each once. */
+  /** The documents read with the log so far, each once. */
   documents: () => Document[];
-  /** Rows, accounts and sequences, into the tables that the replay has made. */
+  /** Writes rows, accounts and sequences into the tables of the replay. */
   fill(client: pg.ClientBase, schema: string, state: State): Promise<void>;
 }
 
 /**
- * Reads nothing yet. `pages` comes first and to its end, then `fill`, once each: the file is read through once.
- * @throws OperatorError from `pages`, `fill` or both, where the backup is damaged or its sections are others
+ * Reads nothing yet. Read `pages` to the end first, then call `fill`, once each, because the file is read once.
+ * @throws OperatorError from `pages`, `fill` or both if the backup is damaged or has other sections
  */
 export function restoreFrom(backup: OpenedBackup): RestoredBackup {
   const sections = backup.sections();
@@ -68,7 +68,7 @@ async function fill(client: pg.ClientBase, { schema, state, sections }: Filling)
   await constraints.restore();
 }
 
-/** Rows are copied once into each table of the log, and into no other table of the schema. */
+/** Accepts rows once for each table of the log, and for no other table. */
 function takeExpected(missing: Map<string, TableRows>, { table, columns }: TableRows): void {
   const expected = missing.get(table);
   if (expected === undefined || columns.some((column) => !expected.columns.includes(column))) {
@@ -84,7 +84,7 @@ interface Filled {
   content: AsyncGenerator<Buffer, void, undefined>;
 }
 
-/** Each in a transaction of its own: nothing uses the database before the last one has taken the mark away. */
+/** Each section has its own transaction. The database is not used before the last one removes the mark. */
 async function fillSection(client: pg.ClientBase, schema: string, { section, content }: Filled): Promise<void> {
   if (section.section === 'events') throw new OperatorError('The backup holds two logs.');
   await client.query('BEGIN');
@@ -98,7 +98,7 @@ async function fillSection(client: pg.ClientBase, schema: string, { section, con
   await client.query('COMMIT');
 }
 
-/** Those of unmanaged tables have not been made, and stay away. */
+/** Sequences of unmanaged tables do not exist and are skipped. */
 async function setSequences(client: pg.ClientBase, schema: string, content: AsyncIterable<Buffer>): Promise<void> {
   const missing = new Set(await sequenceNames(client, schema));
   for await (const line of readLines(Readable.from(content, { objectMode: false }))) {

@@ -1,4 +1,4 @@
-/** Taking a backup: what one moment held, while the service goes on. */
+/** Takes a backup of one snapshot while the service runs. */
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { exportedLines } from '../log/documents.js';
@@ -14,20 +14,19 @@ import { COPY_SETTINGS, copyOut } from './rows.js';
 export interface Moment {
   schema: string;
   head: { position: number; hash: string };
-  /** The tables whose rows are wanted. */
+  /** The tables whose rows are needed. */
   tables: readonly string[];
-  /** Milliseconds that a table may keep us waiting. */
   lockTimeout: number;
 }
 
 /**
- * Begins the transaction whose moment is backed up, and keeps its tables from being changed. To be called under the
- * log's lock, so that no change comes between; the lock may then be given up.
- * @throws OperatorError when a table can't be had
+ * Begins the snapshot transaction of a backup and locks its tables against changes. Call it under the log's lock,
+ * which may be released afterwards.
+ * @throws OperatorError if a table cannot be locked
  */
 export async function beginMoment(client: pg.ClientBase, { schema, tables, lockTimeout }: Moment): Promise<void> {
   if (client.getTransactionStatus() !== 'I') await client.query('ROLLBACK');
-  // The first query in it takes the moment.
+  // The first query of the transaction takes the snapshot.
   await client.query(
     `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${COPY_SETTINGS}; ${unlimited('transaction')};
      SET LOCAL lock_timeout = ${Math.ceil(lockTimeout)}`,
@@ -43,7 +42,7 @@ export async function beginMoment(client: pg.ClientBase, { schema, tables, lockT
 
 const LOCKED_AT_ONCE = 500;
 
-/** The second: something else bears its name. */
+/** The second: another object has its name. */
 const GONE: ReadonlySet<string | undefined> = new Set([SQLSTATE.undefined_table, SQLSTATE.wrong_object_type]);
 
 const MISSING = `
@@ -76,7 +75,10 @@ const missingTables = (name: string, more: number): string =>
   `Nothing was written: the table "${name}"${more > 0 ? ` and ${more} more are` : ' is'} in the log, and not in the database. ` +
   '"dps drift" shows how to put that right.';
 
-/** The contents of a backup, read while they are written. @param onRows told of each table that begins */
+/**
+ * The contents of a backup, read while they are written.
+ * @param onRead called for each table
+ */
 export async function contentsOf(
   client: pg.ClientBase,
   moment: Moment,
@@ -127,7 +129,7 @@ async function* sectionsOf(
     yield { section: { section: 'rows', ...table }, content };
   }
   onRows(rows.length, rows.length);
-  // Last: a sequence belongs to no moment, and must not be behind the rows.
+  // Last: sequences are not part of a snapshot and must not be behind the rows.
   yield { section: { section: 'sequences' }, content: sequencesOf(client, schema) };
 }
 
@@ -144,7 +146,7 @@ async function* eventsOf(client: pg.ClientBase, upTo: number): AsyncGenerator<Bu
   }
 }
 
-/** COPY's text format escapes line feeds in values: each one ends a row. */
+/** COPY's text format escapes line feeds in values, so each one ends a row. */
 async function* countRows(
   chunks: AsyncIterable<Buffer>,
   onEnd: (count: number) => void,

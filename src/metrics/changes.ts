@@ -1,17 +1,22 @@
 import { Histogram, type Registry } from 'prom-client';
 
 export interface ChangeMetrics {
-  /** A step of a preparation is done. @param kind `add`, `validate`, `index` … */
+  /**
+   * Counts a finished preparation step.
+   * @param kind `add`, `validate`, `index` …
+   */
   step(kind: string, milliseconds: number): void;
 }
 
-/** What there is to prepare. */
+/** The kinds of preparation steps. */
 const KINDS = ['add', 'validate', 'index', 'note', 'copy'] as const;
 
-/** Seconds: from a table that is small to one of terabytes. */
 const BUCKETS = [0.1, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
-/** Steps by kind, in seconds. @throws when the registry has one of the name already */
+/**
+ * Steps by kind, in seconds.
+ * @throws if the registry already has such a metric
+ */
 export function createChangeMetrics(registry: Registry): ChangeMetrics {
   const seconds = new Histogram({
     name: 'dps_change_step_duration_seconds',
@@ -20,7 +25,7 @@ export function createChangeMetrics(registry: Registry): ChangeMetrics {
     buckets: BUCKETS,
     registers: [registry],
   });
-  // Known from the beginning, so that a graph of them begins at nothing.
+  // Initialized, so that graphs begin at zero.
   for (const kind of KINDS) seconds.zero({ kind });
   return { step: (kind, milliseconds) => seconds.observe({ kind }, milliseconds / 1000) };
 }

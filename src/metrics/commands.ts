@@ -3,14 +3,13 @@ import type { ProblemCode } from '../kernel/problem.js';
 import type { Outcome, Pipeline } from '../pipeline/types.js';
 
 export interface CommandMetrics {
-  /** The same pipeline, counted. */
+  /** Wraps a pipeline to count its commands. */
   counted(pipeline: Pipeline): Pipeline;
 }
 
-/** Seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Codes that say something about PostgreSQL or the moment; with any other one the command itself was rejected. */
+/** Codes that are caused by PostgreSQL or are temporary. With any other code, the command itself was rejected. */
 const REFUSED = new Set<ProblemCode>([
   'DATABASE_REFUSED',
   'LOCK_TIMEOUT',
@@ -21,8 +20,8 @@ const REFUSED = new Set<ProblemCode>([
 ]);
 
 /**
- * Commands by outcome and code, their events, and their time in seconds. What is thrown is counted as INTERNAL and
- * thrown on.
+ * Commands by outcome and code, their events, and their duration in seconds. Thrown errors count as INTERNAL and are
+ * rethrown.
  */
 export function createCommandMetrics(registry: Registry): CommandMetrics {
   const total = new Counter({

@@ -1,4 +1,4 @@
-/** What is read off the service when Prometheus asks. */
+/** Gauges that are read on each scrape. */
 import { inTime } from '../kernel/in-time.js';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ProjectionStatus } from '../projector/projections/index.js';
@@ -10,25 +10,22 @@ import type { CollectionNode, State } from '../schema/model/state.js';
 
 export interface Sources {
   release: string;
-  /** `18.4` */
   databaseVersion: string;
   projections(): Promise<{ head: number; projections: ProjectionStatus[] }>;
   state(): State;
-  /** Answers kept rendered. */
   rendered(): { answers: number; bytes: number };
   pool: { totalCount: number; idleCount: number; waitingCount: number };
   listening(): boolean;
-  /** What kind of server this process works on. */
   server(): ServerState;
   /** Divergences of the log since the start. */
   divergences(): number;
   /** Change requests by state. */
   changes(): Promise<ReadonlyMap<string, number>>;
-  /** Of publishing checkpoints, since the start. */
+  /** Published checkpoints since the start. */
   checkpoints(): { position: number; failures: number };
 }
 
-/** What may change is read at each scrape; the releases are those of now. */
+/** Variable values are read on each scrape; releases are constant. */
 export function addGauges(registry: Registry, sources: Sources): void {
   const gauge = (name: string, help: string, read: () => number): void => {
     void new Gauge({
@@ -41,7 +38,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
     });
   };
   addInfo(registry, sources);
-  // First, because they are collected in this order: the question for the projections is a user of the pool itself.
+  // First, because metrics are collected in this order and the projections query uses the pool itself.
   addPool(registry, sources);
   addState(registry, sources);
   gauge('dps_rendered_answers', 'Answers kept rendered in memory.', () => sources.rendered().answers);
@@ -108,7 +105,7 @@ function addInfo(registry: Registry, { release, databaseVersion }: Sources): voi
   }).set({ release, database_version: databaseVersion }, 1);
 }
 
-/** Asked once a scrape, for all gauges that tell of it. */
+/** Runs once per scrape for all gauges that share the query. */
 function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
@@ -117,10 +114,9 @@ function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Milliseconds that the database gets to answer a scrape, which must be answered without it all the same. */
+/** Milliseconds that the database has during a scrape, which must succeed without it. */
 const ANSWER_LIMIT = 2_000;
 
-/** While the database doesn't answer these have no value, rather than an old one. */
 function addProjections(registry: Registry, sources: Sources): void {
   const read = shared(() => inTime(sources.projections(), ANSWER_LIMIT).catch(() => null));
   void new Gauge({
@@ -159,7 +155,7 @@ function addProjections(registry: Registry, sources: Sources): void {
   );
 }
 
-/** All states, so that a graph of one begins at nothing. */
+/** All states, so that graphs begin at zero. */
 function addChanges(registry: Registry, sources: Sources): void {
   void new Gauge({
     name: 'dps_change_requests',

@@ -1,4 +1,4 @@
-/** What Prometheus is told. Names and units as in https://prometheus.io/docs/practices/naming/. */
+/** Prometheus metrics. Names and units follow https://prometheus.io/docs/practices/naming/. */
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { Handled } from '../http/request-log.js';
 import { type ChangeMetrics, createChangeMetrics } from './changes.js';
@@ -7,23 +7,20 @@ import { createRequestMetrics } from './requests.js';
 import { type Sources, addGauges } from './gauges.js';
 
 export interface Metrics {
-  /** A request was answered. */
+  /** Counts a request that was answered. */
   request(handled: Handled): void;
-  /** What was prepared for change requests. */
+  /** Metrics of preparations. */
   changes: ChangeMetrics;
-  /** Counts what goes through the pipeline. */
+  /** Metrics of pipeline commands. */
   commands: CommandMetrics;
   contentType: string;
-  /** All metrics as they are now. */
+  /** The current metrics as text. */
   text(): Promise<string>;
-  /** Adds what is read off the service at each scrape. */
+  /** Adds gauges that are read on each scrape. */
   watch(sources: Sources): void;
 }
 
-/**
- * Of the process, however many services it starts and stops: what measures them (a timer, an observer of each garbage
- * collection) never ends.
- */
+/** Shared by all services of the process, because the default collectors (a timer, a GC observer) never stop. */
 let ofProcess: Registry | undefined;
 
 function processMetrics(): Registry {
@@ -31,7 +28,7 @@ function processMetrics(): Registry {
   return ofProcess;
 }
 
-/** With a registry of its own for the service; what is measured of the process is shared by all that are made. */
+/** Creates a registry for the service; process metrics are shared. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const ours = processMetrics();

@@ -1,10 +1,10 @@
 import { Histogram, type Registry } from 'prom-client';
 import type { Handled } from '../http/request-log.js';
 
-/** Seconds: reads take well under a millisecond, applies of thousands of collections take many seconds. */
+/** Seconds: reads take well under a millisecond, applies of thousands of collections many seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** By the route's template: names of collections would make a series each. */
+/** Labelled by route template, because collection names would create one series each. */
 export function createRequestMetrics(registry: Registry): (handled: Handled) => void {
   const seconds = new Histogram({
     name: 'dps_http_request_duration_seconds',
@@ -19,7 +19,7 @@ export function createRequestMetrics(registry: Registry): (handled: Handled) => 
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT', 'SEARCH']);
 
-/** Anybody may send any method: they must not make series. */
+/** Clients may send any method, which must not create series. */
 function methodOf(method: string): string {
   return METHODS.has(method) ? method : 'other';
 }

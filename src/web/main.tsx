@@ -1,5 +1,4 @@
-/** Mounts the admin app. */
-// First: the styles of components win over the kit's.
+// First, so that component styles override those of the library.
 import './app/styles.js';
 import { setNonce } from 'get-nonce';
 import { createRoot } from 'react-dom/client';

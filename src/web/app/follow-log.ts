@@ -1,13 +1,13 @@
-/** Notices that the log has moved, and has what depends on it asked for again. */
+/** Notices new events and invalidates the queries that depend on them. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
 import type { Info } from '../service/types.js';
 
-/** Milliseconds. A question costs the service less than a connection kept for each tab, of which a browser has six. */
+/** Milliseconds. A poll is cheaper than one connection per tab, of which a browser allows six. */
 const EVERY = 4_000;
 
-/** What the service says of itself; undefined until it does. */
+/** Information about the service; undefined until it responds. */
 export function useLive(): { info: Info | undefined; isLost: boolean } {
   const client = useQueryClient();
   const { data: info, isError } = useQuery({ ...infoQuery(), refetchInterval: EVERY });
@@ -17,7 +17,7 @@ export function useLive(): { info: Info | undefined; isLost: boolean } {
     if (head === undefined) return;
     if (seen.current !== undefined && seen.current !== head) {
       void client.invalidateQueries({ queryKey: [SCHEMA] });
-      // What people do with change requests stands in the same log.
+      // Events of change requests are in the same log.
       void client.invalidateQueries({ queryKey: [CHANGE] });
     }
     seen.current = head;

@@ -1,2 +1,2 @@
-/** What the page's policy lets styles be written with. Browsers hide it from the attribute, not from the property. */
+/** The CSP nonce for styles. Browsers hide it in the attribute but not in the property. */
 export const cspNonce: string = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';

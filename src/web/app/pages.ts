@@ -1,4 +1,4 @@
-/** The pages that the rail leads to, and who may see them. */
+/** The pages of the navigation, and the roles that see them. */
 import schemaIcon from 'icon:account_tree';
 import timelineIcon from 'icon:history';
 import reviewIcon from 'icon:rule';
@@ -10,10 +10,9 @@ import type { Role } from '../service/types.js';
 
 export interface PageEntry {
   to: '/' | '/review' | '/timeline' | '/operations' | '/accounts' | '/api';
-  /** What its address says beside. */
+  /** Query parameters of its address. */
   search?: { bring: true };
   label: string;
-  /** The path of its icon. */
   icon: string;
   roles: readonly Role[];
 }
@@ -29,13 +28,13 @@ export const PAGES: readonly PageEntry[] = [
   { to: '/api', label: 'API', icon: referenceIcon, roles: EVERYBODY },
 ];
 
-/** What can be begun from the search as well. */
+/** Actions that the search also offers. */
 export const ACTIONS: readonly PageEntry[] = [
   { to: '/review', search: { bring: true }, label: 'Bring a snapshot in', icon: reviewIcon, roles: MAY.propose },
   { to: '/review', search: { bring: true }, label: 'Go back to a moment', icon: reviewIcon, roles: MAY.readRequests },
 ];
 
-/** Parts of pages that have addresses of their own: what ⌘K finds beside the pages. */
+/** Subpages with their own address, which ⌘K finds too. */
 export const PARTS: readonly { to: string; label: string; of: string; roles: readonly Role[] }[] = [
   {
     to: '/operations/checks',

@@ -1,4 +1,3 @@
-/** What every page stands on: theme, session, queries, routes. */
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -8,7 +7,7 @@ import { queryClient } from '../service/query-client.js';
 import { router } from './router.js';
 import { cssVariables, theme } from './theme.js';
 
-/** Routes stand inside the session: who isn't signed in is asked to at every address, and no page is loaded before. */
+/** Routes are inside the session: every address asks for a login first, and no page is loaded before. */
 export function Providers() {
   return (
     <MantineProvider

@@ -1,9 +1,6 @@
-/** Which names fit what was typed, the best first. */
-
-/** More than anybody reads. */
 const MOST = 30;
 
-/** Equal, then those that begin so, then those that hold it. */
+/** Equal names first, then prefixes, then other matches. */
 export function best<T>(items: readonly T[], wanted: string, nameOf: (item: T) => string): T[] {
   const groups: [T[], T[], T[]] = [[], [], []];
   for (const item of items) {

@@ -1,4 +1,4 @@
-/** The addresses of the app. A page is loaded when it is first gone to, and told its part of the address. */
+/** The addresses of the app. A page is loaded on its first visit. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
 import { readCompareSearch } from '../pages/compare/search.js';

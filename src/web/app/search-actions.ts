@@ -1,4 +1,4 @@
-/** What can be done to the schema, by a few words: `new field articles`. */
+/** Schema actions that a few words find: `new field articles`. */
 import type { NavigateOptions } from '@tanstack/react-router';
 import type { EditName } from '../editing/edit-names.js';
 import type { ListedCollection } from '../service/types.js';
@@ -10,7 +10,7 @@ const MAKING: readonly { label: string; to: NavigateOptions }[] = [
   { label: 'New folder', to: { to: '/new', search: { as: 'folder' } } },
 ];
 
-/** Typed with the name of a collection behind them: `new field articles`. */
+/** Typed before the name of a collection: `new field articles`. */
 const DOING: readonly { words: string; label: (name: string) => string; edit: EditName; ofTables: boolean }[] = [
   { words: 'new field', label: (name) => `New field of ${name}`, edit: 'new-field', ofTables: true },
   { words: 'new relation', label: (name) => `New relation of ${name}`, edit: 'new-relation', ofTables: true },
@@ -19,12 +19,12 @@ const DOING: readonly { words: string; label: (name: string) => string; edit: Ed
   { words: 'delete', label: (name) => `Delete ${name}`, edit: 'delete', ofTables: false },
 ];
 
-/** So many of one kind. */
+/** Maximum per kind. */
 const MOST_ACTIONS = 6;
 
 /**
- * What can be made comes first, then at most six of each edit: of the open collection while no other one is named.
- * @param wanted what was typed, in lower case
+ * Create actions first, then at most six of each edit. They apply to the open collection unless another is named.
+ * @param wanted the input in lower case
  */
 export function actionsFor(wanted: string, { collections, here }: Pick<Searched, 'collections' | 'here'>): SearchHit[] {
   const made = MAKING.filter(({ label }) => label.toLowerCase().includes(wanted)).map(({ label, to }) =>
@@ -45,7 +45,7 @@ interface Wanted {
   here: string | undefined;
 }
 
-/** While the words themselves are typed, it is about the collection that is open. */
+/** While the words themselves are typed, the action applies to the open collection. */
 function namesFor({ wanted, words, here }: Wanted, collections: readonly ListedCollection[]): ListedCollection[] {
   if (!wanted.startsWith(words)) {
     return words.startsWith(wanted) ? collections.filter(({ collection }) => collection === here) : [];

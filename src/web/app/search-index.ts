@@ -1,4 +1,3 @@
-/** Which names fit what was typed, the best first. */
 import type { ListedCollection } from '../service/types.js';
 import { brief } from '../shared/brief.js';
 import { best } from './rank-names.js';
@@ -7,10 +6,9 @@ import type { PageEntry } from './pages.js';
 import type { SearchHit, Searched } from './search-model.js';
 import type { Heading } from 'docs:headings';
 
-/** More than anybody reads. */
 const MOST = 30;
 
-/** @param needle what was typed; empty: the pages, and the first collections */
+/** @param needle the input; if empty, returns the pages and the first collections */
 export function findFor(needle: string, searched: Searched): SearchHit[] {
   const { pages, parts, headings, collections, fields, mayEdit } = searched;
   const wanted = needle.toLowerCase();
@@ -25,7 +23,7 @@ export function findFor(needle: string, searched: Searched): SearchHit[] {
   return [...ranked.slice(0, MOST), ...(searched.mayReadHistory && wanted !== '' ? [historyHit(needle)] : [])];
 }
 
-/** The log has more words than names: who did what, and why. */
+/** The history search finds actors and reasons, which are no names here. */
 const historyHit = (needle: string): SearchHit => ({
   kind: 'history',
   key: 'history',
@@ -35,10 +33,10 @@ const historyHit = (needle: string): SearchHit => ({
   to: { to: '/timeline', search: { q: needle.slice(0, LONGEST) } },
 });
 
-/** What the timeline takes. */
+/** The maximum of the timeline. */
 const LONGEST = 200;
 
-/** `orders.total` is looked for in both names. */
+/** `orders.total` is searched in both names. */
 const nameFor = (wanted: string, { collection, field }: Searched['fields'][number]): string =>
   wanted.includes('.') ? `${collection}.${field}` : field;
 

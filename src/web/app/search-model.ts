@@ -1,4 +1,4 @@
-/** What is searched, and what is found. */
+/** The input and output of the search. */
 import type { NavigateOptions } from '@tanstack/react-router';
 import type { FieldDocument, ListedCollection } from '../service/types.js';
 import type { PARTS, PageEntry } from './pages.js';
@@ -9,7 +9,6 @@ export interface SearchHit {
   key: string;
   label: string;
   description: string;
-  /** Its Material name, of a collection. */
   icon: string | null;
   to: NavigateOptions;
 }
@@ -17,14 +16,14 @@ export interface SearchHit {
 export interface Searched {
   pages: readonly PageEntry[];
   parts: typeof PARTS;
-  /** Of the guides. */
+  /** Headings of the guides. */
   headings: readonly Heading[];
   collections: readonly ListedCollection[];
   fields: readonly Pick<FieldDocument, 'collection' | 'field' | 'type'>[];
-  /** Changing the schema is offered as well. */
+  /** Includes actions that change the schema. */
   mayEdit: boolean;
-  /** The timeline is offered, which is searched by reasons and names. */
+  /** Includes the timeline, which searches reasons and actors. */
   mayReadHistory: boolean;
-  /** The collection whose page is open. */
+  /** The collection of the open page. */
   here: string | undefined;
 }

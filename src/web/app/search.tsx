@@ -1,4 +1,3 @@
-/** ⌘K: goes to any collection, field or page by a few letters of its name. */
 import actionIcon from 'icon:edit_note';
 import fieldIcon from 'icon:view_column';
 import historyIcon from 'icon:history';
@@ -17,10 +16,10 @@ import { useSearchKeys } from './use-search-keys.js';
 
 const [store, spotlight] = createSpotlight();
 
-/** Opens the one search there is, empty; nothing where `Search` isn't on the page. */
+/** Opens the search, empty. Does nothing unless `Search` is on the page. */
 export const openSearch = () => spotlight.open();
 
-/** Closed until ⌘K, ⌘P or `openSearch`. The names of fields and the headings of guides are asked for only then. */
+/** Opens on ⌘K, ⌘P or `openSearch`. Field names and headings are requested only then. */
 export function Search() {
   const [query, setQuery] = useState('');
   const [asked, setAsked] = useState(false);
@@ -49,7 +48,7 @@ export function Search() {
       onQueryChange={(typed) => type(() => typed)}
       onSpotlightOpen={() => setAsked(true)}
       shortcut={['mod + K', 'mod + P']}
-      // Also from where something is typed.
+      // Also opens while an input has the focus.
       tagsToIgnore={[]}
       scrollable
       maxHeight={440}
@@ -60,7 +59,7 @@ export function Search() {
         aria-label="Search"
         ref={input}
         onKeyDownCapture={onKeyDownCapture}
-        // Behind what was typed before it had the keyboard.
+        // Puts the cursor after text that was typed before the focus.
         onFocus={({ currentTarget: { value }, currentTarget }) =>
           currentTarget.setSelectionRange(value.length, value.length)
         }

@@ -1,4 +1,3 @@
-/** The frame of every page: where one can go, search, and who is signed in. */
 import brand from 'icon:account_tree';
 import { Anchor, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -18,10 +17,7 @@ import { TopBar } from './top-bar.js';
 import { UndoNotice } from './undo-notice.js';
 import classes from './shell.module.css';
 
-/**
- * A page is shown once the draft was read, so that none is drawn without it. Entries that the role may not see aren't
- * there.
- */
+/** Waits until the draft was read, so that no page renders without it. Hides entries that the role may not see. */
 export function Shell() {
   const role = useRole();
   const pathname = useLocation({ select: (location) => location.pathname });
@@ -62,7 +58,7 @@ export function Shell() {
   );
 }
 
-/** How many change requests wait for the approval of the one who is signed in. */
+/** The number of change requests that wait for the user's approval. */
 function ToApprove() {
   const { data = 0 } = useQuery({ ...toApproveQuery(), enabled: useMay('carryOut') });
   if (data === 0) return null;
@@ -77,7 +73,7 @@ function ToApprove() {
 
 const MOST_COUNTED = 99;
 
-/** What stands elsewhere and belongs to a page. */
+/** Addresses outside a page that belong to its navigation entry. */
 const BELONGS: Readonly<Record<string, readonly string[]>> = {
   '/': ['/collections/', '/new'],
   '/timeline': ['/seal'],

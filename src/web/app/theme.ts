@@ -1,4 +1,3 @@
-/** Colours, type and the defaults of the kit's components. */
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
 
 const iris: MantineColorsTuple = [
@@ -54,7 +53,7 @@ export const theme = createTheme({
   components: { Modal: { styles: { title: { fontSize: '1.1rem', fontWeight: 650 } } } },
 });
 
-/** What stands out less is still read easily: 4.5 to 1 at least, on either ground. */
+/** Dimmed text keeps a contrast of at least 4.5 to 1 in both colour schemes. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: { '--app-rail': '76px', '--app-top': '56px' },
   light: {

@@ -1,4 +1,3 @@
-/** Above every page: search, the head of the log, the user. */
 import searchIcon from 'icon:search';
 import { Badge, Group, Kbd, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
@@ -10,9 +9,9 @@ import { UserMenu } from './user-menu.js';
 import classes from './top-bar.module.css';
 
 /**
- * Gives the tab its title as well.
- * @param props.info undefined: not answered yet, and no head is shown
- * @param props.isLost the service doesn't answer: said in place of the head
+ * Also sets the title of the tab.
+ * @param props.info undefined until the service responds; no head is shown then
+ * @param props.isLost the service does not respond, which replaces the head
  */
 export function TopBar({ info, isLost }: { info: Info | undefined; isLost: boolean }) {
   const title = usePageTitle();

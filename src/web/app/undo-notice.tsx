@@ -1,15 +1,13 @@
-/** After something was applied: the way back, while it is cheap. */
+/** Offers to revert after an apply, while that is easy. */
 import { Button, CloseButton, Text } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
 import { DATA_LOST, noteApplied, useLastApplied } from '../shared/applied.js';
 import classes from './undo-notice.module.css';
 
-/**
- * Nothing where this tab has applied nothing of late, where it was dismissed, and on the review, which says it itself.
- */
+/** Renders nothing without a recent apply in this tab, after dismissal, and on the review, which shows it itself. */
 export function UndoNotice() {
   const applied = useLastApplied();
-  // The review says it itself.
+  // The review shows it itself.
   const isReview = useLocation({ select: ({ pathname }) => pathname === '/review' });
   if (applied === null || isReview) return null;
   return (

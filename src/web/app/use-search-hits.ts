@@ -1,4 +1,4 @@
-/** What the search finds: of what is at hand already, and of what is asked for when somebody searches. */
+/** Search results from loaded data and from data requested on the first search. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useDeferredValue, useMemo } from 'react';
@@ -11,7 +11,7 @@ import { ACTIONS, PAGES, PARTS } from './pages.js';
 import { findFor } from './search-index.js';
 import type { SearchHit } from './search-model.js';
 
-/** Loaded when somebody searches for the first time. */
+/** Loaded on the first search. */
 const headingsQuery = queryOptions({
   queryKey: ['headings'],
   staleTime: Infinity,
@@ -20,13 +20,13 @@ const headingsQuery = queryOptions({
 
 interface Finding {
   found: readonly SearchHit[];
-  /** What is found of the names of fields isn't known yet. */
+  /** Results for field names are not available yet. */
   isReading: boolean;
-  /** The first one that was found stays the first one, unless more is typed. */
+  /** The first result will stay first unless more is typed. */
   isFinal: boolean;
 }
 
-/** @param isAsked the search was opened */
+/** @param isAsked whether the search was opened */
 export function useSearchHits(query: string, isAsked: boolean): Finding {
   const typed = query.trim();
   const needle = useDeferredValue(typed);
@@ -59,7 +59,7 @@ export function useSearchHits(query: string, isAsked: boolean): Finding {
   };
 }
 
-/** Fields, guides and the timeline stand behind all others: they are waited for only where nothing else is found. */
+/** Fields, guides and the timeline rank last, so they are awaited only without other results. */
 function awaitedFor(first: SearchHit | undefined): readonly ('listed' | 'names' | 'guides')[] {
   if (first === undefined || first.kind === 'history') return ['listed', 'names', 'guides'];
   return first.kind === 'guide' ? ['listed', 'names'] : ['listed'];

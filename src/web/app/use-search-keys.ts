@@ -1,4 +1,4 @@
-/** The keys of the search: none of those that are pressed before it is ready to hear them is lost. */
+/** Keyboard handling of the search, which loses no key pressed before it is ready. */
 import type { SpotlightStore } from '@mantine/spotlight';
 import {
   type KeyboardEvent as ReactKeyboardEvent,
@@ -14,15 +14,15 @@ interface Options {
   store: SpotlightStore;
   input: RefObject<HTMLInputElement | null>;
   found: readonly SearchHit[];
-  /** Of what was typed, the first one that was found stays the first one. */
+  /** The first result will stay first for this input. */
   isFinal: boolean;
   setQuery: (change: (query: string) => string) => void;
   choose: (found: SearchHit) => void;
 }
 
-/** @returns what the input does with a key before the kit does */
+/** @returns the key handler that runs before the component's own */
 export function useSearchKeys({ store, input, found, isFinal, setQuery, choose }: Options) {
-  /** Enter was pressed before there was anything to choose. */
+  /** Whether Enter was pressed before there were results. */
   const [isPressed, setPressed] = useState(false);
 
   const type = useCallback(
@@ -33,18 +33,18 @@ export function useSearchKeys({ store, input, found, isFinal, setQuery, choose }
     [setQuery],
   );
 
-  // Each search begins empty, also while the one before is on its way out.
+  // Each search begins empty, even while the previous one closes.
   useEffect(() => {
     let wasOpen = false;
     return store.subscribe(({ opened }) => {
       if (opened && !wasOpen) type(() => '');
-      // Who has closed it is led nowhere by what is found later.
+      // Closing cancels a pending Enter.
       if (!opened) setPressed(false);
       wasOpen = opened;
     });
   }, [store, type]);
 
-  // The input has the keyboard only some frames after it is asked for.
+  // The input receives the focus a few frames after the request.
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
       if (!store.getState().opened || isForOthers(event, input.current)) return;
@@ -58,7 +58,7 @@ export function useSearchKeys({ store, input, found, isFinal, setQuery, choose }
     return () => document.removeEventListener('keydown', hear, true);
   }, [store, input, type]);
 
-  // The kit marks a line of the list as it was before the last letter.
+  // The component marks a result of the previous input.
   const keys = found.map(({ key }) => key).join('\n');
   useLayoutEffect(() => {
     for (const marked of document.querySelectorAll('[data-action][data-selected]')) marked.removeAttribute(MARK);
@@ -87,7 +87,7 @@ export function useSearchKeys({ store, input, found, isFinal, setQuery, choose }
 
 const MARK = 'data-selected';
 
-/** What the input hears by itself, what is held down, and what goes to the browser. */
+/** Keys that the input handles itself, repeated keys, and browser shortcuts. */
 const isForOthers = (
   { ctrlKey, metaKey, altKey, isComposing, repeat }: KeyboardEvent,
   input: Element | null,

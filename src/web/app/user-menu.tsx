@@ -1,4 +1,3 @@
-/** Who is signed in, how the app looks, and the way out. */
 import darkIcon from 'icon:dark_mode';
 import deviceIcon from 'icon:contrast';
 import lightIcon from 'icon:light_mode';
@@ -18,7 +17,7 @@ const SCHEMES = [
   { value: 'auto', label: 'As the device', icon: deviceIcon },
 ] as const;
 
-/** Renders nothing without a user. The browser keeps the look, not the account. */
+/** Renders nothing without a user. The colour scheme is stored in the browser, not in the account. */
 export function UserMenu() {
   const session = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
@@ -65,13 +64,13 @@ export function UserMenu() {
   );
 }
 
-/** For a computer that others use. A browser that cannot delete what it keeps must not keep the user signed in. */
+/** For shared computers. If the browser cannot delete its data, the user must still be signed out. */
 async function signOutAndForget(): Promise<void> {
   await Promise.allSettled([forgetFiles(), forgetKept(currentUserId())]);
   await signOut();
 }
 
-/** The first letters of its first two words. */
+/** The initials of the first two words. */
 function lettersOf(name: string): string {
   const words = name.split(/[\s.@_-]+/).filter((word) => word !== '');
   return words

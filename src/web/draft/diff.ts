@@ -1,4 +1,3 @@
-/** A draft as what POST /schema/apply takes, on the head as it is now, and what somebody else changed underneath. */
 import { inverse } from '../../kernel/inverse.js';
 import { type Json, jsonEqual } from '../../kernel/json.js';
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
@@ -8,20 +7,20 @@ import { type Difference, merged, overlaid } from './merge.js';
 import { type Documents, type Draft, type Edit, type Part, PARTS, formerName, keyOf } from './model.js';
 import { renamer } from './rename.js';
 
-/** The collections that a draft is about as they are now, with their fields and the relations they hold. */
+/** The current state of a draft's collections, with their fields and relations. */
 export interface Head {
   position: number;
-  /** Of the whole schema: what `hash` and `If-Match` take. */
+  /** The hash of the whole schema, for `hash` and `If-Match`. */
   hash: string;
   collections: readonly Collection[];
   fields: readonly Field[];
   relations: readonly NewRelation[];
 }
 
-/** Somebody else changed what the draft changes. */
+/** A concurrent change of something that the draft changes. */
 export interface Conflict extends Difference {
   part: Part;
-  /** By the names of the draft. */
+  /** In the names of the draft. */
   collection: string;
   field: string | null;
 }
@@ -29,13 +28,13 @@ export interface Conflict extends Difference {
 export interface DraftDiff {
   hash: string;
   diff: SchemaDiff;
-  /** In `diff`, mine wins. */
+  /** In `diff`, the draft wins. */
   conflicts: Conflict[];
 }
 
 /**
- * Has no entry for what is so at the head already. A conflict leaves nothing out: the caller has to ask before it is
- * sent.
+ * Contains no entry for what already matches the head. Conflicts are included, so the caller must ask before sending
+ * it.
  */
 export function draftDiff(draft: Draft, head: Head): DraftDiff {
   const now = byDraftNames(draft, head);
@@ -65,17 +64,17 @@ interface Place {
 
 type Report = (found: Difference) => void;
 
-/** One list of entries for each item of the diff. */
+/** One list of entries per item of the diff. */
 function entriesOf({ draft, part, key }: Place, theirs: object | null, report: Report): Entry<unknown>[][] {
   const edit = draft[part].get(key) as Edit<object> | undefined;
   const lists = edit === undefined ? [] : outcome(edit, theirs, report);
   const former = formerName(draft, part, key);
-  // What is renamed is there, so its own entries are those of members, or there are none.
+  // A renamed object exists, so its own entries concern members, or there are none.
   const renamed = former === undefined ? lists : [[renameEntry(part, key, former), ...lists.flat()]];
   return renamed.filter((entries) => entries.length > 0);
 }
 
-/** Two lists where something goes and another takes its name. */
+/** Two lists if an object is replaced by another of the same name. */
 function outcome(edit: Edit<object>, theirs: object | null, report: Report): Entry<unknown>[][] {
   const { before, after, recreated } = edit;
   if (isWholeConflict(edit, theirs))
@@ -89,7 +88,7 @@ function outcome(edit: Edit<object>, theirs: object | null, report: Report): Ent
   return [entriesBetween(asJson(theirs), asJson(result))];
 }
 
-/** Whether what was made, changed or removed isn't there as it was. */
+/** Checks whether the created, changed or removed object no longer has its former state. */
 function isWholeConflict({ before, after, recreated }: Edit<object>, theirs: object | null): boolean {
   if (theirs === null) return before !== null && after !== null && recreated !== true;
   if (before === null) return after !== null && !saysTheSame(theirs, after);
@@ -98,12 +97,11 @@ function isWholeConflict({ before, after, recreated }: Edit<object>, theirs: obj
 
 const asJson = (document: object): Json => document as unknown as Json;
 
-/** Lists don't have all that a snapshot has: what `known` doesn't say is no difference. */
+/** Lists have fewer members than snapshots. Members missing in `known` are no difference. */
 const saysTheSame = (theirs: object, known: object): boolean => jsonEqual(overlaid(theirs, known), theirs);
 
 type HeadByKey = { [P in Part]: ReadonlyMap<string, Documents[P]> };
 
-/** The head by the names that the draft gives. */
 export function byDraftNames(draft: Draft, head: Pick<Head, Part>): HeadByKey {
   const rename = renamer({
     collections: inverse(draft.names.collections),

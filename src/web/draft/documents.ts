@@ -1,9 +1,9 @@
-/** What the service answers → documents in normal form: without members that follow from others. */
+/** Converts responses to documents in normal form, without derived members. */
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { RELATION_MEMBERS } from '../../schema/model/model.js';
 import type { CollectionDocument, FieldDocument, ListedCollection, RelationDocument } from '../service/types.js';
 
-/** @param document of a list or of a snapshot; only the snapshot has extras */
+/** @param document from a list or a snapshot; only snapshots contain extras */
 export function collectionOf({ collection, meta, schema }: CollectionDocument | ListedCollection): Collection {
   const { collection: _, system: __, ...own } = meta;
   if (schema === null) return { collection, meta: own, schema };
@@ -13,7 +13,7 @@ export function collectionOf({ collection, meta, schema }: CollectionDocument | 
 
 const DERIVED = new Set(['name', 'table', 'schema', 'is_generated', 'foreign_key_table', 'foreign_key_column']);
 
-/** A column loses what follows from its field and its relation: name, table, foreign key. */
+/** Removes column members derived from the field and its relation: name, table, foreign key. */
 export function fieldOf({ collection, field, type, meta, schema }: FieldDocument): Field {
   const { collection: _, field: __, system: ___, ...own } = meta as typeof meta & { system?: boolean };
   if (schema === null) return { collection, field, type, meta: own, schema };
@@ -23,7 +23,7 @@ export function fieldOf({ collection, field, type, meta, schema }: FieldDocument
 
 type Related = Pick<RelationDocument, 'meta' | 'schema'>;
 
-/** @param document as /relations answers it, or flat as in a snapshot */
+/** @param document from /relations, or flat from a snapshot */
 export function relationOf(document: Related | NewRelation): NewRelation {
   const ends = 'meta' in document ? document.meta : document;
   const { schema } = document;

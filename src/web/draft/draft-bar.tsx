@@ -1,4 +1,4 @@
-/** At the foot of every page while there is a draft: how much it is, and where to go with it. */
+/** Shown at the bottom of every page while there is a draft. */
 import draftIcon from 'icon:edit_note';
 import undoIcon from 'icon:undo';
 import { Button, Text } from '@mantine/core';
@@ -11,7 +11,7 @@ import { discardDraft, undoEdit } from './store.js';
 import { useDraft } from './use-draft.js';
 import classes from './draft-bar.module.css';
 
-/** Nothing while the draft is empty. Says so where the browser can't keep it. On the review there is no way to it. */
+/** Renders nothing for an empty draft. Warns if the browser cannot store it. The review shows no link to itself. */
 export function DraftBar() {
   const { draft, isKept, canUndo } = useDraft();
   const isReviewed = useLocation({ select: ({ pathname }) => pathname === '/review' });

@@ -1,4 +1,3 @@
-/** A draft as text, for the browser to keep. */
 import { type Draft, EMPTY, type Edit, PARTS } from './model.js';
 
 const VERSION = 1;
@@ -14,7 +13,7 @@ interface Kept {
   relations: Pairs<Edit<object>>;
 }
 
-/** JSON, for `readDraft`. */
+/** JSON for `readDraft`. */
 export function draftText({ position, names, collections, fields, relations }: Draft): string {
   const kept: Kept = {
     version: VERSION,
@@ -30,7 +29,7 @@ export function draftText({ position, names, collections, fields, relations }: D
   return JSON.stringify(kept);
 }
 
-/** What isn't a draft, or one of another release, is an empty one. */
+/** Invalid drafts and those of another release are read as empty. */
 export function readDraft(text: string | null): Draft {
   if (text === null) return EMPTY;
   try {

@@ -1,4 +1,3 @@
-/** The schema with the draft on top: what pages show while there is one. */
 import { byDraftNames } from './diff.js';
 import { merged } from './merge.js';
 import { type Documents, type Draft, type Edit, type Part, collectionOfKey, formerName, keyOf } from './model.js';
@@ -7,17 +6,17 @@ export type Mark = 'made' | 'changed' | 'removed' | 'renamed';
 
 export interface Drafted<T> {
   document: T;
-  /** As it is without the draft, by the draft's names; null: there is none. */
+  /** The document without the draft, in the draft's names; null if it is new. */
   before: T | null;
-  /** Undefined: the draft says nothing of it. */
+  /** Undefined if the draft does not change it. */
   how: Mark | undefined;
 }
 
 const NO_REPORT = () => undefined;
 
 /**
- * @param head all documents of the part, by their own names
- * @param within only what the draft makes in this collection comes beside them; undefined: in all
+ * @param head all documents of the part, in their own names
+ * @param within adds only new objects of this collection; undefined: of all
  */
 export function drafted<P extends Part>(
   draft: Draft,
@@ -42,7 +41,7 @@ export function drafted<P extends Part>(
   return found;
 }
 
-/** What belongs to a collection goes with it. */
+/** The content of a removed collection is removed too. */
 const gone = (draft: Draft, part: Part, key: string): boolean =>
   part !== 'collections' && draft.collections.get(collectionOfKey(key))?.after === null;
 
@@ -55,6 +54,6 @@ function shown<T extends object>(edit: Edit<T> | undefined, now: T): T {
   return merged({ was: edit.before, mine: edit.after, now }, NO_REPORT) as T;
 }
 
-/** By `keyOf`, in the order they come. */
+/** Keyed by `keyOf`, in their order. */
 export const byKey = <P extends Part>(part: P, all: readonly Drafted<Documents[P]>[]) =>
   new Map(all.map((each) => [keyOf[part](each.document), each]));

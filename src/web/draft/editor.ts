@@ -1,13 +1,13 @@
-/** Edits of a draft that take along what can't stay: the chains of a delete, as the service follows them. */
+/** Draft edits with their cascades, like the service's deletes. */
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { type Drafted, byKey, drafted } from './drafted.js';
 import { discard, put, remove } from './edits.js';
 import { type Documents, type Draft, type Part, keyOf, memberKey } from './model.js';
 
-/** The head as far as it was read. */
+/** The part of the head that was read. */
 export interface Source {
   collections: readonly Collection[];
-  /** Of the collections that an edit may reach. */
+  /** Fields of the collections that an edit may affect. */
   fields: readonly Field[];
   relations: readonly NewRelation[];
 }
@@ -15,8 +15,8 @@ export interface Source {
 type Known = { [P in Part]: ReadonlyMap<string, Drafted<Documents[P]>> };
 
 /**
- * Sees the schema with the draft on top, and edits a copy: `draft` is what came of it. Its reading methods leave out
- * what is removed. Nothing reaches the store before the caller puts it there.
+ * Edits a copy of the draft; `draft` is the result. Its readers show the schema with the draft and without removed
+ * objects. The caller stores the result.
  */
 export class DraftEditor {
   draft: Draft;
@@ -76,24 +76,23 @@ export class DraftEditor {
     this.#become(put(this.draft, part, { before: was?.how === 'removed' ? null : (was?.before ?? null), after }));
   }
 
-  /** As `put`, of something of which more is known than the source says. */
+  /** Like `put`, for objects of which the caller knows more than the source. */
   putOver<P extends Part>(part: P, before: Documents[P], after: Documents[P]): void {
     this.#become(put(this.draft, part, { before, after }));
   }
 
-  /** Another draft, made of this one. */
+  /** Applies an edit to the draft. */
   change(edit: (draft: Draft) => Draft): void {
     this.#become(edit(this.draft));
   }
 
-  /** Something that the draft made is simply no longer there. */
   #remove<P extends Part>(part: P, document: Documents[P]): void {
     const key = keyOf[part](document);
     const isMade = (this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>).get(key)?.before === null;
     this.#become(isMade ? discard(this.draft, part, key) : remove(this.draft, part, document));
   }
 
-  /** With the alias field that shows it on the one side, and the junction's mention of it. Its column stays. */
+  /** Also removes the alias on the one side and its use in the junction. The column stays. */
   dropRelation(relation: NewRelation): void {
     const { many_collection, many_field, one_collection, one_field } = relation;
     this.#remove('relations', relation);
@@ -111,7 +110,7 @@ export class DraftEditor {
     this.#remove('fields', alias);
   }
 
-  /** With the relation that it holds, and every mention of it. */
+  /** Also removes its relation and all uses. */
   dropField(field: Field): void {
     const { collection, field: name } = field;
     const own = this.relation(collection, name);
@@ -131,7 +130,7 @@ export class DraftEditor {
     this.#remove('fields', field);
   }
 
-  /** What stood in it stands where it stood; sort and archive forget it. */
+  /** Moves group members up, and clears sort and archive fields. */
   #release(collection: string, { field: name, meta: { group } }: Field): void {
     for (const other of this.fields(collection)) {
       if (other.meta.group === name) this.put('fields', { ...other, meta: { ...other.meta, group } });
@@ -144,7 +143,7 @@ export class DraftEditor {
     this.put('collections', { ...table, meta });
   }
 
-  /** With the relations from and to it; columns that led to it stay, and what it grouped moves up. */
+  /** Also removes its relations. Columns that referenced it stay, and group members move up. */
   dropCollection(table: Collection): void {
     const { collection: name, meta } = table;
     for (const relation of this.relations()) {

@@ -1,4 +1,4 @@
-/** What can be done to a draft. Each answers another draft; what ends up as it was is no change. */
+/** Edits of a draft. Each returns a new draft; an edit that restores the former state is no change. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type Documents,
@@ -20,8 +20,8 @@ type Edits<P extends Part> = ReadonlyMap<string, Edit<Documents[P]>>;
 const withEdits = <P extends Part>(draft: Draft, part: P, edits: Edits<P>): Draft => ({ ...draft, [part]: edits });
 
 /**
- * @param before as it stands at the head, by the names of the draft; null: there is none. Only looked at when the draft
- * doesn't know it yet
+ * @param before the document at the head, in the draft's names; null if it is new. Used only if the draft does not
+ * contain it yet
  */
 export function put<P extends Part>(
   draft: Draft,
@@ -30,20 +30,20 @@ export function put<P extends Part>(
 ): Draft {
   const key = keyOf[part](after);
   const known = (draft[part] as Edits<P>).get(key);
-  // It went, and comes again: another one of that name.
+  // An object that is removed and added again is a new one.
   const recreated = known?.recreated === true || (known !== undefined && known.after === null && before === null);
   const was = known === undefined ? before : known.before;
   return withEdit(draft, part, key, { before: was, after, ...(recreated && { recreated }) });
 }
 
-/** A collection takes along what belongs to it. */
+/** Also removes the content of a collection. */
 export function remove<P extends Part>(draft: Draft, part: P, document: Documents[P]): Draft {
   const key = keyOf[part](document);
   const known = (draft[part] as Edits<P>).get(key);
   const before = known === undefined ? document : known.before;
   if (part === 'collections') return removeCollection(draft, key, before as Documents['collections'] | null);
   if (part !== 'fields') return withEdit(draft, part, key, { before, after: null });
-  // It goes by the name that it has at the head.
+  // Uses the name at the head.
   const { collection, field } = document as Documents['fields'];
   const former = draft.names.fields.get(collection)?.get(field) ?? field;
   const named = former === field ? draft : renameField(draft, collection, field, former);
@@ -59,7 +59,7 @@ function removeCollection(draft: Draft, name: string, before: Documents['collect
   return withEdit(next, 'collections', key, { before: before && { ...before, collection: key }, after: null });
 }
 
-/** As it was before the draft. Of a collection that was made in the draft, with all that belongs to it. */
+/** Restores the state before the draft. For a collection created in the draft, removes all its content too. */
 export function discard(draft: Draft, part: Part, key: string): Draft {
   const [collection = '', field = ''] = key.split('\0');
   const isMade = part === 'collections' && draft.collections.get(key)?.before === null;
@@ -70,7 +70,7 @@ export function discard(draft: Draft, part: Part, key: string): Draft {
   return part === 'collections' ? renameCollection(next, key, former) : renameField(next, collection, field, former);
 }
 
-/** Without what it says of fields and relations of a collection. */
+/** Without the fields and relations of a collection. */
 function withoutMembers(draft: Draft, collection: string): Draft {
   const others = <T>(edits: ReadonlyMap<string, T>) =>
     new Map([...edits].filter(([key]) => collectionOfKey(key) !== collection));
@@ -86,7 +86,7 @@ function withEdit<P extends Part>(draft: Draft, part: P, key: string, edit: Edit
   return ended(withEdits(draft, part, edits));
 }
 
-/** An empty draft stands on no position. */
+/** An empty draft has no position. */
 const ended = (draft: Draft): Draft => (isEmpty(draft) ? EMPTY : draft);
 
 function without<T>(map: ReadonlyMap<string, T>, key: string): Map<string, T> {
@@ -120,7 +120,7 @@ export function renameField(draft: Draft, collection: string, from: string, to: 
   return ended({ ...renamedDraft(draft, renaming), names: { ...draft.names, fields } });
 }
 
-/** Every document of the draft by other names. What replaces something of its name leaves that where it is. */
+/** Renames in every document of the draft. An object that replaces another keeps the name of that one. */
 function renamedDraft(draft: Draft, renaming: Renaming): Draft {
   const rename = renamer(renaming);
   let next = draft;
@@ -139,15 +139,18 @@ function renamedDraft(draft: Draft, renaming: Renaming): Draft {
 
 /** What the user left out when a part of the draft was applied. */
 export interface LeftOut {
-  /** Whether the user left out the whole object. @param isReplaced what is deleted so that another object takes its name */
+  /**
+   * Whether the user left out the whole object.
+   * @param isReplaced what is deleted so that another object takes its name
+   */
   hasObject: (part: Part, key: string, isReplaced?: boolean) => boolean;
   /** Paths of the members that the user left out of a change: `['collection']` or `['field']` is the new name. */
   membersOf: (part: Part, key: string) => readonly (readonly string[])[];
 }
 
 /**
- * The draft that remains after `sent` was applied without what the user left out. Edits that were made since then stay.
- * `sent` is the draft as it was when the request was made.
+ * The draft that remains after `sent` was applied without what the user left out. Edits that were made since then
+ * stay. `sent` is the draft as it was when the request was made.
  */
 export function unapplied(draft: Draft, sent: Draft, leftOut: LeftOut): Draft {
   const remaining = <P extends Part>(part: P): Edits<P> => {
@@ -178,7 +181,7 @@ export function unapplied(draft: Draft, sent: Draft, leftOut: LeftOut): Draft {
   });
 }
 
-/** Null where the whole edit was applied. */
+/** Null if the whole edit was applied. */
 function unappliedEdit<T extends object>(edit: Edit<T>, part: Part, key: string, leftOut: LeftOut): Edit<T> | null {
   const { before, after, recreated } = edit;
   if (leftOut.hasObject(part, key)) {
@@ -191,7 +194,7 @@ function unappliedEdit<T extends object>(edit: Edit<T>, part: Part, key: string,
   return jsonEqual(applied, after) ? null : { before: applied, after };
 }
 
-/** `document` with the member at `path` as `source` has it. */
+/** `document` with the member at `path` taken from `source`. */
 function withMember(document: object, source: object, [step = '', ...rest]: readonly string[]): object {
   const own = document as Record<string, unknown>;
   const other = source as Record<string, unknown>;

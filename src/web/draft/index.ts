@@ -1,4 +1,3 @@
-/** Drafts: what the user changed, kept in the browser until it is reviewed and applied. */
 export { type Conflict, type DraftDiff, type Head, draftDiff } from './diff.js';
 export { type LeftOut, discard, unapplied } from './edits.js';
 export { readHead } from './read-head.js';

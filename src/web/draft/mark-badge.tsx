@@ -1,4 +1,3 @@
-/** What the draft does with something. */
 import { Badge } from '@mantine/core';
 import type { Mark } from './drafted.js';
 
@@ -9,7 +8,7 @@ const LOOKS = {
   removed: { color: 'red', label: 'goes' },
 } as const;
 
-/** Nothing where the draft says nothing of it. */
+/** Renders nothing without a draft change. */
 export function MarkBadge({ how }: { how: Mark | undefined }) {
   if (how === undefined) return null;
   const { color, label } = LOOKS[how];

@@ -1,9 +1,9 @@
-/** Three documents made one: what was, mine and theirs, member by member. */
+/** Three-way merge of documents, member by member. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 
-/** One member that both changed. `undefined` in a value: there is nothing. */
+/** A member that both changed. `undefined` means absent. */
 export interface Difference {
-  /** Empty: the whole document came or went. */
+  /** Empty if the whole document was created or removed. */
   path: string[];
   base: unknown;
   mine: unknown;
@@ -20,7 +20,7 @@ type Members = { [member: string]: unknown };
 
 const STRUCTURED = ['meta', 'schema'];
 
-/** `now` with what `mine` has otherwise than `was`, member by member of meta and schema. What both changed is reported. */
+/** Applies the changes from `was` to `mine` to `now`, member by member of meta and schema. Reports conflicts. */
 export function merged(sides: { was: object; mine: object; now: object }, report: (found: Difference) => void): object {
   const { was, mine, now } = sides as Sides;
   const [result, deep] = [{ ...now }, STRUCTURED.filter((member) => isDeep(sides as Sides, member))];
@@ -49,7 +49,7 @@ function mergedMembers({ was, mine, now }: Sides, report: (found: Difference) =>
   return result;
 }
 
-/** `now` with what a document says that doesn't say all. */
+/** Overlays the members of an incomplete document. */
 export function overlaid(now: object, known: object): object {
   const said = (from: unknown, what: unknown) => (isObject(from) && isObject(what) ? { ...from, ...what } : what);
   const members = Object.entries(known).map(([member, value]) => [

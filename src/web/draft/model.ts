@@ -1,16 +1,15 @@
-/** A draft: what the user changed of the schema and hasn't applied yet. Pure: kept by store.ts, sent by the review. */
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 
 export interface Edit<T> {
-  /** As it was when it was first edited, by the names that the draft gives; null: there was none. */
+  /** The state before the first edit, in the draft's names; null if it is new. */
   before: T | null;
-  /** null: it goes. */
+  /** Null if it is removed. */
   after: T | null;
-  /** What was there goes; `after` is another thing of the same name. */
+  /** The former object is removed, and `after` is a new one with its name. */
   recreated?: true;
 }
 
-/** By new names, what they are at the head. */
+/** Maps new names to names at the head. */
 export type FormerNames = ReadonlyMap<string, string>;
 
 export interface Draft {
@@ -18,10 +17,10 @@ export interface Draft {
   position: number;
   names: {
     collections: FormerNames;
-    /** Per collection, by the name that the draft gives it. */
+    /** By the collection's name in the draft. */
     fields: ReadonlyMap<string, FormerNames>;
   };
-  /** All by the names that the draft gives; fields and relations by `memberKey`. */
+  /** In the draft's names; fields and relations by `memberKey`. */
   collections: ReadonlyMap<string, Edit<Collection>>;
   fields: ReadonlyMap<string, Edit<Field>>;
   relations: ReadonlyMap<string, Edit<NewRelation>>;
@@ -44,20 +43,22 @@ export const EMPTY: Draft = {
   relations: new Map(),
 };
 
-/** The key of a field, and of a relation by its many side: parted by a null character, which no name holds. */
+/**
+ * The key of a field, and of a relation by its many side. The separator is a null character, which no name contains.
+ */
 export const memberKey = (collection: string, field: string): string => `${collection}\0${field}`;
 
-/** Of a collection's key too: the key itself. */
+/** For the key of a collection: the key itself. */
 export const collectionOfKey = (key: string): string => key.split('\0', 1)[0] ?? '';
 
-/** What names the document of a part. */
+/** The key of a document within its part. */
 export const keyOf: { [P in Part]: (document: Documents[P]) => string } = {
   collections: ({ collection }) => collection,
   fields: ({ collection, field }) => memberKey(collection, field),
   relations: ({ many_collection, many_field }) => memberKey(many_collection, many_field),
 };
 
-/** Whether the draft changes nothing; its position doesn't count. */
+/** Ignores the position. */
 export function isEmpty({ names, collections, fields, relations }: Draft): boolean {
   return names.collections.size + names.fields.size + collections.size + fields.size + relations.size === 0;
 }
@@ -65,14 +66,14 @@ export function isEmpty({ names, collections, fields, relations }: Draft): boole
 export interface DraftedChange {
   part: Part;
   collection: string;
-  /** Of fields, and of relations the many field. */
+  /** The field, or the many field of a relation. */
   field: string | null;
   how: 'made' | 'changed' | 'removed' | 'renamed';
-  /** Of a renamed one. */
+  /** The former name of a renamed object. */
   from?: string;
 }
 
-/** One for each thing that the draft changes; what comes with a new collection, or goes with one, counts with it. */
+/** One entry per changed object. The content of a new or removed collection counts with it. */
 export function changesIn(draft: Draft): DraftedChange[] {
   const isWhole = (collection: string): boolean => {
     const edit = draft.collections.get(collection);
@@ -104,7 +105,7 @@ function renamesIn({ names }: Draft): DraftedChange[] {
   return [...collections, ...fields];
 }
 
-/** The collections that a draft is about, by their names at the head; new ones aren't there. */
+/** The collections of the draft by their names at the head, without new ones. */
 export function touchedAtHead(draft: Draft): string[] {
   const found = new Set<string>();
   const add = (name: string): void => void found.add(draft.names.collections.get(name) ?? name);
@@ -113,7 +114,7 @@ export function touchedAtHead(draft: Draft): string[] {
   return [...found].sort();
 }
 
-/** What something that the draft renames is called at the head. */
+/** The name at the head of an object that the draft renames. */
 export function formerName({ names }: Draft, part: Part, key: string): string | undefined {
   const [collection = '', field = ''] = key.split('\0');
   if (part === 'relations') return undefined;

@@ -1,4 +1,4 @@
-/** Reads what a draft is about as it is now: one moment of the schema, and only the collections that matter. */
+/** Reads the current state of a draft's collections from one version of the schema. */
 import { request, requestAnswer, withQuery, nameList } from '../service/request.js';
 import { readAnswer } from '../service/send.js';
 import type { CollectionDocument, FieldDocument, Info } from '../service/types.js';
@@ -13,9 +13,9 @@ interface Snapshot {
   relations: NewRelation[];
 }
 
-/** The schema may move between two requests. */
+/** The schema may change between two requests. */
 const TRIES = 5;
-/** Characters of an address that every proxy takes. */
+/** The maximum length of an address that every proxy accepts. */
 const LONGEST = 4_000;
 
 /** @throws RefusedError, UnreachableError */
@@ -25,7 +25,7 @@ export async function readHead(draft: Draft, signal?: AbortSignal): Promise<Head
     const { data: info } = await request<{ data: Info }>('/server/info', sending);
     const names = await existing(touchedAtHead(draft), sending);
     const answer = await requestAnswer(pathOf(names), sending).catch((error: unknown) => {
-      // One of them may have gone in between.
+      // A collection may have been removed in between.
       if (tried >= TRIES) throw error;
       return null;
     });
@@ -50,7 +50,7 @@ async function existing(names: readonly string[], sending: { signal?: AbortSigna
   return names.filter((name) => there.has(name));
 }
 
-/** Without any, the smallest answer there is; with too many for an address, all. */
+/** Requests the smallest response for no names, and everything if the address would be too long. */
 function pathOf(names: readonly string[]): string {
   const path = withQuery('/schema/snapshot', { includeCollections: nameList(names) });
   return path.length > LONGEST ? '/schema/snapshot' : path;

@@ -1,13 +1,13 @@
-/** Other names in documents: every member that is exactly such a name follows, as it does in the service. */
+/** Renames in documents: every member that equals the name follows, as in the service. */
 import { foreignKeyName } from '../../schema/model/name-length.js';
 import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
 
-/** New names by those that things have. */
+/** Maps former names to new ones. */
 export type Names = ReadonlyMap<string, string>;
 
 export interface Renaming {
   collections: Names;
-  /** Per collection, by its new name. */
+  /** By the collection's new name. */
   fields: ReadonlyMap<string, Names>;
 }
 
@@ -18,7 +18,7 @@ const ownOf =
   (name) =>
     (name === null ? name : (names?.get(name) ?? name)) as typeof name;
 
-/** One function a part, from a document to the same one with other names. It changes none that it is given. */
+/** One function per part that returns a renamed copy of a document. */
 export const renamer = (renaming: Renaming) => ({
   collections: (document: Collection): Collection => renamedCollection(document, renaming),
   fields: (document: Field): Field => renamedField(document, renaming),
@@ -90,7 +90,7 @@ function renamedRelation(document: NewRelation, { collections, fields }: Renamin
 
 type ManySide = Pick<NewRelation, 'many_collection' | 'many_field'>;
 
-/** A foreign key that nobody named is called as if the relation had been made so. */
+/** A foreign key with a default name is renamed with its ends. */
 function followingKey(key: ForeignKey, before: ManySide, after: ManySide): ForeignKey {
   return key.constraint_name === impliedName(before) ? { ...key, constraint_name: impliedName(after) } : key;
 }

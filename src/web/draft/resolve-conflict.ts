@@ -1,9 +1,8 @@
-/** What becomes of a conflict: mine stays, on top of what is there now, or theirs. */
 import { type Conflict, type Head, byDraftNames } from './diff.js';
 import { discard } from './edits.js';
 import { type Draft, type Edit, memberKey } from './model.js';
 
-/** A draft in which this conflict is none any more; the same draft where it says nothing of that any more. */
+/** The draft without this conflict; the same draft if it no longer contains it. */
 export function settled(draft: Draft, head: Head, conflict: Conflict, choice: 'mine' | 'theirs'): Draft {
   const { part, collection, field, path } = conflict;
   const key = field === null ? collection : memberKey(collection, field);

@@ -1,4 +1,3 @@
-/** The draft of the user who is signed in: in memory, and kept by this browser, for all of its tabs. No token is in it. */
 import { type Session, currentSession, subscribeSession } from '../service/session.js';
 import { keep, readKept } from '../shared/browser-storage.js';
 import { draftText, readDraft } from './draft-text.js';
@@ -6,24 +5,24 @@ import { type Draft, EMPTY, isEmpty } from './model.js';
 
 export interface DraftState {
   draft: Draft;
-  /** What the browser kept was looked at: until then the draft is an empty one. */
+  /** Whether the stored draft was read. Until then the draft is empty. */
   isRead: boolean;
-  /** The browser keeps it; false: it can't, and a reload loses it. */
+  /** Whether the browser can store it; otherwise a reload loses it. */
   isKept: boolean;
-  /** There is an edit to take back. */
+  /** Whether there is an edit to undo. */
   canUndo: boolean;
 }
 
 let user: string | null = null;
 let state: DraftState = { draft: EMPTY, isRead: false, isKept: true, canUndo: false };
-/** Before the last edits, the newest last. */
+/** States before the last edits, newest last. */
 let earlier: Draft[] = [];
 const MOST_EARLIER = 50;
-/** How often it was edited here, and read. */
+/** Counters of local edits and reads. */
 let edits = 0;
 let reads = 0;
 const listeners = new Set<() => void>();
-/** Says to other tabs whose draft is another one now. */
+/** Tells other tabs whose draft changed. */
 const tabs = new BroadcastChannel('dps-draft');
 
 const nameOf = (id: string): string => `dps.draft.${id}`;
@@ -31,10 +30,6 @@ const nameOf = (id: string): string => `dps.draft.${id}`;
 /** The same object until something changes. */
 export const currentDraft = (): DraftState => state;
 
-/**
- * @param listener called after every change, from other tabs too, with nothing
- * @returns what ends it
- */
 export function subscribeDraft(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -45,7 +40,7 @@ function become(changed: Partial<DraftState>): void {
   for (const listener of listeners) listener();
 }
 
-/** Somebody else's draft isn't mine; it waits for its own user. */
+/** Another user's draft stays stored for that user. */
 function follow(session: Session): void {
   const id = 'user' in session ? session.user.id : null;
   if (id === user) return;
@@ -55,7 +50,7 @@ function follow(session: Session): void {
   if (id !== null) void read(id);
 }
 
-/** What is edited here meanwhile is newer than what is read, and what is read last is the newest. */
+/** A local edit is newer than a pending read, and the last read wins. */
 async function read(id: string): Promise<void> {
   const before = edits;
   const turn = ++reads;
@@ -65,7 +60,7 @@ async function read(id: string): Promise<void> {
   );
   if (id !== user || turn !== reads) return;
   if (edits !== before) return become({ isRead: true });
-  // What another tab did isn't this one's to take back.
+  // Edits of another tab cannot be undone here.
   earlier = [];
   become({ ...found, isRead: true });
 }
@@ -85,7 +80,7 @@ async function write(draft: Draft): Promise<void> {
   if (owner === user && state.draft === draft && state.isKept !== isKept) become({ isKept });
 }
 
-/** @param position of the log, on which a draft that is empty now begins */
+/** @param position of the log, which becomes the position of an empty draft */
 export function editDraft(edit: (draft: Draft) => Draft, position = 0): void {
   const before = state.draft;
   const after = edit(before);
@@ -97,7 +92,7 @@ export function editDraft(edit: (draft: Draft) => Draft, position = 0): void {
   void write(draft);
 }
 
-/** Takes the last edit back. */
+/** Undoes the last edit. */
 export function undoEdit(): void {
   const before = earlier.pop();
   if (before === undefined) return;
@@ -106,7 +101,7 @@ export function undoEdit(): void {
   void write(before);
 }
 
-/** Makes the draft empty. `undoEdit` brings it back. */
+/** Empties the draft. `undoEdit` restores it. */
 export const discardDraft = (): void => editDraft(() => EMPTY);
 
 addEventListener('beforeunload', (event) => {

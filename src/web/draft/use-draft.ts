@@ -1,6 +1,5 @@
-/** The draft as components see it. */
 import { useSyncExternalStore } from 'react';
 import { type DraftState, currentDraft, subscribeDraft } from './store.js';
 
-/** Draws the component again whenever the draft changes, in another tab too. */
+/** Renders again on every change of the draft, also from other tabs. */
 export const useDraft = (): DraftState => useSyncExternalStore(subscribeDraft, currentDraft);

@@ -1,4 +1,3 @@
-/** The schema with the draft on top, for components; and the head that an edit needs. */
 import { type QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
@@ -17,7 +16,7 @@ export interface Answer<T> {
   refetch: UseQueryResult<unknown>['refetch'];
 }
 
-/** Undefined data: not read yet. What is at hand stays when reading again fails, without an error. */
+/** Data is undefined until it was read. A failed refetch keeps it without an error. */
 export function useDraftedCollections(): Answer<Drafted<Collection>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(collectionsQuery());
@@ -25,7 +24,7 @@ export function useDraftedCollections(): Answer<Drafted<Collection>[]> {
   return { data: all, error: data === undefined ? error : null, refetch };
 }
 
-/** As `useDraftedCollections`, of all relations of the schema. */
+/** Like `useDraftedCollections`, for all relations of the schema. */
 export function useDraftedRelations(): Answer<Drafted<NewRelation>[]> {
   const { draft } = useDraft();
   const { data, error, refetch } = useQuery(relationsQuery());
@@ -33,7 +32,6 @@ export function useDraftedRelations(): Answer<Drafted<NewRelation>[]> {
   return { data: all, error: data === undefined ? error : null, refetch };
 }
 
-/** @param collection by the draft's name; null: of none, for now */
 export function useDraftedFields(collection: string | null): Answer<Drafted<Field>[]> {
   const { draft } = useDraft();
   const name = collection === null ? null : headName(draft, collection);
@@ -45,14 +43,14 @@ export function useDraftedFields(collection: string | null): Answer<Drafted<Fiel
   return { data: all, error: all === undefined ? error : null, refetch };
 }
 
-/** What a collection is called at the head; null: the draft makes it. */
+/** The collection's name at the head; null if the draft creates it. */
 export function headName(draft: Draft, collection: string): string | null {
   const edit = draft.collections.get(collection);
   if (edit !== undefined && (edit.before === null || edit.recreated === true)) return null;
   return draft.names.collections.get(collection) ?? collection;
 }
 
-/** The head for an edit of these collections, and of what shows their relations elsewhere. */
+/** The head for an edit of these collections, and of aliases that show their relations elsewhere. */
 export async function readSource(client: QueryClient, names: readonly string[]): Promise<Source> {
   const { draft } = currentDraft();
   const [collections, relations] = await Promise.all([
@@ -71,7 +69,7 @@ export async function readSource(client: QueryClient, names: readonly string[]):
   return { collections: collections.map(collectionOf), relations: flat, fields: fields.flat().map(fieldOf) };
 }
 
-/** Carries an edit out on the draft as it is then. */
+/** Applies an edit to the draft as it is then. */
 export async function editSchema(
   client: QueryClient,
   names: readonly string[],

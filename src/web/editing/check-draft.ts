@@ -1,4 +1,4 @@
-/** What the service says of a draft, in its own words, before it is applied. It compares; the database isn't asked. */
+/** Validates a draft with the service before it is applied, without using the database. */
 import { RefusedError } from '../service/errors.js';
 import { request } from '../service/request.js';
 import type { Info } from '../service/types.js';
@@ -6,14 +6,14 @@ import { type Draft, type Part, PARTS, formerName } from '../draft/model.js';
 
 export interface Fault {
   part: Part;
-  /** Of the document; null: of none that was sent. */
+  /** The key of the document; null if no sent document is concerned. */
   key: string | null;
-  /** Below the document: `schema.max_length`. */
+  /** Within the document: `schema.max_length`. */
   member: string;
   message: string;
 }
 
-/** Nothing wrong, or nobody there to ask: a draft is kept in any case. */
+/** Empty if it is valid or nobody responds: a draft is kept in any case. */
 export async function faultsOf(draft: Draft, names: { release: string }): Promise<Fault[]> {
   const keys = Object.fromEntries(PARTS.map((part) => [part, keysOf(draft, part)])) as Record<Part, string[]>;
   const documents = Object.fromEntries(
@@ -44,7 +44,7 @@ function renamed({ names }: Draft, part: Part): string[] {
   );
 }
 
-/** A member that is left out says nothing, so a new name alone is a document. */
+/** Omitted members stay unchanged, so a new name alone is a complete document. */
 function documentOf(draft: Draft, part: Part, key: string): object {
   const [collection = '', field] = key.split('\0');
   const former = formerName(draft, part, key);

@@ -1,4 +1,3 @@
-/** The metadata of a collection or a folder, and the comment of its table. */
 import { useState } from 'react';
 import { type FieldValues, useForm } from 'react-hook-form';
 import type { Collection } from '../../schema/model/model.js';
@@ -11,8 +10,8 @@ import { useChoices } from './use-choices.js';
 import { type Edit, useKeep } from './use-keep.js';
 
 /**
- * @param props.document as it is with the draft on top; without `schema` it is a folder
- * @param props.onDone kept in the draft, or cancelled
+ * @param props.document with the draft on top; a folder has no `schema`
+ * @param props.onDone called when it is in the draft, or cancelled
  */
 export function CollectionForm({ document, onDone }: { document: Collection; onDone: () => void }) {
   const { collection } = document;

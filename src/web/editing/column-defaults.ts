@@ -1,10 +1,9 @@
-/** Documents of new things, and columns of another type. */
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta } from '../../schema/model/model.js';
 import { COLLECTION_META_DEFAULTS } from '../../schema/normal-form/collection-meta.js';
 import { FIELD_META_DEFAULTS } from '../../schema/normal-form/field-meta.js';
 import { ALIAS_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
 
-/** As the service makes it where nothing is said: `character varying(255)`, `numeric(10, 5)`. */
+/** The service's defaults: `character varying(255)`, `numeric(10, 5)`. */
 function typeMembers(
   dataType: string,
 ): Pick<ColumnSchema, 'data_type' | 'max_length' | 'numeric_precision' | 'numeric_scale'> {
@@ -18,7 +17,7 @@ function typeMembers(
 }
 
 /**
- * @param said wins over what follows from the type
+ * @param said overrides the defaults of the type
  * @returns null for an alias, which has no column
  */
 export function newColumn(type: string, said: Partial<ColumnSchema> = {}): ColumnSchema | null {
@@ -38,7 +37,7 @@ export function newColumn(type: string, said: Partial<ColumnSchema> = {}): Colum
   return settledFlags(column);
 }
 
-/** A key has a value in every row, and an index of its own; what counts up has one too. */
+/** A key is not null and unique; auto increment implies not null. */
 export function settledFlags(column: ColumnSchema): ColumnSchema {
   const { is_primary_key: isKey, has_auto_increment: counts, generation_expression: expression } = column;
   return {
@@ -50,10 +49,10 @@ export function settledFlags(column: ColumnSchema): ColumnSchema {
   };
 }
 
-/** @param dataType as PostgreSQL calls it */
+/** @param dataType as PostgreSQL names it */
 export const canCountUp = (dataType: string): boolean => ['smallint', 'integer', 'bigint'].includes(dataType);
 
-/** The column as one of another type: what belongs to the type is reset, the rest stays. */
+/** Converts a column to another type: resets type members and keeps the rest. */
 export function columnOfType(column: ColumnSchema, dataType: string): ColumnSchema {
   const { extras: _, ...rest } = column;
   return {
@@ -72,7 +71,7 @@ export interface NewField {
   schema?: Partial<ColumnSchema>;
 }
 
-/** What isn't given is as the service would make it; `schema` is null for an alias. */
+/** Omitted members get the service's defaults; `schema` is null for an alias. */
 export const newField = ({ collection, field, type, meta, schema }: NewField): Field => ({
   collection,
   field,
@@ -81,7 +80,7 @@ export const newField = ({ collection, field, type, meta, schema }: NewField): F
   schema: newColumn(type, schema),
 });
 
-/** Without fields: a table's key is put into the draft beside it. */
+/** Without fields: the key of a table is added to the draft separately. */
 export const newCollection = (
   collection: string,
   isFolder: boolean,
@@ -92,7 +91,7 @@ export const newCollection = (
   schema: isFolder ? null : { comment: null },
 });
 
-/** The interface that fits a type, as the peer's clients choose it. */
+/** The default interface of a type, as Directus clients choose it. */
 const INTERFACES: Readonly<Record<string, string>> = {
   text: 'input-multiline',
   boolean: 'boolean',
@@ -105,7 +104,7 @@ const INTERFACES: Readonly<Record<string, string>> = {
   hash: 'input-hash',
 };
 
-/** @returns the name of an interface; `input` where none fits better */
+/** @returns the name of an interface; `input` by default */
 export const interfaceOf = (type: string): string =>
   INTERFACES[type] ?? (type.startsWith('geometry') ? 'map' : 'input');
 
@@ -118,7 +117,7 @@ const SPECIALS: Readonly<Record<string, string>> = {
   hash: 'hash',
 };
 
-/** What is done with values of the type; null: nothing. */
+/** The `special` of a type; null for none. */
 export const specialOf = (type: string): string[] | null => {
   const special = SPECIALS[type];
   return special === undefined ? null : [special];

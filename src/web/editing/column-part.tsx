@@ -1,4 +1,4 @@
-/** The type of a field, and what PostgreSQL makes of it. */
+/** Edits the type and the column of a field. */
 import { NativeSelect, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useFormContext, useWatch } from 'react-hook-form';
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
@@ -17,9 +17,8 @@ const SCALE: Member = { path: 'schema.numeric_scale', label: 'Of them behind the
 const OTHER_TYPE: Member = { path: 'schema.data_type', label: 'Type in PostgreSQL', kind: 'code' };
 
 /**
- * For a form of a field. Another type resets what belongs to the type; back to the first one, and the column is as it
- * was.
- * @param props.before null: a new field, which gets the interface that fits as well
+ * For the form of a field. A new type resets type members; returning to the first type restores them.
+ * @param props.before null for a new field, whose interface follows the type
  */
 export function ColumnPart({ before, choices }: { before: Field | null; choices: Choices }) {
   const { setValue, getValues } = useFormContext();
@@ -68,7 +67,7 @@ export function ColumnPart({ before, choices }: { before: Field | null; choices:
   );
 }
 
-/** A field with a column stays one, and one without. */
+/** A field with a column keeps one, and an alias stays an alias. */
 function typesFor(before: Field | null): string[] {
   if (before === null) return FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE || before !== null);
   if (before.schema === null) return [ALIAS_TYPE];
@@ -77,7 +76,7 @@ function typesFor(before: Field | null): string[] {
 
 const hasLength = ({ data_type: type }: ColumnSchema): boolean => type === 'character varying' || type === 'character';
 
-/** Of types that several columns hold. */
+/** For types with several column types. */
 function Variant({ type, column }: { type: string; column: ColumnSchema }) {
   const { setValue } = useFormContext();
   const variants = dataTypesOf(type) ?? [];

@@ -1,4 +1,3 @@
-/** The default of a column, as its type takes it. */
 import { Autocomplete, NativeSelect } from '@mantine/core';
 import { useController, useWatch } from 'react-hook-form';
 import type { ColumnSchema } from '../../schema/model/model.js';
@@ -15,10 +14,7 @@ const CALLS: Readonly<Record<string, string[]>> = {
 
 const NUMBERS = new Set(['integer', 'bigInteger', 'float', 'decimal']);
 
-/**
- * For a form of a field with a column. Empty is null: no default. Not to be filled in where the column makes its values
- * itself.
- */
+/** For the form of a field with a column. Empty means no default. Disabled for generated values. */
 export function DefaultInput() {
   const type = useWatch({ name: 'type' }) as string;
   const column = useWatch({ name: 'schema' }) as ColumnSchema | null;
@@ -57,7 +53,7 @@ export function DefaultInput() {
 const textOf = (value: unknown): string =>
   value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Text that fits no type stays text, for the service to say what would. */
+/** Text that fits no type stays text, and the service's error explains it. */
 function valueOf(text: string, type: string): unknown {
   if (text === '') return null;
   if (NUMBERS.has(type)) return String(Number(text)) === text ? Number(text) : text;

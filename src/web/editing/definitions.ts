@@ -2,7 +2,7 @@
 import type { TableExtras } from '../../schema/model/extras.js';
 import type { DraftEditor } from '../draft/editor.js';
 
-/** By name. Their SQL is looked at as text: the user sees what is meant, and the service has the last word. */
+/** By name. Only searches their SQL as text; the service decides. */
 export function mentioning({ constraints = [], indexes = [] }: TableExtras, column: string): string[] {
   const quoted = `"${column.replaceAll('"', '""')}"`;
   const isWord = /^[a-z_][a-z0-9_]*$/.test(column);
@@ -13,8 +13,8 @@ export function mentioning({ constraints = [], indexes = [] }: TableExtras, colu
 }
 
 /**
- * Takes constraints and indexes out of a table, by their names; nothing where it is a folder. `extras` are those of the
- * table as they are: lists don't have them.
+ * Removes constraints and indexes from a table by name. `extras` are the current ones, because lists do not contain
+ * them.
  */
 export function dropDefinitions(
   editor: DraftEditor,

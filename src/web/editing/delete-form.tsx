@@ -1,4 +1,4 @@
-/** Deletes something, after it has shown what goes along. */
+/** Deletes an object after showing what is deleted with it. */
 import { Checkbox, List, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -30,7 +30,7 @@ const nameOf = ({ part, document }: Doomed): string => {
   return `${document.many_collection}.${document.many_field}`;
 };
 
-/** A field and a relation with their collections: `Delete articles.title`. */
+/** Fields and relations with their collection: `Delete articles.title`. */
 export const deleteTitle = (doomed: Doomed): string =>
   doomed.part === 'relations' ? `Delete the relation ${nameOf(doomed)}` : `Delete ${nameOf(doomed)}`;
 
@@ -44,9 +44,8 @@ interface Props {
 }
 
 /**
- * Of columns, the constraints and indexes that mention them can be taken along; where those can't be read, none are
- * offered.
- * @param props.onDone the delete is in the draft
+ * Offers to delete constraints and indexes that mention a column, if they can be read.
+ * @param props.onDone called when the delete is in the draft
  */
 export function DeleteForm({ doomed, onDone, onCancel }: Props) {
   const client = useQueryClient();
@@ -72,7 +71,7 @@ export function DeleteForm({ doomed, onDone, onCancel }: Props) {
       dropDefinitions(editor, { collection, extras, definitions });
     doomedEdit(doomed)(editor);
   };
-  // A comparison that removes nothing has no word on what is removed: the review has.
+  // A comparison that removes nothing cannot validate a removal; the review does.
   const keep = async () => (await keeping.keep(edit, { unchecked: true })) && onDone();
   return (
     <EditorForm
@@ -128,7 +127,7 @@ const CONSEQUENCES: Readonly<Record<Part, string>> = {
 
 const NOUNS: Readonly<Record<Part, string>> = { collections: 'collection', fields: 'field', relations: 'relation' };
 
-/** What else the draft does then. */
+/** Other changes that the delete makes in the draft. */
 function differences(before: Draft, after: Draft, doomed: Doomed): string[] {
   return PARTS.flatMap((part) =>
     [...after[part]].flatMap(([key, edit]) => {

@@ -1,4 +1,4 @@
-/** What is edited of a collection, beside its page. */
+/** The editing forms of a collection. */
 export const EDITS = [
   'collection',
   'rename',

@@ -1,4 +1,3 @@
-/** The frame of every form that edits the draft: beside the page, or on a page of its own. */
 import { Button, Drawer, Group, List, Stack } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { type FieldValues, FormProvider, type UseFormReturn } from 'react-hook-form';
@@ -14,14 +13,13 @@ import type { Keeping } from './use-keep.js';
 import { useTyped } from './use-typed.js';
 
 interface DrawerProps {
-  /** Of the form, where what is typed into it is kept. */
   name: string;
   title: ReactNode;
   onClose: () => void;
   children: ReactNode;
 }
 
-/** A click beside it doesn't close it: what is typed would be out of sight. The keyboard goes back to where it was. */
+/** Clicking outside does not close it, because typed input would be hidden. Closing returns the focus. */
 export function EditorDrawer({ name, title, onClose, children }: DrawerProps) {
   useFocusBack();
   return (
@@ -42,22 +40,22 @@ export function EditorDrawer({ name, title, onClose, children }: DrawerProps) {
 
 interface FormProps<Values extends FieldValues> {
   keeping: Keeping;
-  /** What is to be in order before it is kept, and what inputs below find. */
+  /** The form to validate before it is kept, and to provide to its inputs. */
   form?: UseFormReturn<Values>;
-  /** @param unchecked although the service has something against it */
+  /** @param unchecked keep it despite the service's objections */
   keep: (unchecked: boolean) => Promise<unknown>;
   onCancel: () => void;
-  /** What it takes to keep it was read. */
+  /** Whether the data needed to keep it was read. */
   isReady?: boolean;
-  /** What the button says. */
+  /** The label of the button. */
   label?: string;
   color?: string;
   children: ReactNode;
 }
 
 /**
- * Says what the service would refuse, and offers to keep it all the same. Cancelling gives up what is being checked,
- * and forgets what was typed. Without `form` there are no inputs whose text is kept or checked.
+ * Shows the service's objections and offers to keep the edit anyway. Cancel stops a running check and discards the
+ * input. Without `form`, no input is stored or validated.
  */
 export function EditorForm<Values extends FieldValues>({ form, ...given }: FormProps<Values>) {
   const { keeping, onCancel } = given;
@@ -69,7 +67,7 @@ export function EditorForm<Values extends FieldValues>({ form, ...given }: FormP
   return form === undefined ? <Frame {...props} /> : <TypedForm {...props} form={form} />;
 }
 
-/** What is typed into it isn't lost by a reload. */
+/** Stores typed input so that a reload does not lose it. */
 function TypedForm<Values extends FieldValues>(props: FormProps<Values> & { form: UseFormReturn<Values> }) {
   const { form, children, onCancel } = props;
   const { offered, taken, takeUp, forget } = useTyped(form);
@@ -77,7 +75,7 @@ function TypedForm<Values extends FieldValues>(props: FormProps<Values> & { form
   useEffect(() => {
     if (taken > 0) firstInput(inputs.current)?.focus();
   }, [taken]);
-  // The button that had the keyboard goes with the offer.
+  // The focused button disappears with the offer.
   const refuse = () => {
     forget();
     firstInput(inputs.current)?.focus();

@@ -3,7 +3,7 @@ import { SCHEMA } from '../service/queries.js';
 import { request, withQuery, nameList } from '../service/request.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 
-/** What a table has beyond its columns. For admins. */
+/** Extras of a table. For admins. */
 export const extrasQuery = (collection: string) =>
   queryOptions({
     staleTime: Infinity,

@@ -16,15 +16,15 @@ import { type Edit, useKeep } from './use-keep.js';
 interface Props {
   document: Field;
   isNew: boolean;
-  /** The names that are taken. */
+  /** Names in use. */
   taken: readonly string[];
   onDone: (field: string) => void;
   onCancel: () => void;
 }
 
 /**
- * @param props.document of a new field its defaults, without a name
- * @param props.onDone called with the field's name once it is in the draft
+ * @param props.document for a new field its defaults, without a name
+ * @param props.onDone called with the field's name when it is in the draft
  */
 export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
   const { collection } = document;
@@ -75,8 +75,8 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
 }
 
 /**
- * @param member the input that it is said at
- * @returns nothing in it: the name is given, and free
+ * @param member the input that shows the error
+ * @returns empty if the name is set and free
  */
 export function nameFault(name: string, taken: readonly string[], member = 'field'): Record<string, string> {
   if (name.trim() === '') return { [member]: 'A name is needed.' };

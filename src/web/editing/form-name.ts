@@ -1,10 +1,10 @@
-/** What a form is called where what is typed into it is kept: the same form again finds it, of the same user. */
+/** The storage name of a form's input: the same form of the same user finds it again. */
 import { createContext, useContext } from 'react';
 import { useSession } from '../service/use-session.js';
 
 export const FormName = createContext<string | null>(null);
 
-/** null: it isn't kept. */
+/** Null if it is not stored. */
 export function useFormName(): string | null {
   const name = useContext(FormName);
   const session = useSession();

@@ -1,4 +1,3 @@
-/** What is edited of a collection, beside its page. */
 import { Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { Collection, Field } from '../../schema/model/model.js';
@@ -20,11 +19,11 @@ import { RelationForm } from './relation-form.js';
 import { RenameForm } from './rename-form.js';
 
 export interface Next {
-  /** The collection has another name now. */
+  /** The new name of the collection. */
   collection?: string;
-  /** It is deleted. */
+  /** The collection was deleted. */
   gone?: true;
-  /** The field to look at. */
+  /** The field to show. */
   field?: string;
 }
 
@@ -36,10 +35,9 @@ interface Props {
 }
 
 /**
- * Nothing where what is to be edited isn't there, or where the draft itself took it away.
- * @param props.of the field, or the relation by its many field or its `memberKey`; undefined: it is about the
- * collection
- * @param props.onClose called without `next` when it is cancelled, and when there is nowhere else to go
+ * Renders nothing if the edited object does not exist or the draft removed it.
+ * @param props.of the field, or the relation by its many field or `memberKey`; undefined for the collection
+ * @param props.onClose called without `next` after a cancel, or if there is no other place to go
  */
 export default function EditingHost({ collection, edit, of = '', onClose }: Props) {
   const { draft } = useDraft();
@@ -148,11 +146,11 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
 
 type Shown = { title: string; form: ReactNode } | undefined;
 
-/** What somebody else deletes while it is edited here stays as it was typed. */
+/** If someone else deletes an object that is being edited, the input stays. */
 interface ShownProps {
   name: string;
   form: Shown;
-  /** What is gone was taken away by the draft itself. */
+  /** Whether the draft itself removed it. */
   isOwn: boolean;
   onClose: () => void;
 }
@@ -173,7 +171,7 @@ function Shown({ name, form, isOwn, onClose }: ShownProps) {
   );
 }
 
-/** Behind all others; where they have no order, neither has it. */
+/** After all others; without order if they have none. */
 function sortAfter(fields: readonly Drafted<Field>[]): number | null {
   const sorts = fields.map(({ document: { meta } }) => meta.sort);
   return sorts.includes(null) ? null : Math.max(0, ...sorts.map(Number)) + 1;
@@ -196,7 +194,7 @@ const tablesOf = (collections: readonly Collection[]): string[] =>
     .map(({ collection }) => collection)
     .sort();
 
-/** The draft deletes it, or calls it otherwise. */
+/** The draft deletes or renames it. */
 function removedIn(draft: Draft, collection: string, of: string): boolean {
   const keys = [memberKey(collection, of), of];
   const isDeleted = keys.some(

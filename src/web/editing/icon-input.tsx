@@ -1,14 +1,13 @@
-/** Chooses a Material Symbol by its name; each is drawn beside it. */
 import searchIcon from 'icon:search';
 import { Autocomplete, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { MaterialIcon } from '../shared/material-icon.js';
 import type { InputProps } from './input-props.js';
 
-/** As many as are looked through at once: each is a file of its own. */
+/** Maximum number of icons shown at once, because each is a separate file. */
 const MOST = 24;
 
-/** Takes names that are none, too. Empty is null. The list of all names is loaded with the first of these inputs. */
+/** Accepts unknown names too. Empty means null. The list of names is loaded with the first such input. */
 export function IconInput({ member, value, onChange, onBlur, ref, error }: InputProps) {
   const name = typeof value === 'string' ? value : '';
   const { data: names = '' } = useQuery({
@@ -40,7 +39,7 @@ export function IconInput({ member, value, onChange, onBlur, ref, error }: Input
   );
 }
 
-/** Those that begin so first. */
+/** Names with the prefix first. */
 function namesFor(names: string, typed: string): string[] {
   const wanted = typed
     .trim()

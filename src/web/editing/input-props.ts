@@ -1,7 +1,7 @@
-/** What the input of a member is given, whatever its kind. */
+/** The common props of member inputs. */
 import type { Member } from './members.js';
 
-/** What names can be chosen from. */
+/** The names to choose from. */
 export interface Choices {
   fields: readonly string[];
   /** Fields without a column. */

@@ -1,10 +1,9 @@
-/** Why nothing can lead to a collection, where its key was looked for in vain. */
 import { Text } from '@mantine/core';
 import { useDraftedFields } from '../draft/use-drafted.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import { useKeyColumn } from './use-key-column.js';
 
-/** @param collection null, or empty: none is chosen yet */
+/** @param collection null or empty if none is selected yet */
 export function KeyProblem({ collection }: { collection: string | null }) {
   const chosen = collection === '' ? null : collection;
   const { error, refetch } = useDraftedFields(chosen);

@@ -1,4 +1,4 @@
-/** The input of one member, by its kind. What is wrong with it stands at it. */
+/** The input of a member by its kind, with its error. */
 import {
   Autocomplete,
   Checkbox,
@@ -19,7 +19,7 @@ import type { Kind, Member } from './members.js';
 import { MOST_LISTED, NameSearch } from './name-search.js';
 import { TranslationsInput } from './translations-input.js';
 
-/** Inside a form alone. What is empty becomes null, not an empty text or list. */
+/** Only inside a form. Empty input becomes null, not an empty text or list. */
 export function MemberInput({ member, choices }: { member: Member; choices: Choices }) {
   const { field, fieldState } = useController({ name: member.path });
   const Input = INPUTS[member.kind];
@@ -123,7 +123,7 @@ function Suggestion(props: InputProps) {
   );
 }
 
-/** One of what there is, or none. */
+/** An existing name or none. */
 const NameOf = (names: (choices: Choices) => readonly string[]) =>
   function Name(props: InputProps) {
     const value = asText(props.value);
@@ -150,7 +150,7 @@ const NameOf = (names: (choices: Choices) => readonly string[]) =>
     );
   };
 
-/** What is typed stays as it is typed; text that isn't JSON is the value, for the check to refuse. */
+/** Keeps the typed text. Invalid JSON becomes the value, so that validation rejects it. */
 function Json(props: InputProps) {
   const { value } = props;
   const [text, setText] = useState(

@@ -1,4 +1,4 @@
-/** What can be said of collections, fields and relations: how each member is asked for, in the order of the forms. */
+/** The members of collections, fields and relations: their inputs in form order. */
 import { FIELD_WIDTHS } from '../../schema/model/model.js';
 
 export type Kind =
@@ -16,7 +16,6 @@ export type Kind =
   | 'translations'
   /** A field of the collection. */
   | 'field'
-  /** A field without a column. */
   | 'alias'
   | 'collection';
 
@@ -26,7 +25,7 @@ export interface Member {
   label: string;
   help?: string;
   kind: Kind;
-  /** Of a choice, or suggested. An empty one is null. */
+  /** The options or suggestions. An empty one means null. */
   options?: readonly (string | { value: string; label: string })[];
 }
 

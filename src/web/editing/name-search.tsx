@@ -1,8 +1,7 @@
-/** A name among more than anybody looks through in a list: found by its letters. */
 import { Autocomplete } from '@mantine/core';
 import { type ReactNode, type Ref, useMemo, useState } from 'react';
 
-/** More are searched instead of listed. */
+/** Beyond this number, names are searched instead of listed. */
 export const MOST_LISTED = 500;
 const MOST_FOUND = 50;
 
@@ -12,13 +11,13 @@ interface Props {
   error?: ReactNode;
   names: readonly string[];
   value: string;
-  /** Empty: what is typed is no name yet. */
+  /** Empty while the input is no name yet. */
   onChange: (name: string) => void;
   onBlur: () => void;
   ref: Ref<HTMLInputElement>;
 }
 
-/** Says so where no name holds what is typed. At most fifty are listed. */
+/** Shows a message without matches, and at most fifty matches. */
 export function NameSearch({ names, value, onChange, error, ...input }: Props) {
   const [text, setText] = useState(value);
   const known = useMemo(() => new Set(names), [names]);

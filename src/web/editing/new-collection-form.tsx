@@ -1,4 +1,3 @@
-/** A new collection with its key and the fields that many have, or a folder. */
 import { Checkbox, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { type FieldValues, useController, useForm, useFormContext } from 'react-hook-form';
 import { COLLECTION_META_DEFAULTS, COLLECTION_META_TABLE } from '../../schema/normal-form/collection-meta.js';
@@ -45,10 +44,10 @@ interface Props {
 }
 
 /**
- * A field that many have goes behind the key, in the order in which they are offered.
- * @param props.group the folder that it is made in; null: none
- * @param props.taken names that are refused at once
- * @param props.onDone called with its name once it is in the draft
+ * Common fields are placed after the key in the offered order.
+ * @param props.group the parent folder; null for none
+ * @param props.taken names that are rejected at once
+ * @param props.onDone called with its name when it is in the draft
  */
 export function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: Props) {
   const form = useForm<FieldValues>({
@@ -84,7 +83,7 @@ export function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: 
       <TextInput
         label="Name"
         description={isFolder ? 'Of the folder' : 'Of the collection, and of its table'}
-        // The page is about nothing else.
+        // The page has no other purpose.
         autoFocus
         autoComplete="off"
         spellCheck={false}
@@ -101,7 +100,7 @@ export function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: 
   );
 }
 
-/** What its rows are known by, and what many collections have. */
+/** The key and the common fields. */
 function KeyPart() {
   const { control } = useFormContext();
   const { field: kind } = useController({ control, name: 'keyKind' });
@@ -136,7 +135,7 @@ function KeyPart() {
   );
 }
 
-/** Names are said of the documents; here they are inputs of their own. */
+/** Errors concern documents; here their names are separate inputs. */
 function inputFor(part: string, member: string): string | null {
   if (part === 'fields') return member === 'field' ? 'key' : null;
   return member === '' ? 'collection' : member;

@@ -1,4 +1,3 @@
-/** Fields that many collections have, as they are made together with one. */
 import type { Field } from '../../schema/model/model.js';
 import { newField } from './column-defaults.js';
 
@@ -65,7 +64,7 @@ export const PRESETS: readonly Preset[] = [
   stamp('date_updated', 'Updated on', 'date-updated'),
 ];
 
-/** What the metadata of the collection says of them. */
+/** The metadata that refers to these fields. */
 export const metaOf = (presets: ReadonlySet<string>) => ({
   ...(presets.has('status') && { archive_field: 'status', archive_value: 'archived', unarchive_value: 'draft' }),
   ...(presets.has('sort') && { sort_field: 'sort' }),

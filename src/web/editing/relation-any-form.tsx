@@ -1,4 +1,4 @@
-/** Many to any: a junction whose rows say which item, and of which collection. */
+/** Many-to-any: a junction whose rows name an item and its collection. */
 import { Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Controller, useForm } from 'react-hook-form';
@@ -26,7 +26,7 @@ interface Values {
 
 const NEEDED = ['field', 'junction', 'ownKey', 'item', 'itemCollection'];
 
-/** Can be kept once the key of the collection is known; where it has none of one column, says so and keeps nothing. */
+/** Needs the key of the collection. Without a single-column key, it shows the reason and keeps nothing. */
 export function AnyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
   const form = useForm<Values>({
     defaultValues: {
@@ -82,7 +82,7 @@ export function AnyForm({ collection, names, chooser, onDone }: RelationFormProp
   );
 }
 
-/** More than anybody looks through, and than a browser draws at once: the others are found by their names. */
+/** The maximum number of options shown; others are found by search. */
 const MOST_SHOWN = 50;
 
 interface AllowedProps {
@@ -96,7 +96,7 @@ function Allowed({ names, value, error, onChange }: AllowedProps) {
   const [filter, setFilter] = useState('');
   const isLong = names.length > MOST_SHOWN;
   const fitting = names.filter((name) => name.includes(filter.trim()));
-  // What is chosen stays in sight.
+  // Selected names stay visible.
   const shown = [...new Set([...value, ...fitting.slice(0, MOST_SHOWN)])];
   return (
     <Checkbox.Group label="Collections that it may lead to" error={error} value={value} onChange={onChange}>

@@ -1,4 +1,3 @@
-/** A relation that is there: its foreign key, and what happens with items. */
 import { Checkbox, Text } from '@mantine/core';
 import { type FieldValues, useForm, useWatch } from 'react-hook-form';
 import type { ForeignKey, NewRelation } from '../../schema/model/model.js';
@@ -12,8 +11,8 @@ import { useChoices } from './use-choices.js';
 import { type Edit, useKeep } from './use-keep.js';
 
 /**
- * Its ends stay as they are. A foreign key that is taken away and wanted again is the one that it had.
- * @param props.onDone kept in the draft, or cancelled
+ * Its ends are fixed. A foreign key that is removed and added again keeps its former properties.
+ * @param props.onDone called when it is in the draft, or cancelled
  */
 export function RelationEditForm({ document, onDone }: { document: NewRelation; onDone: () => void }) {
   const { many_collection: many, many_field: field, one_collection: one } = document;
@@ -56,7 +55,7 @@ const NEW_KEY = { on_update: 'NO ACTION', on_delete: 'NO ACTION' };
 
 const ALLOWED: Member = { path: 'one_allowed_collections', label: 'Collections that it may lead to', kind: 'words' };
 
-/** A new key without a name is named by the service; one that isn't deferrable doesn't say so. */
+/** The service names new keys, and omits `deferrable` for others. */
 function withoutNothing({ constraint_name: name, deferrable, ...key }: ForeignKey): ForeignKey {
   return { ...key, ...(name && { constraint_name: name }), ...(deferrable && { deferrable }) } as ForeignKey;
 }

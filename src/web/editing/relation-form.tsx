@@ -1,4 +1,4 @@
-/** A new relation: its kind first, then what belongs to it, with names that fit. */
+/** A new relation: first its kind, then the form of that kind with suggested names. */
 import { Radio, Text } from '@mantine/core';
 import { type ReactNode, use, useEffect, useState } from 'react';
 import { readKept } from '../shared/browser-storage.js';
@@ -18,15 +18,15 @@ const KINDS = [
 
 type KindName = (typeof KINDS)[number]['value'];
 
-/** The kind whose form was being filled in when the page ended. */
+/** The kind whose form was in use when the page was closed. */
 async function typedKind(name: string): Promise<KindName | undefined> {
   const kept = await Promise.all(KINDS.map(({ value }) => readKept(`${name}${value}`).catch(() => null)));
   return KINDS.find((_, index) => kept[index] !== null)?.value;
 }
 
 /**
- * Each kind has a form of its own, and what is typed into one is kept apart. Begins with the kind whose form was left
- * unfinished, otherwise with many to one.
+ * Each kind has its own form with separately stored input. Starts with the kind of the unfinished form, otherwise
+ * many-to-one.
  */
 export function RelationForm(props: RelationFormProps) {
   const [chosen, choose] = useState<KindName | null>(null);

@@ -1,4 +1,3 @@
-/** Many to many: a junction between, with its two fields, and the alias fields that show it. */
 import type { ReactNode } from 'react';
 import { useForm, useWatch } from 'react-hook-form';
 import { SimpleGrid } from '@mantine/core';
@@ -27,7 +26,7 @@ interface Values {
 const NEEDED = ['other', 'field', 'junction', 'ownKey', 'otherKey'];
 
 /**
- * Names follow from the other side until they are typed. Both sides need a key of one column; may be the same
+ * Names follow the other side until they are edited. Both sides need a single-column key and may be the same
  * collection.
  */
 export function ManyToManyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {

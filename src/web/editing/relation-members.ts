@@ -1,4 +1,4 @@
-/** What can be said of a relation and of its foreign key. */
+/** The members of a relation and of its foreign key. */
 import { DEFERRABLES, REFERENTIAL_ACTIONS } from '../../schema/model/model.js';
 import type { Member } from './members.js';
 

@@ -1,8 +1,8 @@
-/** Names that fit, and that are free. */
+/** Suggests free names. */
 export interface DraftedNames {
-  /** Tables that can be led to. */
+  /** Tables that can be referenced. */
   collections: readonly string[];
-  /** All names that are taken, folders too. */
+  /** All names in use, including folders. */
   taken: ReadonlySet<string>;
 }
 
@@ -13,7 +13,7 @@ export function freeName(wanted: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-/** @returns what is wrong with each name, by its input */
+/** @returns the error of each name, by its input */
 export function namesFaults(
   given: Readonly<Record<string, string>>,
   needed: readonly string[],

@@ -1,4 +1,4 @@
-/** One side holds a foreign key to the other: many to one, or seen from there one to many. */
+/** Many-to-one, or one-to-many as seen from the other side. */
 import { Checkbox } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useForm, useFormContext, useWatch } from 'react-hook-form';
@@ -14,7 +14,7 @@ import { useKeyColumn } from './use-key-column.js';
 
 interface Values {
   other: string;
-  /** Holds the foreign key, on the many side. */
+  /** The field with the foreign key, on the many side. */
   field: string;
   alias: string;
   onDelete: ReferentialAction;
@@ -31,8 +31,8 @@ const NEEDED = { m2o: ['other', 'field'], o2m: ['other', 'field', 'alias'] };
 const NONE: Values = { other: '', field: '', alias: '', onDelete: 'SET NULL', required: false };
 
 /**
- * Names follow from the other side until they are typed. The one side needs a key of one column.
- * @param props.kind which of the two this collection is: `m2o` holds the key, `o2m` is led to
+ * Names follow the other side until they are edited. The one side needs a single-column key.
+ * @param props.kind the side of this collection: `m2o` has the foreign key, `o2m` is referenced
  */
 export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
   const isHere = kind === 'm2o';
@@ -76,7 +76,7 @@ export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
 
 interface InputsProps {
   isHere: boolean;
-  /** Empty: not chosen yet. */
+  /** Empty until it is selected. */
   one: string;
   other: string;
   options: readonly string[];

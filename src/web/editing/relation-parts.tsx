@@ -1,19 +1,17 @@
-/** What the forms of relations share. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useController, useFormContext } from 'react-hook-form';
 import { REFERENTIAL_ACTIONS } from '../../schema/model/model.js';
 import { MOST_LISTED, NameSearch } from './name-search.js';
 import type { DraftedNames } from './relation-names.js';
 
-/** What the form of a relation is given, whatever its kind. */
 export interface RelationFormProps {
   collection: string;
   names: DraftedNames;
-  /** @param field of this collection, that shows what was made; none: nothing was */
+  /** @param field of this collection that shows the new relation, if any */
   onDone: (field?: string) => void;
 }
 
-/** @param props.name of the value in the form around it */
+/** @param props.name of the value in the surrounding form */
 export function NameInput({ name, label, help }: { name: string; label: string; help?: string }) {
   const { register, getFieldState, formState } = useFormContext();
   return (
@@ -36,8 +34,8 @@ interface SelectProps {
 }
 
 /**
- * A list, or a search where there are more than anybody looks through.
- * @param props.onChoose called with a name; a list also calls it with an empty one, when the choice is taken back
+ * A list, or a search if there are too many.
+ * @param props.onChoose called with a name; a list also passes an empty one when the choice is cleared
  */
 export function NameSelect(props: SelectProps) {
   return props.options.length > MOST_LISTED ? <SearchedName {...props} /> : <NameList {...props} />;
@@ -73,7 +71,7 @@ function NameList({ name, label, options, onChoose }: SelectProps) {
   );
 }
 
-/** For the value `onDelete` of the form around it. Says what comes of the row here, not the bare action. */
+/** For `onDelete` of the surrounding form. Describes the effect on the row instead of the action. */
 export function OnDelete({ label }: { label: string }) {
   const { register } = useFormContext();
   return (

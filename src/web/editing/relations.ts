@@ -1,22 +1,22 @@
-/** The four kinds of relations, each made in one step with all that belongs to it. */
+/** The four kinds of relations, each created in one step with all its parts. */
 import type { Field, ForeignKey, NewRelation, ReferentialAction } from '../../schema/model/model.js';
 import { END_DEFAULTS } from '../../schema/normal-form/relation-members.js';
 import type { DraftEditor } from '../draft/editor.js';
 import { newCollection, newField } from './column-defaults.js';
 
-/** How the key of a collection looks: what a column that leads to it must be. */
+/** The key of a collection, which determines the type of a referencing column. */
 export type KeyColumn = Pick<Field, 'type'> & {
   schema: Pick<NonNullable<Field['schema']>, 'data_type' | 'max_length' | 'numeric_precision' | 'numeric_scale'>;
 };
 
 export interface ManyToOne {
   kind: 'm2o';
-  /** Holds the foreign key. */
+  /** The collection with the foreign key. */
   many: string;
   field: string;
   one: string;
   key: KeyColumn;
-  /** The alias field there that shows it; empty: none. */
+  /** The alias field that shows it there; empty for none. */
   alias: string;
   onDelete: ReferentialAction;
   required: boolean;
@@ -32,14 +32,13 @@ export interface ManyToMany {
   /** The alias field that shows it. */
   field: string;
   other: string;
-  /** The alias field on the other side; empty: none. */
+  /** The alias field on the other side; empty for none. */
   otherField: string;
   junction: string;
   /** The two fields of the junction. */
   ownKey: string;
   otherKey: string;
   keys: { own: KeyColumn; other: KeyColumn };
-  /** Of the junction; empty: not sorted by hand. */
   sort: string;
   onDelete: ReferentialAction;
 }
@@ -52,7 +51,7 @@ export interface ManyToAny {
   junction: string;
   ownKey: string;
   keys: { own: KeyColumn };
-  /** Of the junction: which item, and of which collection. */
+  /** Fields of the junction for the item and its collection. */
   item: string;
   itemCollection: string;
   sort: string;
@@ -61,7 +60,7 @@ export interface ManyToAny {
 
 export type RelationPlan = ManyToOne | OneToMany | ManyToMany | ManyToAny;
 
-/** What the service calls a foreign key that nobody named follows from its ends, so it isn't said. */
+/** The default name of a foreign key follows from its ends, so it is omitted. */
 const foreignKey = (on_delete: ReferentialAction): ForeignKey => ({ on_update: 'NO ACTION', on_delete }) as ForeignKey;
 
 type Ends = Pick<NewRelation, 'many_collection' | 'many_field'> & Partial<NewRelation>;
@@ -93,8 +92,8 @@ const aliasField = (collection: string, field: string, kind: 'o2m' | 'm2m' | 'm2
   newField({ collection, field, type: 'alias', meta: { interface: `list-${kind}`, special: [kind] } });
 
 /**
- * Puts all into the editor's draft: relations, their fields, a junction with its key. Checks no name: one that is taken
- * is written over, except the field of a foreign key, which is used.
+ * Adds relations, their fields and a junction with its key to the draft. Does not check names: an existing object is
+ * overwritten, except the field of a foreign key, which is used.
  */
 export function makeRelation(editor: DraftEditor, plan: RelationPlan): void {
   if (plan.kind === 'm2m') makeManyToMany(editor, plan);
@@ -102,7 +101,7 @@ export function makeRelation(editor: DraftEditor, plan: RelationPlan): void {
   else makeManyToOne(editor, plan);
 }
 
-/** A field that is there already is used as it is. */
+/** An existing field is used unchanged. */
 function makeManyToOne(editor: DraftEditor, plan: ManyToOne | OneToMany): void {
   const { many, field, one, key, alias, onDelete, required } = plan;
   if (editor.field(many, field) === undefined) editor.put('fields', keyField(many, field, key, { required }));
@@ -157,7 +156,7 @@ function makeManyToAny(editor: DraftEditor, plan: ManyToAny): void {
 
 export type KeyKind = 'integer' | 'bigInteger' | 'uuid' | 'string';
 
-/** @param kind numbers count up by themselves, uuids are made, texts are given */
+/** @param kind numbers use auto increment, UUIDs are generated, texts are provided */
 export function primaryKey(collection: string, kind: KeyKind, field = 'id'): Field {
   const counts = kind === 'integer' || kind === 'bigInteger';
   return newField({

@@ -1,4 +1,3 @@
-/** Another name for a collection or a field: nothing is copied, and what mentions it follows. */
 import { Text, TextInput } from '@mantine/core';
 import { type FieldValues, useForm } from 'react-hook-form';
 import { renameCollection, renameField } from '../draft/edits.js';
@@ -9,7 +8,7 @@ import { type Edit, useKeep } from './use-keep.js';
 
 interface Props {
   collection: string;
-  /** null: the collection itself. */
+  /** Null for the collection itself. */
   field: string | null;
   taken: readonly string[];
   onDone: (name: string) => void;
@@ -17,8 +16,8 @@ interface Props {
 }
 
 /**
- * The old name again changes nothing, and is done.
- * @param props.taken names that are refused at once
+ * Keeping the old name changes nothing.
+ * @param props.taken names that are rejected at once
  * @param props.onDone called with the new name
  */
 export function RenameForm({ collection, field, taken, onDone, onCancel }: Props) {
@@ -27,7 +26,7 @@ export function RenameForm({ collection, field, taken, onDone, onCancel }: Props
     defaultValues: { to: from },
     resolver: checkedBy({}, ({ to }) => (to === from ? {} : nameFault(String(to), taken, 'to'))),
   });
-  // Whatever the service says of the name stands at it.
+  // Every objection of the service concerns the name.
   const keeping = useKeep({
     names: [collection],
     form,

@@ -1,10 +1,10 @@
-/** Checks a form by the service's own checks, before anything is asked. */
+/** Validates a form with the service's own checks before any request. */
 import type { FieldErrors, FieldValues, Resolver } from 'react-hook-form';
 import { isObject } from '../../kernel/json.js';
 import { Wrong } from '../../schema/normal-form/checks.js';
 import type { CheckTable } from '../../schema/normal-form/overlay.js';
 
-/** @param tables the checks of the members below a name; `''`: of the document itself */
+/** @param tables the checks of members below a name; `''` for the document itself */
 export function checkedBy<T extends FieldValues>(
   tables: Readonly<Record<string, CheckTable>>,
   more: (values: T) => Record<string, string> = () => ({}),

@@ -1,4 +1,3 @@
-/** Members in their sections. What is seldom said is folded away until it is wanted, or wrong. */
 import { Accordion, SimpleGrid, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useFormState } from 'react-hook-form';
@@ -11,14 +10,14 @@ interface Props {
   choices: Choices;
   open: string[];
   onOpen: (open: string[]) => void;
-  /** Before the first. */
+  /** Shown before the first. */
   children?: ReactNode;
 }
 
 /**
- * A section with something wrong in it is open whatever `open` says.
+ * A section with an error is always open.
  * @param props.open titles, with hyphens for spaces
- * @param props.onOpen called with all that are open now
+ * @param props.onOpen called with all open sections
  */
 export function Sections({ sections, choices, open, onOpen, children }: Props) {
   const { errors } = useFormState();
@@ -39,7 +38,7 @@ export function Sections({ sections, choices, open, onOpen, children }: Props) {
   );
 }
 
-/** It becomes part of an id, which has no spaces. */
+/** The title becomes part of an id, which must not contain spaces. */
 const idOf = (title: string): string => title.replaceAll(' ', '-');
 
 function hasError(errors: object, path: string): boolean {
@@ -50,7 +49,7 @@ function hasError(errors: object, path: string): boolean {
 
 const NARROW = new Set(['choice', 'number', 'field', 'alias', 'collection', 'color', 'icon', 'flag']);
 
-/** Inside a form. Neighbours that need little room stand in two columns. */
+/** Only inside a form. Small neighbouring inputs share a row. */
 export function Members({ members, choices }: { members: readonly Member[]; choices: Choices }) {
   const isNarrow = ({ kind }: Member) => NARROW.has(kind);
   return (
@@ -70,7 +69,7 @@ export function Members({ members, choices }: { members: readonly Member[]; choi
   );
 }
 
-/** Neighbours that are alike, together. */
+/** Groups consecutive similar items. */
 function runsOf<T>(items: readonly T[], alike: (item: T) => boolean): T[][] {
   const runs: T[][] = [];
   for (const item of items) {

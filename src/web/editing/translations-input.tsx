@@ -1,4 +1,3 @@
-/** Names by language, in either of the two shapes that metadata has them in. */
 import removeIcon from 'icon:delete';
 import addIcon from 'icon:add';
 import { ActionIcon, Button, Group, Input, Stack, TextInput } from '@mantine/core';
@@ -6,7 +5,7 @@ import { isObject } from '../../kernel/json.js';
 import { Glyph } from '../shared/glyph.js';
 import type { InputProps } from './input-props.js';
 
-/** `more`: what else an entry says: `singular`, `plural`. */
+/** `more`: further members of an entry: `singular`, `plural`. */
 interface Row {
   language: string;
   translation: string;
@@ -14,8 +13,8 @@ interface Row {
 }
 
 /**
- * Keeps the shape that it was given: a list of entries, or an object by language, which becomes a list while two rows
- * have the same language. Without rows: null.
+ * Keeps the given format: a list of entries, or an object by language. An object becomes a list while two rows have
+ * the same language. Null without rows.
  */
 export function TranslationsInput({ member, value, onChange, error }: InputProps) {
   const rows = rowsOf(value);

@@ -1,4 +1,3 @@
-/** Above a form: what was typed there before, and wasn't kept in the draft. */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import type { TypedMember } from './typed.js';
 
@@ -8,7 +7,7 @@ interface Props {
   onForget: () => void;
 }
 
-/** Nothing where nothing is offered. Names the members, not what was typed. */
+/** Renders nothing without an offer. Names the members but not their values. */
 export function TypedOffer({ offered, onTakeUp, onForget }: Props) {
   if (offered.length === 0) return null;
   const names = offered.map(({ path }) => path.at(-1)).join(', ');

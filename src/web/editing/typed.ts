@@ -1,4 +1,4 @@
-/** What somebody typed into a form, apart from what stood there: it fits on top of what stands there later. */
+/** Input typed into a form, stored relative to the original values, so that it can be applied to later ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 
 export interface TypedMember {
@@ -9,7 +9,7 @@ export interface TypedMember {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Members of a document, and of its `meta` and `schema`; what is further inside is one value. */
+/** Members of a document and of its `meta` and `schema`. Deeper values are compared as a whole. */
 export function typedSince(before: Values, now: Values): TypedMember[] {
   return Object.keys(now).flatMap((name) => {
     const [was, is] = [before[name], now[name]];
@@ -23,7 +23,7 @@ export function typedSince(before: Values, now: Values): TypedMember[] {
 const sameMembers = (one: object, other: object): boolean =>
   Object.keys(one).sort().join('\n') === Object.keys(other).sort().join('\n');
 
-/** A member of a `meta` or `schema` that isn't there any more is left out. */
+/** Skips members of a `meta` or `schema` that no longer exists. */
 export function withTyped<T extends Values>(values: T, typed: readonly TypedMember[]): T {
   const next: Record<string, unknown> = { ...values };
   for (const { path, value } of typed) {
@@ -35,13 +35,13 @@ export function withTyped<T extends Values>(values: T, typed: readonly TypedMemb
   return next as T;
 }
 
-/** The later ones win. */
+/** Later ones take precedence. */
 export function mergeTyped(earlier: readonly TypedMember[], later: readonly TypedMember[]): TypedMember[] {
   const keyOf = ({ path }: TypedMember) => path.join('.');
   return [...new Map([...earlier, ...later].map((each) => [keyOf(each), each])).values()];
 }
 
-/** What can't be read is nothing. */
+/** Invalid text is read as empty. */
 export function readTyped(text: string | null): TypedMember[] {
   if (text === null) return [];
   try {

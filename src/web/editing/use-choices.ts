@@ -1,8 +1,7 @@
-/** The names that can be chosen in the forms of a collection. */
 import { useDraftedCollections, useDraftedFields } from '../draft/use-drafted.js';
 import type { Choices } from './input-props.js';
 
-/** @param collection null: one that isn't there yet */
+/** @param collection null for one that does not exist yet */
 export function useChoices(collection: string | null): Choices {
   const { data: fields = [] } = useDraftedFields(collection);
   const { data: collections = [] } = useDraftedCollections();

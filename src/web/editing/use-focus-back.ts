@@ -1,8 +1,8 @@
-/** Gives the keyboard back to where it was, once a form beside the page is gone. */
+/** Returns the focus after a form beside the page has closed. */
 import { useEffect } from 'react';
 import { placeBefore } from '../shared/opener.js';
 
-/** The kit does so for what is closed; what is taken away with its page's address is never told. */
+/** The component library does this only for closed elements, not for those removed by a new address. */
 export function useFocusBack(): void {
   useEffect(
     () => () => {

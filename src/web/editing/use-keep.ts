@@ -1,4 +1,4 @@
-/** Puts an edit into the draft, once the service has nothing against it. */
+/** Adds an edit to the draft after the service accepted it. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { FieldValues, UseFormReturn } from 'react-hook-form';
@@ -14,29 +14,25 @@ import { useFormName } from './form-name.js';
 
 export interface Keeping {
   isChecking: boolean;
-  /** What is said of no member that the form shows. */
+  /** Faults of members that the form does not show. */
   faults: readonly Fault[];
   error: Error | null;
-  /** Whether it is in the draft, and who asked for it is still at the form. */
+  /** Resolves to whether it is in the draft and the form is still open. */
   keep: (edit: Edit, options?: { unchecked?: boolean }) => Promise<boolean>;
-  /** What is being checked doesn't come into the draft any more. */
+  /** Discards a running check, so that its edit does not enter the draft. */
   giveUp: () => void;
 }
 
 export type Edit = (editor: DraftEditor) => void;
 
 interface Options {
-  /** The collections that the edit may reach. */
+  /** The collections that the edit may affect. */
   names: readonly string[];
   form?: UseFormReturn<FieldValues>;
-  /** The input for what is said of a member of a document; null: there is none. */
+  /** The input for a fault; null if there is none. */
   inputFor?: (fault: Fault) => string | null;
 }
 
-/**
- * For one form. Faults of what the draft did before are not said: only those of what the edit changes, and those of no
- * document.
- */
 export function useKeep({ names, form, inputFor = ({ member }) => member }: Options): Keeping {
   const client = useQueryClient();
   const name = useFormName();
@@ -46,7 +42,6 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const [error, setError] = useState<Error | null>(null);
 
-  /** What is wrong with what the edit itself does. */
   const faultsWith = async (edit: Edit): Promise<Fault[]> => {
     const [source, info] = await Promise.all([readSource(client, names), client.ensureQueryData(infoQuery())]);
     const { draft } = currentDraft();
@@ -57,7 +52,7 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
     return found.filter(({ part, key }) => key === null || own.has(`${part} ${key}`));
   };
 
-  /** Those that no input shows. */
+  /** Faults without an input. */
   const showAtInputs = (found: readonly Fault[]): Fault[] =>
     found.filter((fault) => {
       const input = form === undefined ? null : inputFor(fault);

@@ -1,8 +1,7 @@
-/** The primary key of a collection, for a column that leads to it. */
 import { useDraftedFields } from '../draft/use-drafted.js';
 import type { KeyColumn } from './relations.js';
 
-/** Undefined: not known yet; null: it has no single key, so that nothing can lead to it. */
+/** Undefined until it is known. Null without a single-column key, so that it cannot be referenced. */
 export function useKeyColumn(collection: string | null): KeyColumn | null | undefined {
   const { data: fields } = useDraftedFields(collection);
   if (fields === undefined) return undefined;

@@ -1,28 +1,28 @@
-/** Keeps what is typed into a form, for who reloads the page or has to sign in again, and offers it the next time. */
+/** Stores input typed into a form across a reload or a login, and offers it next time. */
 import { useEffect, useRef, useState } from 'react';
 import type { FieldValues, UseFormReturn } from 'react-hook-form';
 import { keep, readKept } from '../shared/browser-storage.js';
 import { useFormName } from './form-name.js';
 import { type TypedMember, mergeTyped, readTyped, typedSince, withTyped } from './typed.js';
 
-/** Milliseconds. */
+/** In milliseconds. */
 const DELAY = 200;
 
 interface Offer {
-  /** What was typed before; empty: there is nothing to offer. */
+  /** Stored input; empty without an offer. */
   offered: readonly TypedMember[];
-  /** How often it was taken up: inputs that keep their own text start over. */
+  /** How often it was restored. Inputs with local text reset on a change. */
   taken: number;
   takeUp: () => void;
   forget: () => void;
 }
 
-/** Keeps and offers nothing in a form without a name, see `FormName`. */
+/** Stores nothing for a form without a name, see `FormName`. */
 export function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Offer {
   const name = useFormName();
   const [first] = useState(() => structuredClone(form.getValues()));
   const [offered, setOffered] = useState<readonly TypedMember[]>([]);
-  /** What `offered` is, at once; null: what was kept isn't read yet. */
+  /** The current value of `offered`; null until it was read. */
   const kept = useRef<readonly TypedMember[]>(null);
   const [taken, setTaken] = useState(0);
 
@@ -30,17 +30,17 @@ export function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>
     if (name === null) return;
     let isGone = false;
     const note = (values: Values) => {
-      // What was kept isn't written over before it is read.
+      // Stored input must not be overwritten before it is read.
       if (kept.current === null) return;
       const typed = mergeTyped(kept.current, typedSince(first, values));
       void keep(name, typed.length === 0 ? null : JSON.stringify(typed), DELAY);
     };
     const offer = (text: string | null) => {
       if (isGone) return;
-      // Nothing is offered that is there already.
+      // Input that equals the present values is not offered.
       kept.current = typedSince(first, withTyped(first, readTyped(text)));
       setOffered(kept.current);
-      // What was typed while it was read.
+      // Keeps input typed during the read.
       if (typedSince(first, form.getValues()).length > 0) note(form.getValues());
     };
     const unsubscribe = form.subscribe({ formState: { values: true }, callback: ({ values }) => note(values) });

@@ -1,22 +1,22 @@
-/** What is offered to whom. The service decides; a test holds what is hidden here to what it refuses. */
+/** Features by role. The service enforces permissions; a test keeps both consistent. */
 import type { Role } from './types.js';
 
 export const MAY = {
-  /** Edit a draft, review it, propose it, and go on with one's own change requests. */
+  /** Edit, review and propose drafts, and manage one's own change requests. */
   propose: ['admin', 'author'],
-  /** Change requests, and the schema as it was. */
+  /** Read change requests and past schemas. */
   readRequests: ['admin', 'auditor', 'author'],
-  /** Apply; approve and reject what others propose. */
+  /** Apply, approve and reject. */
   carryOut: ['admin'],
-  /** Who did what, and when. */
+  /** Read actors and times. */
   readHistory: ['admin', 'auditor'],
-  /** The database, drift, the trash, the policy, how the service is. */
+  /** Read database facts, drift, the trash, the policy and the service status. */
   readOperations: ['admin', 'auditor'],
-  /** Users, adopting, repairing. */
+  /** Manage users, adopt, repair. */
   administer: ['admin'],
 } as const satisfies Record<string, readonly Role[]>;
 
 export type Ability = keyof typeof MAY;
 
-/** Decides what is shown, and nothing else: the service refuses by itself. */
+/** Controls visibility only; the service enforces permissions. */
 export const may = (role: Role, ability: Ability): boolean => (MAY[ability] as readonly Role[]).includes(role);

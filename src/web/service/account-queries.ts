@@ -5,15 +5,17 @@ import { request } from './request.js';
 import { currentSession, signIn } from './session.js';
 import type { LiveSession, NewToken, Role, Token, User } from './types.js';
 
-/** Everything that a change of an account makes old begins with this. */
+/** The key prefix of queries that an account change invalidates. */
 export const ACCOUNTS = 'accounts';
 
 const LISTED = 100;
 
-/** By e-mail address. */
 export const usersQuery = () => pagedQuery<User>([ACCOUNTS, 'users'], '/users', LISTED);
 
-/** All of the user's, without what they are sent as. @param user id */
+/**
+ * All tokens of a user without their values.
+ * @param user id
+ */
 export const tokensQuery = (user: string) =>
   queryOptions({
     queryKey: [ACCOUNTS, 'tokens', user],
@@ -25,7 +27,7 @@ export interface UserInput {
   name: string;
   role: Role;
   status: User['status'];
-  /** Empty: as it was; of a new user: none, who then comes in by tokens alone. */
+  /** Empty: unchanged; for a new user: no password, so only tokens work. */
   password: string;
 }
 
@@ -35,16 +37,22 @@ const bodyOf = ({ password, name, ...given }: UserInput) => ({
   ...(password !== '' && { password }),
 });
 
-/** @throws RefusedError at the member that isn't taken: `email`, `password` … */
+/** @throws RefusedError at the invalid member: `email`, `password` … */
 export const createUser = (user: UserInput) => request('/users', { method: 'POST', json: bodyOf(user) });
 
-/** An empty name or password stays as it was. @throws RefusedError as `createUser`, and where no admin would be left */
+/**
+ * An empty name or password stays unchanged.
+ * @throws RefusedError like `createUser`, and if no admin would remain
+ */
 export async function changeUser(id: string, user: UserInput): Promise<void> {
   await request(`/users/${id}`, { method: 'PATCH', json: bodyOf(user) });
   if (user.password !== '' && user.status === 'active') await signInAgain({ id, email: user.email }, user.password);
 }
 
-/** Sets the password of the signed-in user. @throws RefusedError at `password` */
+/**
+ * Sets the password of the signed-in user.
+ * @throws RefusedError at `password`
+ */
 export async function setOwnPassword(user: Pick<User, 'id' | 'email'>, password: string): Promise<void> {
   await request(`/users/${user.id}`, { method: 'PATCH', json: { password } });
   await signInAgain(user, password);
@@ -56,21 +64,28 @@ async function signInAgain({ id, email }: Pick<User, 'id' | 'email'>, password: 
   if ('user' in session && session.user.id === id && session.by === 'password') await signIn(email, password);
 }
 
-/** With tokens and sessions. What the user did stays in the log. @throws RefusedError where no admin would be left */
+/**
+ * Also deletes tokens and sessions; the log keeps the user's actions.
+ * @throws RefusedError if no admin would remain
+ */
 export const removeUser = (id: string) => request(`/users/${id}`, { method: 'DELETE' });
 
-/** @param given.expires_at ISO 8601; null: never. @returns it, with the only sight of the token itself */
+/**
+ * @param given.expires_at ISO 8601; null: never
+ * @returns it with the token's value, which is shown only once
+ */
 export const createToken = async (user: string, given: { name: string; expires_at: string | null }) =>
   (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: given })).data;
 
-/** It is refused from then on. @param id of the token */
+/**
+ * Revokes it at once.
+ * @param id of the token
+ */
 export const removeToken = (user: string, id: string) => request(`/users/${user}/tokens/${id}`, { method: 'DELETE' });
 
-/** Those used last first. */
 export const sessionsQuery = () => pagedQuery<LiveSession>([ACCOUNTS, 'sessions'], '/sessions', LISTED);
 
-/** Of any user, also the one that asks. */
+/** For any user, including the caller's own session. */
 export const endSession = (id: string) => request(`/sessions/${id}`, { method: 'DELETE' });
 
-/** All of one user's. @param user id */
 export const endSessions = (user: string) => request(`/users/${user}/sessions`, { method: 'DELETE' });

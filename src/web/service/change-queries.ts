@@ -7,15 +7,17 @@ import type { ChangeSummary } from './types.js';
 
 const LISTED = 20;
 
-/** The newest first. */
 export const changesQuery = () => pagedQuery<ChangeSummary>([SCHEMA, 'changes'], '/changes', LISTED);
 
 const IN_WORK = ['queued', 'preparing', 'prepared'] as const satisfies readonly ChangeSummary['state'][];
 
-/** It holds its tables now, or waits for them. */
+/** It has locked its tables or waits for them. */
 export const isInWork = ({ state }: Pick<ChangeSummary, 'state'>): boolean => IN_WORK.some((each) => each === state);
 
-/** All that are in work, however long ago they were opened, the newest first. @param collection only those that change it */
+/**
+ * All requests in progress, newest first.
+ * @param collection only those that change it
+ */
 export const inWorkQuery = (collection?: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'changes', 'in work', collection ?? null],
@@ -27,7 +29,7 @@ export const inWorkQuery = (collection?: string) =>
           }),
         ),
       );
-      // One may go on from one state to the next between two answers.
+      // A request may change its state between two responses.
       return itemsIn(lists).sort((one, other) => other.opened_position - one.opened_position);
     },
   });

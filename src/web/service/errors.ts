@@ -1,12 +1,11 @@
-/** What can come instead of an answer. */
 import type { Problem } from './types.js';
 
-/** The service refused. Its message is the service's own. */
+/** The service rejected the request. The message is the service's. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
   readonly problems: readonly Problem[];
-  /** By which the service's log names the request. */
+  /** Identifies the request in the service's log. */
   readonly requestId: string | null;
 
   constructor(status: number, problems: readonly Problem[], requestId: string | null) {
@@ -21,13 +20,13 @@ export class RefusedError extends Error {
     return this.problems[0]?.extensions.code;
   }
 
-  /** What is said of one member of the body, or of what is below it. */
+  /** The message for a member of the body or its descendants. */
   at(path: string): string | undefined {
     return this.problems.find(({ extensions }) => extensions.path === path)?.message;
   }
 }
 
-/** No answer came. */
+/** There was no response. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 
@@ -36,7 +35,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** Whether trying again may help. */
+/** Whether a retry may help. */
 export function isPassing(error: unknown): boolean {
   return error instanceof UnreachableError || (error instanceof RefusedError && error.status === 503);
 }

@@ -1,4 +1,3 @@
-/** What the slider over the log asks: batches with what they changed, and the documents of a moment. Nothing in it ever changes. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { request, withQuery, nameList } from './request.js';
 import type { Batch, ChangedBatch, FieldDocument, ListedCollection, RelationDocument } from './types.js';
@@ -17,7 +16,7 @@ const placeBefore = (after: number): Place => ({ order: 'desc', after });
 
 const BATCHES = 40;
 
-/** The batches up to a position, then those before and behind, as they are asked for. */
+/** The batches up to a position, then earlier and later pages on request. */
 export const framesQuery = (anchor: number) =>
   infiniteQueryOptions({
     queryKey: ['film', 'frames', anchor],
@@ -31,7 +30,7 @@ export const framesQuery = (anchor: number) =>
     },
     getPreviousPageParam: ({ batches: [first], isOldest }): Place | null =>
       first === undefined || isOldest ? null : placeBefore(first.first_position),
-    // Whether there are any is known by the head of the log.
+    // The head of the log tells whether there are any.
     getNextPageParam: (_last, pages): Place => ({
       order: 'asc',
       after: pages.findLast(({ batches }) => batches.length > 0)?.batches.at(-1)?.last_position ?? 0,
@@ -44,7 +43,7 @@ export interface PastDocuments {
   relations: RelationDocument[];
 }
 
-/** @param isSmall with all fields */
+/** @param isSmall includes all fields */
 export const momentQuery = (position: number, isSmall: boolean) =>
   queryOptions({
     queryKey: ['film', 'moment', position, isSmall],
@@ -69,7 +68,10 @@ export const pastFieldsQuery = (position: number, names: readonly string[]) =>
     },
   });
 
-/** The last batch at or before a time; null: there is none. @param until ISO 8601 */
+/**
+ * The last batch at or before a time; null if there is none.
+ * @param until ISO 8601
+ */
 export async function batchAt(until: string): Promise<Batch | null> {
   const { data } = await request<{ data: Batch[] }>(withQuery('/history/batches', { until, limit: 1 }));
   return data[0] ?? null;

@@ -1,4 +1,3 @@
-/** What pages ask of the history. A past that was read is never asked for again: nothing in it changes. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { SCHEMA } from './queries.js';
 import { request, requestAnswer, withQuery } from './request.js';
@@ -22,7 +21,7 @@ export interface BatchFilter {
 
 const BATCHES = 50;
 
-/** Newest first; a page more at a time. */
+/** Newest first, in pages. */
 export const batchesQuery = (filter: BatchFilter) =>
   infiniteQueryOptions({
     queryKey: [SCHEMA, 'batches', filter],
@@ -35,10 +34,10 @@ export const batchesQuery = (filter: BatchFilter) =>
     getNextPageParam: ({ meta }) => meta.next,
   });
 
-/** Events of a batch that are looked at together. */
+/** Events of a batch per page. */
 const TOGETHER = 200;
 
-/** What a batch changed: of a large one, what its first events changed, then what the next ones did. */
+/** The changes of a batch; for a large one, in pages of its events. */
 export const batchDifferenceQuery = ({ first_position: first, last_position: last }: Batch) =>
   infiniteQueryOptions({
     queryKey: ['difference', first, last],
@@ -52,14 +51,14 @@ export const batchDifferenceQuery = ({ first_position: first, last_position: las
     getNextPageParam: ({ to }) => (to < last ? to : null),
   });
 
-/** The same between moments as people say them: positions, times, `now`. */
+/** The same between points in time: positions, times, `now`. */
 export const momentDifferenceQuery = (from: string, to: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'difference of moments', from, to],
     queryFn: ({ signal }) => request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from, to }), { signal }),
   });
 
-/** The script that makes the schema of a moment. */
+/** The SQL script of the schema at a point in time. */
 export const pastScriptQuery = (at: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'script', at],
@@ -68,10 +67,10 @@ export const pastScriptQuery = (at: string) =>
   });
 
 const EVENTS = 500;
-/** Pages that are read of one collection: more than anybody has changed one. */
+/** Maximum pages for one collection. */
 const MOST_PAGES = 10;
 
-/** All events of a collection, the newest first, by every name it had. */
+/** All events of a collection under every name, newest first. */
 export const lifeQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'life', collection],
@@ -88,7 +87,7 @@ export const lifeQuery = (collection: string) =>
     },
   });
 
-/** One batch by its id; null when there is none. */
+/** A batch by id; null if there is none. */
 export const batchQuery = (id: string) =>
   queryOptions({
     queryKey: ['batch', id],
@@ -106,7 +105,7 @@ export const batchQuery = (id: string) =>
     },
   });
 
-/** The events of a batch that are about the trash: what came back from it. */
+/** The trash events of a batch: restored objects. */
 export const trashEventsQuery = (batch: string) =>
   queryOptions({
     queryKey: ['trash events', batch],
@@ -119,7 +118,7 @@ export const trashEventsQuery = (batch: string) =>
 
 const LATEST = 5;
 
-/** What a user did last. */
+/** The latest changes of a user. */
 export const latestQuery = (actor: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'latest', actor],

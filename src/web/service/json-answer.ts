@@ -1,10 +1,13 @@
-/** JSON that was answered. What is large is read beside the page, and comes to it in pieces. */
+/** Parses JSON responses. Large ones are parsed in a worker and arrive in pieces. */
 import type { FromReader } from './json.worker.js';
 
-/** Bytes that are read at once: some ten milliseconds. */
+/** Bytes parsed at once: about ten milliseconds. */
 const LARGE = 1024 * 1024;
 
-/** @returns undefined: nothing was answered. @throws what reading the answer throws, SyntaxError */
+/**
+ * @returns undefined for an empty response
+ * @throws errors of reading the response, SyntaxError
+ */
 export async function jsonAnswer(answer: Response): Promise<unknown> {
   const bytes = await answer.arrayBuffer();
   if (bytes.byteLength === 0) return undefined;

@@ -1,12 +1,15 @@
-/** What is sent as JSON. A change of 10,000 collections is written in slices: the page goes on being used meanwhile. */
+/** Serializes request bodies in slices, so that the page stays responsive for changes of 10,000 collections. */
 import { jsonTokens } from '../../kernel/json-tokens.js';
 
-/** Milliseconds of work before the page is drawn and answers again. */
+/** Milliseconds per slice. */
 const SLICE = 12;
-/** Characters that are handed to the browser at once. */
+/** Characters passed to the browser at once. */
 const PIECE = 256 * 1024;
 
-/** @returns text where it is short, else what the browser keeps outside of the page. @throws what `signal` was aborted with */
+/**
+ * @returns short text directly, otherwise a Blob
+ * @throws the reason of an aborted `signal`
+ */
 export async function jsonBody(value: unknown, signal?: AbortSignal): Promise<string | Blob> {
   const pieces: Blob[] = [];
   let text = '';
@@ -25,7 +28,7 @@ export async function jsonBody(value: unknown, signal?: AbortSignal): Promise<st
   return pieces.length === 0 ? text : new Blob([...pieces, text]);
 }
 
-/** After what the user did and what is to be drawn. A timer waits for 4 ms each time; a message doesn't. */
+/** Runs after input and rendering. A timer would wait at least 4 ms, a message does not. */
 const nextTask = (): Promise<void> =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -1,12 +1,12 @@
-/** Reads JSON beside the page. Its long arrays come in pieces, each asked for, so that none keeps the page from its user. */
+/** Parses JSON in a worker. Long arrays are transferred in requested pieces, so that none blocks the page. */
 
 export type FromReader =
   | { kind: 'piece'; path: readonly string[]; elements: readonly unknown[] }
-  /** With the arrays that came in pieces empty. */
+  /** Arrays sent in pieces are empty here. */
   | { kind: 'done'; value: unknown }
   | { kind: 'failed'; message: string };
 
-/** Elements of a piece. */
+/** Elements per piece. */
 const PIECE = 500;
 
 let goOn: () => void = () => undefined;

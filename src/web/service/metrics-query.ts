@@ -1,11 +1,11 @@
-/** The figures that Prometheus reads, read here a few times a minute for as long as somebody looks. */
+/** The Prometheus metrics, read while the page is open. */
 import { queryOptions } from '@tanstack/react-query';
 import { requestAnswer } from './request.js';
 
 /** Milliseconds between two readings. */
 export const BETWEEN = 5_000;
 
-/** Readings that are kept: ten minutes. */
+/** Maximum readings: ten minutes. */
 const KEPT = 120;
 
 export interface Sample {
@@ -20,7 +20,7 @@ export interface Reading {
   samples: readonly Sample[];
 }
 
-/** All readings since the page was first looked at, the newest last. */
+/** All readings since the page was opened, newest last. */
 export const readingsQuery = () =>
   queryOptions({
     queryKey: ['metrics'],
@@ -38,7 +38,7 @@ export const readingsQuery = () =>
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 
-/** The text format of Prometheus, as far as this service writes it. */
+/** Parses the Prometheus text format as this service writes it. */
 function samplesOf(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];

@@ -1,4 +1,3 @@
-/** What operators ask. */
 import { queryOptions } from '@tanstack/react-query';
 import { UnreachableError } from './errors.js';
 import { SCHEMA } from './queries.js';
@@ -15,12 +14,15 @@ import type {
   Verification,
 } from './types.js';
 
-/** Milliseconds: what is shown as it is now is asked for again. */
+/** Milliseconds between refetches of current values. */
 const EVERY = 5_000;
-/** The same while something moves. */
+/** The same during progress. */
 const SOON = 1_000;
 
-/** Asked every five seconds. @throws UnreachableError where no document came */
+/**
+ * Refetched every five seconds.
+ * @throws UnreachableError without a document
+ */
 export const healthQuery = () =>
   queryOptions({
     queryKey: ['health'],
@@ -28,7 +30,7 @@ export const healthQuery = () =>
     queryFn: ({ signal }) => readHealth(signal),
   });
 
-/** A service that isn't well answers 503, with the same document: that is no refusal. */
+/** An unhealthy service responds with 503 and the same document, which is not an error here. */
 async function readHealth(signal: AbortSignal): Promise<Health> {
   try {
     return (await (await fetch('/server/health', { signal })).json()) as Health;
@@ -37,7 +39,7 @@ async function readHealth(signal: AbortSignal): Promise<Health> {
   }
 }
 
-/** Asked every five seconds, every second while one of them is made again. */
+/** Refetched every five seconds, and every second during a rebuild. */
 export const projectionsQuery = () =>
   queryOptions<Projection[]>({
     queryKey: [SCHEMA, 'projections'],
@@ -46,18 +48,14 @@ export const projectionsQuery = () =>
     queryFn: async ({ signal }) => (await request<{ data: Projection[] }>('/projections', { signal })).data,
   });
 
-/**
- * Answered once it is done, which may take long: what was run of `tables`, and what is left to people.
- * @param name of the projection
- */
 export const rebuild = async (name: string) =>
   (await request<{ data: Rebuilt }>(`/projections/${name}/rebuild`, { method: 'POST' })).data;
 
-/** Neither is asked for unless somebody wants it: both read everything there is. */
+/** Run on request only, because both read everything. */
 export const comparison = async () => (await request<{ data: Verification }>('/projections/verify')).data;
-/** Asked for by hand alone too. A broken chain is an answer, no error. */
+/** Run on request only. A broken chain is a result and not an error. */
 export const chainCheck = async () => (await request<{ data: LogVerification }>('/history/verify')).data;
-/** Asked for by hand alone; what was found stays until the next look. */
+/** Run on request only; the result stays until the next run. */
 export const driftQuery = () =>
   queryOptions({
     queryKey: ['drift'],
@@ -67,7 +65,7 @@ export const driftQuery = () =>
     queryFn: ({ signal }) => request<Drift>('/schema/drift', { signal }),
   });
 
-/** Takes a table that was changed by hand into the log as it is. */
+/** Accepts a manually changed table into the log. */
 export const acceptDrift = (table: string, reason: string) =>
   request('/schema/drift/accept', {
     method: 'POST',
@@ -75,10 +73,10 @@ export const acceptDrift = (table: string, reason: string) =>
     headers: reasonHeader(reason),
   });
 
-/** What `dps doctor` looks at. */
+/** The checks of `dps doctor`. */
 export const examination = async () => (await request<{ data: Examination }>('/server/doctor')).data;
 
-/** Takes tables that nobody manages as they are; tried alone, nothing is kept. */
+/** Adopts unmanaged tables; a trial stores nothing. */
 export const adopt = (tables: readonly string[], { isTrial, reason }: { isTrial: boolean; reason: string }) =>
   request<Adoption>(isTrial ? '/schema/adopt?dry_run' : '/schema/adopt', {
     method: 'POST',
@@ -86,7 +84,7 @@ export const adopt = (tables: readonly string[], { isTrial, reason }: { isTrial:
     headers: reasonHeader(reason),
   });
 
-/** Names of tables that are there and that nobody manages. */
+/** Names of unmanaged tables. */
 export const unmanagedQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'unmanaged'],

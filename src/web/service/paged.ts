@@ -1,8 +1,7 @@
-/** Lists that are read in pages, by offset. */
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { request, withQuery } from './request.js';
 
-/** As many items as the service lists at once. */
+/** The service's maximum page size. */
 export const MOST_LISTED = 1_000;
 
 export interface ListPage<T> {
@@ -10,7 +9,10 @@ export interface ListPage<T> {
   meta: { filter_count: number };
 }
 
-/** @param path of a list that takes `offset`, `limit` and `meta`; @param limit items of a page */
+/**
+ * @param path of a list with `offset`, `limit` and `meta`
+ * @param limit items per page
+ */
 export const pagedQuery = <T>(queryKey: readonly unknown[], path: string, limit: number) =>
   infiniteQueryOptions({
     queryKey,
@@ -21,7 +23,7 @@ export const pagedQuery = <T>(queryKey: readonly unknown[], path: string, limit:
       data.length > 0 && offset + data.length < meta.filter_count ? offset + data.length : null,
   });
 
-/** What was made or removed between two pages moves the others on: each is shown once. */
+/** Concurrent changes shift pages, so duplicates are removed. */
 export const itemsIn = <T extends { id: string }>(pages: readonly { data: readonly T[] }[]): T[] => [
   ...new Map(pages.flatMap(({ data }) => data).map((item) => [item.id, item])).values(),
 ];

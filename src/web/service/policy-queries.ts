@@ -1,4 +1,3 @@
-/** What may be done to the schema without asking. */
 import { queryOptions } from '@tanstack/react-query';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
@@ -8,11 +7,11 @@ import type { PolicyAt } from './types.js';
 export type Policy = PolicyAt['data'];
 
 export interface ReadPolicy extends PolicyAt {
-  /** By which setting it is refused where somebody else has set it meanwhile. */
+  /** The version for detecting concurrent changes. */
   etag: string;
 }
 
-/** Also where nobody has set one: then it says what holds without. */
+/** Without a stored policy, returns the defaults. */
 export const policyQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'policy'],
@@ -22,7 +21,7 @@ export const policyQuery = () =>
     },
   });
 
-/** @returns the etag by which it can be set next */
+/** @returns the next etag */
 export async function setPolicy(policy: Policy, { etag, reason }: { etag: string; reason: string }): Promise<string> {
   const headers = { ...reasonHeader(reason), 'If-Match': etag };
   const answer = await requestAnswer('/policy', { method: 'PUT', json: policy, headers });

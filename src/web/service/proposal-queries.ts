@@ -1,4 +1,3 @@
-/** What people do with change requests. */
 import { queryOptions } from '@tanstack/react-query';
 import type { Resolution } from '../../schema/merge/model.js';
 import { MOST_LISTED } from './paged.js';
@@ -11,9 +10,9 @@ import type { ChangeSummary } from './types.js';
 
 interface Proposing {
   title: string;
-  /** Undefined: the one that is there stays. */
+  /** Undefined: unchanged. */
   reason: string | undefined;
-  /** Names this try: the same again is done once. */
+  /** Identifies the attempt, so that a retry takes effect once. */
   key: string;
 }
 
@@ -24,14 +23,14 @@ const askedBy = ({ hash, diff, online, purge, acknowledge = [] }: Applying) => (
   ...(acknowledge.length > 0 && { acknowledge }),
 });
 
-/** Opens a request for what is reviewed, in place of applying it. */
+/** Opens a request for the review instead of applying it. */
 export async function propose(applying: Applying, { title, reason = '', key }: Proposing): Promise<ChangeSummary> {
   const headers = { ...reasonHeader(reason), 'Idempotency-Key': key };
   const json = { title, ...askedBy(applying) };
   return (await request<{ data: ChangeSummary }>('/changes', { method: 'POST', json, headers })).data;
 }
 
-/** What is reviewed, in place of what a request asks for. */
+/** Replaces the diff of a request by the review. */
 export async function proposeInstead(
   id: string,
   applying: Applying,
@@ -53,7 +52,7 @@ export type Act =
   | { action: 'rebase'; resolve: readonly Resolution[] }
   | { action: 'apply'; json?: { at: string } };
 
-/** @param keyFor names a try by what it sends, as in `revert` */
+/** @param keyFor returns a key for the content, as in `revert` */
 export function act(id: string, what: Act, keyFor: (sent: unknown) => string): Promise<unknown> {
   const send = (json?: object) => {
     const headers = { 'Idempotency-Key': keyFor(json) };
@@ -64,11 +63,14 @@ export function act(id: string, what: Act, keyFor: (sent: unknown) => string): P
 
 const resolvedBy = (resolve: readonly Resolution[]) => (resolve.length > 0 ? { resolve } : {});
 
-/** What it is called, and why it is wanted. */
 export const rename = (id: string, json: { title: string; reason: string | null }): Promise<unknown> =>
   request(`/changes/${id}`, { method: 'PATCH', json });
 
-/** Opens a request that leads back. @param keyFor names a try by what it sends: the same again is done once. @returns it */
+/**
+ * Opens a reverting request.
+ * @param keyFor returns a key for the content, so that a retry takes effect once
+ * @returns it
+ */
 export const revert = (
   id: string,
   resolutions: readonly Resolution[],
@@ -82,7 +84,7 @@ export const revert = (
 
 const UPDATED_IN: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled', 'failed']);
 
-/** Those of a user that can ask for something else still. */
+/** The user's requests that can still be updated. */
 export const ownRequestsQuery = (author: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'changes', 'of', author],
@@ -94,7 +96,7 @@ export const ownRequestsQuery = (author: string) =>
     },
   });
 
-/** How many wait for the approval of the one who is signed in. */
+/** The number of requests that wait for the user's approval. */
 export const toApproveQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'changes', 'to approve'],

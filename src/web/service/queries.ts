@@ -1,4 +1,3 @@
-/** What pages ask for, under one name each, so that pages that ask for the same share the answer. */
 import { queryOptions } from '@tanstack/react-query';
 import { request } from './request.js';
 import type {
@@ -10,23 +9,23 @@ import type {
   RelationDocument,
 } from './types.js';
 
-/** The schema is asked for again only when the log has moved: see app/follow-log.ts. */
+/** The schema is refetched only after new events: see app/follow-log.ts. */
 const UNTIL_TOLD = { staleTime: Infinity } as const;
 
-/** Everything that a change of the schema makes old begins with this. */
+/** The key prefix of queries that a schema change invalidates. */
 export const SCHEMA = 'schema';
 
-/** What is asked of one change request begins with this. */
+/** The key prefix of queries about one change request. */
 export const CHANGE = 'change';
 
 const data = async <T>(path: string, signal: AbortSignal): Promise<T> =>
   (await request<{ data: T }>(path, { signal })).data;
 
-/** Release, head of the log and version of the database. Kept fresh by the frame, see app/follow-log.ts. */
+/** Release, head of the log and database version. Refreshed by app/follow-log.ts. */
 export const infoQuery = () =>
   queryOptions({ queryKey: ['info'], queryFn: ({ signal }) => data<Info>('/server/info', signal) });
 
-/** All collections of the user's, without those of the service and without their SQL. */
+/** All user collections without system collections and SQL. */
 export const collectionsQuery = () =>
   queryOptions({
     ...UNTIL_TOLD,
@@ -37,7 +36,10 @@ export const collectionsQuery = () =>
     },
   });
 
-/** With its SQL; one of the service's own too. @throws RefusedError 404 where there is none of the name */
+/**
+ * With its SQL; also for system collections.
+ * @throws RefusedError 404 for an unknown name
+ */
 export const collectionQuery = (name: string) =>
   queryOptions({
     ...UNTIL_TOLD,
@@ -45,7 +47,10 @@ export const collectionQuery = (name: string) =>
     queryFn: ({ signal }) => data<CollectionDocument>(`/collections/${encodeURIComponent(name)}`, signal),
   });
 
-/** @param collection by its name at the head. @throws RefusedError where there is none of the name */
+/**
+ * @param collection by its name at the head
+ * @throws RefusedError for an unknown name
+ */
 export const fieldsQuery = (collection: string) =>
   queryOptions({
     ...UNTIL_TOLD,
@@ -53,7 +58,7 @@ export const fieldsQuery = (collection: string) =>
     queryFn: ({ signal }) => data<FieldDocument[]>(`/fields/${encodeURIComponent(collection)}`, signal),
   });
 
-/** Names and types of all fields: for the search. */
+/** Names and types of all fields, for the search. */
 export const fieldNamesQuery = () =>
   queryOptions({
     ...UNTIL_TOLD,
@@ -62,7 +67,7 @@ export const fieldNamesQuery = () =>
       data<Pick<FieldDocument, 'collection' | 'field' | 'type'>[]>('/fields?fields=collection,field,type', signal),
   });
 
-/** Of the whole schema: pages filter them. */
+/** Of the whole schema; pages filter them. */
 export const relationsQuery = () =>
   queryOptions({
     ...UNTIL_TOLD,
@@ -74,7 +79,9 @@ export const relationsQuery = () =>
       ),
   });
 
-/** What PostgreSQL knows of a table: for admins and auditors. Rows come and go without the log: asked for again each time. */
+/**
+ * Database facts of a table, for admins and auditors. Row counts change without events, so it is always refetched.
+ */
 export const databaseTableQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'table', collection],

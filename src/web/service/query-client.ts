@@ -1,4 +1,4 @@
-/** The answers at hand, and when a question is asked again. */
+/** The query cache and its refetch rules. */
 import { QueryClient } from '@tanstack/react-query';
 import { isPassing } from './errors.js';
 import { whenUserChanges } from './session.js';
@@ -17,8 +17,8 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** Of nobody in particular. */
+/** Queries that do not depend on the user. */
 const KEPT: readonly unknown[] = ['icon', 'resume'];
 
-// Nothing of one user is shown to the next.
+// Data of one user must not be shown to the next.
 whenUserChanges(() => queryClient.removeQueries({ predicate: ({ queryKey }) => !KEPT.includes(queryKey[0]) }));

@@ -1,4 +1,4 @@
-/** Why something is done, as a header: its UTF-8 as the letters that headers may have. None for an empty one. */
+/** The reason header: UTF-8 bytes as latin1. Absent for an empty reason. */
 export function reasonHeader(reason: string): Record<string, string> {
   if (reason.trim() === '') return {};
   return {

@@ -1,10 +1,10 @@
-/** Decisions about conflicts, sent as long as there is something to decide. */
+/** Sends conflict resolutions until the server accepts them. */
 import type { Resolution } from '../../schema/merge/model.js';
 import { RefusedError } from './errors.js';
 
 /**
- * What others changed meanwhile may have ended a conflict: what was decided about it falls away, and the rest is sent again.
- * @throws what `send` throws for another reason
+ * Concurrent changes may end a conflict. Its resolution is dropped, and the rest is sent again.
+ * @throws other errors of `send`
  */
 export async function resolving<T>(
   resolutions: readonly Resolution[],
@@ -22,10 +22,10 @@ export async function resolving<T>(
   }
 }
 
-/** The service names the first of those that decide nothing: `resolve[2].place`. */
+/** The service names the first unused resolution: `resolve[2].place`. */
 const NEEDLESS = /^resolve\[(\d+)\]\.place$/;
 
-/** Null: it was refused for another reason. */
+/** Null for other errors. */
 function neededOf(resolutions: readonly Resolution[], error: unknown): readonly Resolution[] | null {
   if (!(error instanceof RefusedError)) return null;
   const named = error.problems.map(({ extensions }) => NEEDLESS.exec(extensions.path ?? '')?.[1]);

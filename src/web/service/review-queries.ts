@@ -1,4 +1,3 @@
-/** What a review asks of the service, and what it sends. */
 import { queryOptions } from '@tanstack/react-query';
 import type { SchemaDiff as DraftedDiff } from '../../schema/diff/diff.js';
 import type { Resolution } from '../../schema/merge/model.js';
@@ -10,11 +9,11 @@ import { resolving } from './resolving.js';
 import { readAnswer } from './send.js';
 import type { Batch, ChangeRequest, Plan, SchemaDiff, Finding } from './types.js';
 
-/** What is reviewed: what turns one moment of the schema into what is wanted. */
+/** A reviewed diff from a state of the schema. */
 export interface Reviewed {
-  /** Of the schema that it starts from. */
+  /** The hash of its base schema. */
   hash: string;
-  /** Of the log, where that schema was read. */
+  /** The position of its base schema. */
   position: number;
   diff: Partial<SchemaDiff>;
   warnings: readonly Finding[];
@@ -25,18 +24,17 @@ async function reviewedBy(answer: Response): Promise<Reviewed> {
   return { hash, diff, warnings, position: Number(answer.headers.get('x-log-position')) };
 }
 
-/** What leads from now to a moment. */
+/** The diff from now to a past state. */
 export const readPast = async (to: string, signal: AbortSignal): Promise<Reviewed> =>
   reviewedBy(await requestAnswer(withQuery('/history/diff', { to }), { signal }));
 
 export interface SentFile {
   content: Blob;
-  /** Its media type. */
   type: string;
 }
 
 /**
- * What leads from the schema as it is now to that of a file. Nothing is changed by it.
+ * The diff from the current schema to a file. Changes nothing.
  * @param options.mirror delete what is missing from the file
  * @param options.force accept a file of another release or product
  */
@@ -50,7 +48,7 @@ export async function compareFile(
 }
 
 export interface Merging {
-  /** The moment that the file was made from. */
+  /** The point in time of the file. */
   base: string | number;
   resolve: readonly Resolution[];
   mirror: boolean;
@@ -58,8 +56,8 @@ export interface Merging {
 }
 
 /**
- * What the file changes since it was made, on the schema as it is now: what others changed since stays.
- * @throws RefusedError MERGE_CONFLICT with each place and its three values
+ * The file's changes since its base, applied to the current schema.
+ * @throws RefusedError MERGE_CONFLICT with each location and its three values
  */
 export async function mergeFile(
   file: SentFile,
@@ -87,7 +85,7 @@ async function jsonOf(file: SentFile): Promise<Blob | string> {
   return MARK.every((byte, index) => start[index] === byte) ? blob.slice(MARK.length) : file.content;
 }
 
-/** @throws Error where the file is neither JSON nor YAML */
+/** @throws Error if the file is neither JSON nor YAML */
 export async function readDocument({ content, type }: SentFile): Promise<unknown> {
   const text = await content.text();
   if (type === 'application/json') return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
@@ -95,7 +93,7 @@ export async function readDocument({ content, type }: SentFile): Promise<unknown
   return readYaml(text);
 }
 
-/** What others changed between the moment that a file was made from and another one. */
+/** The changes of others between a file's base and a position. */
 export const keptQuery = (base: string | number, position: number) =>
   queryOptions({
     queryKey: ['kept', base, position],
@@ -104,7 +102,7 @@ export const keptQuery = (base: string | number, position: number) =>
       (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: base, to: position }), { signal })).diff,
   });
 
-/** What was changed between a moment and now. */
+/** The changes since a point in time. */
 export const sinceThenQuery = (then: string) =>
   queryOptions({
     queryKey: ['since then', then],
@@ -112,7 +110,7 @@ export const sinceThenQuery = (then: string) =>
       (await request<{ diff: SchemaDiff }>(withQuery('/history/diff', { from: then }), { signal })).diff,
   });
 
-/** The newest moments that a file may have been made at, for who may read what they were. */
+/** Recent points in time for the base of a file, if the user may read them. */
 export const momentsQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'moments'],
@@ -122,11 +120,11 @@ export const momentsQuery = () =>
 
 export interface Applying {
   hash: string;
-  /** Made when it is sent. */
+  /** Computed when it is sent. */
   diff: () => Partial<SchemaDiff> | DraftedDiff;
   online: boolean;
   purge: boolean;
-  /** Findings that their reader knows of. */
+  /** Acknowledged findings. */
   acknowledge?: readonly Acknowledgement[];
 }
 
@@ -143,22 +141,22 @@ const bodyOf = ({ hash, diff, acknowledge = [] }: Applying) => ({
   ...(acknowledge.length > 0 && { acknowledge }),
 });
 
-/** The plan, without anything being run or locked. */
+/** The plan without running or locking anything. */
 export const explain = (applying: Applying, signal: AbortSignal): Promise<Plan> =>
   request(applyPath(applying, 'explain'), { method: 'POST', json: bodyOf(applying), signal });
 
-/** What PostgreSQL says of it: it is run, and taken back. */
+/** A dry run: PostgreSQL runs it and rolls back. */
 export const rehearse = (applying: Applying): Promise<Plan> =>
   request(applyPath(applying, 'dry_run'), { method: 'POST', json: bodyOf(applying) });
 
-/** The path that `apply` sends to, for who wants to do the same elsewhere. */
+/** The path of the apply request, for export. */
 export const addressOf = (applying: Applying): string => applyPath(applying, null);
 
 export type Applied =
   /** `isDataLost`: deleted rows or values are not in the trash, although nobody asked for that. */
   { kind: 'done'; batch: string | null; isDataLost: boolean } | { kind: 'opened'; change: ChangeRequest };
 
-/** @param key names this try: the same key again is answered the same, and done once */
+/** @param key identifies the attempt: the same key repeats the response and takes effect once */
 export async function apply(applying: Applying, { reason, key }: { reason: string; key: string }): Promise<Applied> {
   const answer = await requestAnswer(applyPath(applying, null), {
     method: 'POST',
@@ -173,7 +171,10 @@ export async function apply(applying: Applying, { reason, key }: { reason: strin
 const isDataLost = ({ headers }: Response): boolean =>
   (headers.get('x-warnings') ?? '').split(',').some((code) => code.trim() === 'DATA_NOT_KEPT');
 
-/** What others did to the schema since. @param isNamed who did it, too, for who may read that */
+/**
+ * Changes of others since a position.
+ * @param isNamed includes actors, if the user may read them
+ */
 export const sinceQuery = (position: number, now: number | undefined, isNamed: boolean) =>
   queryOptions({
     queryKey: ['since', position, now, isNamed],
@@ -188,7 +189,7 @@ export const sinceQuery = (position: number, now: number | undefined, isNamed: b
     },
   });
 
-/** Who changed a collection lately. */
+/** Recent changes of a collection. */
 export const latelyQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'lately', collection],
@@ -197,9 +198,8 @@ export const latelyQuery = (collection: string) =>
       (await request<{ data: Batch[] }>(withQuery('/history/batches', { collection, limit: 1 }), { signal })).data,
   });
 
-/** Milliseconds. */
 const FOLLOWED_EVERY = 1_000;
-/** What waits for people changes by people, and what it would do now is worked out each time. */
+/** Milliseconds: approvals and the plan may change while it waits for people. */
 const LOOKED_AT_EVERY = 10_000;
 const WAITS: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled']);
 
@@ -207,7 +207,7 @@ const isOver = ({ state, cleaning }: ChangeRequest): boolean =>
   ['applied', 'failed', 'withdrawn'].includes(state) && !cleaning;
 
 /**
- * Read again every second while it is in work, every ten while it waits for people, no more once it is over.
+ * Refetched every second in progress, every ten while it waits for people, and not after its end.
  * @param id of it
  */
 export const changeQuery = (id: string) =>
@@ -220,5 +220,8 @@ export const changeQuery = (id: string) =>
     },
   });
 
-/** Gives a change request up, and what was prepared for it. @throws RefusedError where its state has no more of that */
+/**
+ * Withdraws a change request and its preparation.
+ * @throws RefusedError if its state does not allow it
+ */
 export const withdraw = (id: string) => request(`/changes/${id}/withdraw`, { method: 'POST' });

@@ -1,4 +1,4 @@
-/** One request as it is: no session, no second try. */
+/** Sends one request without session or retry. */
 import { RefusedError, UnreachableError } from './errors.js';
 import { jsonAnswer } from './json-answer.js';
 import { jsonBody } from './json-body.js';
@@ -9,28 +9,31 @@ export interface Sending {
   headers?: Readonly<Record<string, string>>;
   /** Sent as a JSON body. */
   json?: unknown;
-  /** A body as it is, of this type. */
+  /** A raw body of this type. */
   file?: { content: Blob | string; type: string };
   signal?: AbortSignal;
 }
 
 /**
- * The body of the answer.
- * @throws RefusedError with what the service says, UnreachableError when it says nothing
+ * The parsed response.
+ * @throws RefusedError for an error of the service, UnreachableError without a response
  */
 export async function send<T>(path: string, sending: Sending = {}): Promise<T> {
   const answer = await answerTo(path, sending);
   return readAnswer<T>(answer);
 }
 
-/** The body of an answer. @throws UnreachableError where the connection ends within it */
+/**
+ * The body of a response.
+ * @throws UnreachableError if the connection breaks
+ */
 export async function readAnswer<T>(answer: Response): Promise<T> {
   return (await jsonAnswer(answer).catch((cause: unknown) => {
     throw cause instanceof SyntaxError ? cause : unreachable(cause);
   })) as T;
 }
 
-/** The answer itself, once it is known to be none of refusal. */
+/** The response if it is not an error. */
 export async function answerTo(path: string, sending: Sending): Promise<Response> {
   const { method = 'GET', headers, json, signal } = sending;
   const file =
@@ -50,7 +53,7 @@ function unreachable(cause: unknown): unknown {
   return cause instanceof DOMException && cause.name === 'AbortError' ? cause : new UnreachableError(cause);
 }
 
-/** A proxy in between may answer with something else than the service's own words. */
+/** A proxy may respond with its own error format. */
 async function problemsOf(answer: Response): Promise<Problem[]> {
   const body: unknown = await jsonAnswer(answer).catch(() => null);
   const errors = (body as { errors?: Problem[] } | null)?.errors;

@@ -1,6 +1,6 @@
 /**
- * Who is signed in. The access token is in this tab's memory alone; the refresh token is in a cookie that no script sees.
- * A token that was given by hand is in memory too: it ends with the page.
+ * The session. The access token exists only in the memory of this tab; the refresh token is in a cookie hidden from
+ * scripts. A token entered by hand is also in memory and ends with the page.
  */
 import { RefusedError } from './errors.js';
 import { send } from './send.js';
@@ -9,7 +9,7 @@ import type { Grant, User } from './types.js';
 export type Session =
   | { status: 'starting' }
   | { status: 'out' }
-  /** `expired`: what is on the screen stays, and what was asked waits until the same user is back. */
+  /** `expired`: the page stays, and requests wait until the same user has signed in again. */
   | { status: 'in'; user: User; by: 'password' | 'token' }
   | { status: 'expired'; user: User; by: 'password' | 'token' };
 
@@ -19,41 +19,41 @@ interface Access {
   until: number;
 }
 
-/** Says that the browser may have the cookie; without it a first visit would be an error in the console. */
+/** Tells that the cookie may exist; otherwise every first visit would log an error in the console. */
 const HINT = 'dps.session';
-/** A token is renewed this long before it ends. */
+/** How long before its expiry a token is renewed. */
 const AHEAD = 30_000;
 const LOCK = 'dps-session';
 
 let session: Session = { status: 'starting' };
 let access: Access | null = null;
-/** What is asked within a session ends with it. */
+/** Requests of a session are aborted with it. */
 let life = new AbortController();
 let waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
 const listeners = new Set<() => void>();
-/** What forgets what belongs to a user. */
+/** Callbacks that clear user data. */
 const forgetting = new Set<() => void>();
 const tabs = new BroadcastChannel(LOCK);
 
 /** The same object until something changes. */
 export const currentSession = (): Session => session;
 
-/** Aborts when the user signs out, here or in another tab; who signs in then has another one. */
+/** Aborts on logout in any tab; the next session has a new signal. */
 export const sessionSignal = (): AbortSignal => life.signal;
 
 /**
- * @param listener called after every change, with nothing
- * @returns what ends it
+ * @param listener called after every change without arguments
+ * @returns a function that unsubscribes
  */
 export function subscribeSession(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Of the user who is signed in, or whose session has expired; empty: nobody is. */
+/** Of the signed-in or expired user; empty without a session. */
 export const currentUserId = (): string => ('user' in session ? session.user.id : '');
 
-/** `forget` is called whenever another user is here, or none: before anything is drawn for them. */
+/** `forget` is called on every change of the user, before anything renders for the next one. */
 export const whenUserChanges = (forget: () => void): void => void forgetting.add(forget);
 
 function become(next: Session): void {
@@ -77,7 +77,7 @@ function forget(): void {
   become({ status: 'out' });
 }
 
-/** Goes on with the session of the cookie, if there is one. */
+/** Resumes the cookie's session, if any. */
 export async function resume(): Promise<void> {
   if (localStorage.getItem(HINT) === null) return become({ status: 'out' });
   try {
@@ -90,13 +90,13 @@ export async function resume(): Promise<void> {
   }
 }
 
-/** The end of the last session, which takes the cookie away: also that of a session that began meanwhile. */
+/** The pending logout, whose response deletes the cookie, also that of a later session. */
 let leaving: Promise<unknown> = Promise.resolve();
-/** Milliseconds that its answer is waited for. */
+/** Milliseconds to wait for its response. */
 const LEAVING = 5_000;
 
 /**
- * Also goes on with a session that has expired: what waits for it is asked again.
+ * Also resumes an expired session and its waiting requests.
  * @throws RefusedError for a wrong password
  */
 export async function signIn(email: string, password: string): Promise<void> {
@@ -110,7 +110,10 @@ export async function signIn(email: string, password: string): Promise<void> {
   await entered('password');
 }
 
-/** Ends with the page: no cookie is set. @throws RefusedError for a token that isn't valid, which changes nothing */
+/**
+ * Ends with the page, because no cookie is set.
+ * @throws RefusedError for an invalid token, which changes nothing
+ */
 export async function signInWithToken(token: string): Promise<void> {
   const before = access;
   access = { token, until: Infinity };
@@ -123,18 +126,18 @@ export async function signInWithToken(token: string): Promise<void> {
 }
 
 /**
- * Here and in all tabs at once; a token by hand only here. Resolves when the service has ended it too, or 5 s later.
- * Throws nothing.
+ * In all tabs at once; a token entered by hand only here. Resolves when the service has ended the session, or after 5
+ * s. Never throws.
  */
 export async function signOut(): Promise<void> {
   const hasCookie = 'by' in session && session.by === 'password';
-  // First here and in the other tabs, so that none of them asks within a session that is over.
+  // First in all tabs, so that none sends requests in an ended session.
   if (hasCookie) {
     localStorage.removeItem(HINT);
     tabs.postMessage('signed-out');
   }
   forget();
-  // The session ends here whatever the service says; one that can't be reached ends it by itself in time.
+  // The session ends here in any case; an unreachable service lets it expire.
   if (!hasCookie) return;
   const ended = send('/auth/logout', { method: 'POST', json: {} }).catch(() => undefined);
   leaving = Promise.race([ended, new Promise((resolve) => setTimeout(resolve, LEAVING))]);
@@ -160,7 +163,7 @@ function keep({ access_token, expires }: Grant): void {
 const readUser = async (): Promise<User> =>
   (await send<{ data: User }>('/users/me', { headers: { Authorization: `Bearer ${access?.token ?? ''}` } })).data;
 
-/** Tabs take turns, so that each finds the cookie that the one before was given. */
+/** Tabs take turns, so that each uses the cookie that the previous one received. */
 const inTurn = (work: () => Promise<void>): Promise<void> =>
   'locks' in navigator ? navigator.locks.request(LOCK, work) : work();
 
@@ -175,7 +178,7 @@ let renewing: Promise<void> | null = null;
 function renew(): Promise<void> {
   renewing ??= inTurn(async () => {
     const { data: grant } = await send<{ data: Grant }>('/auth/refresh', { method: 'POST', json: {} });
-    // The cookie is that of who signed in last, in whichever tab.
+    // The cookie belongs to the last login in any tab.
     if (!['', partsOf(grant.access_token).sub].includes(currentUserId())) throw ANOTHER;
     keep(grant);
   }).finally(() => {
@@ -184,14 +187,14 @@ function renew(): Promise<void> {
   return renewing;
 }
 
-/** The token to send now. Renews it in time; waits for the user where that fails. */
+/** The current access token. Renews it in time, or waits for a login. */
 export async function accessToken(): Promise<string> {
   if (session.status === 'out') throw new Error('signed out');
   if (access !== null && access.until - AHEAD < Date.now()) await renewOrWait();
   return access?.token ?? '';
 }
 
-/** After a 401: resolves when asking again is worth it. */
+/** After a 401: resolves when a retry is useful. */
 export async function renewOrWait(): Promise<void> {
   if ('by' in session && session.by === 'password' && session.status === 'in') {
     try {
@@ -205,10 +208,10 @@ export async function renewOrWait(): Promise<void> {
   await new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
 }
 
-/** Of the session that this page has, as its access token says it; null where a token was given by hand. */
+/** The session id in the access token; null for a token entered by hand. */
 export const ownSessionId = (): string | null => partsOf(access?.token ?? '').sid ?? null;
 
-/** What an access token says; nothing of one that was given by hand. */
+/** The claims of an access token; empty for one entered by hand. */
 function partsOf(token: string): { sub?: string; sid?: string } {
   const [, payload = ''] = token.split('.');
   try {

@@ -1,4 +1,3 @@
-/** What was deleted, and what is done with it. */
 import { queryOptions } from '@tanstack/react-query';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
@@ -7,7 +6,7 @@ import type { Plan, TrashEntry } from './types.js';
 
 const LISTED = 200;
 
-/** The newest, and how many there are. */
+/** The newest entries and the total. */
 export const trashQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'trash'],
@@ -19,18 +18,18 @@ export const trashQuery = () =>
   });
 
 export interface Restoring {
-  /** Another name; empty: the one that it had. */
+  /** The new name; empty for the former one. */
   as: string;
-  /** Keys that stay away, by name. */
+  /** Names of keys to leave out. */
   without: readonly string[];
 }
 
 const bodyOf = ({ as, without }: Restoring) => ({ ...(as !== '' && { as }), ...(without.length > 0 && { without }) });
 
-/** What would come back and what wouldn't; nothing is kept of it. */
+/** The plan of a restore. Stores nothing. */
 export const restorePlanQuery = (position: number, restoring: Restoring) =>
   queryOptions({
-    // Not of the schema: what was brought back is not tried again.
+    // Outside the schema keys: a restored entry is not planned again.
     queryKey: ['restore', position, restoring],
     gcTime: 0,
     retry: false,
@@ -38,13 +37,16 @@ export const restorePlanQuery = (position: number, restoring: Restoring) =>
       request<Plan>(`/trash/${position}/restore?dry_run`, { method: 'POST', json: bodyOf(restoring), signal }),
   });
 
-/** What came back, and what didn't. */
+/** The restored object and what could not be restored. */
 export const restore = (position: number, restoring: Restoring, reason: string) =>
   request<{ data: { collection: string; field?: string }; warnings?: { code: string; message: string }[] }>(
     `/trash/${position}/restore`,
     { method: 'POST', json: bodyOf(restoring), headers: reasonHeader(reason) },
   );
 
-/** Drops it with its rows, for good. @param position of the entry, as the trash lists it */
+/**
+ * Deletes it permanently with its rows.
+ * @param position of the trash entry
+ */
 export const purge = (position: number, reason: string) =>
   request(`/trash/${position}`, { method: 'DELETE', headers: reasonHeader(reason) });

@@ -1,4 +1,3 @@
-/** What the service answers, as its own shapes say. Nothing is described here a second time. */
 import type { z } from 'zod';
 import type * as accounts from '../../http/openapi/answers/accounts.js';
 import type { errors } from '../../http/openapi/answers/errors.js';
@@ -25,15 +24,15 @@ export type CollectionEvent = z.output<typeof history.lifeEvent>;
 export type Lives = z.output<typeof history.lives>;
 export type Info = z.output<typeof operating.info>;
 
-/** One entry of a refusal. */
+/** One problem of an error response. */
 export type Problem = z.output<typeof errors>['errors'][number];
 
-/** A collection as the tree shows it: without its SQL. */
+/** A collection in the tree, without its SQL. */
 export type ListedCollection = Pick<CollectionDocument, 'collection' | 'meta'> & {
   schema: { name: string } | null;
 };
 
-/** What differs between two moments. */
+/** The difference between two points in time. */
 export type SchemaDiff = CollectionEvent['diff'];
 export type Entry = SchemaDiff['collections'][number]['diff'][number];
 
@@ -43,14 +42,14 @@ export type Drift = z.output<typeof operating.drift>;
 export type Verification = z.output<typeof operating.verification>;
 export type LogVerification = z.output<typeof history.verification>;
 
-/** What there is to know of a change, and what was left out of a file. */
+/** A finding of a change or an import. */
 export type Finding = z.output<typeof schema.finding>;
-/** What a dry run answers, or an explanation. */
+/** The response to a dry run or an explanation. */
 export type Plan = z.output<typeof operating.plan>;
 export type ChangeRequest = z.output<typeof changes.changeRequest>;
 export type ChangeSummary = z.output<typeof changes.changeSummary>;
 
-/** A batch with the documents that it changed, before and after. */
+/** A batch with the changed documents before and after. */
 export type ChangedBatch = z.output<typeof history.changedBatch>;
 export type DocumentChanges = NonNullable<ChangedBatch['changes']>;
 export type Examination = z.output<typeof operating.examination>;
@@ -58,6 +57,6 @@ export type Adoption = z.output<typeof operating.adoption>;
 export type Rebuilt = z.output<typeof operating.rebuilt>;
 export type LiveSession = z.output<typeof accounts.session>;
 export type TrashEntry = z.output<typeof trashEntry>;
-/** What may be done without asking, and all that can be said of it. */
+/** The policy and all configurable codes. */
 export type PolicyAt = z.output<typeof policyAt>;
 export type DatabaseTable = z.output<typeof databaseTable>;

@@ -1,8 +1,11 @@
-/** Documents as YAML, and YAML as documents. Loaded when somebody asks for it. */
+/** Converts documents to YAML and back. Loaded on use. */
 import { CORE_SCHEMA, dump, load } from 'js-yaml';
 
-/** @param document of JSON values alone */
+/** @param document with JSON values only */
 export const yamlText = (document: object): string => dump(document);
 
-/** As the service reads it: what looks like a time is text. @throws YAMLException */
+/**
+ * Like the service, reads timestamps as text.
+ * @throws YAMLException
+ */
 export const readYaml = (text: string): unknown => load(text, { schema: CORE_SCHEMA });

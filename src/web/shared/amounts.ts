@@ -1,8 +1,5 @@
-/** Amounts as people say them. */
-
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-/** `1,536` → `1.5 KiB` */
 export function bytesText(bytes: number): string {
   const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** step;
@@ -10,7 +7,7 @@ export function bytesText(bytes: number): string {
   return `${value.toLocaleString(undefined, { maximumFractionDigits: digits })} ${bytes === 1 ? 'byte' : UNITS[step]}`;
 }
 
-/** What a table holds, by PostgreSQL's statistics; null: they don't know it yet. */
+/** PostgreSQL's estimate; null without statistics. */
 export function sizeText({ rows, bytes }: { rows: number | null; bytes: number | null }): string | null {
   const parts = [rows !== null && `about ${counted(rows, 'row')}`, bytes !== null && bytesText(bytes)];
   return parts.filter((part) => part !== false).join(', ') || null;
@@ -20,7 +17,6 @@ export function sizeText({ rows, bytes }: { rows: number | null; bytes: number |
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString()} ${count === 1 ? one : many}`;
 
-/** `450 ms`, `3.2 s`, `4 min 10 s` */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1_000;

@@ -1,4 +1,4 @@
-/** What was asked for, once it is there; until then that it is on its way, or why it isn't. */
+/** Shows a query result, a loading indicator, or the error. */
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from './problem-alert.js';
@@ -6,12 +6,12 @@ import { Waiting } from './waiting.js';
 
 interface Props<T> {
   query: Pick<UseQueryResult<unknown>, 'error'> & { data: T | undefined; refetch: () => unknown };
-  /** What is on its way, for those who don't see the wheel. */
+  /** What is loading, for screen readers. */
   label: string;
   children: (data: T) => ReactNode;
 }
 
-/** An answer that is at hand stays while it is asked for again, even where that fails. */
+/** Data stays during a refetch, even if it fails. */
 export function Answered<T>({ query: { data, error, refetch }, label, children }: Props<T>) {
   if (data !== undefined) return children(data);
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;

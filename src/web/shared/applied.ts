@@ -1,10 +1,9 @@
-/** What this tab has applied last: on every page a way back stands open for a while. */
+/** The last apply of this tab, for a temporary undo on every page. */
 import { useSyncExternalStore } from 'react';
 import { currentUserId, whenUserChanges } from '../service/session.js';
 
 export interface LastApplied {
   batch: string;
-  /** The position before it: where going back leads. */
   before: number;
   /** Deleted rows or values are not in the trash. */
   isDataLost: boolean;
@@ -12,7 +11,7 @@ export interface LastApplied {
 
 export const DATA_LOST = 'Some of the deleted data is not in the trash and cannot be restored.';
 
-/** Milliseconds for which it is offered. */
+/** Milliseconds during which undo is offered. */
 const OFFERED = 10 * 60_000;
 
 let last: LastApplied | null = null;
@@ -20,8 +19,8 @@ let ending: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
 /**
- * @param next null: it is not offered any more
- * @param user who did it: it is offered to nobody else
+ * @param next null ends the offer
+ * @param user the offer is for this user only
  */
 export function noteApplied(next: LastApplied | null, user = currentUserId()): void {
   if (user !== currentUserId()) return;
@@ -33,7 +32,7 @@ export function noteApplied(next: LastApplied | null, user = currentUserId()): v
 
 whenUserChanges(() => noteApplied(null));
 
-/** Null: nothing of late, dismissed, or done by another user. */
+/** Null without a recent apply, after dismissal, or for another user. */
 export const useLastApplied = (): LastApplied | null =>
   useSyncExternalStore(
     (listener) => {

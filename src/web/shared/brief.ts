@@ -1,4 +1,4 @@
-/** The beginning of a text that may have any length, on one line. */
+/** The beginning of a text on one line. */
 export function brief(text: string, length = 160): string {
   const line = text
     .slice(0, length * 4)

@@ -1,24 +1,26 @@
 /**
- * What the browser keeps for the user over reloads: in IndexedDB, which has room for what is large. Of each name the newest
- * text is written, one write after the other; what a page that ends hadn't written yet goes where that is done at once, and is
- * found there by the next page.
+ * Stores user data in IndexedDB, which has space for large values. The newest text per name is written, one write at
+ * a time. A closing page stores pending writes synchronously elsewhere, where the next page finds them.
  */
 import { createStore, del, delMany, get, keys, set } from 'idb-keyval';
 
 const store = createStore('dps', 'kept');
-/** Milliseconds. A browser that doesn't answer is one that keeps nothing. */
+/** Milliseconds until a browser without a response counts as one without storage. */
 const LONGEST = 15_000;
 
 interface Writing {
-  /** null: to be forgotten. */
+  /** Null deletes it. */
   text: string | null;
   done: Promise<boolean>;
 }
 
-/** What isn't written yet, or is being written. */
+/** Pending and running writes. */
 const unwritten = new Map<string, Writing>();
 
-/** @returns null: there is nothing. @throws Error where the browser can't read it */
+/**
+ * @returns null if there is none
+ * @throws Error if the browser cannot read it
+ */
 export async function readKept(name: string): Promise<string | null> {
   const waiting = unwritten.get(name);
   if (waiting !== undefined) return waiting.text;
@@ -30,9 +32,9 @@ export async function readKept(name: string): Promise<string | null> {
 }
 
 /**
- * @param text null: it is forgotten
- * @param delay milliseconds: what is typed isn't written letter by letter
- * @returns false: the browser can't keep it
+ * @param text null deletes it
+ * @param delay in milliseconds, to combine typed letters
+ * @returns false if the browser cannot store it
  */
 export function keep(name: string, text: string | null, delay = 0): Promise<boolean> {
   const before = unwritten.get(name);
@@ -52,7 +54,7 @@ async function write(name: string, writing: Writing, delay: number): Promise<boo
     for (;;) {
       const { text } = writing;
       await inTime(text === null ? del(name, store) : set(name, text, store));
-      // What a page that ended left is older.
+      // The fallback of an ended page is older.
       localStorage.removeItem(name);
       if (writing.text === text) return true;
     }
@@ -88,7 +90,7 @@ addEventListener('pagehide', () => {
     try {
       localStorage.setItem(name, text ?? '');
     } catch {
-      // Too large for it. The write that has begun may still come to its end.
+      // Too large for the fallback. A running write may still complete.
     }
   }
 });

@@ -1,15 +1,15 @@
-/** What to mind, under a heading. The kit's own heading takes the colour, and is too pale to be read. */
+/** A warning with a heading. The library's own heading has too little contrast. */
 import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface Props {
   title: string;
   children: ReactNode;
-  /** It has come by something that was done just now. */
+  /** Whether the user's last action caused it. */
   isNews?: boolean;
 }
 
-/** Read out at once where it is news, otherwise when one comes to it. */
+/** Announced at once if it is news. */
 export function Caution({ title, children, isNews = false }: Props) {
   return (
     <Alert color="orange" variant="light" role={isNews ? 'alert' : 'note'}>

@@ -1,4 +1,3 @@
-/** A form in which the signed-in user sets a password of their own. */
 import { PasswordInput, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';

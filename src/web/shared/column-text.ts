@@ -1,15 +1,15 @@
-/** A column as PostgreSQL would be told to make it. To be read, not to be sent. */
+/** A column as SQL for display. */
 import type { ColumnSchema } from '../../schema/model/model.js';
 
 /**
  * `"title" character varying(255) NOT NULL`
- * @param name empty: not typed yet, an ellipsis in its place
+ * @param name an ellipsis replaces an empty one
  */
 export function columnText(name: string, column: ColumnSchema): string {
   return [name === '' ? '…' : `"${name.replaceAll('"', '""')}"`, typeText(column), ...clausesOf(column)].join(' ');
 }
 
-/** `numeric(10, 5)`: with what the column says of its length and digits. */
+/** `numeric(10, 5)`: with its length and digits. */
 export function typeText({
   data_type: type,
   max_length: length,

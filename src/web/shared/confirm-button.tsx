@@ -1,21 +1,21 @@
-/** A button that asks once more, in its own place, before it does what can't be taken back. */
+/** A button that asks for confirmation in place before an irreversible action. */
 import type { ButtonProps } from '@mantine/core';
 import { useState } from 'react';
 import { SteadyButton } from './steady-button.js';
 
 interface Props extends ButtonProps {
-  /** What it is called, and what the second click says. */
+  /** Its label, and the label of the confirmation. */
   label: string;
-  /** null: there is nothing to ask. */
+  /** Null: no confirmation. */
   sure: string | null;
-  /** What it is about, where that isn't seen beside it. */
+  /** The object, if it is not visible beside it. */
   about?: string;
   onConfirm: () => void;
 }
 
 /**
- * The question is taken back when the keyboard goes elsewhere.
- * @param props.onConfirm called by the second click; by the first where `sure` is null
+ * Blur cancels the confirmation.
+ * @param props.onConfirm called by the second click; by the first if `sure` is null
  */
 export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props) {
   const [isAsked, setAsked] = useState(false);
@@ -28,12 +28,12 @@ export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props
       {...looks}
       {...(about !== undefined && { 'aria-label': `${says}: ${about}` })}
       onClick={({ detail: clicks }) => {
-        // Who clicks twice out of habit hasn't read the question yet.
+        // A double click must not confirm.
         if (sure !== null && clicks > 1) return;
         if (isAsking || sure === null) onConfirm();
         else setAsked(true);
       }}
-      // Nor has who holds the key down.
+      // Neither must a held key.
       onKeyDown={(event) => event.repeat && event.preventDefault()}
       onBlur={() => setAsked(false)}
     >

@@ -1,11 +1,10 @@
-/** Puts a text on the clipboard, and says so. */
 import copyIcon from 'icon:content_copy';
 import doneIcon from 'icon:check';
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { Glyph } from './glyph.js';
 import { useCopy } from './use-copy.js';
 
-/** Says "Copied" for two seconds, only where the browser did it. */
+/** Shows "Copied" for two seconds if the browser allowed it. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const { copy, copied } = useCopy();
   const says = copied ? 'Copied' : label;

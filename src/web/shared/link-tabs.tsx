@@ -1,4 +1,3 @@
-/** Parts of a page that have addresses of their own, as a row of links. */
 import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import classes from './link-tabs.module.css';
@@ -6,15 +5,15 @@ import classes from './link-tabs.module.css';
 export interface LinkTab {
   to: string;
   label: string;
-  /** So many things wait there; none: nothing is shown. */
+  /** A counter; none hides it. */
   count?: number | undefined;
 }
 
-/** @param props.label for those who hear the row of links */
+/** @param props.label for screen readers */
 export function LinkTabs({ tabs, label }: { tabs: readonly LinkTab[]; label: string }) {
   const place = useRef<HTMLElement>(null);
   const pathname = useLocation({ select: (location) => location.pathname });
-  // Where they don't all fit, the one that is open is among those that are seen.
+  // Scrolls the open tab into view.
   useEffect(() => {
     const [row, open] = [place.current, place.current?.querySelector<HTMLElement>('[aria-current]')];
     if (row && open) row.scrollLeft = open.offsetLeft - row.offsetLeft - (row.clientWidth - open.offsetWidth) / 2;

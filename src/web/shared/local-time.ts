@@ -1,15 +1,18 @@
-/** Times as a box for date and time has them: in the viewer's zone, to the minute. */
+/** Values of datetime inputs: in the viewer's zone, to the minute. */
 
-/** `2026-11-22T08:05` @param time ISO 8601 */
+/**
+ * `2026-11-22T08:05`
+ * @param time ISO 8601
+ */
 export function localOf(time: string): string {
   const date = new Date(time);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** The end of the minute, ISO 8601; null: it isn't all there. */
+/** The end of the minute in ISO 8601; null if incomplete. */
 export const isoOf = (local: string): string | null => isoAt(local, '59.999');
 
-/** The beginning of the minute, ISO 8601; null: it isn't all there. */
+/** The beginning of the minute in ISO 8601; null if incomplete. */
 export const startOf = (local: string): string | null => isoAt(local, '00');
 
 function isoAt(local: string, seconds: string): string | null {

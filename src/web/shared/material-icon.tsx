@@ -1,4 +1,3 @@
-/** The icon that a collection's metadata names, fetched by itself and kept for as long as the page is open. */
 import { useQuery } from '@tanstack/react-query';
 import { Glyph } from './glyph.js';
 
@@ -14,12 +13,12 @@ async function readPath(name: string): Promise<string> {
 
 interface Props {
   name: string | null;
-  /** Shown where there is no such icon. */
+  /** Shown if the icon does not exist. */
   otherwise: string;
   size?: number;
 }
 
-/** Nothing is drawn while it is fetched. A name that can't be one isn't asked for. */
+/** Renders nothing while loading. Invalid names are not requested. */
 export function MaterialIcon({ name, otherwise, size = 20 }: Props) {
   const { data } = useQuery({
     queryKey: ['icon', name],

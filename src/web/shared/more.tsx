@@ -1,4 +1,4 @@
-/** What a list has more than is shown: a page of it at a time, and what stood in the way of the last one. */
+/** Loads further pages of a list, and shows the error of the last one. */
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from './problem-alert.js';
@@ -9,11 +9,11 @@ interface Props {
     UseInfiniteQueryResult,
     'hasNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError' | 'error' | 'fetchNextPage'
   >;
-  /** What the button says. */
+  /** The label of the button. */
   children: ReactNode;
 }
 
-/** Nothing where there is no further page. What failed can be tried again. */
+/** Renders nothing after the last page. An error can be retried. */
 export function More({ of, children }: Props) {
   const { hasNextPage, isFetchingNextPage: isLoading, isFetchNextPageError: isRefused, error, fetchNextPage } = of;
   if (!hasNextPage) return null;

@@ -1,6 +1,4 @@
-/** Names that nobody else gives: of files, and of attempts that are made once. */
-
-/** A uuid. Over plain http there is no randomUUID. */
+/** A UUID. Plain http has no randomUUID. */
 export function newId(): string {
   const hex = [...crypto.getRandomValues(new Uint8Array(16))]
     .map((byte) => byte.toString(16).padStart(2, '0'))

@@ -1,4 +1,4 @@
-/** What the service's pure modules take of `node:crypto`, for browsers: the build puts it in its place. */
+/** Replaces `node:crypto` for the service's pure modules in browsers. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 

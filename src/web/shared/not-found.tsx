@@ -1,8 +1,8 @@
-/** For addresses that lead nowhere. */
+/** For unknown addresses. */
 import { Anchor, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 
-/** Also in place of a guide that isn't there. */
+/** Also for unknown guides. */
 export function NotFound() {
   return (
     <Stack align="center" justify="center" mih="60vh" p="xl" gap="xs">

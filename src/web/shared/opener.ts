@@ -1,7 +1,7 @@
-/** Where the keyboard was when a form was opened beside the page. */
+/** The element that had the focus when a form was opened. */
 let opener: HTMLElement | null = null;
 
-/** Of what was chosen from a menu, the button of the menu: the menu is gone by then. */
+/** For a menu item, the button of the menu, because the menu is closed by then. */
 export function noteOpener(): void {
   const { activeElement } = document;
   const button = activeElement?.closest('[role="menu"]')?.getAttribute('aria-labelledby');
@@ -9,6 +9,6 @@ export function noteOpener(): void {
   opener = place instanceof HTMLElement && place !== document.body ? place : null;
 }
 
-/** The noted place, or the page where it is gone. */
+/** The noted element, or the page if it is gone. */
 export const placeBefore = (): HTMLElement | null =>
   opener?.isConnected === true ? opener : document.getElementById('page');

@@ -1,4 +1,4 @@
-/** Keeps the frame where a page can't be drawn or loaded. */
+/** Keeps the frame if a page cannot be loaded or rendered. */
 import { Box } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 import { ProblemAlert } from './problem-alert.js';
@@ -7,7 +7,7 @@ interface State {
   error: Error | null;
 }
 
-/** What it caught stays until the page is loaded again, whatever address is gone to. */
+/** Shows the error until a reload, on any address. */
 export class PageBoundary extends Component<{ children: ReactNode }, State> {
   override state: State = { error: null };
 

@@ -1,4 +1,4 @@
-/** The title of the page that is shown, said by the page itself. Text, whatever it holds. */
+/** The title of the page, set by each page. Rendered as text. */
 import { useEffect, useSyncExternalStore } from 'react';
 
 let title = '';
@@ -9,7 +9,7 @@ function become(next: string): void {
   for (const listener of listeners) listener();
 }
 
-/** Empty until the first page has said it. */
+/** Empty before the first page has set it. */
 export const usePageTitle = (): string =>
   useSyncExternalStore(
     (listener) => {
@@ -19,7 +19,7 @@ export const usePageTitle = (): string =>
     () => title,
   );
 
-/** To be called by every page. */
+/** Call it in every page. */
 export function useTitle(next: string): void {
   useEffect(() => become(next), [next]);
 }

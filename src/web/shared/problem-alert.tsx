@@ -1,12 +1,12 @@
-/** What went wrong, in the service's own words. */
+/** Shows an error in the service's words. */
 import errorIcon from 'icon:error';
 import { Alert, Button, Code, List, Text } from '@mantine/core';
 import { RefusedError } from '../service/errors.js';
 import { Glyph } from './glyph.js';
 
 /**
- * Of a refusal every problem; of one of the service's own also the name of the request in its log.
- * @param props.retry undefined: trying again isn't offered
+ * Shows every problem; for internal errors also the request id.
+ * @param props.retry undefined hides the retry button
  */
 export function ProblemAlert({ error, retry }: { error: Error; retry?: () => void }) {
   const problems = error instanceof RefusedError ? error.problems : [];

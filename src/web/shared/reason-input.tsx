@@ -1,4 +1,4 @@
-/** Why something is done: kept with the events. */
+/** The reason of a change, which is stored with its events. */
 import { TextInput } from '@mantine/core';
 
 interface Props {
@@ -7,7 +7,7 @@ interface Props {
   onChange: (reason: string) => void;
 }
 
-/** @param props.value empty: none is given, which is allowed */
+/** @param props.value may be empty */
 export function ReasonInput({ label = 'Why', value, onChange }: Props) {
   return (
     <TextInput

@@ -1,7 +1,7 @@
-/** Files that the browser saves: what was asked for with the session, which an address alone hasn't. */
+/** Saves files that need the session, which a plain link lacks. */
 import { requestAnswer } from '../service/request.js';
 
-/** Long enough for a browser to begin. Milliseconds. */
+/** Milliseconds until the URL is revoked, long enough for the download to begin. */
 const KEPT = 60_000;
 
 function saveBlob(name: string, content: Blob): void {
@@ -17,7 +17,7 @@ function saveBlob(name: string, content: Blob): void {
 export const saveText = (name: string, type: string, text: string): void =>
   saveBlob(name, new Blob([text], { type: `${type};charset=utf-8` }));
 
-/** The answer as a file, called as the service says. */
+/** Saves the response under the name that the service sends. */
 export async function saveAnswer(path: string, otherwise: string): Promise<void> {
   const answer = await requestAnswer(path);
   const [, name = otherwise] = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '') ?? [];

@@ -1,8 +1,7 @@
-/** A part of a page, under its heading. */
 import { Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** @param props.title a heading of the second level */
+/** @param props.title a second-level heading */
 export function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section>

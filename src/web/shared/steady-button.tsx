@@ -1,11 +1,11 @@
-/** A button that keeps the keyboard: one that is `disabled` would lose it to nothing, while it waits and while it works. */
+/** A button that keeps the focus while it is loading or disabled; a `disabled` button would lose it. */
 import { Button, type ButtonProps, Loader } from '@mantine/core';
 import type { ComponentPropsWithoutRef } from 'react';
 import classes from './steady-button.module.css';
 
 export type SteadyButtonProps = ButtonProps & Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps>;
 
-/** `onClick` isn't called while it is `loading` or `disabled`, and no form is sent by it then. */
+/** While `loading` or `disabled`, `onClick` is not called and no form is submitted. */
 export function SteadyButton({ loading = false, disabled = false, onClick, children, ...others }: SteadyButtonProps) {
   const isOff = loading || disabled;
   return (
@@ -13,7 +13,7 @@ export function SteadyButton({ loading = false, disabled = false, onClick, child
       {...others}
       {...attributesOf(loading, disabled)}
       onClick={(event) => {
-        // A form isn't sent by it either.
+        // Does not submit a form either.
         if (isOff) event.preventDefault();
         else onClick?.(event);
       }}

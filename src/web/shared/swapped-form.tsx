@@ -1,4 +1,4 @@
-/** A button in whose place a form opens: the keyboard goes with it, and back. */
+/** A button that is replaced by a form. The focus moves with it and back. */
 import { Box } from '@mantine/core';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 
@@ -8,8 +8,8 @@ interface Props {
 }
 
 /**
- * @param props.button to be given `place`, where the keyboard comes back to, and to call `open`
- * @param props.form to call `close`, whether something was sent or not
+ * @param props.button receives `place`, to which the focus returns, and calls `open`
+ * @param props.form calls `close`, whether something was sent or not
  */
 export function SwappedForm({ button, form }: Props) {
   const [isOpen, setOpen] = useState(false);
@@ -22,24 +22,24 @@ export function SwappedForm({ button, form }: Props) {
     isLeft.current = false;
   }, [isOpen]);
   const close = () => {
-    // Who has gone on to something else meanwhile stays there.
+    // Keeps the focus if the user has moved on.
     isLeft.current = holdsKeyboard(place.current);
     setOpen(false);
   };
   return isOpen ? <Box ref={place}>{form(close)}</Box> : button(opener, () => setOpen(true));
 }
 
-/** Null: there is none. */
+/** Null if there is none. */
 export const firstInput = (within: HTMLElement | null): HTMLElement | null =>
   within?.querySelector<HTMLElement>('input, textarea, select') ?? null;
 
-/** Also where nothing has it any more. */
+/** Also if nothing has the focus. */
 function holdsKeyboard(place: HTMLElement | null): boolean {
   const { activeElement } = document;
   return activeElement === null || activeElement === document.body || place?.contains(activeElement) === true;
 }
 
-/** For what takes the place of what held the keyboard: its first input has it then. */
+/** Focuses the first input of an element that replaced the focused one. */
 export function useKeyboard(place: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const { activeElement } = document;

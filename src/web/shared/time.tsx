@@ -1,4 +1,3 @@
-/** A moment as people say it, with the exact time, in the viewer's zone, behind it. */
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['year', 31_536_000],
   ['month', 2_592_000],
@@ -24,7 +23,10 @@ export function ago(time: Date, now = Date.now()): string {
   return Math.abs(seconds) < 45 ? 'just now' : relative.format(Math.round(seconds / length), unit);
 }
 
-/** The day with its weekday, where the viewer is and as they write it. @param time ISO 8601 */
+/**
+ * The day with its weekday, in the viewer's zone and language.
+ * @param time ISO 8601
+ */
 export const dayOf = (time: string): string => day.format(new Date(time));
 
 const SAID = {

@@ -1,16 +1,19 @@
-/** Names what is sent, so that the same again is done once where no answer came. */
+/** Identifies attempts, so that a retry takes effect once if there was no response. */
 import { useMemo, useRef } from 'react';
 import { UnreachableError } from '../service/errors.js';
 import { newId } from './new-id.js';
 
 export interface Attempt {
-  /** @param of what is sent: another one is another try. @returns its `Idempotency-Key` */
+  /**
+   * @param of the content; another content is another attempt
+   * @returns its `Idempotency-Key`
+   */
   keyFor: (of: string) => string;
-  /** @param error null: it was done. Where no answer came, it may have been */
+  /** @param error null on success. Without a response, it may have taken effect */
   end: (error: Error | null) => void;
 }
 
-/** The same object as long as the component is there. */
+/** The same object while the component is mounted. */
 export function useAttempt(): Attempt {
   const last = useRef<{ key: string; of: string } | null>(null);
   return useMemo(

@@ -1,10 +1,10 @@
-/** Puts a text on the clipboard, also on a page over plain http, where browsers have none for scripts. */
+/** Copies text, also over plain http, where browsers offer no clipboard API. */
 import { useEffect, useRef, useState } from 'react';
 
-/** Milliseconds for which it is said. */
+/** Milliseconds for which it is shown. */
 const SAID = 2_000;
 
-/** `copied` is true for two seconds, and stays false where the browser refuses. */
+/** `copied` is true for two seconds, and stays false if the browser refuses. */
 export function useCopy(): { copy: (text: string) => void; copied: boolean } {
   const [copied, setCopied] = useState(false);
   const ending = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -26,7 +26,7 @@ export function useCopy(): { copy: (text: string) => void; copied: boolean } {
   return { copy, copied };
 }
 
-/** Beside what holds the keyboard: a dialog would take it back from anywhere else. */
+/** Beside the focused element, because a dialog would take the focus back from elsewhere. */
 function copySelected(text: string): boolean {
   const holder = document.activeElement;
   const place = document.createElement('textarea');

@@ -1,10 +1,9 @@
-/** What comes late, an answer or a timer, leads on only who is still where it was asked for. */
+/** Lets late responses and timers navigate only if the user is still on the page. */
 import { useRouter } from '@tanstack/react-router';
 import { useCallback, useLayoutEffect, useRef } from 'react';
 
 /**
- * @returns whether the component is still shown, and nobody is on the way to another page: the page that one leaves stays
- * until the next one is loaded
+ * @returns whether the component is mounted and no navigation is pending: a page stays until the next one is loaded
  */
 export function useHere(): () => boolean {
   const router = useRouter();

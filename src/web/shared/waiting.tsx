@@ -1,9 +1,8 @@
-/** Something is on its way. */
 import { Center, Loader } from '@mantine/core';
 
 /**
- * @param props.label what is on its way, for those who don't see the wheel
- * @param props.height of CSS: that of the place around it unless said
+ * @param props.label what is loading, for screen readers
+ * @param props.height in CSS; that of its container by default
  */
 export function Waiting({ label, height = '100%' }: { label: string; height?: string }) {
   return (

@@ -1,4 +1,3 @@
-/** Who may come in, as what, and with which tokens. */
 import addIcon from 'icon:person_add';
 import { Badge, Button, Group, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -20,9 +19,7 @@ import classes from './page.module.css';
 
 type Open = { what: 'new' } | { what: 'user' | 'tokens'; user: User } | null;
 
-/**
- * Users by e-mail address, a hundred at a time, and below them who is signed in. For admins; others see the refusal.
- */
+/** Users by e-mail address in pages of a hundred, and active sessions below. For admins; others see the error. */
 export function AccountsPage() {
   useTitle('Accounts');
   const users = useInfiniteQuery(usersQuery());

@@ -1,4 +1,4 @@
-/** What a user did last, in a line each: the timeline has all of it. */
+/** The latest changes of a user, one line each. */
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -9,7 +9,7 @@ import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 
-/** Asked for when it is opened. Nothing until the answer is there; says so where the user has changed nothing. */
+/** Requested when opened. Shows a message if the user has changed nothing. */
 export function Lately({ user }: { user: User }) {
   const { data, error } = useQuery(latestQuery(user.id));
   if (error !== null) return <ProblemAlert error={error} />;

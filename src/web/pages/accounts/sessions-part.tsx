@@ -1,4 +1,3 @@
-/** Who is signed in: whose, since when and from where; and ending that. */
 import { Badge, Group, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { ACCOUNTS, endSession, endSessions, sessionsQuery } from '../../service/account-queries.js';
@@ -13,7 +12,7 @@ import { Time } from '../../shared/time.js';
 import { clientOf } from './user-agent.js';
 import classes from './page.module.css';
 
-/** By user, those used last first. Who ends the one of this page is asked to sign in again. */
+/** Grouped by user, most recently used first. Ending the own session shows the login. */
 export function SessionsPart() {
   const sessions = useInfiniteQuery(sessionsQuery());
   return (
@@ -54,7 +53,7 @@ function Sessions({ sessions }: { sessions: readonly LiveSession[] }) {
 
 type Some = [LiveSession, ...LiveSession[]];
 
-/** Those used last first, within each user and among them. */
+/** Most recently used first, within and among users. */
 function byUser(sessions: readonly LiveSession[]): Some[] {
   const found = new Map<string, Some>();
   for (const session of sessions) {

@@ -1,4 +1,3 @@
-/** The tokens of a user. A new one is shown here, and never again. */
 import { Code, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -21,11 +20,11 @@ const LASTS = [
   { value: '', label: 'until it is revoked' },
 ];
 
-/** Lists names and ends of tokens, never tokens themselves. Only its button closes it, and Escape. */
+/** Lists names and expiry of tokens, never their values. Only its button and Escape close it. */
 export function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const tokens = useQuery(tokensQuery(user.id));
   return (
-    // A click beside it would take away what is shown this once.
+    // Clicking outside would hide the token, which is shown only once.
     <Modal
       opened
       closeOnClickOutside={false}
@@ -96,7 +95,7 @@ function NewToken({ user }: { user: User }) {
         expires_at: days === '' ? null : new Date(Date.now() + Number(days) * DAY).toISOString(),
       }),
     onSuccess: (_, given) => {
-      // What is typed meanwhile is the next one's.
+      // Input typed meanwhile belongs to the next token.
       setName((now) => (now === given ? '' : now));
       return client.invalidateQueries({ queryKey: [ACCOUNTS] });
     },

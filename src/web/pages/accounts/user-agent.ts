@@ -1,4 +1,4 @@
-/** What a client says it is, in a few words. The whole of it is shown on hover. */
+/** Recognizes common clients. The full text is a tooltip. */
 
 const BROWSERS: readonly [sign: RegExp, name: string][] = [
   [/Edg\//, 'Edge'],
@@ -19,8 +19,8 @@ const SYSTEMS: readonly [sign: RegExp, name: string][] = [
 const LONGEST = 60;
 
 /**
- * `Firefox on Linux`. What is no browser that is known is shown as it says itself, at most 60 characters of it.
- * @param agent the `User-Agent`; null: none was sent
+ * `Firefox on Linux`. An unknown client is shown as sent, truncated to 60 characters.
+ * @param agent the `User-Agent`; null if none was sent
  */
 export function clientOf(agent: string | null): string {
   if (agent === null) return 'a client without a name';

@@ -1,4 +1,3 @@
-/** A user, new or as they are: what the service refuses stands at the box that it is about. */
 import { Group, Modal, NativeSelect, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -20,8 +19,8 @@ const EMPTY: UserInput = { email: '', name: '', role: 'reader', status: 'active'
 const SHOWN = ['email', 'name', 'role', 'status', 'password'];
 
 /**
- * Closes once the service has taken it. One who is there can be suspended and removed here as well.
- * @param props.user null: a new one
+ * Closes when the service accepts it. Existing users can be suspended and removed here.
+ * @param props.user null for a new one
  */
 export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
   return (
@@ -36,7 +35,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
   );
 }
 
-/** The accounts are read again whether the dialog is still open or not; to be closed, it must be. */
+/** Refetches the accounts whether the dialog is open or not, and waits for it. */
 function useReadAgain(): () => Promise<void> {
   const client = useQueryClient();
   return () => client.invalidateQueries({ queryKey: [ACCOUNTS] });

@@ -1,8 +1,8 @@
-/** Who made a field what it is: the last event that changed it. */
+/** Finds the last event that changed each field. */
 import type { CollectionEvent } from '../../service/types.js';
 import { changesOf } from '../../shared/changes/sentences.js';
 
-/** @param events the newest first */
+/** @param events newest first */
 export function blameOf(events: readonly CollectionEvent[]): ReadonlyMap<string, CollectionEvent> {
   const last = new Map<string, CollectionEvent>();
   for (const event of events) {
@@ -11,7 +11,7 @@ export function blameOf(events: readonly CollectionEvent[]): ReadonlyMap<string,
   return last;
 }
 
-/** The fields that came with their collection have no event of their own. */
+/** Fields created with their collection have no event of their own. */
 function fieldsOf(event: CollectionEvent): string[] {
   return changesOf(event.diff).flatMap(({ field }) => (field === null ? [] : [field]));
 }

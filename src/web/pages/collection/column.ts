@@ -1,7 +1,6 @@
-/** A column in the words of PostgreSQL. */
 import type { ColumnSchema } from '../../../schema/model/model.js';
 
-/** Null: it has none. */
+/** Null without a default. */
 export function defaultText({
   default_value: value,
   generation_expression: expression,
@@ -14,8 +13,8 @@ export function defaultText({
 }
 
 /**
- * `not null`, `unique` … A key says neither, as it is both.
- * @param column null: `no column`, of an alias
+ * `not null`, `unique` … A key omits both, because it implies them.
+ * @param column null for an alias: `no column`
  */
 export function flagsOf(column: ColumnSchema | null): string[] {
   if (column === null) return ['no column'];

@@ -1,4 +1,3 @@
-/** What can be done with a field, by mouse or by keys. */
 import moreIcon from 'icon:more_vert';
 import { ActionIcon, Menu } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -13,7 +12,7 @@ import { move } from './field-order.js';
 import type { EditName } from '../../editing/edit-names.js';
 
 interface Props {
-  /** All of the collection, in their order. */
+  /** All fields of the collection in order. */
   fields: readonly Drafted<Field>[];
   field: Field;
   how: Mark | undefined;
@@ -21,8 +20,8 @@ interface Props {
 }
 
 /**
- * Moving goes into the draft at once; all else is a form, by `onEdit`. What is removed can only be kept after all.
- * @param props.how what the draft does with it: without, there is no edit to discard
+ * Moves change the draft at once; other actions open a form through `onEdit`. A removed field can only be kept again.
+ * @param props.how the draft's change; without one there is nothing to discard
  */
 export function FieldMenu({ fields, field: { collection, field }, how, onEdit }: Props) {
   const client = useQueryClient();

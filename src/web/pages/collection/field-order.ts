@@ -1,15 +1,14 @@
-/** The order of fields, and moving one in it. */
 import type { Field } from '../../../schema/model/model.js';
 import type { Drafted } from '../../draft/drafted.js';
 import type { DraftEditor } from '../../draft/editor.js';
 
-/** By `sort`, those without one last and as they came. */
+/** By `sort`; those without one come last in their order. */
 export const inOrder = (fields: readonly Drafted<Field>[]): Drafted<Field>[] =>
   [...fields].sort((one, other) => placeOf(one) - placeOf(other) || 0);
 
 const placeOf = ({ document: { meta } }: Drafted<Field>): number => meta.sort ?? Number.MAX_SAFE_INTEGER;
 
-/** Only what has to get another number gets one. */
+/** Changes as few numbers as possible. */
 export function move(
   editor: DraftEditor,
   fields: readonly Drafted<Field>[],

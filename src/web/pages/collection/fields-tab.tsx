@@ -1,4 +1,3 @@
-/** The fields in their order, with the draft on top, and with who made each what it is. */
 import addIcon from 'icon:add';
 import aliasIcon from 'icon:alternate_email';
 import keyIcon from 'icon:key';
@@ -33,13 +32,13 @@ interface Props {
   collection: string;
   chosen: string | undefined;
   mayReadHistory: boolean;
-  /** null: who is here may not. */
+  /** Null without permission. */
   onEdit: ((edit: EditName, of?: string) => void) | null;
 }
 
 /**
- * By `sort`. Scrolls to the chosen field. Who may not read the history isn't told who changed what.
- * @param props.chosen the name of a field; one that isn't there is none
+ * By `sort`. Scrolls to the selected field. Changes are shown only to roles that may read the history.
+ * @param props.chosen the name of a field; unknown names are ignored
  */
 export function FieldsTab(props: Props) {
   const { collection, onEdit } = props;
@@ -80,7 +79,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
   const indexed = new Set(useIndexesUnderWay(mayReadHistory, head).map((step) => step.field));
   const place = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
-    // Some browsers answer a promise, which is no way to end an effect.
+    // Some browsers return a promise, which an effect must not return.
     place.current?.scrollIntoView({ block: 'center' });
   }, [chosen]);
   const blame = blameOf(events ?? []);
@@ -133,7 +132,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
   );
 }
 
-/** The fields that lead to another collection. */
+/** The fields that reference another collection. */
 function useLeading(collection: string): ReadonlySet<string> {
   const { data: relations = [] } = useDraftedRelations();
   return new Set(
@@ -149,7 +148,7 @@ const headField = ({ names }: ReturnType<typeof useDraft>['draft'], collection: 
 interface CellsProps {
   field: Field;
   isLink: boolean;
-  /** An index of it is being made. */
+  /** Its index is being built. */
   isIndexing: boolean;
   mark: React.ReactNode;
 }
@@ -181,7 +180,6 @@ function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark 
   );
 }
 
-/** As the service calls it, what is said of its column, and the name that PostgreSQL has for it. */
 function TypeOf({ type, schema, isIndexing }: Pick<Field, 'type' | 'schema'> & Pick<CellsProps, 'isIndexing'>) {
   return (
     <>
@@ -211,7 +209,7 @@ function iconOf(type: Field['type'], schema: Field['schema'], isLink: boolean): 
 
 function Blame({ event, field }: { event: CollectionEvent | undefined; field: string }) {
   if (event === undefined) return null;
-  // By the names that it has at the head: the draft may have others.
+  // Uses names at the head, because the draft may rename.
   const search = { collection: event.collection ?? '', field: event.field ?? field };
   return (
     <>

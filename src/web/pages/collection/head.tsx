@@ -1,4 +1,3 @@
-/** What a collection is, and what can be done with it. */
 import diagramIcon from 'icon:hub';
 import editIcon from 'icon:edit';
 import folderIcon from 'icon:folder';
@@ -17,7 +16,7 @@ import type { EditName } from '../../editing/edit-names.js';
 import { Size } from './size.js';
 import classes from './page.module.css';
 
-/** null: who is here may not. */
+/** Null without permission. */
 export type OnEdit = ((edit: EditName, of?: string) => void) | null;
 
 interface HeadProps {
@@ -28,7 +27,7 @@ interface HeadProps {
 }
 
 /**
- * What the draft makes or renames has neither a size nor a place in the diagram yet.
+ * An object that the draft creates or renames has no size and no place in the diagram yet.
  * @param props.isSystem one of the service's own tables
  */
 export function Head({ document: { collection, meta, schema }, how, isSystem, onEdit }: HeadProps) {
@@ -61,7 +60,7 @@ export function Head({ document: { collection, meta, schema }, how, isSystem, on
   );
 }
 
-/** For who may read what PostgreSQL knows. */
+/** For roles that may read database facts. */
 function KnownSize({ collection }: { collection: string }) {
   return useMay('readOperations') ? <Size collection={collection} /> : null;
 }

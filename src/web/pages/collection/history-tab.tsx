@@ -1,4 +1,3 @@
-/** Everything that happened to the collection, the newest first. */
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -12,7 +11,7 @@ import { Time } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
 import classes from './history-tab.module.css';
 
-/** @param props.collection as the log knows it: by its name at the head */
+/** @param props.collection the name at the head */
 export function HistoryTab({ collection }: { collection: string }) {
   const { data: events, error, refetch } = useQuery(lifeQuery(collection));
   if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
@@ -32,7 +31,7 @@ export function HistoryTab({ collection }: { collection: string }) {
   );
 }
 
-/** Neighbours of one batch together. */
+/** Groups consecutive events of one batch. */
 function batched(events: readonly CollectionEvent[]): [CollectionEvent, ...CollectionEvent[]][] {
   const found: [CollectionEvent, ...CollectionEvent[]][] = [];
   for (const event of events) {

@@ -1,4 +1,3 @@
-/** One collection, with the draft on top: its fields, relations, SQL and history. */
 import { Tabs, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, getRouteApi } from '@tanstack/react-router';
@@ -31,8 +30,8 @@ const EditingHost = lazy(() => import('../../editing/host.js'));
 const route = getRouteApi('/collections/$name');
 
 /**
- * The former name of one that the draft renames leads to its new one, and back once the draft is discarded. Tabs that
- * have nothing to show, or nothing for this role, aren't there.
+ * The former name of a renamed collection redirects to its new one, and back after the draft is discarded. Empty and
+ * forbidden tabs are hidden.
  */
 export function CollectionPage() {
   const { name } = route.useParams();
@@ -64,12 +63,14 @@ function Asked({ name }: { name: string }) {
   );
 }
 
-/** To what it was before the draft; to the schema, where it was nothing. */
+/** Redirects to the former name, or to the schema if the collection was new. */
 function Elsewhere({ name }: { name: string | null }) {
   return name === null ? <Navigate to="/" replace /> : <Navigate to="/collections/$name" params={{ name }} replace />;
 }
 
-/** What the draft made of it, also after the draft was discarded. Null: the collection; another name: this one. */
+/**
+ * The draft's former change of it, also after a discard. Null for the collection itself, otherwise its other name.
+ */
 function useBefore(name: string, head: string | null): string | null {
   const [before, setBefore] = useState(head);
   if (head !== name && head !== before) setBefore(head);
@@ -78,7 +79,7 @@ function useBefore(name: string, head: string | null): string | null {
 
 const isNothing = (error: Error): boolean => error instanceof RefusedError && error.status === 404;
 
-/** One of the service's own is in no list. */
+/** System collections are in no list. */
 function shownAs(
   name: string,
   collections: readonly Drafted<Collection>[],
@@ -90,7 +91,7 @@ function shownAs(
 
 interface WholeProps {
   drafted: Drafted<Collection>;
-  /** As the service has it; undefined: it isn't there yet. */
+  /** The document from the service; undefined if it does not exist yet. */
   asked: CollectionDocument | undefined;
 }
 
@@ -123,7 +124,7 @@ function Editing({ collection, onClose }: { collection: string; onClose: (next?:
   );
 }
 
-/** What is edited stands in the address: going back ends it. */
+/** The open editor is part of the address, so that going back closes it. */
 function useEditing(collection: string) {
   const { edit: _, of: __, ...here } = route.useSearch();
   const navigate = route.useNavigate();
@@ -141,7 +142,7 @@ function useEditing(collection: string) {
 
 interface PartsProps {
   drafted: Drafted<Collection>;
-  /** null: a folder's, or of a table that isn't there yet. */
+  /** Null for a folder, and for a table that does not exist yet. */
   sql: string | null;
   onEdit: OnEdit;
 }
@@ -179,12 +180,12 @@ interface Part {
   content: ReactNode;
 }
 
-/** Of a collection that isn't there yet, only what the draft says. */
+/** For a new collection, only the parts from the draft. */
 function useParts({ drafted: { document, how }, sql, onEdit }: PartsProps): Part[] {
   const { collection } = document;
   const { field } = route.useSearch();
   const mayReadHistory = useMay('readHistory') && how !== 'made';
-  // By its new name the log doesn't know it yet.
+  // The log does not know the new name yet.
   const hasHistory = mayReadHistory && how !== 'renamed';
   const hasTable = hasHistory && sql !== null;
   const all: (Part | false)[] = [

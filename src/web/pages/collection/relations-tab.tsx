@@ -1,4 +1,3 @@
-/** Where the collection's relations lead, and what leads to it, with the draft on top. */
 import addIcon from 'icon:add_link';
 import moreIcon from 'icon:more_vert';
 import { ActionIcon, Badge, Button, Menu, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
@@ -19,8 +18,8 @@ import classes from './page.module.css';
 type OnEdit = ((edit: EditName, of?: string) => void) | null;
 
 /**
- * A relation of the collection to itself stands in both parts, one to any of several collections at each of them.
- * @param props.onEdit null: who is here may not, or it has no table. Called with `of` as a `memberKey`
+ * A relation of the collection to itself is in both parts; a many-to-any relation is shown at each target.
+ * @param props.onEdit null without permission or a table. Called with `of` as a `memberKey`
  */
 export function RelationsTab({ collection, onEdit }: { collection: string; onEdit: OnEdit }) {
   const { data: relations, error, refetch } = useDraftedRelations();
@@ -143,7 +142,7 @@ function Row({ drafted, onEdit }: { drafted: Drafted<NewRelation>; onEdit: OnEdi
 function Key({ schema }: { schema: NonNullable<NewRelation['schema']> }) {
   return (
     <>
-      {/* One that is drafted gets its name from the service. */}
+      {/* The service names a drafted one. */}
       <div>{(schema.constraint_name as string | undefined) ?? 'a foreign key'}</div>
       <Badge variant="default" tt="none" fw={500} size="xs" mr={4}>
         on delete {schema.on_delete.toLowerCase()}

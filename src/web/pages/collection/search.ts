@@ -1,4 +1,3 @@
-/** What of a collection's page stands in its address. */
 import { EDITS, type EditName } from '../../editing/edit-names.js';
 
 export const TABS = ['fields', 'relations', 'table', 'sql', 'history'] as const;
@@ -6,17 +5,17 @@ export type Tab = (typeof TABS)[number];
 
 export interface CollectionSearch {
   tab?: Tab;
-  /** The field that is looked at. */
+  /** The selected field. */
   field?: string;
   edit?: EditName;
-  /** The field that is edited, or the one that holds the relation. */
+  /** The field to edit, or the field of the relation. */
   of?: string;
 }
 
-/** A name of digits alone comes as a number. */
+/** A name of digits is parsed as a number. */
 const isName = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
 
-/** Leaves out what is no tab and no form, so that any address can be opened. */
+/** Ignores unknown tabs and forms, so that any address can be opened. */
 export function readCollectionSearch({ tab, field, edit, of }: Record<string, unknown>): CollectionSearch {
   const found: CollectionSearch = {};
   if (TABS.some((each) => each === tab)) found.tab = tab as Tab;

@@ -1,10 +1,9 @@
-/** How large the table is, in a line. */
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { databaseTableQuery } from '../../service/queries.js';
 import { bytesText, counted } from '../../shared/amounts.js';
 
-/** Keeps its line while it is asked for, so that nothing jumps. */
+/** Reserves its line while it is loading, so that the layout does not move. */
 export function Size({ collection }: { collection: string }) {
   const { data } = useQuery(databaseTableQuery(collection));
   return (

@@ -1,8 +1,7 @@
-/** The table as SQL. */
 import { CopyButton } from '../../shared/copy-button.js';
 import classes from './page.module.css';
 
-/** @param props.sql as the service made it, without the draft */
+/** @param props.sql from the service, without the draft */
 export function SqlTab({ sql }: { sql: string }) {
   return (
     <div className={classes.copied}>

@@ -1,4 +1,4 @@
-/** The table as PostgreSQL has it: its size, its indexes and constraints, and what others hung on it. */
+/** The table in PostgreSQL: size, indexes, constraints and dependents. */
 import { Badge, Code, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -14,7 +14,7 @@ import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import own from './table-tab.module.css';
 
-/** Without the draft. Read again each time it is opened; what PostgreSQL doesn't say for now is shown as not known. */
+/** Without the draft. Refetched each time it is opened; missing values are shown as unknown. */
 export function TableTab({ collection }: { collection: string }) {
   return (
     <Answered query={useQuery(databaseTableQuery(collection))} label="Reading the table">
@@ -58,7 +58,6 @@ interface DependentsProps {
   dependents: DatabaseTable['dependents'];
 }
 
-/** What the schema says, then what only the database knows. */
 function Dependents({ collection, dependents }: DependentsProps) {
   const { data: relations = [] } = useQuery(relationsQuery());
   const { data: collections = [] } = useQuery(collectionsQuery());
@@ -111,7 +110,7 @@ function Dependent({ kind, children }: { kind: string; children: ReactNode }) {
   );
 }
 
-/** What isn't there yet, made while the table is used. */
+/** Objects that are being built while the table is in use. */
 function UnderWay({ collection }: { collection: string }) {
   const own = useIndexesUnderWay(true, collection);
   if (own.length === 0) return null;

@@ -1,4 +1,3 @@
-/** What a type holds, as a sign. */
 import clockIcon from 'icon:schedule';
 import jsonIcon from 'icon:data_object';
 import keyIcon from 'icon:fingerprint';
@@ -26,7 +25,7 @@ const ICONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param type as the service calls it
- * @returns the path of an icon; of a type that isn't known, one that stands for any
+ * @param type as the service names it
+ * @returns the path of an icon; a generic one for unknown types
  */
 export const typeIcon = (type: string): string => ICONS[type] ?? otherIcon;

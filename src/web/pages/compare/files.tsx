@@ -1,4 +1,4 @@
-/** Both moments and what lies between them, to take away. */
+/** Downloads for both points in time and their difference. */
 import downloadIcon from 'icon:download';
 import { Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
@@ -9,7 +9,7 @@ import { saveText } from '../../shared/save.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 
-/** @param props.from positions, times or `now`, as the service takes them; `to` too */
+/** @param props.from positions, times or `now`; `to` too */
 export function Files({ from, to }: { from: string; to: string }) {
   const save = useMutation({
     mutationFn: async () => {

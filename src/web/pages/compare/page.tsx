@@ -1,4 +1,4 @@
-/** Two moments of the log, and what lies between them: as entries, as SQL, as files. */
+/** Compares two points in time: as entries, as SQL, as files. */
 import { Button, Group, SegmentedControl, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -21,7 +21,6 @@ const VIEWS = [
   { value: 'files', label: 'Files' },
 ];
 
-/** From the beginning to now unless the address says otherwise. Typed moments are compared when they are sent. */
 export function ComparePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -87,7 +86,7 @@ function Moments({ from, to, onChange }: Both & { onChange: (changed: CompareSea
   );
 }
 
-/** A position is a number, so that the address has no quotes. */
+/** A position is a number, so that the address needs no quotes. */
 const asMoment = (text: string): string | number => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim());
 
 function Entries(moments: Both) {

@@ -1,18 +1,17 @@
-/** What of a comparison stands in its address. */
 export const VIEWS = ['entries', 'sql', 'files'] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface CompareSearch {
-  /** Moments: positions, times, `now`. */
+  /** Points in time: positions, times, `now`. */
   from?: string | number;
   to?: string | number;
-  /** `entries` unless said. */
+  /** `entries` by default. */
   as?: View;
 }
 
 const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
 
-/** Leaves out what can't be a moment. Whether there is such a moment, the service says. */
+/** Ignores invalid values. The service checks whether a point exists. */
 export function readCompareSearch({ from, to, as }: Record<string, unknown>): CompareSearch {
   const found: CompareSearch = {};
   if (isMoment(from)) found.from = from;

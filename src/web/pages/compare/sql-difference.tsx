@@ -1,4 +1,3 @@
-/** The scripts that make both schemas, line by line. */
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ChangeObject, diffLines } from 'diff';
@@ -8,14 +7,14 @@ import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Waiting } from '../../shared/waiting.js';
 import classes from './sql-difference.module.css';
 
-/** Milliseconds after which texts are too different to be compared. */
+/** Milliseconds until the comparison gives up. */
 const LONGEST = 2_000;
 
-/** Lines around a change that are shown of what is the same. */
+/** Unchanged lines shown around a change. */
 const AROUND = 3;
 
 /**
- * Says so where both are the same, and where they are too different to be compared in two seconds.
+ * Shows a message for equal texts, and for those that take longer than two seconds to compare.
  * @param props.from positions, times or `now`; `to` too
  */
 export function SqlDifference({ from, to }: { from: string; to: string }) {

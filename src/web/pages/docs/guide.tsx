@@ -1,4 +1,4 @@
-/** A guide's Markdown as elements. HTML in it is left out: nothing but what is said here is ever drawn. */
+/** Renders a guide's Markdown. HTML in it is removed. */
 import { Code } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import GithubSlugger from 'github-slugger';
@@ -10,14 +10,14 @@ import { type Target, pictureAt, targetOf } from './pages.js';
 import classes from './page.module.css';
 
 /**
- * Scrolls to the heading of the address, once the text is there. Links to the web open a tab of their own; those to
- * files that are no guides are text.
- * @param props.page its path below docs/, without its ending: links are meant from there
+ * Scrolls to the heading in the address when the text is loaded. External links open a new tab; links to other files
+ * become text.
+ * @param props.page its path below docs/ without extension, the base of its links
  * @param props.text Markdown
  */
 export function Guide({ page, text }: { page: string; text: string }) {
   const components = useMemo(() => componentsOf(page), [page]);
-  // The heading that the address names comes with the text, later than the page.
+  // The heading exists only after the text is loaded.
   useEffect(() => {
     const id = decodeURIComponent(location.hash.slice(1));
     if (id !== '') document.getElementById(id)?.scrollIntoView();
@@ -39,7 +39,7 @@ function textOf(node: ReactNode): string {
 
 type Level = 'h2' | 'h3' | 'h4';
 
-/** The page above has the first heading. */
+/** The page has its own first heading. */
 const LOWER: Readonly<Record<string, Level>> = { h1: 'h2', h2: 'h3', h3: 'h4', h4: 'h4' };
 
 function componentsOf(page: string): Components {
@@ -96,7 +96,7 @@ function Anchored({ target, children }: { target: Target; children: ReactNode })
   }
 }
 
-/** Pictures of the app itself are not part of it. */
+/** Screenshots of the app are not included in it. */
 function Picture({ address, alt }: { address: string | undefined; alt: string }) {
   return address === undefined ? null : <img src={address} alt={alt} className={classes.picture} />;
 }

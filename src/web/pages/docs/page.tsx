@@ -1,4 +1,3 @@
-/** The guides: what the service does and how it is used, in the words of docs/. */
 import { NativeSelect, Title } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -15,10 +14,10 @@ import classes from './page.module.css';
 
 const TITLES = headings.filter(({ anchor }) => anchor === '');
 
-/** In order. What a guide has in a folder of its own is led to by that guide. */
+/** In order. Guides in a subfolder are linked from their main guide. */
 const GUIDES = TITLES.filter(({ page }) => !page.includes('/'));
 
-/** The first guide where the address names none. Where there is none of the name, says so beside the others. */
+/** Shows the first guide by default. An unknown name shows a message beside the list. */
 export function DocsPage() {
   const { page = GUIDES[0]?.page ?? '' } = useParams({ strict: false });
   const guide = useQuery(guideQuery(page));

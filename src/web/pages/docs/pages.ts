@@ -1,4 +1,4 @@
-/** The guides of docs/ as this release has them: part of the app, each loaded when it is read. */
+/** The guides in docs/ of this release, each loaded on use. */
 import { queryOptions } from '@tanstack/react-query';
 
 const TEXTS = import.meta.glob<string>('../../../../docs/**/*.md', { query: '?raw', import: 'default' });
@@ -10,10 +10,10 @@ const PICTURES = import.meta.glob<string>('../../../../docs/images/*.svg', {
 
 const FOLDER = '../../../../docs/';
 
-/** @param page of its file, from the folder of guides: `trash`, `findings/rewrite` */
+/** @param page path below docs/ without extension: `trash`, `findings/rewrite` */
 const pathOf = (page: string): string => `${FOLDER}${page}.md`;
 
-/** Null: there is no such page. */
+/** Null for an unknown page. */
 export const guideQuery = (page: string) =>
   queryOptions({
     queryKey: ['guide', page],
@@ -21,7 +21,7 @@ export const guideQuery = (page: string) =>
     queryFn: async () => (await TEXTS[pathOf(page)]?.()) ?? null,
   });
 
-/** Of what stands in the guide `page`: `images/log.svg`. */
+/** For an image in the guide `page`: `images/log.svg`. */
 export const pictureAt = (source: string, page: string): string | undefined =>
   PICTURES[`${FOLDER}${fileAt(source, page)}`];
 
@@ -32,7 +32,7 @@ export type Target =
   | { to: 'web'; href: string }
   | { to: 'nowhere' };
 
-/** Where a link in the guide `page` leads to in the app. */
+/** The target in the app of a link in the guide `page`. */
 export function targetOf(href: string, page: string): Target {
   if (/^https?:\/\//.test(href)) return { to: 'web', href };
   const [file = '', hash = ''] = href.split('#');
@@ -42,6 +42,6 @@ export function targetOf(href: string, page: string): Target {
   return target !== undefined && pathOf(target) in TEXTS ? { to: 'page', page: target, hash } : { to: 'nowhere' };
 }
 
-/** From the folder of guides. */
+/** Relative to docs/. */
 const fileAt = (file: string, page: string): string =>
   decodeURIComponent(new URL(file, `http://guides/${page}.md`).pathname.slice(1));

@@ -1,4 +1,3 @@
-/** A new collection or folder, into the draft. */
 import { SegmentedControl, Text, Title } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useDraftedCollections } from '../../draft/use-drafted.js';
@@ -17,7 +16,7 @@ const KINDS = [
   { value: 'folder', label: 'Folder' },
 ];
 
-/** For admins and authors; others are told so. What was made is opened, a cancelled form leads to the schema. */
+/** For admins and authors; others see a message. Opens the created object; cancel returns to the schema. */
 export function NewPage() {
   const { as, group = null } = route.useSearch();
   const replace = route.useNavigate();

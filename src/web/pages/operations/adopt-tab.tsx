@@ -1,4 +1,3 @@
-/** Tables that are there already come under management as they are: chosen, tried, adopted. */
 import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -15,7 +14,10 @@ import { AdoptionRefusal } from './adoption-refusal.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
-/** For admins; others are told so. Adopting comes after a trial of the same tables. Says so where none is left. */
+/**
+ * For admins; others see a message. A dry run of the same tables precedes an adoption. Shows a message if no table is
+ * left.
+ */
 export function AdoptTab() {
   useTitle('Adopt · Operations');
   const unmanaged = useQuery(unmanagedQuery());
@@ -61,12 +63,12 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
     onSuccess: async (adoption, tables) => {
       onAdopted(adoption);
       trial.reset();
-      // What is chosen meanwhile stays chosen.
+      // Keeps tables that were selected meanwhile.
       setChosen((now) => now.filter((table) => !tables.includes(table)));
       await client.invalidateQueries({ queryKey: [SCHEMA] });
     },
   });
-  // A plan is one of what was chosen then.
+  // A plan is valid only for the tables it was made for.
   const choose = (next: readonly string[]) => {
     setChosen(next);
     trial.reset();
@@ -120,7 +122,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
   );
 }
 
-/** Drawn at most; the filter leads to the others. */
+/** The maximum number shown; the filter finds others. */
 const MOST = 600;
 
 interface TablesProps {

@@ -1,12 +1,11 @@
-/** Why tables can't be adopted: each message at the table that it is about. */
 import { Alert, Text } from '@mantine/core';
 import { RefusedError } from '../../service/errors.js';
 import type { Problem } from '../../service/types.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 
 /**
- * What is about no table, and what isn't a refusal, is shown as any other problem.
- * @param props.tables those that were sent, in their order: refusals say which by its number
+ * Errors without a table, and other errors, are shown as usual.
+ * @param props.tables the sent tables in order, which errors identify by index
  */
 export function AdoptionRefusal({ error, tables }: { error: Error; tables: readonly string[] }) {
   const problems = error instanceof RefusedError ? error.problems : [];
@@ -31,7 +30,7 @@ export function AdoptionRefusal({ error, tables }: { error: Error; tables: reado
   );
 }
 
-/** `tables[3]` is the fourth of those that were chosen. */
+/** `tables[3]` is the fourth selected table. */
 function tableOf({ extensions: { path, collection } }: Problem, tables: readonly string[]): string | undefined {
   const [, index] = /^tables\[(\d+)\]/.exec(path ?? '') ?? [];
   return index === undefined ? collection : tables[Number(index)];

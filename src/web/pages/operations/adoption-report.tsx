@@ -1,4 +1,3 @@
-/** What adopting does, or did. */
 import { Badge, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import type { Adoption } from '../../service/types.js';
@@ -6,10 +5,10 @@ import { counted } from '../../shared/amounts.js';
 import { brief } from '../../shared/brief.js';
 import classes from './page.module.css';
 
-/** Notes that are shown before one asks for all. */
+/** Notes shown before the user asks for all. */
 const MOST = 20;
 
-/** @param props.isTrial nothing was kept of it, so that there are no events */
+/** @param props.isTrial a dry run without events */
 export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isTrial?: boolean }) {
   const { adopted, relations, refused, not_represented: notes, events } = adoption;
   const [isWhole, setWhole] = useState(false);

@@ -1,11 +1,10 @@
-/** A change request that is under way, as its line opens to. */
 import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { changeQuery } from '../../service/review-queries.js';
 import { Answered } from '../../shared/answered.js';
 import { Progress, Withdraw } from '../../shared/change-request/progress.js';
 
-/** Read again every second while it moves. Whoever may not withdraw it sees no button. */
+/** Refetched every second while it makes progress. Hides the withdraw button without permission. */
 export function ChangeDetails({ id }: { id: string }) {
   return (
     <Answered query={useQuery(changeQuery(id))} label="Reading the change request">

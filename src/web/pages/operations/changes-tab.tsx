@@ -1,4 +1,3 @@
-/** Change requests: what is being prepared now, and what became of those before. */
 import { Badge, Group, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -15,7 +14,7 @@ import { Time } from '../../shared/time.js';
 import { ChangeDetails } from './change-details.js';
 import classes from './page.module.css';
 
-/** Those in work are opened; the others lead to the review. Says how one is begun where there never was any. */
+/** Open requests are expanded; others link to the review. Explains how to start one if there never was any. */
 export function ChangesTab() {
   useTitle('Under way · Operations');
   const inWork = useQuery(inWorkQuery());
@@ -37,7 +36,7 @@ interface LinesProps {
   more: ReactNode;
 }
 
-/** First what moves, however old it is. */
+/** Open requests first, however old they are. */
 function Lines({ inWork, newest, more }: LinesProps) {
   const moving = new Set(inWork.map(({ id }) => id));
   const all = [...inWork, ...newest.filter(({ id }) => !moving.has(id))];

@@ -1,11 +1,10 @@
-/** What reads everything there is, asked for when somebody wants to know. */
 import { Stack } from '@mantine/core';
 import { useTitle } from '../../shared/page-title.js';
 import { Checks } from './checks.js';
 import { DoctorPart } from './doctor-part.js';
 import { DriftPart } from './drift-part.js';
 
-/** Nothing is asked before a button is pressed. */
+/** Requests nothing before a button is pressed. */
 export function ChecksTab() {
   useTitle('Checks · Operations');
   return (

@@ -1,4 +1,4 @@
-/** Two questions that read everything there is: asked when somebody wants to know. */
+/** Two slow checks, run on request. */
 import { Code, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { counted } from '../../shared/amounts.js';
@@ -11,7 +11,7 @@ import { Part, State } from './part.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
 
-/** Both may take as long as the log is long; each shows what it last found until it is asked again. */
+/** Both may take as long as the log is long. Each shows its last result until it is run again. */
 export function Checks() {
   const chain = useMutation({ mutationFn: chainCheck });
   const compared = useMutation({ mutationFn: comparison });
@@ -44,7 +44,7 @@ interface AskProps {
 }
 
 /**
- * The button of a check, the same for all.
+ * The button of a check.
  * @param props.onAsk not called again while `isAsking`
  */
 export function Ask({ label, isAsking, onAsk }: AskProps) {

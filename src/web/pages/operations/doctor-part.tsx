@@ -1,4 +1,3 @@
-/** What `dps doctor` finds, each finding with how it is mended. */
 import { Badge, Code, Group, Text, VisuallyHidden } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { examination } from '../../service/operations-queries.js';
@@ -10,7 +9,7 @@ import { Ask } from './checks.js';
 import { Part, State } from './part.js';
 import classes from './page.module.css';
 
-/** Asked for by its button. Findings first, then the names of all checks with their results. */
+/** Run by its button. Findings first, then all checks with their results. */
 export function DoctorPart() {
   const doctor = useMutation({ mutationFn: examination });
   return (

@@ -1,4 +1,4 @@
-/** What was changed in the database past the service, with both ways out. */
+/** Drift with both ways to resolve it. */
 import { Badge, Code, Group, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -17,7 +17,7 @@ import classes from './page.module.css';
 
 type DriftTable = Drift['tables'][number];
 
-/** Asked for by its button, and again after either way out. Auditors see the drift, and only admins the ways out. */
+/** Run by its button, and again after a repair or acceptance. Auditors see the drift; only admins may resolve it. */
 export function DriftPart() {
   const drift = useQuery(driftQuery());
   const look = () => void drift.refetch();
@@ -57,7 +57,7 @@ function Found({ drift: { ok, tables, unmanaged }, onChanged }: { drift: Drift; 
   );
 }
 
-/** The other way out, for all tables at once. What would drop something stays: that is for people to run. */
+/** Repairs all tables at once. Destructive statements are left to people. */
 function MakeAsLogged({ onChanged }: { onChanged: () => void }) {
   const client = useQueryClient();
   const make = useMutation({

@@ -1,11 +1,10 @@
-/** Database, log and projections, as the service sees itself. */
 import { Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { healthQuery } from '../../service/operations-queries.js';
 import { Answered } from '../../shared/answered.js';
 import { Part, State } from './part.js';
 
-/** A service that isn't well answers too. Only where no answer ever came is that shown in its place. */
+/** An unhealthy service also responds. An error is shown only if there was never a response. */
 export function HealthPart() {
   const health = useQuery(healthQuery());
   return (

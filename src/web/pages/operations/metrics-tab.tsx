@@ -1,4 +1,4 @@
-/** How much is asked of the service, and how it fares: the last minutes, read while somebody looks. */
+/** Load and latency of the last minutes, read while the page is open. */
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BETWEEN, type Reading, readingsQuery } from '../../service/metrics-query.js';
@@ -18,7 +18,7 @@ import {
 import { Part } from './part.js';
 import classes from './page.module.css';
 
-/** Lines need two readings; with one, only the figures of now are there. */
+/** Lines need two readings; one reading shows only current values. */
 export function MetricsTab() {
   useTitle('Metrics · Operations');
   const readings = useQuery(readingsQuery());

@@ -1,4 +1,4 @@
-/** Whether everything is as it should be, and what to do where it isn't: the frame of its parts. */
+/** The frame of the operations pages. */
 import { Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
@@ -8,7 +8,7 @@ import { useRole } from '../../service/use-session.js';
 import { LinkTabs } from '../../shared/link-tabs.js';
 import { Page } from '../../shared/page.js';
 
-/** Counts what is under way and what lies in the trash on its tabs. Adopting is there for admins. */
+/** Tabs show the number of open requests and of trash entries. Adoption is for admins. */
 export function OperationsPage() {
   const isAdmin = useRole() === 'admin';
   const { data: inWork } = useQuery(inWorkQuery());

@@ -1,4 +1,4 @@
-/** A part of the page: what it is about, and what can be done. */
+/** A section of the page with a description and an action. */
 import { Group, Text, Title } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
 import classes from './page.module.css';
@@ -10,7 +10,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** @param props.action stands beside the heading */
+/** @param props.action shown beside the heading */
 export function Part({ title, about, action, children }: Props) {
   const id = useId();
   return (
@@ -31,7 +31,7 @@ export function Part({ title, about, action, children }: Props) {
   );
 }
 
-/** Green or red, and the word for it. */
+/** Green or red with a word. */
 export function State({ ok, children }: { ok: boolean; children: ReactNode }) {
   return (
     <span className={classes.state} data-ok={ok}>

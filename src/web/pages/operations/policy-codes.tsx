@@ -1,4 +1,3 @@
-/** A table of the codes of findings, with what is done about each. */
 import { NativeSelect, Table, Text } from '@mantine/core';
 import type { Policy } from '../../service/policy-queries.js';
 import type { PolicyAt } from '../../service/types.js';
@@ -17,7 +16,7 @@ export const CHOICES: Readonly<Record<Action, string>> = {
   refuse: 'refused',
 };
 
-/** Of what is only noticed where a document is read. */
+/** The allowed actions for informational findings. */
 const SHOWN: ReadonlySet<string> = new Set(['off', 'note', 'warn']);
 
 const LEVELS: Readonly<Record<Code['level'], string>> = { note: 'note', warn: 'warning', danger: 'danger' };
@@ -30,8 +29,8 @@ interface Props {
 }
 
 /**
- * @param props.actions by code; a code that isn't in it goes by its level
- * @param props.onChange called with all of them; what goes by its level again is left out
+ * @param props.actions by code; other codes follow their level
+ * @param props.onChange called with all actions, without those that follow their level
  */
 export function PolicyCodes({ actions, codes, onChange, isReadOnly }: Props) {
   return (
@@ -87,7 +86,7 @@ function withAction(actions: Actions, code: string, action: Action | undefined):
 
 interface SelectProps {
   label: string;
-  /** Where no heading above says it. */
+  /** Without a heading above. */
   isLabelled?: boolean;
   code: Code;
   action: Action | undefined;
@@ -95,8 +94,8 @@ interface SelectProps {
 }
 
 /**
- * Offers less for a code that is only noticed where a document is read.
- * @param props.action undefined: by its level
+ * Offers fewer actions for informational codes.
+ * @param props.action undefined: by level
  */
 export function ActionSelect({ label, isLabelled = false, code, action, onChange }: SelectProps) {
   const choices = Object.entries(CHOICES).filter(([value]) => !code.shown_only || SHOWN.has(value));

@@ -1,4 +1,4 @@
-/** What holds for some collections, by a pattern of their names: the first that fits and has the code counts. */
+/** Rules for collections by name pattern. The first matching pattern with the code applies. */
 import { Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Policy } from '../../service/policy-queries.js';
@@ -14,7 +14,7 @@ interface Props {
 
 type Rule = Policy['collections'][number];
 
-/** @param props.onChange called with all rules, those that are new behind the others */
+/** @param props.onChange called with all rules, new ones last */
 export function PolicyPatterns({ policy: { collections }, codes, onChange, isReadOnly }: Props) {
   const remove = (at: number, code: string) =>
     onChange({ collections: collections.flatMap((rule, index) => (index === at ? without(rule, code) : [rule])) });
@@ -53,7 +53,7 @@ export function PolicyPatterns({ policy: { collections }, codes, onChange, isRea
   );
 }
 
-/** The rule that says nothing any more goes. */
+/** Removes a rule without codes. */
 function without(rule: Rule, code: string): Rule[] {
   const { [code]: _, ...findings } = rule.findings;
   return Object.keys(findings).length === 0 ? [] : [{ ...rule, findings }];

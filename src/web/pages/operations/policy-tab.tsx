@@ -1,4 +1,3 @@
-/** What may be done to the schema without asking: read by auditors, set by admins. */
 import { Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -15,9 +14,7 @@ import { PolicyCodes } from './policy-codes.js';
 import { PolicyPatterns } from './policy-patterns.js';
 import classes from './page.module.css';
 
-/**
- * Others than admins read it alone. What is changed is sent when it is set, and refused where somebody else was first.
- */
+/** Read-only unless the user is an admin. Changes are sent on save, and rejected after a concurrent change. */
 export function PolicyTab() {
   useTitle('Policy · Operations');
   const policy = useQuery(policyQuery());
@@ -30,7 +27,7 @@ export function PolicyTab() {
 
 function Editor({ read }: { read: ReadPolicy }) {
   const isAdmin = useRole() === 'admin';
-  /** With what it was begun from: what somebody else sets meanwhile is not overwritten. */
+  /** With its base version, so that concurrent changes are not overwritten. */
   const [edited, setEdited] = useState<{ policy: Policy; etag: string } | null>(null);
   const { policy, etag } = edited ?? { policy: read.data, etag: read.etag };
   const [reason, setReason] = useState('');
@@ -39,7 +36,7 @@ function Editor({ read }: { read: ReadPolicy }) {
     mutationFn: (sent: { policy: Policy; reason: string }) => setPolicy(sent.policy, { etag, reason: sent.reason }),
     onSuccess: async (next, sent) => {
       await client.invalidateQueries({ queryKey: [SCHEMA] });
-      // What is changed while it is set is set next.
+      // Edits made during a save remain unsaved.
       setEdited((now) => (now === null || now.policy === sent.policy ? null : { policy: now.policy, etag: next }));
       setReason((now) => (now === sent.reason ? '' : now));
     },

@@ -1,4 +1,3 @@
-/** What is computed from the log: how far each has come, and what stopped it. */
 import { Alert, Code, Progress, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { projectionsQuery, rebuild } from '../../service/operations-queries.js';
@@ -12,7 +11,7 @@ import { Time } from '../../shared/time.js';
 import { Part, State } from './part.js';
 import classes from './page.module.css';
 
-/** Asked again every few seconds, every second while one is made again, by whomever. Only admins can have that done. */
+/** Refetched every few seconds, and every second during a rebuild. Only admins may rebuild. */
 export function ProjectionsPart() {
   const projections = useQuery(projectionsQuery());
   return (
@@ -36,7 +35,7 @@ function Line({ projection }: { projection: Projection }) {
   const client = useQueryClient();
   const again = useMutation({
     mutationFn: () => rebuild(name),
-    // Shows that it has begun, which this page may be reloaded to see.
+    // Shows that the rebuild has begun, also after a reload.
     onMutate: () => void client.invalidateQueries({ queryKey: projectionsQuery().queryKey }),
     onSettled: () => client.invalidateQueries({ queryKey: [SCHEMA] }),
   });
@@ -75,7 +74,7 @@ function Line({ projection }: { projection: Projection }) {
   );
 }
 
-/** As the service tells it: it runs there, whoever looks, also after a reload. */
+/** From the service, so it is shown to everyone and after a reload. */
 function Rebuilding({
   name,
   rebuilding: { since, done },

@@ -1,4 +1,4 @@
-/** What is purged is gone for good: whoever does it types its name. */
+/** A purge is permanent, so the user must type the name. */
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -11,7 +11,7 @@ import { ReasonInput } from '../../shared/reason-input.js';
 import { nameOf } from './trash-name.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 
-/** Closes once it is done; what was refused is said in it. */
+/** Closes when it is done; shows errors. */
 export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
   const name = nameOf(entry);
   const [typed, setTyped] = useState('');
@@ -23,7 +23,7 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    // Only the dialog that is still open.
+    // Only if the dialog is still open.
     done.mutate(undefined, { onSuccess: onClose });
   };
   return (

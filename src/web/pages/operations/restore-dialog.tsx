@@ -1,4 +1,4 @@
-/** Something comes back from the trash: tried first, so that what would stay away is known before. */
+/** Restores from the trash. A dry run shows first what cannot be restored. */
 import { Alert, Button, Group, Modal, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -16,13 +16,14 @@ import { type RestoreOutlook, outlookOf } from './restore-outlook.js';
 import { nameOf } from './trash-name.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 
-/** Milliseconds of silence before what was typed is tried. */
+/** Milliseconds without input before a dry run. */
 const PAUSE = 400;
 
 type Back = Awaited<ReturnType<typeof restore>>;
 
 /**
- * Tries it when it opens and after each pause in typing; what would be refused can't be sent. Leads to what is back.
+ * Runs a dry run when it opens and after each pause in typing. An input that would be rejected cannot be sent. Opens
+ * the restored object.
  */
 export function RestoreDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
   const [back, setBack] = useState<Back | null>(null);
@@ -102,7 +103,7 @@ const said = (error: Error | null, path: string): string | undefined =>
 
 const mayCome = (outlook: RestoreOutlook | null): boolean => outlook?.refused.length === 0;
 
-/** What is said at its box isn't said twice. */
+/** An error shown at its input is not repeated. */
 function Tried({ error, outlook }: { error: Error | null; outlook: RestoreOutlook | null }) {
   if (error !== null) {
     const isAtBox = said(error, 'as') !== undefined || said(error, 'without[0]') !== undefined;

@@ -1,16 +1,16 @@
-/** What the plan of a restoration means for who decides about it. */
+/** Summarizes the plan of a restore. */
 import type { Plan } from '../../service/types.js';
 
 export interface RestoreOutlook {
-  /** What comes back, in the service's words. */
+  /** Restored objects, in the service's words. */
   comes: string[];
-  /** What doesn't. */
+  /** Objects that cannot be restored. */
   stays: string[];
-  /** Why PostgreSQL would not take it; none: it would. */
+  /** PostgreSQL's errors; empty if it accepts the restore. */
   refused: string[];
 }
 
-/** Three empty lists: all of it comes back, with nothing to be said. */
+/** Three empty lists: everything is restored without notes. */
 export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOutlook {
   const comes = warnings.filter(({ code }) => code === 'DATA_RESTORED');
   const stays = warnings.filter(({ code }) => code !== 'DATA_RESTORED');

@@ -17,7 +17,6 @@ import classes from './page.module.css';
 
 type Open = { what: 'restore' | 'purge'; entry: TrashEntry } | null;
 
-/** The newest first, at most 200. Auditors see what lies there; restoring and purging is for admins. */
 export function TrashTab() {
   useTitle('Trash · Operations');
   const trash = useQuery(trashQuery());

@@ -1,4 +1,3 @@
-/** One operation: a line, and what it takes and answers when it is opened. */
 import openIcon from 'icon:expand_more';
 import { Stack, Text, UnstyledButton } from '@mantine/core';
 import { useEffect, useId, useRef } from 'react';
@@ -14,12 +13,12 @@ interface Props {
   onToggle: () => void;
 }
 
-/** Its details are drawn when it is opened. One that is open from the beginning is scrolled to. */
+/** Renders details when opened. Scrolls to one that is open initially. */
 export function Operation({ operation, isOpen, onToggle }: Props) {
   const { method, path, summary } = operation;
   const details = useId();
   const place = useRef<HTMLLIElement>(null);
-  // What a link leads to is brought into sight; what is opened by hand is there already.
+  // Only linked operations scroll into view.
   const isLinked = useRef(isOpen);
   useEffect(() => {
     if (isLinked.current) place.current?.scrollIntoView();

@@ -1,4 +1,3 @@
-/** The interface: what can be asked, and a try-out with the session of who looks at it. */
 import searchIcon from 'icon:search';
 import { Anchor, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -19,7 +18,7 @@ import classes from './page.module.css';
 
 const route = getRouteApi('/api');
 
-/** Made of the service's own OpenAPI document, read once. A filter hides the shapes. */
+/** Rendered from the service's OpenAPI document, which is read once. A filter hides the shapes. */
 export function ReferencePage() {
   useTitle('API');
   const outline = useQuery({

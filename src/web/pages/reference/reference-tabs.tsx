@@ -1,11 +1,10 @@
-/** What is said of the interface: its reference, and the guides. */
 import { useLocation } from '@tanstack/react-router';
 import { LinkTabs } from '../../shared/link-tabs.js';
 
-/** For both pages. On a guide, its tab leads to that guide. */
+/** On a guide, its tab links to that guide. */
 export function ReferenceTabs() {
   const pathname = useLocation({ select: (location) => location.pathname });
-  // Each guide has an address of its own: the tab leads to the one that is read.
+  // Each guide has its own address, so the tab links to the open one.
   const guides = pathname.startsWith('/docs') ? pathname : '/docs';
   const tabs = [
     { to: '/api', label: 'Reference' },

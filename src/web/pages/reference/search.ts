@@ -1,9 +1,8 @@
-/** What of the reference stands in its address. */
 export interface ReferenceSearch {
-  /** The operation that is looked at, by its id. */
+  /** The id of the open operation. */
   op?: string;
 }
 
-/** An id that no operation has opens none. */
+/** Unknown ids open none. */
 export const readReferenceSearch = ({ op }: Record<string, unknown>): ReferenceSearch =>
   typeof op === 'string' ? { op } : {};

@@ -1,8 +1,6 @@
-/** The members of a body or an answer. */
 import type { Member, Outline, OutlinedParameter } from '../../../http/openapi/outline.js';
 import classes from './page.module.css';
 
-/** Folded until it is wanted. Without members, its type stands there. */
 export function Shape({ shape: { name, description, members, type } }: { shape: Outline['shapes'][number] }) {
   return (
     <details className={classes.shape} id={`shape-${name}`}>
@@ -17,16 +15,16 @@ export function Shape({ shape: { name, description, members, type } }: { shape: 
   );
 }
 
-/** What stands in backticks is code. */
+/** Text in backticks is code. */
 export const Words = ({ children }: { children: string }) =>
   children
     .split(/`([^`]+)`/)
     .map((part, index) => (index % 2 === 0 ? part : <code key={`${index} ${part}`}>{part}</code>));
 
-/** Names of shapes stand in angle brackets in the outline. */
+/** The outline has names of shapes in angle brackets. */
 export const typeText = (type: string): string => type.replaceAll(/<(\w+)>/g, '$1');
 
-/** @param props.label for those who hear the table */
+/** @param props.label for screen readers */
 export function Members({ of, label }: { of: readonly (Member | OutlinedParameter)[]; label: string }) {
   return (
     <div className={classes.scroller} role="region" aria-label={label} tabIndex={0}>

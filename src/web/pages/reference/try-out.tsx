@@ -1,4 +1,4 @@
-/** The form that an operation is tried with, and what came back. */
+/** The form for trying an operation, and its response. */
 import { Badge, Group, Stack, Text, TextInput, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -11,7 +11,7 @@ import classes from './page.module.css';
 
 const JSON_TYPE = 'application/json';
 
-/** Every method is sent for real, as the user who looks at it. A body can be typed where JSON is taken. */
+/** Requests are sent for real with the user's session. JSON bodies can be edited. */
 export function TryOut({ operation }: { operation: OutlinedOperation }) {
   const { method, parameters } = operation;
   const [typed, setTyped] = useState<Typed>({});
@@ -62,7 +62,7 @@ export function TryOut({ operation }: { operation: OutlinedOperation }) {
   );
 }
 
-/** The body to begin with; undefined where none is taken, or none that is JSON. */
+/** The initial body; undefined unless JSON is accepted. */
 function exampleOf({ body }: OutlinedOperation): string | undefined {
   if (!body?.media.includes(JSON_TYPE)) return undefined;
   return body.example === undefined ? '' : JSON.stringify(body.example, null, 2);

@@ -1,4 +1,4 @@
-/** One request as it is tried out: sent as this user, or written as a command. */
+/** A request to try: sent with the session, or shown as a command. */
 import type { OutlinedOperation } from '../../../http/openapi/outline.js';
 import { RefusedError } from '../../service/errors.js';
 import { shellQuoted } from '../../../kernel/shell.js';
@@ -11,16 +11,16 @@ export interface Tried {
   milliseconds: number;
 }
 
-/** What was typed, by the place and the name of a parameter: `query limit`. */
+/** Input by location and name of a parameter: `query limit`. */
 export type Typed = Readonly<Record<string, string>>;
 
-/** Letters of an answer that are shown: a stream never ends. */
+/** Maximum shown characters, because streams never end. */
 const MOST = 100_000;
 const LONGEST_MS = 4_000;
 
 const SHOWN = ['content-type', 'etag', 'x-log-position', 'x-batch-id', 'x-request-id', 'location', 'retry-after'];
 
-/** With what was typed in its places, encoded. What is empty is left out of the query, and is nothing in the path. */
+/** Fills in the encoded input. Empty values are omitted from the query and stay empty in the path. */
 export function pathOf({ path, parameters }: OutlinedOperation, typed: Typed): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(typed[`path ${name}`] ?? ''),
@@ -39,8 +39,8 @@ const headersOf = ({ parameters }: OutlinedOperation, typed: Typed): Record<stri
   );
 
 /**
- * @param body JSON text; undefined: none is taken
- * @throws SyntaxError when it is none
+ * @param body JSON text; undefined for none
+ * @throws SyntaxError if it is invalid
  */
 export async function tryOut(operation: OutlinedOperation, typed: Typed, body: string | undefined): Promise<Tried> {
   const started = performance.now();
@@ -69,7 +69,7 @@ export async function tryOut(operation: OutlinedOperation, typed: Typed, body: s
   }
 }
 
-/** What came until it was enough, or took too long. */
+/** Reads until the limit or a timeout. */
 async function readSome(answer: Response): Promise<string> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -90,7 +90,7 @@ function indented(text: string): string {
   }
 }
 
-/** The same in a shell. The token is left to who has it. */
+/** The same as a shell command. The token is left to the reader. */
 export function curlOf(operation: OutlinedOperation, typed: Typed, body: string | undefined): string {
   const parts = [
     `curl ${shellQuoted(location.origin + pathOf(operation, typed))}`,

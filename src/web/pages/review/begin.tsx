@@ -1,4 +1,4 @@
-/** What can be reviewed: a file, a moment in the past, a request that is under way. */
+/** The start page of reviews: a file, a past state, a change request. */
 import { Badge, Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -17,7 +17,7 @@ import { Bring } from './sources/upload.js';
 import { STATES } from '../../shared/change-request/states.js';
 import classes from './review.module.css';
 
-/** For who may propose also files and the draft. Change requests are below where there are any; the newest first. */
+/** For users who may propose also files and the draft. Change requests are listed below, newest first. */
 export function Begin() {
   useTitle('Review');
   const mayPropose = useMay('propose');

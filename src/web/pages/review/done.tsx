@@ -1,4 +1,4 @@
-/** What was applied, and the way back while it is cheap. */
+/** The applied change and a way to revert it. */
 import doneIcon from 'icon:check_circle';
 import { Alert, Button, Group, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -16,7 +16,7 @@ import { brief } from '../../shared/brief.js';
 import classes from './review.module.css';
 
 /**
- * Says so where the log holds no such change. Undoing leads to a review of the way back, and changes nothing itself.
+ * Shows a message for an unknown batch. Undo opens a review of the revert without changing anything.
  * @param props.batch its id
  */
 export function Done({ batch: id }: { batch: string }) {

@@ -1,8 +1,7 @@
-/** What was typed beside a review, kept for this tab and its user: a reload loses nothing. */
 import { currentUserId } from '../../service/session.js';
 
 export interface Typed {
-  /** null: it follows the changes. */
+  /** Null: it follows the changes. */
   reason: string | null;
   leftOut: readonly string[];
 }
@@ -12,7 +11,7 @@ const NOTHING: Typed = { reason: null, leftOut: [] };
 const nameOf = (source: string): string => `dps.review ${currentUserId()} ${source}`;
 
 /**
- * Nothing was typed, or it can't be read: the reason follows the changes, and nothing is left out.
+ * Without valid stored input, the reason follows the changes and everything is selected.
  * @param source its `key`
  */
 export function readTyped(source: string): Typed {
@@ -29,17 +28,14 @@ export function readTyped(source: string): Typed {
   }
 }
 
-/**
- * Takes the place of what was kept for this source. Where the browser has no room nothing is kept, and nothing is
- * thrown.
- */
+/** Replaces the stored input for this source. Ignores a full browser storage. */
 export function keepTyped(source: string, typed: Typed): void {
   try {
     sessionStorage.setItem(nameOf(source), JSON.stringify(typed));
   } catch {
-    // Without room it is kept in memory alone.
+    // Without storage space it is kept in memory only.
   }
 }
 
-/** For what was carried out: the next review of this source begins with nothing. */
+/** Called after an apply, so that the next review of this source starts fresh. */
 export const forgetTyped = (source: string): void => sessionStorage.removeItem(nameOf(source));

@@ -1,4 +1,3 @@
-/** The review: what is to be changed is looked at, tried, and carried out here. The address says what. */
 import { getRouteApi } from '@tanstack/react-router';
 import { isEmpty, useDraft } from '../../draft/index.js';
 import { useMay } from '../../service/use-session.js';
@@ -13,8 +12,7 @@ import { PastSource } from './sources/past-source.js';
 const route = getRouteApi('/review');
 
 /**
- * What was applied comes first, then a request, a moment, a file; where the address names none, the draft, or what
- * could be.
+ * Selected by the address: an applied batch, a request, a past state, a file, otherwise the draft or the start page.
  */
 export function ReviewPage() {
   const search = route.useSearch();

@@ -1,4 +1,3 @@
-/** The page of a change request: its changes, its plan, its approvals and comments, and its progress. */
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -22,10 +21,10 @@ import { askedFor } from './model/asked-for.js';
 import { PlannedChange } from './parts/planned-change.js';
 import classes from './review.module.css';
 
-/** Changes that are shown before what can be done about them. */
+/** Changes shown before the actions. */
 const AT_FIRST = 20;
 
-/** Follows it while it is looked at. How far it was stays, and says so, where no answer comes for a while. */
+/** Refetches while it is open. Without a response it keeps the last progress and reports that. */
 export function RequestView({ id }: { id: string }) {
   useTitle('Change request · Review');
   const query = useQuery(changeQuery(id));

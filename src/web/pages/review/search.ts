@@ -1,32 +1,31 @@
-/** What is reviewed stands in the address; nothing: the draft. */
 export interface ReviewSearch {
-  /** A moment to go back to: a position or a time. */
+  /** A point in time to revert to: a position or a time. */
   to?: string | number;
-  /** A file that was brought, by its name in this browser. */
+  /** The name of an imported file in this browser. */
   file?: string;
-  /** The moment that the file was made from; `now`: it is compared as it is. */
+  /** The point in time of the file; `now` compares it directly. */
   base?: string | number;
   /** Delete collections, fields and relations that are missing from the file. */
   mirror?: true;
-  /** The file may be of another release, vendor or service. */
+  /** Accept a file of another release, vendor or service. */
   force?: true;
   /** A change request. */
   change?: string;
-  /** What was applied: its batch. */
+  /** The applied batch. */
   done?: string;
-  /** Something is to be brought, whatever is drafted. */
+  /** Shows the import form, whatever is drafted. */
   bring?: true;
 }
 
 const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
 const ID = /^[0-9a-f-]{36}$/;
 
-/** Leaves out what has not the shape of a moment or an id. Whether there is such a thing is found out later. */
+/** Ignores invalid points and ids. Whether they exist is checked later. */
 export function readReviewSearch(given: Record<string, unknown>): ReviewSearch {
   const found: ReviewSearch = {};
   for (const name of ['to', 'base'] as const) {
     const moment = given[name];
-    // A position is a number, so that the address has no quotes.
+    // A position is a number, so that the address needs no quotes.
     if (typeof moment === 'number' || (typeof moment === 'string' && MOMENT.test(moment))) found[name] = moment;
   }
   for (const name of ['file', 'change', 'done'] as const) {

@@ -1,4 +1,3 @@
-/** Where what is reviewed comes from. */
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Reviewed } from '../../service/review-queries.js';
@@ -6,19 +5,16 @@ import type { Conflict } from './model/conflicts.js';
 import type { LeftOutItems } from './model/items.js';
 
 export interface Source {
-  /** Names it, for what is typed beside it. */
+  /** Identifies it, for the stored input. */
   key: string;
   title: string;
   about: ReactNode;
   reviewed: Reviewed;
-  /**
-   * It says of the whole schema what it is to be: what others change meanwhile would be taken back by it. A draft says
-   * only what it changes.
-   */
+  /** It describes the whole schema, so it would undo concurrent changes. A draft describes only its changes. */
   isWhole: boolean;
-  /** Asks again, of the schema as it is now. Nothing that was typed is lost. */
+  /** Refetches for the current schema. Keeps the input. */
   renewal: Renewal;
-  /** What the source itself knows to be in conflict, with the way to settle it. */
+  /** Conflicts that the source knows, with a way to resolve them. */
   conflicts?: readonly (Conflict & { settle: (choice: 'mine' | 'theirs') => void })[];
   /** Called when the chosen part was applied or has become a change request. */
   onApplied: (leftOut: LeftOutItems) => void;
@@ -27,11 +23,11 @@ export interface Source {
 export interface Renewal {
   renew: () => Promise<unknown>;
   isRenewing: boolean;
-  /** Why what is shown is of the schema before. */
+  /** Why the shown state is outdated. */
   error: Error | null;
 }
 
-/** Its error is null while it is asked again. */
+/** Its error is null during a refetch. */
 export const renewalOf = ({ refetch, isFetching, error }: UseQueryResult): Renewal => ({
   renew: refetch,
   isRenewing: isFetching,

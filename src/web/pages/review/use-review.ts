@@ -1,4 +1,3 @@
-/** A review in the hands of its reader: what is left out, why it is done, what the service says of it. */
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { RefusedError, UnreachableError } from '../../service/errors.js';
@@ -20,16 +19,15 @@ import type { Source } from './source.js';
 
 interface Options {
   source: Source;
-  /** Others have changed the schema since: what is planned for the schema of before is refused. */
+  /** The schema changed since, so a plan for the previous one is rejected. */
   isBehind: boolean;
-  /** For who is still there. */
+  /** Called while the review is still open. */
   onDone: (applied: Applied) => Promise<void>;
 }
 
 /**
- * Nothing is sent but questions for the plan, until `rehearsal` or `carryOut` is called. `plan` is undefined until the
- * first is there, where all is left out, and for who may not propose. `problems` are of the last try, by the items that
- * they are about.
+ * Sends only plan requests until `rehearsal` or `carryOut` is called. `plan` is undefined until the first response,
+ * without selected items, and for users who may not propose. `problems` belong to the last attempt, by item.
  */
 export function useReview({ source, isBehind, onDone }: Options) {
   const { reviewed } = source;
@@ -38,7 +36,7 @@ export function useReview({ source, isBehind, onDone }: Options) {
   const [online, setOnline] = useState(false);
   const [purge, setPurge] = useState(false);
   const groups = useMemo(() => byCollection(items), [items]);
-  // Made when it is sent, or when something of it is refused.
+  // Computed when it is sent or an error is located.
   const chosen = useMemo(() => once(() => chosenOf(reviewed.diff, items, leftOut)), [reviewed.diff, items, leftOut]);
   const carriedOut = useMemo(() => chosenItems(items, leftOut), [items, leftOut]);
   const suggested = useMemo(() => reasonFor(carriedOut), [carriedOut]);
@@ -77,9 +75,9 @@ export function useReview({ source, isBehind, onDone }: Options) {
     rehearsal,
     isRehearsed: rehearsal.data?.about === about,
     carryOut,
-    /** Another one where something else would be sent. */
+    /** Changes with the content to send. */
     about,
-    /** What was reviewed is a change request by now. */
+    /** The review is a change request now. */
     onProposed: () => {
       forgetTyped(source.key);
       source.onApplied(left);
@@ -92,7 +90,7 @@ export type Review = ReturnType<typeof useReview>;
 
 const NO_FINDINGS: readonly Finding[] = [];
 
-/** What the policy stops of it, and what of that its reader knows of. */
+/** The blocked findings and their acknowledgements. */
 function useStops(plan: Plan | undefined, { length: wanted }: readonly unknown[]) {
   const findings = wanted === 0 || plan === undefined ? NO_FINDINGS : plan.warnings;
   const [known, setKnown] = useState<ReadonlySet<string>>(() => new Set());
@@ -113,7 +111,7 @@ const chosenItems = (items: ReturnType<typeof itemsOf>, leftOut: ReadonlySet<str
       !leftOut.has(key) && (members.length === 0 || members.some((member) => !leftOut.has(member.key))),
   );
 
-/** What it would do, read again whenever something else would be sent. */
+/** The plan, refetched when the content changes. */
 function usePlan(applying: Applying, { key, isWanted }: { key: readonly unknown[]; isWanted: boolean }) {
   const client = useQueryClient();
   const mayPropose = useMay('propose');
@@ -126,14 +124,14 @@ function usePlan(applying: Applying, { key, isWanted }: { key: readonly unknown[
     queryFn: ({ signal }) => explain(applying, signal),
   });
   const isStale = codeOf(plan.error) === 'SCHEMA_CHANGED';
-  // What others did is shown as soon as it is known where the schema is.
+  // Shows concurrent changes as soon as the position of the schema is known.
   useEffect(() => {
     if (isStale) void client.invalidateQueries({ queryKey: ['info'] });
   }, [isStale, client]);
   return { plan, isStale, refusal: isStale ? null : plan.error };
 }
 
-/** Made for the first who asks, and for nobody where nobody does. */
+/** Computed lazily once. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
@@ -148,7 +146,7 @@ function problemsOf(error: Error | null, planned: readonly Problem[] | undefined
   return planned ?? NO_PROBLEMS;
 }
 
-/** What others did meanwhile is kept, unless the reader wants it taken back. */
+/** Concurrent changes are kept unless the user wants to undo them. */
 function useTyped(source: Source, items: ReturnType<typeof itemsOf>) {
   const [typed, setTyped] = useState(() => readTyped(source.key));
   const [kept, setKept] = useState<readonly string[]>([]);
@@ -187,7 +185,7 @@ function useTyped(source: Source, items: ReturnType<typeof itemsOf>) {
 interface Sending {
   applying: Applying;
   why: string;
-  /** Another one where something else would be sent. */
+  /** Changes with the content to send. */
   about: object;
   source: Source;
   left: LeftOutItems;
@@ -206,9 +204,9 @@ function useSending({ applying, why, about, source, left, onDone }: Sending) {
       const user = currentUserId();
       const of = JSON.stringify([applying.acknowledge, why]);
       const isSame = attempt.current?.about === about && attempt.current.of === of;
-      // Where no answer came, the same again is done once.
+      // Without a response, a retry with the same key takes effect once.
       if (attempt.current === null || !isSame) attempt.current = { key: newId(), about, of };
-      // With what was sent: what is shown may be another one by then.
+      // With the sent content, because the shown one may have changed.
       return { applied: await apply(applying, { reason: why, key: attempt.current.key }), sent: source, left, user };
     },
     onSuccess: async ({ applied, sent, left: leftThen, user }) => {

@@ -1,4 +1,3 @@
-/** The review itself: left what changes, in the middle each change, right the risks, below what is done. */
 import { SegmentedControl, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -27,10 +26,7 @@ const PARTS = [
   { value: 'risks', label: 'Risks' },
 ];
 
-/**
- * The same for every source. Where nothing differs says so, without anything to be done. While others have changed the
- * schema nothing can be carried out before it was looked at again.
- */
+/** Shows a message without differences. After concurrent schema changes it must be reviewed again before applying. */
 export function Workspace({ source }: { source: Source }) {
   const navigate = useNavigate();
   const mayPropose = useMay('propose');
@@ -143,7 +139,7 @@ function Columns({ source, review }: PartProps) {
   );
 }
 
-/** What others did to the schema since it was read; undefined: nothing. */
+/** Concurrent schema changes since it was read; undefined for none. */
 function useSince({ reviewed }: Source) {
   const { data: info } = useQuery(infoQuery());
   const isBehind = info !== undefined && info.position > reviewed.position && info.hash !== reviewed.hash;

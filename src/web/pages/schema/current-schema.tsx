@@ -1,4 +1,4 @@
-/** The schema as it is, with the draft on top in the tree. The diagram shows what is there. */
+/** The current schema, with the draft in the tree. The diagram shows it without the draft. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -17,7 +17,7 @@ interface Props {
 }
 
 /**
- * What only the draft has is opened as a page when it is chosen. Moving is there for who may propose.
+ * Drafted objects open as a page. Moving is for users who may propose.
  * @param props.collections those of the diagram
  * @param props.drafted those of the tree
  */
@@ -36,7 +36,7 @@ export function Present({ collections, drafted }: Props) {
           void editSchema(client, [], moving(listed, node.collection, place - 1 + by))
       : undefined,
   };
-  /** What isn't in the diagram has its page. */
+  /** Objects outside the diagram have their page. */
   const elsewhere = (name: string) => {
     if (there.has(name)) return false;
     void navigate({ to: '/collections/$name', params: { name } });

@@ -1,4 +1,3 @@
-/** The draft in the tree. */
 import type { Collection } from '../../../schema/model/model.js';
 import type { Drafted } from '../../draft/drafted.js';
 import type { DraftEditor } from '../../draft/editor.js';
@@ -6,7 +5,7 @@ import type { ListedCollection } from '../../service/types.js';
 import type { Mark } from './graph/mark.js';
 import { treeOf } from './tree-model.js';
 
-/** A new name is a change. */
+/** A rename is a change. */
 export const draftMarks = (drafted: readonly Drafted<Collection>[]): ReadonlyMap<string, Mark> =>
   new Map(
     drafted.flatMap(({ document, how }) =>
@@ -14,7 +13,7 @@ export const draftMarks = (drafted: readonly Drafted<Collection>[]): ReadonlyMap
     ),
   );
 
-/** Puts a collection at another place among its neighbours. Only what has to get another number gets one. */
+/** Moves a collection among its siblings. Changes as few numbers as possible. */
 export const moving =
   (collections: readonly ListedCollection[], { collection: name }: ListedCollection, to: number) =>
   (editor: DraftEditor): void => {

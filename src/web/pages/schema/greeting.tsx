@@ -1,4 +1,3 @@
-/** A service that manages nothing yet: what to do first, with commands that can be copied. */
 import adoptIcon from 'icon:database';
 import bringIcon from 'icon:upload_file';
 import makeIcon from 'icon:add_box';
@@ -13,7 +12,7 @@ interface Way {
   icon: string;
   title: string;
   text: string;
-  /** Where in the app it is done. */
+  /** The page where it is done in the app. */
   here?: { label: string; to: '/review' | '/operations/adopt' | '/new'; search?: { bring: true } };
   command: (origin: string) => string;
 }
@@ -43,7 +42,7 @@ const WAYS: readonly Way[] = [
   },
 ];
 
-/** Admins see the ways to begin, authors what they can propose; others that an admin has to. */
+/** Admins see how to begin, authors what they can propose, others that an admin must begin. */
 export function Greeting() {
   const isAdmin = useMay('administer');
   const mayPropose = useMay('propose');

@@ -4,7 +4,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Glyph } from '../../shared/glyph.js';
 
-/** @param props.group the chosen collection */
+/** @param props.group the selected collection */
 export function NewMenu({ group }: { group: string | undefined }) {
   return (
     <Menu position="bottom-end" width={240} shadow="md" withinPortal={false}>

@@ -1,4 +1,3 @@
-/** The schema: as it is, with the draft on top, or at a moment of the past. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
@@ -15,9 +14,7 @@ import classes from './page.module.css';
 const Past = lazy(() => import('./past-schema.js'));
 const route = getRouteApi('/');
 
-/**
- * Greets where there is no collection, in the draft neither. The past is shown even where the present can't be read.
- */
+/** Shows a welcome without collections and drafts. The past is available even if the present cannot be read. */
 export function SchemaPage() {
   const { data: collections, error, refetch } = useQuery(collectionsQuery());
   const { c, at } = route.useSearch();

@@ -1,4 +1,4 @@
-/** The schema page at a moment of the past, with the slider that leads through the log. */
+/** The schema page in the past, with the slider over the log. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ProblemAlert } from '../../shared/problem-alert.js';
@@ -11,17 +11,17 @@ import { useFilm } from './film/use-film.js';
 
 const route = getRouteApi('/');
 
-/** More collections than these are too many for all their fields to be read at once. */
+/** Above this number, not all fields are read at once. */
 const SMALL = 300;
 
-/** Milliseconds at one moment until the address names it: browsers slow down pages that change it too often. */
+/** Milliseconds at one position until the address is updated, because browsers throttle frequent changes. */
 const SETTLED = 250;
 
 /**
- * Loaded when the past is first looked at.
+ * Loaded on first use.
  * @param props.at a position
- * @param props.tables collections of the present, by which it is decided whether all fields are read at once; Infinity:
- * not known
+ * @param props.tables number of current collections, which decides whether all fields are read at once; Infinity if
+ * unknown
  */
 export default function Past({ at, tables }: { at: number; tables: number }) {
   const navigate = route.useNavigate();
@@ -46,7 +46,7 @@ export default function Past({ at, tables }: { at: number; tables: number }) {
   return <Whole collections={collections} past={{ film, marks: film.marks, bar }} />;
 }
 
-/** The address follows when nobody is on the way any more; another address leads elsewhere. */
+/** The address follows after the last move; an external change of the address takes precedence. */
 function usePosition(at: number): [number, (position: number) => void] {
   const navigate = route.useNavigate();
   const isHere = useHere();
@@ -60,7 +60,7 @@ function usePosition(at: number): [number, (position: number) => void] {
   useEffect(() => {
     if (position === told.current) return;
     const timer = setTimeout(() => {
-      // Who is on the way to another page, which may have to be loaded first, isn't fetched back.
+      // Must not undo a navigation to another page that is loading.
       if (!isHere()) return;
       told.current = position;
       void navigate({ search: (before) => ({ ...before, at: position }), replace: true });

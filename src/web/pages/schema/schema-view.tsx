@@ -1,4 +1,3 @@
-/** The tree of collections, and beside it the diagram. */
 import { SegmentedControl } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
@@ -17,18 +16,19 @@ const route = getRouteApi('/');
 
 interface WholeProps {
   collections: readonly ListedCollection[];
-  /** Of a moment of the past. */
+  /** Set in the past. */
   past?: { film: Film; marks: Marks; bar: ReactNode };
-  /** Of the present: what the tree shows beyond the diagram. */
+  /** Set in the present: extras of the tree. */
   tree?: DraftedTree;
-  /** Goes to what isn't in the diagram; false: it is. */
+  /** Opens an object outside the diagram; false if it is in the diagram. */
   elsewhere?: (collection: string) => boolean;
 }
 
 type DraftedTree = Pick<TreePanelProps, 'collections' | 'marks' | 'onMove'>;
 
 /**
- * On a narrow screen one of the two, with a switch. Choosing a collection is a step to go back from, all else isn't.
+ * Narrow screens show one of the two with a switch. Selecting a collection adds a history entry; other changes do
+ * not.
  */
 export function Whole({ collections, past, tree, elsewhere = () => false }: WholeProps) {
   const mayGoBack = useMay('readHistory');
@@ -37,7 +37,7 @@ export function Whole({ collections, past, tree, elsewhere = () => false }: Whol
   const navigate = route.useNavigate();
   const isNarrow = useMediaQuery('(max-width: 48em)');
   const [part, setPart] = useState<string>(search.c === undefined ? 'tree' : 'diagram');
-  // What is chosen is a step that one goes back from; how it is looked at isn't.
+  // A selection adds a history entry; view options do not.
   const change = (changed: Partial<SchemaSearch>) =>
     void navigate({ search: (before: SchemaSearch) => ({ ...before, ...changed }), replace: !('c' in changed) });
   const choose = (c: string) => {

@@ -1,29 +1,28 @@
-/** What of the schema page stands in its address, so that a link shows what I see. */
 export const DEPTHS = ['names', 'keys', 'columns'] as const;
 export type Depth = (typeof DEPTHS)[number];
 
 export interface SchemaSearch {
-  /** The chosen collection. */
+  /** The selected collection. */
   c?: string;
-  /** How much of each table the diagram shows; `keys` unless said. */
+  /** How much of each table is shown; `keys` by default. */
   depth?: Depth;
-  /** Steps around the chosen collection that the diagram shows; all of it unless said. */
+  /** Shows only this many steps around the selected collection. */
   near?: 1 | 2;
-  /** Hidden collections are shown as well. */
+  /** Shows hidden collections. */
   hidden?: true;
-  /** The language that collections are called in; by their own names unless said. */
+  /** The language of collection names; their own names by default. */
   lang?: string;
-  /** The position of the log that is shown; the schema as it is unless said. */
+  /** The shown position of the log; the current schema by default. */
   at?: number;
-  /** What the database has otherwise is marked. */
+  /** Marks drift. */
   drift?: true;
 }
 
-/** Leaves out what can't be; a collection or a moment that isn't there is found out later. */
+/** Ignores invalid values. Whether a collection or position exists is checked later. */
 export function readSchemaSearch(given: Record<string, unknown>): SchemaSearch {
   const found: SchemaSearch = {};
   const { c, depth, near, hidden, lang, at, drift } = given;
-  // A name of digits alone comes as a number.
+  // A name of digits is parsed as a number.
   if (typeof c === 'string' || typeof c === 'number') found.c = String(c);
   if (DEPTHS.some((each) => each === depth)) found.depth = depth as Depth;
   if (near === 1 || near === 2) found.near = near;

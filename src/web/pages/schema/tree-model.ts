@@ -1,27 +1,26 @@
-/** The tree of collections as their metadata says: groups, order, hidden, collapse, names by language. */
 import type { ListedCollection } from '../../service/types.js';
 
 export interface TreeNode {
   collection: ListedCollection;
-  /** In the order of `sort`, then of names. */
+  /** Ordered by `sort`, then by name. */
   children: TreeNode[];
 }
 
-/** One line of the tree, as it is drawn. */
+/** A rendered row of the tree. */
 export interface TreeRow {
   node: TreeNode;
   /** 1 for a root. */
   level: number;
-  /** Place among its siblings, from 1, and how many they are. */
+  /** Index among its siblings, from 1, and their number. */
   place: number;
   of: number;
-  /** Undefined: it has no children. */
+  /** Undefined without children. */
   open: boolean | undefined;
-  /** It can't be closed. */
+  /** It cannot be collapsed. */
   locked: boolean;
 }
 
-/** A collection whose group isn't there, or is among its own children, stands at the top. */
+/** A collection with a missing or circular group is a root. */
 export function treeOf(collections: readonly ListedCollection[]): TreeNode[] {
   const nodes = new Map<string, TreeNode>(
     collections.map((collection) => [collection.collection, { collection, children: [] }]),
@@ -52,16 +51,15 @@ function inOrder({ collection: one }: TreeNode, { collection: other }: TreeNode)
 }
 
 export interface Shown {
-  /** Hidden collections as well. */
+  /** Includes hidden collections. */
   hidden: boolean;
-  /** What the user has opened (true) and closed (false); the metadata decides about the rest. */
   toggled: ReadonlyMap<string, boolean>;
-  /** Only names that hold this, and what is above them; empty: all. */
+  /** Keeps matching names and their ancestors; empty keeps all. */
   filter: string;
   nameOf: (collection: ListedCollection) => string;
 }
 
-/** The lines that are to be seen, from the top. */
+/** The visible rows in order. */
 export function rowsOf(roots: readonly TreeNode[], shown: Shown): TreeRow[] {
   const rows: TreeRow[] = [];
   const wanted = shown.filter.toLowerCase();
@@ -90,7 +88,7 @@ export function rowsOf(roots: readonly TreeNode[], shown: Shown): TreeRow[] {
   return rows;
 }
 
-/** `translations` holds names by language, or a list of entries, as the peer writes it. */
+/** `translations` is an object by language or, as in Directus, a list of entries. */
 function namesOf({ meta }: ListedCollection): [language: string, name: string][] {
   const given: unknown = meta.translations;
   if (typeof given !== 'object' || given === null) return [];
@@ -103,12 +101,12 @@ function namesOf({ meta }: ListedCollection): [language: string, name: string][]
   );
 }
 
-/** Every language that a collection is named in. */
+/** All languages of collection names. */
 export function languagesOf(collections: readonly ListedCollection[]): string[] {
   return [...new Set(collections.flatMap((collection) => namesOf(collection).map(([language]) => language)))].sort();
 }
 
-/** In a language; by its own name where it has none there. */
+/** The translated name, or its own. */
 export function nameIn(language: string | undefined, collection: ListedCollection): string {
   if (language === undefined) return collection.collection;
   return namesOf(collection).find(([each]) => each === language)?.[1] ?? collection.collection;

@@ -1,4 +1,3 @@
-/** The tree with what narrows it down. */
 import filterIcon from 'icon:filter_list';
 import languageIcon from 'icon:translate';
 import { CloseButton, Group, NativeSelect, Switch, Text, TextInput } from '@mantine/core';
@@ -18,13 +17,13 @@ export interface TreePanelProps {
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
   onChoose: (collection: string) => void;
-  /** What a batch did, where a moment of the past is shown; what the draft does, where it is the present. */
+  /** Changes of the batch in the past, or of the draft in the present. */
   marks?: Pick<Marks, 'collections'> | undefined;
-  /** Who is here may change the schema. */
+  /** Set if the user may change the schema. */
   onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
 }
 
-/** What is typed and what is opened are lost with it; the rest stands in the address. Says why no row is shown. */
+/** The filter and expanded rows are not in the address. Shows a message without rows. */
 export function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: TreePanelProps) {
   const [text, setText] = useState('');
   const filter = useDeferredValue(text.trim());
@@ -113,7 +112,7 @@ function Languages({ languages, lang, onChange }: LanguagesProps) {
   );
 }
 
-/** What is downloaded is what is shown. */
+/** The download matches the shown state. */
 const momentOf = ({ at }: SchemaSearch): { at?: string } => (at === undefined ? {} : { at: String(at) });
 
 function nothing(collections: number, filter: string): string {

@@ -1,4 +1,3 @@
-/** The tree as a list that draws only what is to be seen, moved through with the arrow keys. */
 import folderIcon from 'icon:folder';
 import hiddenIcon from 'icon:visibility_off';
 import openIcon from 'icon:expand_more';
@@ -23,16 +22,12 @@ interface Props {
   nameOf: (collection: ListedCollection) => string;
   onChoose: (collection: string) => void;
   onToggle: (collection: string, open: boolean) => void;
-  /** Among its neighbours, by Alt with an arrow key. */
+  /** Among its siblings, by Alt with an arrow key. */
   onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
 }
 
 const ROW = 32;
 
-/**
- * @param props.chosen comes into sight when it changes; one that no row has is none
- * @param props.onToggle called with whether it is to be open
- */
 export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -172,7 +167,7 @@ type Move = (standing: Standing) => number | null;
 
 const SHIFTS: Readonly<Record<string, -1 | 1>> = { ArrowUp: -1, ArrowDown: 1 };
 
-/** Where each key leads: the index of a row; null: it stays, and what it opened or closed shows. */
+/** The target row of each key; null if it stays. */
 const MOVES: Readonly<Record<string, Move>> = {
   ArrowDown: ({ focused }) => focused + 1,
   ArrowUp: ({ focused }) => focused - 1,

@@ -1,4 +1,3 @@
-/** A log given to the worker, piece by piece as it asks for more. */
 import type { FromSeal, Result, ToSeal } from './messages.js';
 
 export interface Checking {
@@ -7,7 +6,7 @@ export interface Checking {
   signal: AbortSignal;
 }
 
-/** @throws what reading the stream throws, and when it is aborted */
+/** @throws errors of the stream, and when it is aborted */
 export async function checkLog(
   bytes: ReadableStream<Uint8Array>,
   { wanted, onProgress, signal }: Checking,

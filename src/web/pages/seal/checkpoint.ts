@@ -1,4 +1,4 @@
-/** A checkpoint's file, as far as a log is held against it here: its signature is for `dps verify`, with keys from elsewhere. */
+/** Reads a checkpoint file for a comparison. Its signature is checked by `dps verify` with keys from elsewhere. */
 import { isPosition } from '../../../kernel/position.js';
 import type { Place, Result } from './messages.js';
 
@@ -6,7 +6,7 @@ export interface CheckpointFile extends Place {
   file: string;
 }
 
-/** Null: it is none. */
+/** Null if it is invalid. */
 export function readCheckpoint(file: string, text: string): CheckpointFile | null {
   const [origin = '', position = '', hash = ''] = text.split('\n');
   if (!text.includes('\n\n') || !isPosition(position)) return null;
@@ -23,7 +23,7 @@ function hexOf(base64: string): string | null {
   }
 }
 
-/** Why a log isn't the one that was signed; null: it is. */
+/** The difference between the log and a checkpoint; null if they match. */
 export function differenceTo(checkpoint: CheckpointFile, { head, broken, places }: Result): string | null {
   const { position, hash, origin } = checkpoint;
   if (position > head.position) {

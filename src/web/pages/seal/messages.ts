@@ -1,23 +1,23 @@
-/** What the page and its worker tell each other. */
+/** Messages between the page and its worker. */
 
 export type ToSeal =
-  /** `wanted`: positions that checkpoints speak of. */
+  /** `wanted`: the positions of checkpoints. */
   | { kind: 'check'; wanted: number[] }
-  /** Null: that was all. */
+  /** Null at the end. */
   | { kind: 'chunk'; bytes: Uint8Array | null };
 
-/** An event of the log that a checkpoint speaks of. */
+/** An event at the position of a checkpoint. */
 export interface Place {
   position: number;
   hash: string;
-  /** Which log it is of. */
+  /** The origin of the log. */
   origin: string;
 }
 
 export interface Result {
   ok: boolean;
   head: { position: number; hash: string; occurred_at: string | null };
-  /** The first event that isn't what it was. */
+  /** The first invalid event. */
   broken: { position: number; reason: string } | null;
   places: Place[];
 }

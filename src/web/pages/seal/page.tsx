@@ -1,4 +1,3 @@
-/** The seal: the chain of the log, recomputed here and not by the service, and held against what was kept elsewhere. */
 import sealIcon from 'icon:verified';
 import { Button, FileInput, Group, Paper, Progress, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -15,7 +14,8 @@ import { SealResult } from './seal-result.js';
 import { SteadyButton } from '../../shared/steady-button.js';
 
 /**
- * Reads nothing before its button is pressed; leaving the page stops it. A chain that is broken is a result, no error.
+ * Reads nothing before its button is pressed; leaving the page cancels it. A broken chain is a result and not an
+ * error.
  */
 export function SealPage() {
   useTitle('Seal');
@@ -106,7 +106,7 @@ export function SealPage() {
   );
 }
 
-/** @throws Error naming the file that is no checkpoint */
+/** @throws Error naming the invalid file */
 const readAll = (files: readonly File[]): Promise<CheckpointFile[]> =>
   Promise.all(
     files.map(async (file) => {

@@ -1,4 +1,3 @@
-/** What the check of the chain found. */
 import brokenIcon from 'icon:error';
 import heldIcon from 'icon:verified';
 import { Alert, Code, Group, Stack, Text } from '@mantine/core';
@@ -14,14 +13,11 @@ interface Props {
   result: Result;
   checkpoints: readonly CheckpointFile[];
   seconds: number;
-  /** The head's hash as somebody has kept it; empty: nobody has. */
+  /** The expected hash of the head; empty for none. */
   expected: string;
 }
 
-/**
- * Says of the chain, of the kept hash and of each checkpoint whether it holds. Of a broken chain the hash isn't
- * compared.
- */
+/** Reports whether the chain, the expected hash and each checkpoint match. A broken chain skips the hash. */
 export function SealResult({ result, checkpoints, seconds, expected }: Props) {
   const { head, broken } = result;
   return (

@@ -1,13 +1,15 @@
-/** What of a log checkpoints are held against. */
+/** Collects the facts of a log that checkpoints need. */
 import type { EventRecord } from '../../../log/read.js';
 import type { Place } from './messages.js';
 
-/** As docs/checkpoints.md has it: named after the event that began the log, or with which it went on as another one. */
+/**
+ * As docs/checkpoints.md defines it: named after the log's first event, or the event that acknowledged a divergence.
+ */
 const originOf = (hash: string): string => `data-platform-service/${hash}`;
 
 /**
- * Is to be given every event in order, from the first one on: which log it is follows from them.
- * @param wanted positions; those that the log doesn't reach have no place
+ * Must receive every event in order from the first.
+ * @param wanted positions; those beyond the log have no result
  */
 export function createSealView(wanted: readonly number[]): { add(event: EventRecord): void; places(): Place[] } {
   const asked = new Set(wanted);

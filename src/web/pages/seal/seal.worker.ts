@@ -1,4 +1,4 @@
-/** Checks the chain of an exported log beside the page: by the service's own code, with a hash of this bundle. */
+/** Verifies an exported log in a worker with the service's code and a bundled hash function. */
 import { sha256 as digest } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
@@ -7,19 +7,19 @@ import { readLines } from '../../../log/lines.js';
 import type { FromSeal, ToSeal } from './messages.js';
 import { createSealView } from './seal-view.js';
 
-// What zod would compile is refused by the page's policy.
+// The CSP forbids code that zod would compile.
 z.config({ jitless: true });
 
 const sha256 = (text: string): string => bytesToHex(digest(utf8ToBytes(text)));
 
-/** Milliseconds from one sign of life to the next. */
+/** Milliseconds between progress messages. */
 const TOLD = 100;
 
 const say = (message: FromSeal): void => postMessage(message);
 
 let take: (chunk: Uint8Array | null) => void = () => undefined;
 
-/** The bytes as the page gives them; each is asked for. */
+/** Requests the bytes from the page chunk by chunk. */
 async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
   for (;;) {
     const chunk = await new Promise<Uint8Array | null>((resolve) => {

@@ -1,4 +1,3 @@
-/** The first page of all: who are you? */
 import logo from 'icon:account_tree';
 import { Box, Paper, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
@@ -6,7 +5,7 @@ import { Glyph } from '../../shared/glyph.js';
 import { SignInForm } from './sign-in-form.js';
 import classes from './page.module.css';
 
-/** Shown at every address: who has signed in is where they wanted to be. */
+/** Shown at every address, so that the user continues there. */
 export function SignInPage() {
   useDocumentTitle('Sign in · Data Platform');
   return (

@@ -1,4 +1,4 @@
-/** Shows the app to who is signed in, and asks everybody else who they are. */
+/** Shows the app to signed-in users, and the login to others. */
 import { Center, Modal, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Fragment, type ReactNode } from 'react';
@@ -10,8 +10,8 @@ import { SignInForm } from './sign-in-form.js';
 import { SignInPage } from './page.js';
 
 /**
- * First resumes the session of the cookie; where no answer comes, that can be tried again. A session that ends leaves
- * what is open, under a dialog to sign in again. Another user begins with nothing of it.
+ * Resumes the cookie's session first, with a retry on connection errors. An expired session keeps the page under a
+ * login dialog. Another user starts fresh.
  */
 export function SessionGate({ children }: { children: ReactNode }) {
   const session = useSession();
@@ -30,7 +30,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   }
   return (
     <>
-      {/* Whoever comes instead finds nothing of what was open. */}
+      {/* Another user must not see the previous page. */}
       <Fragment key={session.user.id}>{children}</Fragment>
       <Modal
         opened={session.status === 'expired'}
@@ -38,7 +38,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
         title="Your session has ended"
         closeOnClickOutside={false}
         closeOnEscape={false}
-        // Above a form beside the page, which was there before.
+        // Above forms beside the page, which were rendered before.
         zIndex={1_000}
         closeButtonProps={{ 'aria-label': 'Sign out' }}
       >

@@ -1,4 +1,3 @@
-/** E-mail and password, or a token. */
 import { PasswordInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -11,7 +10,7 @@ const WAYS = [
   { value: 'token', label: 'Token' },
 ];
 
-/** @param props.email who has to come back, where somebody was here */
+/** @param props.email of the user who must sign in again */
 export function SignInForm({ email: known }: { email?: string }) {
   const [way, setWay] = useState('password');
   const [email, setEmail] = useState(known ?? '');

@@ -1,4 +1,3 @@
-/** One accepted command: a line, and what it changed when it is opened. */
 import openIcon from 'icon:expand_more';
 import { Badge, Group, Text, UnstyledButton } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
@@ -22,8 +21,8 @@ interface Props {
 }
 
 /**
- * Reads what it changed when it is opened.
- * @param props.from the position that another change is compared with; undefined: none is chosen
+ * Loads the changes when opened.
+ * @param props.from the position selected for a comparison, if any
  */
 export function BatchItem({ batch, isOpen, onToggle, from, onFrom }: Props) {
   const { actor, summary, reason, occurred_at: at, events, last_position: position } = batch;

@@ -1,4 +1,4 @@
-/** Where one can go from a change: the schema as it was then, back to it, or to what lies between it and another one. */
+/** Links from a change: the schema at that time, a revert, and a comparison. */
 import { Button, Group } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Batch } from '../../service/types.js';
@@ -6,14 +6,14 @@ import { useMay } from '../../service/use-session.js';
 
 interface Props {
   batch: Batch;
-  /** The position that another one is to be compared with. */
+  /** The position selected for a comparison. */
   from: number | undefined;
   onFrom: (position: number) => void;
 }
 
 /**
- * Going back is for admins. The two compared moments are put in their order.
- * @param props.onFrom called with the position of this change, to compare another one with
+ * Reverting is for admins. Compared positions are sorted.
+ * @param props.onFrom called with the position of this change to select it
  */
 export function Ways({ batch: { last_position: position }, from, onFrom }: Props) {
   const mayGoBack = useMay('carryOut');

@@ -1,4 +1,3 @@
-/** Says that one of two moments is chosen, and offers what is compared with most. */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 

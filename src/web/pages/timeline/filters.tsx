@@ -1,4 +1,3 @@
-/** What narrows the timeline down. */
 import filterIcon from 'icon:filter_list';
 import searchIcon from 'icon:search';
 import { Autocomplete, Button, Group, NativeSelect, TextInput } from '@mantine/core';
@@ -18,7 +17,7 @@ interface Props {
 
 const NAMES = ['q', 'collection', 'field', 'type', 'actor', 'since', 'until'] as const;
 
-/** Types of events that people look for; the address takes every other one as well. */
+/** Common event types; the address accepts all others. */
 const TYPES = [
   'collection.created',
   'collection.updated',
@@ -34,19 +33,19 @@ const TYPES = [
   'relation.deleted',
 ];
 
-/** Milliseconds without another key until it is asked for. */
+/** Milliseconds without input before a request. */
 const TYPING = 350;
 
 /**
- * Typed words count after a short pause, dates and choices at once. The boxes are filled from the address at first, and
- * again only when all are cleared.
- * @param props.onChange called with what has changed; undefined: that filter is taken away
+ * Text applies after a short pause, dates and choices at once. Inputs are initialized from the address, and again
+ * when all filters are cleared.
+ * @param props.onChange called with changes; undefined removes a filter
  */
 export function Filters(props: Props) {
   const isFiltered = NAMES.some((name) => props.search[name] !== undefined);
-  // On a phone all boxes but the first one would fill half of what is seen.
+  // On a phone, all inputs would fill half of the screen.
   const [isOpen, setOpen] = useState(NAMES.some((name) => name !== 'q' && props.search[name] !== undefined));
-  // What was taken away by the button must be gone from the boxes too.
+  // Resets the inputs after the clear button.
   const [round, setRound] = useState(0);
   const clear = () => {
     props.onChange(Object.fromEntries(NAMES.map((name) => [name, undefined])));
@@ -79,7 +78,7 @@ export function Filters(props: Props) {
 function Boxes({ search, onChange }: Props) {
   const { data: collections = [] } = useQuery(collectionsQuery());
   const isHere = useHere();
-  // Of all boxes: who goes on to the next one has typed into this one too.
+  // Collects input of all fields, because the user may move on during the pause.
   const typed = useRef<Partial<TimelineSearch>>({});
   const tell = useDebouncedCallback(() => {
     if (isHere()) onChange(typed.current);

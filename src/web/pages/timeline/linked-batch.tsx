@@ -1,4 +1,3 @@
-/** A change that a link leads to, which isn't among those that are listed. */
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { batchQuery } from '../../service/history-queries.js';
@@ -15,7 +14,7 @@ interface Props {
 }
 
 /**
- * Nothing until it is read. Says so where the log holds no such change.
+ * Renders nothing while loading. Shows a message for an unknown change.
  * @param props.id of the batch
  */
 export function LinkedBatch({ id, onClose, ...comparing }: Props) {

@@ -1,4 +1,3 @@
-/** Every accepted change, the newest first: who, what, when and why. */
 import sealIcon from 'icon:verified';
 import { Button, Group, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -23,7 +22,7 @@ import classes from './page.module.css';
 
 const route = getRouteApi('/timeline');
 
-/** Filters, the open change and what it is compared with stand in the address. Groups by days of the viewer. */
+/** Filters, the open change and the comparison are in the address. Grouped by the viewer's days. */
 export function TimelinePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -109,7 +108,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-/** In the order they come. */
+/** In order. */
 function byDay(batches: readonly Batch[]): [day: string, batches: Batch[]][] {
   const days = new Map<string, Batch[]>();
   for (const batch of batches) {

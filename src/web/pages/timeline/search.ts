@@ -1,21 +1,19 @@
-/** What of the timeline stands in its address. */
 import type { BatchFilter } from '../../service/history-queries.js';
 
 export interface TimelineSearch {
-  /** A part of a reason or of a name. */
+  /** Part of a reason or a name. */
   q?: string;
   collection?: string;
   field?: string;
-  /** Of events: `field.updated`. */
+  /** An event type: `field.updated`. */
   type?: string;
-  /** Name or id. */
   actor?: string;
-  /** Days as the viewer has them: `2026-11-22`. */
+  /** Days in the viewer's zone: `2026-11-22`. */
   since?: string;
   until?: string;
-  /** The one that is looked at. */
+  /** The open change. */
   batch?: string;
-  /** The position that another one is to be compared with. */
+  /** The position selected for a comparison. */
   from?: number;
 }
 
@@ -25,7 +23,7 @@ const DAYS = ['since', 'until'] as const;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const TYPE = /^[a-z]+\.[a-z_]+$/;
 
-/** Leaves out what has not the shape of its filter. A day isn't looked up in the calendar. */
+/** Ignores invalid values. Days are not checked against the calendar. */
 export function readTimelineSearch(given: Record<string, unknown>): TimelineSearch {
   const found: TimelineSearch = {};
   for (const name of NAMES) if (isName(given[name])) found[name] = String(given[name]);
@@ -38,11 +36,11 @@ export function readTimelineSearch(given: Record<string, unknown>): TimelineSear
 
 const fits = (shape: RegExp, given: unknown): boolean => typeof given === 'string' && shape.test(given);
 
-/** One of digits alone comes as a number. */
+/** A name of digits is parsed as a number. */
 const isName = (given: unknown): given is string | number =>
   (typeof given === 'string' && given !== '') || typeof given === 'number';
 
-/** Days begin and end where the viewer is. */
+/** Days begin and end in the viewer's zone. */
 export function filterOf({ q, collection, field, type, actor, since, until }: TimelineSearch): BatchFilter {
   return {
     q,

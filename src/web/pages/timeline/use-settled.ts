@@ -1,20 +1,20 @@
-/** What happens meanwhile comes at the top only while nobody reads further down. */
+/** Adds new changes at the top only while the user has not scrolled down. */
 import { useEffect, useState } from 'react';
 import type { Batch } from '../../service/types.js';
 
-/** Pixels that are still the top. */
+/** Pixels that count as the top. */
 const TOP = 40;
 
 interface Settled {
   shown: readonly Batch[];
-  /** How many are held back. */
+  /** The number of held back changes. */
   fresh: number;
   show: () => void;
 }
 
 /**
- * @param batches the newest first
- * @param isReading a change is open: nothing moves it
+ * @param batches newest first
+ * @param isReading whether a change is open, so that nothing moves
  * @returns all of them at first; later ones are held back until `show`, or until the page is at its top
  */
 export function useSettled(batches: readonly Batch[], isReading: boolean): Settled {
@@ -23,10 +23,10 @@ export function useSettled(batches: readonly Batch[], isReading: boolean): Settl
   useEffect(() => {
     if (newest > held && !isReading && isAtTop()) setHeld(newest);
   }, [newest, held, isReading]);
-  // Another filter may end before what was shown.
+  // Another filter may end before the shown ones.
   const upTo = Math.min(held, newest);
   const shown = newest > held ? batches.filter(({ last_position: last }) => last <= upTo) : batches;
-  // A filter that fits nothing else would leave the page empty.
+  // Otherwise a filter without older matches would leave the page empty.
   const isAll = shown.length === 0;
   return {
     shown: isAll ? batches : shown,

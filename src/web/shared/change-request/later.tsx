@@ -1,4 +1,3 @@
-/** What becomes of a change request at another time: applied then, brought up to the schema as it is now, taken back. */
 import { Group, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -20,7 +19,7 @@ interface Props {
   request: ChangeRequest;
 }
 
-/** As its state and the role allow it. */
+/** Depends on its state and the role. */
 export function Later({ request }: Props) {
   const { id, allowed, planned = null, scheduled_at: scheduled } = request;
   const mayCarryOut = useMay('carryOut');
@@ -85,7 +84,7 @@ function AtTime({ id }: { id: string }) {
   );
 }
 
-/** Opens another request, and leads there. */
+/** Opens a reverting request and shows it. */
 export function Revert({ request: { id, allowed } }: Props) {
   const mayPropose = useMay('propose');
   const navigate = useNavigate();

@@ -1,4 +1,4 @@
-/** Something that is merged onto the schema as it is now: tried, and where others changed the same, decided and tried again. */
+/** Merges onto the current schema: tries, and lets the user resolve conflicts. */
 import { useState } from 'react';
 import type { MergeConflict, Resolution } from '../../../schema/merge/model.js';
 import { UnreachableError } from '../../service/errors.js';
@@ -9,7 +9,7 @@ import { SteadyButton } from '../steady-button.js';
 
 interface Props {
   label: string;
-  /** How the other value would be: `as the request has it`. */
+  /** The label of the other value: `as the request has it`. */
   mine: string;
   isBusy: boolean;
   error: Error | null;
@@ -19,8 +19,8 @@ interface Props {
 const NOTHING: readonly Resolution[] = [];
 
 /**
- * A button first. Where `error` says which conflicts there are, they stand in its place until all are decided.
- * @param props.onTry called with everything that was decided so far; at first with nothing
+ * A button, which conflicts in `error` replace until all are resolved.
+ * @param props.onTry called with all resolutions so far; empty at first
  */
 export function Merging({ label, mine, isBusy, error, onTry }: Props) {
   const [before, setBefore] = useState(NOTHING);
@@ -33,7 +33,7 @@ export function Merging({ label, mine, isBusy, error, onTry }: Props) {
     return (
       <>
         <Decide
-          // What was chosen of others says nothing of these.
+          // Earlier choices do not apply to these conflicts.
           key={conflicts.map(({ message }) => message).join('\n')}
           conflicts={conflicts}
           before={before}
@@ -54,11 +54,11 @@ export function Merging({ label, mine, isBusy, error, onTry }: Props) {
   );
 }
 
-/** They stay to be seen while what was decided is tried. */
+/** Keeps showing conflicts while resolutions are tried. */
 function useLastConflicts(error: Error | null): readonly MergeConflict[] | null {
   const [met, setMet] = useState<{ error: Error; conflicts: readonly MergeConflict[] | null } | null>(null);
   if (error !== null && error !== met?.error) {
-    // Where no answer came, what was decided is sent again.
+    // Without a response, the resolutions are sent again.
     const conflicts = error instanceof UnreachableError ? (met?.conflicts ?? null) : conflictsIn(error);
     setMet({ error, conflicts });
   }

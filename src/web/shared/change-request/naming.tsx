@@ -1,4 +1,3 @@
-/** What a change request is called and why it is wanted: for its author and admins to say otherwise. */
 import { Button, Group, Stack, TextInput, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,9 +9,7 @@ import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
 import { SwappedForm } from '../swapped-form.js';
 
-/**
- * Nothing for others than its author and admins, for one that was not proposed, and once it can't be changed any more.
- */
+/** Renders nothing unless the user may change it and its state allows that. */
 export function Naming({ request }: { request: ChangeRequest }) {
   const mayRevise = useMayRevise(request);
   if (!mayRevise || request.proposal === null || !request.allowed.includes('update')) return null;
@@ -61,7 +58,7 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
         <SteadyButton
           loading={renaming.isPending}
           disabled={typed.title.trim() === ''}
-          // Of this form, and not of one that is opened meanwhile.
+          // For this form only, not for one opened meanwhile.
           onClick={() => renaming.mutate(undefined, { onSuccess: onClose })}
         >
           Save

@@ -1,4 +1,3 @@
-/** How far a change request is: its steps as they go, what it waits for, what is told of it, and giving it up. */
 import { Alert, Code, Group, Progress as Bar, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -12,7 +11,7 @@ import { ConfirmButton } from '../confirm-button.js';
 import { ProblemAlert } from '../problem-alert.js';
 import classes from './progress.module.css';
 
-/** What isn't there isn't mentioned: a request without steps that waits for nothing shows nothing. */
+/** Omits empty parts: renders nothing without steps and blockers. */
 export function Progress({ request }: { request: ChangeRequest }) {
   const { steps, waiting_for: waiting, queued_behind: behind, holds, cleaning, warnings, errors } = request;
   return (
@@ -80,7 +79,7 @@ function Step({ step }: { step: ShownStep }) {
   );
 }
 
-/** 0 to 1; null: it runs, and nobody knows how much of it is done. */
+/** From 0 to 1; null if running with unknown progress. */
 function shareOf({ state, done }: ShownStep): number | null {
   if (state === 'waiting') return 0;
   return state === 'done' ? 1 : done;
@@ -94,7 +93,7 @@ function factsOf(step: ShownStep): string[] {
   return [...far, sizeText(step)].filter((fact) => typeof fact === 'string');
 }
 
-/** Their SQL is shown to nobody. */
+/** The SQL of holders is never shown. */
 function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
   return (
     <Caution title="Somebody's transaction is in the way">
@@ -109,7 +108,7 @@ function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
   );
 }
 
-/** For its author and admins, as long as it can be given up. */
+/** For its author and admins while its state allows it. */
 export function Withdraw({ request }: { request: ChangeRequest }) {
   const { id, collections, allowed } = request;
   const client = useQueryClient();

@@ -1,4 +1,3 @@
-/** The approvals and comments of a change request, and the actions that its state and the role allow. */
 import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { Act } from '../../service/proposal-queries.js';
@@ -20,7 +19,7 @@ type Proposed = NonNullable<ChangeRequest['proposal']>;
 type Remark = Proposed['comments'][number];
 type Approval = Proposed['approvals'][number];
 
-/** Nothing for a request that nobody proposed. */
+/** Renders nothing for requests without a proposal. */
 export function Proposal({ request }: { request: ChangeRequest }) {
   const { proposal, planned = null } = request;
   if (proposal === null) return null;
@@ -108,7 +107,7 @@ function OwnPassword({ request, doing }: { request: ChangeRequest; doing: Return
   return <ChoosePassword user={session.user} onChosen={onChosen} />;
 }
 
-/** For admins, as its state allows. */
+/** For admins, depending on its state. */
 function Judging({ request }: { request: ChangeRequest }) {
   const { id, plan, planned, allowed, collections } = request;
   const isAwaited = useAwaited(request);

@@ -1,4 +1,3 @@
-/** What becomes of a change request, in words and colours. */
 export const STATES = {
   open: { color: 'iris', words: 'is waiting for review' },
   approved: { color: 'teal', words: 'is approved, and not yet applied' },

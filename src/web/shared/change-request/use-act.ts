@@ -1,11 +1,11 @@
-/** What people do with a change request; afterwards all that it may have changed is read again. */
+/** Actions on a change request, which invalidate everything they may change. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type Act, act } from '../../service/proposal-queries.js';
 import { CHANGE, SCHEMA } from '../../service/queries.js';
 import { useAttempt } from '../use-attempt.js';
 
 /**
- * The same action again, where no answer came, is done once.
+ * Without a response, a retry takes effect once.
  * @param id of the change request
  */
 export function useAct(id: string) {

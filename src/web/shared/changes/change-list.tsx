@@ -1,4 +1,3 @@
-/** Changes of a schema, each with what it was before and what it is now. */
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -15,23 +14,23 @@ const LOOKS = {
   removed: { color: 'red', label: 'removed' },
 } as const;
 
-/** More of one change than this are counted instead. */
+/** Above this number, members are counted instead. */
 const MOST_MEMBERS = 30;
 
-/** So many at first, and more at a time. */
+/** Items per page. */
 const MOST = 100;
 
 interface Props {
   changes: readonly Change[];
-  /** What isn't read yet. */
+  /** The part that is not loaded. */
   more?: { events: number; isLoading: boolean; error: Error | null; load: () => void };
-  /** So many at first. */
+  /** Initial number of items. */
   first?: number;
 }
 
 /**
- * Empty, with nothing more to read: says that the schema is the same.
- * @param props.first a hundred unless said
+ * Without changes, reports that the schema is the same.
+ * @param props.first a hundred by default
  */
 export function ChangeList({ changes, more, first = MOST }: Props) {
   const [most, setMost] = useState(first);

@@ -1,4 +1,4 @@
-/** What an entry of a diff says, in words. */
+/** Describes entries of a diff. */
 import type { Entry, FieldDocument, LogEvent, SchemaDiff } from '../../service/types.js';
 import { typeText } from '../column-text.js';
 
@@ -7,22 +7,22 @@ export interface Change {
   part: 'collections' | 'fields' | 'relations';
   collection: string;
   field: string | null;
-  /** `restored`: made of what was in the trash. */
+  /** `restored`: from the trash. */
   how: 'made' | 'restored' | 'changed' | 'removed';
-  /** Of a field that is created or deleted: its type and, where it differs, that of its column. */
+  /** The type of a created or deleted field, with its column type if that differs. */
   type: string | null;
-  /** Of a change: which member, before and after. */
+  /** Changed members with their values before and after. */
   members: { path: string; before: unknown; after: unknown }[];
 }
 
 const PARTS = ['collections', 'fields', 'relations'] as const;
 
-/** What came back from the trash: collections by their names, fields as `collection\0field`. */
+/** Objects restored from the trash: collections by name, fields as `collection\0field`. */
 export type Restored = ReadonlySet<string>;
 
 const CREATED: ReadonlySet<string> = new Set(['collection.created', 'field.created']);
 
-/** Those whose creation says that it was from the trash; empty: none. */
+/** Objects whose creating event restored them; may be empty. */
 export function restoredBy(
   events: readonly Pick<LogEvent, 'type' | 'collection' | 'field' | 'subject' | 'data'>[],
 ): Restored {
@@ -30,7 +30,7 @@ export function restoredBy(
   return new Set(back.flatMap(({ collection, field, data }) => keysOf(collection ?? '', field, data)));
 }
 
-/** A collection comes back with its fields. */
+/** A collection is restored with its fields. */
 function keysOf(collection: string, field: string | null, data: unknown): string[] {
   const { fields = [] } = data as { fields?: { field: string }[] };
   return [keyOf(collection, field), ...fields.map((each) => keyOf(collection, each.field))];
@@ -41,7 +41,7 @@ const keyOf = (collection: string, field: string | null): string =>
 
 const NOTHING: Restored = new Set();
 
-/** One for each document that differs, in the order of the diff. */
+/** One per differing document, in diff order. */
 export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change[] {
   return PARTS.flatMap((part) =>
     (diff[part] ?? []).map((item) => {
@@ -52,11 +52,11 @@ export function changesOf(diff: Partial<SchemaDiff>, restored = NOTHING): Change
   );
 }
 
-/** Relations are made again. */
+/** Relations are created again. */
 const isRestored = ({ part, collection, field, how }: Change, restored: Restored): boolean =>
   how === 'made' && part !== 'relations' && restored.has(keyOf(collection, field));
 
-/** One entry without a path is a whole document that came or went. */
+/** A single entry without a path is a whole document that was created or removed. */
 function changeBy(entries: readonly Entry[]): Pick<Change, 'how' | 'type' | 'members'> {
   const [first] = entries;
   if (first !== undefined && first.path === undefined) {
@@ -67,7 +67,7 @@ function changeBy(entries: readonly Entry[]): Pick<Change, 'how' | 'type' | 'mem
   return { how: 'changed', type: null, members: entries.map(memberOf) };
 }
 
-/** `string · character varying(255)`; null: a collection or a relation. */
+/** `string · character varying(255)`; null for a collection or relation. */
 function fieldType(document: unknown): string | null {
   const { type, schema } = (document ?? {}) as Partial<FieldDocument>;
   if (typeof type !== 'string') return null;
@@ -89,7 +89,7 @@ const NOUNS = { collections: 'collection', fields: 'field', relations: 'relation
 export const titleOf = ({ part, collection, field }: Change): string =>
   `${NOUNS[part]} ${field === null ? collection : `${collection}.${field}`}`;
 
-/** A value on one line: text bare, everything else as JSON. */
+/** A value on one line: text without quotes, everything else as JSON. */
 export function valueText(value: unknown): string {
   if (value === undefined) return 'nothing';
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,4 +1,3 @@
-/** What a batch changed, with what of it came back from the trash. Of a large one, a page of its events after the other. */
 import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { batchDifferenceQuery, trashEventsQuery } from '../../service/history-queries.js';
@@ -6,8 +5,8 @@ import type { Batch } from '../../service/types.js';
 import { changesOf, restoredBy } from './sentences.js';
 
 /**
- * `data` is undefined until its first page is there, and until what came from the trash is known. `more` is what
- * remains, with an error of its own; `error` is that of the first page.
+ * `data` is undefined until the first page and the restored objects are loaded. `more` is the rest with its own
+ * error; `error` is that of the first page.
  */
 export function useBatchChanges(batch: Batch) {
   const { types, last_position: last } = batch;

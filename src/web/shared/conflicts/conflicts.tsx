@@ -1,4 +1,4 @@
-/** What two people changed otherwise: three values of each, and a choice. */
+/** Shows conflicts with three values each and a choice. */
 import { Button, Radio } from '@mantine/core';
 import { useState } from 'react';
 import { brief } from '../brief.js';
@@ -7,15 +7,15 @@ import classes from './conflicts.module.css';
 
 interface Props {
   of: readonly ShownConflict[];
-  /** How many of them. */
+  /** Controls how many are shown. */
   shown: Shown;
   choiceOf: (key: string) => Choice | null;
   onChoose: (key: string, choice: Choice) => void;
-  /** What the sides are called. */
+  /** Labels of the sides. */
   words?: Readonly<Record<Choice, string>>;
 }
 
-/** Those that are shown at once: a thousand of three values each are slow to draw. */
+/** Conflicts shown at once, because many are slow to render. */
 const PAGE = 50;
 
 export interface Shown {
@@ -23,7 +23,7 @@ export interface Shown {
   more: () => void;
 }
 
-/** Fifty at first, and fifty more each time. */
+/** Fifty at first, and fifty more per click. */
 export function useShown(): Shown {
   const [count, setCount] = useState(PAGE);
   return { count, more: () => setCount(count + PAGE) };
@@ -31,7 +31,7 @@ export function useShown(): Shown {
 
 const WORDS = { theirs: 'Theirs', mine: 'Mine' };
 
-/** @param props.choiceOf null: not chosen yet */
+/** @param props.choiceOf null if undecided */
 export function Conflicts({ of, shown, choiceOf, onChoose, words = WORDS }: Props) {
   const left = of.length - shown.count;
   return (

@@ -1,4 +1,4 @@
-/** Conflicts of a merge are decided, one by one or all alike; then it is tried again. */
+/** Lets the user resolve merge conflicts, one by one or all alike. */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useMemo, useRef, useState } from 'react';
 import type { MergeConflict, Resolution } from '../../../schema/merge/model.js';
@@ -10,17 +10,17 @@ import type { Choice } from './shown-conflict.js';
 
 interface DecideProps {
   conflicts: readonly MergeConflict[];
-  /** What was decided so far. */
+  /** Earlier resolutions. */
   before: readonly Resolution[];
-  /** How the other value would be: `as the request has it`. */
+  /** The label of the other value: `as the request has it`. */
   mine: string;
   isBusy: boolean;
   onDecided: (resolutions: Resolution[]) => void;
 }
 
 /**
- * Goes on once each is chosen.
- * @param props.onDecided called with what was decided before as well
+ * Continues when all are resolved.
+ * @param props.onDecided called with earlier resolutions too
  */
 export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecideProps) {
   const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());

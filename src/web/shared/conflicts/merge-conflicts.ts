@@ -1,16 +1,16 @@
-/** Conflicts of a merge, as the service tells them, and what was decided about them. */
+/** Merge conflicts from responses, and their resolutions. */
 import { isObject, jsonEqual } from '../../../kernel/json.js';
 import type { ConflictKind, MergeConflict, MergePlace, Resolution } from '../../../schema/merge/model.js';
 import { RefusedError } from '../../service/errors.js';
 import { valueText } from '../changes/sentences.js';
 import type { ShownConflict } from './shown-conflict.js';
 
-/** Null: it is no refusal because of conflicts. */
+/** Null for other errors. */
 export function conflictsIn(error: Error | null): MergeConflict[] | null {
   if (!(error instanceof RefusedError) || error.code !== 'MERGE_CONFLICT') return null;
   return error.problems.flatMap(({ message, extensions }) => {
     const { place, kind, base, ours, theirs } = extensions as unknown as MergeConflict;
-    // A refusal in pages may end with words alone.
+    // A paginated error may end with text only.
     return isObject(place) ? [{ kind, place, message, base, ours, theirs }] : [];
   });
 }
@@ -18,7 +18,7 @@ export function conflictsIn(error: Error | null): MergeConflict[] | null {
 const keyOfPlace = ({ part, collection, field, path }: MergePlace): string =>
   JSON.stringify([part, collection, field, path ?? []]);
 
-/** `theirs` is what stands there now: of the merge, ours. */
+/** `theirs` is the current value, `ours` of the merge. */
 export function shownConflict({ kind, place, message, base, ours, theirs }: MergeConflict): ShownConflict {
   const { collection, field = null, path = [] } = place;
   const members = differing([base, ours, theirs]);
@@ -36,10 +36,10 @@ export function shownConflict({ kind, place, message, base, ours, theirs }: Merg
   };
 }
 
-/** Of these the values are documents, of the others names and members. */
+/** For these kinds the values are documents, otherwise names and members. */
 const isWhole = (kind: ConflictKind): boolean => kind === 'removed' || kind === 'invalid' || kind === 'changed';
 
-/** Names of the members that are not the same in all; null: they are no objects. */
+/** Members that are not equal in all; null for values that are not objects. */
 function differing(values: readonly unknown[]): string[] | null {
   const objects = values.filter(isObject);
   if (objects.length < values.length) return null;
@@ -55,7 +55,7 @@ const membersText = (value: unknown, members: readonly string[] | null): string 
 const presence = (value: unknown): string =>
   value === undefined ? 'not there' : isObject(value) ? 'there' : valueText(value);
 
-/** What was decided before, and what is decided now. */
+/** Combines earlier and new resolutions. */
 export function decided(
   before: readonly Resolution[],
   conflicts: readonly MergeConflict[],

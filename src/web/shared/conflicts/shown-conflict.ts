@@ -1,4 +1,4 @@
-/** Something that two people made otherwise, in words. */
+/** A conflict in words. */
 export interface ShownConflict {
   key: string;
   collection: string;
@@ -7,7 +7,7 @@ export interface ShownConflict {
   base: string;
   theirs: string;
   mine: string;
-  /** What is wrong with both together, where the values don't say it. */
+  /** The reason if the values do not show it. */
   why?: string;
 }
 

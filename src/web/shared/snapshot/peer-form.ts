@@ -1,4 +1,4 @@
-/** A snapshot as Directus 11 writes it, of what it knows: checks, comments and the like have no place in it. */
+/** Writes a snapshot in the format of Directus 11. Unsupported parts such as checks are omitted. */
 import { isObject } from '../../../kernel/json.js';
 
 type Members = Record<string, unknown>;
@@ -9,17 +9,17 @@ export interface OwnSnapshot {
   relations: readonly Members[];
 }
 
-/** The release whose snapshots this was held against. */
+/** The Directus release that this was tested with. */
 const RELEASE = '11.17.4';
 
-/** Without them it takes these indexes of its own away. */
+/** Without them, Directus drops these indexes of its own. */
 const SYSTEM_FIELDS = [
   ['directus_activity', 'timestamp'],
   ['directus_revisions', 'activity'],
   ['directus_revisions', 'parent'],
 ].map(([collection, field]) => ({ collection, field, schema: { is_indexed: true } }));
 
-/** A new document, for YAML or JSON. Foreign keys to `service_users` lead to `directus_users` in it. */
+/** Returns a new document. Foreign keys to `service_users` reference `directus_users` in it. */
 export function toPeerForm({ collections, fields, relations }: OwnSnapshot): Members {
   const keys = new Map(
     fields.filter(({ schema }) => isObject(schema) && schema['is_primary_key'] === true).map(fieldKey),
@@ -39,7 +39,7 @@ const fieldKey = ({ collection, field }: Members): [unknown, unknown] => [collec
 
 const peerName = (name: unknown): unknown => (name === 'service_users' ? 'directus_users' : name);
 
-/** A folder has no schema at all. */
+/** A folder has no schema member. */
 const peerCollection = ({ collection, meta, schema }: Members): Members => ({
   collection,
   meta,

@@ -1,4 +1,4 @@
-/** The whole schema to take away, in every export, of now or of a moment; and the way to bring one. */
+/** Exports of the whole schema, now or in the past, and the import. */
 import snapshotIcon from 'icon:download';
 import { Menu, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
@@ -20,12 +20,12 @@ const EXPORTS = [
 ] as const;
 
 interface Props {
-  /** A position or a time; now unless said. */
+  /** A position or a time; now by default. */
   at?: string;
   size?: 'xs' | 'sm' | 'compact-sm';
 }
 
-/** Nothing for readers. A snapshot can be brought in beside the schema of now, by who may propose. */
+/** Renders nothing for readers. Import is offered beside the current schema to users who may propose. */
 export function SnapshotMenu({ at, size = 'xs' }: Props) {
   const mayRead = useMay('readRequests');
   const mayBring = useMay('propose');

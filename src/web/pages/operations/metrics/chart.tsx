@@ -1,4 +1,3 @@
-/** A few lines over the last minutes: plain SVG, with its newest values in words beside it. */
 import { Text, Title } from '@mantine/core';
 import { useId } from 'react';
 import type { Points, Series } from './rates.js';
@@ -9,14 +8,14 @@ const HEIGHT = 92;
 
 interface Props {
   title: string;
-  /** Of the values: `a second`, `ms`. */
+  /** The unit of the values: `a second`, `ms`. */
   unit: string;
   series: readonly Series[];
-  /** How a value is said. */
+  /** Formats a value. */
   say: (value: number) => string;
 }
 
-/** Scaled to the largest value of all its lines, from 0. Newest at the right; a gap where a value isn't known. */
+/** Scaled from 0 to the largest value of its lines. Newest at the right; unknown values are gaps. */
 export function Chart({ title, unit, series, say }: Props) {
   const id = useId();
   const known = series.flatMap(({ points }) => points).filter((point) => point !== null);
@@ -72,7 +71,7 @@ const lastOf = (points: Points, say: Props['say']): string => {
 const heard = (title: string, series: readonly Series[], say: Props['say']): string =>
   `${title}: ${series.map(({ label, points }) => `${label} ${lastOf(points, say)}`).join(', ')}`;
 
-/** Nothing is drawn where nothing is known. */
+/** Draws nothing without known values. */
 function pathOf(points: Points, { top, length }: { top: number; length: number }): string {
   let isDrawing = false;
   return points

@@ -1,19 +1,19 @@
-/** What two readings of the metrics say of the time between them. */
+/** Rates and quantiles between two readings of the metrics. */
 import type { Reading, Sample } from '../../../service/metrics-query.js';
 
-/** One value for each reading but the first; null: not known for that time. */
+/** One value per reading except the first; null if unknown. */
 export type Points = readonly (number | null)[];
 
 export interface Series {
   label: string;
-  /** A colour of the theme's variables. */
+  /** A CSS variable of the theme. */
   color: string;
   points: Points;
 }
 
 type Pick = (sample: Sample) => boolean;
 
-/** A second, of all counters that `pick` takes. A process that was restarted counts from nothing. */
+/** Per second, for all counters that `pick` selects. Counters restart with the process. */
 export function ratesOf(readings: readonly Reading[], pick: Pick): Points {
   return pairs(readings).map(([before, after]) => {
     const grown = grownBy(before, after, pick);
@@ -21,13 +21,13 @@ export function ratesOf(readings: readonly Reading[], pick: Pick): Points {
   });
 }
 
-/** Of the gauge, as it is at each reading. */
+/** The gauge at each reading. */
 export const valuesOf = (readings: readonly Reading[], pick: Pick): Points =>
   readings.slice(1).map((reading) => sumOf(reading, pick));
 
 /**
- * The time within which `share` of what happened between two readings was done, from the buckets of a histogram. Milliseconds;
- * null where nothing happened.
+ * The quantile `share` of the durations between two readings, from histogram buckets. Milliseconds; null without
+ * observations.
  */
 export function quantilesOf(readings: readonly Reading[], histogram: string, share: number): Points {
   return pairs(readings).map(([before, after]) => quantile(bucketsBetween(before, after, histogram), share));
@@ -36,7 +36,7 @@ export function quantilesOf(readings: readonly Reading[], histogram: string, sha
 const pairs = (readings: readonly Reading[]): [Reading, Reading][] =>
   readings.slice(1).map((after, index) => [readings[index] as Reading, after]);
 
-/** 0 where `pick` takes none. */
+/** 0 if `pick` selects none. */
 export const sumOf = ({ samples }: Reading, pick: Pick): number =>
   samples.reduce((sum, sample) => (pick(sample) ? sum + sample.value : sum), 0);
 
@@ -48,7 +48,7 @@ function grownBy(before: Reading, after: Reading, pick: Pick): number | null {
 interface Bucket {
   /** Seconds; Infinity for the last. */
   upTo: number;
-  /** How many were done within that, each bucket with those before it. */
+  /** The cumulative count of the bucket. */
   count: number;
 }
 
@@ -66,7 +66,7 @@ function bucketsBetween(before: Reading, after: Reading, histogram: string): Buc
   return [...counts].map(([upTo, count]) => ({ upTo, count })).sort((one, other) => one.upTo - other.upTo);
 }
 
-/** As Prometheus reckons it: evenly spread within a bucket; of the last one, where it begins. */
+/** Interpolated linearly like in Prometheus; the last bucket yields its lower bound. */
 function quantile(buckets: readonly Bucket[], share: number): number | null {
   const total = buckets.at(-1)?.count ?? 0;
   if (total <= 0) return null;

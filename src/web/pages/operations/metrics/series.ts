@@ -1,4 +1,3 @@
-/** Which lines are drawn of the metrics. */
 import type { Reading, Sample } from '../../../service/metrics-query.js';
 import { type Series, quantilesOf, ratesOf, sumOf } from './rates.js';
 
@@ -17,14 +16,14 @@ const requests = (from: number, to: number) => (sample: Sample) => {
   return sample.name === `${REQUESTS}_count` && status >= from && status < to;
 };
 
-/** Requests a second, by what became of them. */
+/** Requests per second by outcome. */
 export const requestSeries = (readings: readonly Reading[]): Series[] => [
   { label: 'answered', color: COLORS.good, points: ratesOf(readings, requests(100, 400)) },
   { label: 'refused', color: COLORS.refused, points: ratesOf(readings, requests(400, 500)) },
   { label: 'failed', color: COLORS.broken, points: ratesOf(readings, requests(500, 600)) },
 ];
 
-/** Milliseconds until the answer, of all requests. */
+/** Response times of all requests in milliseconds. */
 export const latencySeries = (readings: readonly Reading[]): Series[] => [
   { label: 'half', color: COLORS.good, points: quantilesOf(readings, REQUESTS, 0.5) },
   { label: '95 %', color: COLORS.change, points: quantilesOf(readings, REQUESTS, 0.95) },
@@ -36,13 +35,13 @@ const commands =
   ({ name, labels }: Sample) =>
     name === COMMANDS && outcomes.includes(labels['outcome'] ?? '');
 
-/** Commands a second that were not refused. A repeated one that is answered as before counts as accepted. */
+/** Successful commands per second. A repeated response counts as accepted. */
 export const commandSeries = (readings: readonly Reading[]): Series[] => [
   { label: 'accepted', color: COLORS.good, points: ratesOf(readings, commands('accepted', 'replayed')) },
   { label: 'nothing to do', color: COLORS.change, points: ratesOf(readings, commands('unchanged')) },
 ];
 
-/** Commands a second that were not carried out, by who refused them. */
+/** Failed commands per second by cause. */
 export const refusalSeries = (readings: readonly Reading[]): Series[] => [
   { label: 'by rules', color: COLORS.refused, points: ratesOf(readings, commands('rejected')) },
   { label: 'by PostgreSQL, or for now', color: COLORS.change, points: ratesOf(readings, commands('refused')) },
@@ -55,7 +54,7 @@ export interface Fact {
   as: 'count' | 'bytes' | 'ms';
 }
 
-/** Of the last reading, in the process that answered it. */
+/** From the last reading, of the process that responded. */
 export function factsOf(reading: Reading): Fact[] {
   const sum = (name: string): number => sumOf(reading, (sample) => sample.name === name);
   const has = (name: string): boolean => reading.samples.some((sample) => sample.name === name);
@@ -80,7 +79,7 @@ export function factsOf(reading: Reading): Fact[] {
   return facts.filter(({ of }) => has(of)).map(({ label, value, as }) => ({ label, value, as }));
 }
 
-/** Refusals since the process began, the most frequent first. */
+/** Rejections since the process started, most frequent first. */
 export function refusalsByCode({ samples }: Reading): [code: string, count: number][] {
   const counts = new Map<string, number>();
   for (const { name, labels, value } of samples) {

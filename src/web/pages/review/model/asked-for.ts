@@ -1,17 +1,17 @@
-/** The document of a change request, as far as it is a diff. */
+/** The diff in the document of a change request, if it is one. */
 import { isObject } from '../../../../kernel/json.js';
 import type { Acknowledgement } from '../../../../schema/policy/index.js';
 import type { Applying } from '../../../service/review-queries.js';
 import type { ChangeRequest, SchemaDiff } from '../../../service/types.js';
 
-/** Null: the document is another operation, or it was erased. */
+/** Null if the document is another operation or was erased. */
 export function askedFor(content: unknown): Partial<SchemaDiff> | null {
   const input = memberOf(content, 'input');
   const diff = memberOf(memberOf(input, 'body'), 'diff');
   return isObject(diff) ? diff : null;
 }
 
-/** The request as an apply onto the schema that has `hash`. Null where its document is not a diff. */
+/** The request as an apply to the schema with `hash`. Null if its document is not a diff. */
 export function applyingOf(
   { document, online }: Pick<ChangeRequest, 'document' | 'online'>,
   hash: string,

@@ -1,6 +1,6 @@
 import { shellQuoted } from '../../../../kernel/shell.js';
 
-/** What is reviewed, for a shell: without a token, which is in the shell's own TOKEN. No line of JSON is END alone. */
+/** The review as a shell command. The token comes from the shell variable TOKEN. No line of JSON is END alone. */
 export function curlFor({ origin, path, body, reason }: CurlInput): string {
   const headers = ['Authorization: Bearer $TOKEN', 'Content-Type: application/json'].map((text) => ` -H "${text}"`);
   const why = reason.trim() === '' ? '' : ` -H ${quoted(`X-Reason: ${reason.trim()}`)}`;
@@ -9,12 +9,12 @@ export function curlFor({ origin, path, body, reason }: CurlInput): string {
 
 interface CurlInput {
   origin: string;
-  /** With its query. */
+  /** Including the query. */
   path: string;
   /** JSON. */
   body: string;
   reason: string;
 }
 
-/** For a shell of POSIX, whatever it holds. */
+/** Quoted for a POSIX shell. */
 const quoted = (text: string): string => shellQuoted(text.replaceAll(/[\r\n]+/g, ' '));

@@ -1,15 +1,18 @@
-/** What somebody else changed meanwhile, held against what is reviewed: three values where both mean the same. */
+/** Compares concurrent changes with the review: three values where both changed the same. */
 import { valueText } from '../../../shared/changes/sentences.js';
 import type { ShownConflict } from '../../../shared/conflicts/shown-conflict.js';
 import type { SchemaDiff } from '../../../service/types.js';
 import { type Item, type Member, itemsOf } from './items.js';
 
-/** Its key is that of the item or the member that is left out where theirs stays. */
+/** The key of the item or member that is left out if theirs is chosen. */
 export interface Conflict extends ShownConflict {
   path: readonly string[];
 }
 
-/** @param mine what is reviewed; @param since what others did to the same schema */
+/**
+ * @param mine the reviewed items
+ * @param since the changes of others to the same schema
+ */
 export function conflictsOf(mine: readonly Item[], since: Partial<SchemaDiff>): Conflict[] {
   const theirs = new Map(itemsOf(since).map((item) => [item.key, item]));
   return mine.flatMap((item) => {
@@ -45,7 +48,7 @@ function wordOf({ how, members }: Item): string {
   return `changed: ${members.map(({ path }) => path.join('.')).join(', ')}`;
 }
 
-/** What stands in the new review and didn't in the one before: it takes back what others did meanwhile. */
+/** Items in the new review that were not in the previous one: they would undo concurrent changes. */
 export function keysSince(before: readonly Item[], now: readonly Item[]): string[] {
   const keysOf = (items: readonly Item[]) =>
     items.flatMap(({ key, members }) => (members.length === 0 ? [key] : members.map((member) => member.key)));

@@ -1,6 +1,6 @@
-/** Whether a diff says anything. */
+/** Checks whether a diff is empty. */
 import type { SchemaDiff } from '../../../service/types.js';
 
-/** A part that is missing says nothing. */
+/** A missing part counts as empty. */
 export const isEmptyDiff = ({ collections = [], fields = [], relations = [] }: Partial<SchemaDiff>): boolean =>
   collections.length + fields.length + relations.length === 0;

@@ -1,35 +1,35 @@
-/** A diff as things that somebody decides about, one by one, and back. */
+/** Splits a diff into items that can be selected, and joins them again. */
 import type { LeftOut } from '../../../draft/edits.js';
 import type { Entry, SchemaDiff } from '../../../service/types.js';
 
 export type Part = 'collections' | 'fields' | 'relations';
 export const PARTS: readonly Part[] = ['collections', 'fields', 'relations'];
 
-/** One member of a document that is changed. */
+/** A changed member of a document. */
 export interface Member {
   key: string;
-  /** Up to the first index of an array: an array is one member. */
+  /** Up to the first array index: an array is one member. */
   path: readonly string[];
   before: unknown;
   after: unknown;
-  /** Where its entries stand in the item. */
+  /** Indexes of its entries in the item. */
   entries: readonly number[];
 }
 
-/** One collection, field or relation that differs. */
+/** A collection, field or relation that differs. */
 export interface Item {
   key: string;
   part: Part;
   collection: string;
   field: string | null;
   how: 'made' | 'changed' | 'removed' | 'renamed';
-  /** Of what comes or goes: all of it. */
+  /** The whole document of a new or removed object. */
   document: Readonly<Record<string, unknown>> | null;
-  /** Of a change. */
+  /** The members of a change. */
   members: readonly Member[];
-  /** Of what comes back from the trash: the position of its deletion. */
+  /** The deletion's position, for an object restored from the trash. */
   restores: number | null;
-  /** Where it stands in its part of the diff. */
+  /** Its index in the part of the diff. */
   index: number;
 }
 
@@ -41,8 +41,8 @@ interface RawItem {
 }
 
 /**
- * The same for what goes and what comes under one name, see `itemsOf`.
- * @param field of a relation the one that holds it; null: a collection
+ * The same for a removed and a new object with one name, see `itemsOf`.
+ * @param field the field of a relation; null for a collection
  */
 export const keyOf = (part: Part, collection: string, field: string | null): string =>
   JSON.stringify(field === null ? [part, collection] : [part, collection, field]);
@@ -52,7 +52,7 @@ export const memberKeyOf = (item: string, path: readonly string[]): string => `$
 
 const rawItems = (diff: Partial<SchemaDiff>, part: Part): readonly RawItem[] => diff[part] ?? [];
 
-/** In the order of the diff: collections, fields, relations. */
+/** In diff order: collections, fields, relations. */
 export function itemsOf(diff: Partial<SchemaDiff>): Item[] {
   return PARTS.flatMap((part) => {
     const names = new Map<string, number>();
@@ -68,7 +68,7 @@ function itemOf(part: Part, raw: RawItem, index: number, names: ReadonlyMap<stri
   const { collection, field = null, restores = null, diff } = raw;
   const name = keyOf(part, collection, field);
   const whole = diff.find(({ path }) => path === undefined);
-  // What goes so that another one can have its name stands twice.
+  // A removed object appears twice if another one takes its name.
   const isReplaced = whole?.kind === 'D' && (names.get(name) ?? 0) > 1;
   const key = isReplaced ? `${name} gone` : name;
   const base = { key, part, collection, field, restores, index };
@@ -88,7 +88,7 @@ function changeOf(key: string, entries: readonly Entry[]): What {
   return { how: members.some((member) => isRename(member)) ? 'renamed' : 'changed', document: null, members };
 }
 
-/** The new name of the thing itself. */
+/** The new name of the object itself. */
 export const isRename = ({ path }: Pick<Member, 'path'>): boolean =>
   path.length === 1 && (path[0] === 'collection' || path[0] === 'field');
 
@@ -122,7 +122,7 @@ function valuesOf(entries: readonly Entry[], depth: number): { before: unknown; 
   return { before: elementsOf(entries, depth, 'lhs'), after: elementsOf(entries, depth, 'rhs') };
 }
 
-/** Of an array: its elements that differ, by their places in it. */
+/** For an array: its differing elements by index. */
 function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs'): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const entry of entries) {
@@ -133,7 +133,7 @@ function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs
   return found;
 }
 
-/** Where something stands in what is sent. */
+/** A location in the sent diff. */
 export interface Place {
   item: string;
   member: string | null;
@@ -141,11 +141,11 @@ export interface Place {
 
 export interface Chosen {
   diff: SchemaDiff;
-  /** What stands at an entry of an item of it; without an entry, the item alone. Undefined: nothing stands there. */
+  /** The object at an entry of an item; without an entry, at the item. Undefined if there is none. */
   placeAt(part: Part, index: number, entry?: number): Place | undefined;
 }
 
-/** The diff without what was left out. */
+/** The diff without unselected items. */
 export function chosenOf(diff: Partial<SchemaDiff>, items: readonly Item[], leftOut: ReadonlySet<string>): Chosen {
   const chosen: Record<Part, RawItem[]> = { collections: [], fields: [], relations: [] };
   const sent: Record<Part, { item: Item; kept: readonly number[] | null }[]> = {
@@ -174,7 +174,7 @@ export function chosenOf(diff: Partial<SchemaDiff>, items: readonly Item[], left
   };
 }
 
-/** Null: all of them. */
+/** Null for all of them. */
 function keptEntries({ members }: Item, raw: RawItem, leftOut: ReadonlySet<string>): number[] | null {
   const left = members.filter(({ key }) => leftOut.has(key));
   if (left.length === 0) return null;
@@ -182,11 +182,11 @@ function keptEntries({ members }: Item, raw: RawItem, leftOut: ReadonlySet<strin
   return [...raw.diff.keys()].filter((index) => !out.has(index));
 }
 
-/** Collections that are deleted. */
+/** Deleted collections. */
 export const deletedCollections = (items: readonly Item[]): readonly Item[] =>
   items.filter(({ part, how }) => part === 'collections' && how === 'removed');
 
-/** What a thing takes along when it is left out: of a new collection its fields, of a new field its relation. */
+/** The items left out together with an item: the fields of a new collection, the relation of a new field. */
 export function withDependents(items: readonly Item[], { key, part, collection, field, how }: Item): string[] {
   if (how !== 'made' || part === 'relations') return [key];
   const goesAlong = (each: Item): boolean =>
@@ -201,7 +201,7 @@ export interface LeftOutItems {
   keys: ReadonlySet<string>;
 }
 
-/** The same, as the draft asks for it. */
+/** The same in the format of the draft. */
 export function leftOutOf({ items, keys }: LeftOutItems): LeftOut {
   const byName = new Map<string, Item[]>();
   for (const item of items) {
@@ -225,7 +225,7 @@ export function leftOutOf({ items, keys }: LeftOutItems): LeftOut {
   };
 }
 
-/** In the order in which their first item stands, with the collection itself first. */
+/** In order of their first item, with the collection itself first. */
 export function byCollection(items: readonly Item[]): [collection: string, items: Item[]][] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
@@ -236,5 +236,5 @@ export function byCollection(items: readonly Item[]): [collection: string, items
   return [...groups].sort(([one], [other]) => ORDER.compare(one, other));
 }
 
-/** Many times as fast as localeCompare. */
+/** Much faster than localeCompare. */
 const ORDER = new Intl.Collator();

@@ -1,7 +1,7 @@
-/** A sentence with names in it: names stand out, and are text whatever they hold. */
+/** A sentence with names, which are highlighted and always rendered as text. */
 export type Phrase = readonly (string | { name: string })[];
 
-/** `say\`${name} becomes required\``: what is put in is a name. */
+/** `say\`${name} becomes required\``: interpolated values are names. */
 export function say(texts: TemplateStringsArray, ...names: readonly string[]): Phrase {
   return texts.flatMap((text, index) => {
     const name = names[index];
@@ -9,6 +9,6 @@ export function say(texts: TemplateStringsArray, ...names: readonly string[]): P
   });
 }
 
-/** As text, for who hears it and for files. */
+/** As text, for screen readers and files. */
 export const plain = (phrase: Phrase): string =>
   phrase.map((part) => (typeof part === 'string' ? part : part.name)).join('');

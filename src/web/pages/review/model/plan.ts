@@ -1,11 +1,11 @@
-/** A plan, sorted to the things it is for. */
+/** Groups a plan by items. */
 import type { Finding, Plan, Problem } from '../../../service/types.js';
 import { type Chosen, type Item, PARTS, type Part, keyOf } from './items.js';
 
 export type Statement = Plan['statements'][number];
 export type LockedTable = NonNullable<Plan['tables']>[number];
 
-/** By key of the item; what belongs to none of them, by the collection: `collections`. */
+/** By the key of the item; others by collection: `collections`. */
 export function statementsByItem(plan: Pick<Plan, 'statements' | 'events'>, items: readonly Item[]) {
   const keys = new Set(items.map(({ key }) => key));
   const found = new Map<string, Statement[]>();
@@ -35,13 +35,13 @@ function itemOf(statement: Statement, { events }: Pick<Plan, 'events'>, keys: Re
 const PLACE = /^diff\.(\w+)\[(\d+)\](?:\.diff\[(\d+)\])?/;
 
 export interface Located {
-  /** By key of the item, and of the member where the path leads so far. */
+  /** By the key of the item or the member of the path. */
   at: ReadonlyMap<string, readonly Problem[]>;
-  /** Those of no place in what was sent. */
+  /** Problems without a location in the sent diff. */
   elsewhere: readonly Problem[];
 }
 
-/** Problems stand where their path leads, else with what they name. */
+/** Assigns problems by path, otherwise by the names they contain. */
 export function located(
   problems: readonly Problem[],
   chosen: () => Pick<Chosen, 'placeAt'>,
@@ -83,28 +83,28 @@ function grouped<T>(items: readonly T[], keyFor: (item: T) => string): Map<strin
   return groups;
 }
 
-/** The field before the relation, and the collection where neither is among them. */
+/** Prefers the field to the relation; the collection if neither is an item. */
 function itemNamed(items: readonly Item[], collection: string, field: string | undefined): Item | undefined {
   const own = items.filter((item) => item.collection === collection);
   const named = field === undefined ? undefined : own.find((item) => item.field === field);
   return named ?? own.find((item) => item.part === 'collections');
 }
 
-/** What is gone afterwards, and until when it can come back. */
+/** Lost data, and until when it can be restored. */
 export interface Loss {
   key: string;
   collection: string;
   field: string | null;
-  /** ISO 8601; null: it is gone for good, or it isn't known yet. */
+  /** ISO 8601; null if the loss is permanent or unknown. */
   until: string | null;
-  /** The service's words. */
+  /** The service's message. */
   message: string;
   isForGood: boolean;
 }
 
 const NOT_KEPT = 'DATA_NOT_KEPT';
 
-/** From the plan, whose events say until when; one for each statement that loses data. */
+/** From the plan's events and statements; one per statement that loses data. */
 export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' | 'accepted'>): Loss[] {
   const nameOf = (collection: string | undefined, field: string | null | undefined) =>
     JSON.stringify([collection, field ?? null]);
@@ -123,13 +123,13 @@ export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' |
     });
 }
 
-/** Told elsewhere on the page, each in its own way. */
+/** Shown elsewhere on the page. */
 const TOLD: ReadonlySet<string> = new Set(['LOSES_DATA', NOT_KEPT]);
 
 /** Ascending. */
 const LEVELS = ['note', 'warn', 'danger'];
 
-/** Each once, the worst first. */
+/** Each once, most severe first. */
 export function otherFindings(findings: readonly Finding[]): Finding[] {
   const seen = new Set<string>();
   const own = findings.filter(({ code, collection, field, message }) => {
@@ -144,7 +144,7 @@ export function otherFindings(findings: readonly Finding[]): Finding[] {
 export const worstFirst = (findings: readonly Finding[]): Finding[] =>
   [...findings].sort((one, other) => LEVELS.indexOf(other.level) - LEVELS.indexOf(one.level));
 
-/** The statements as a script: what would run, in one transaction, each with what it is for. */
+/** The statements as a script in one transaction, with comments. */
 export function scriptOf({ statements }: Pick<Plan, 'statements'>): string {
   const parts = statements.map(({ sql, summary, lock }) => {
     const comment = `-- ${oneLine(summary)}${lock === 'none' ? '' : `; locks ${lock}`}`;
@@ -153,5 +153,5 @@ export function scriptOf({ statements }: Pick<Plan, 'statements'>): string {
   return `BEGIN;\n\n${parts.join('\n\n')}\n\nCOMMIT;\n`;
 }
 
-/** A name may hold a line break, after which its rest would be no comment. */
+/** A line break in a name would end the comment. */
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');

@@ -1,9 +1,9 @@
-/** What of a review the policy stops, and what of that its reader knows of. */
+/** The findings that the policy blocks, and their acknowledgements. */
 import { placeText } from '../../../../schema/model/place.js';
 import { keyOf, type Acknowledgement } from '../../../../schema/policy/index.js';
 import type { Finding } from '../../../service/types.js';
 
-/** A finding by what is acknowledged of it: `LOSES_DATA:articles.title`. */
+/** The acknowledgement text of a finding: `LOSES_DATA:articles.title`. */
 export const acknowledgedAs = ({ code, ...place }: Finding): string => keyOf({ code, place: placeText(place) });
 
 const STOPPING: ReadonlySet<string | undefined> = new Set(['acknowledge', 'approve', 'refuse']);
@@ -11,12 +11,12 @@ const STOPPING: ReadonlySet<string | undefined> = new Set(['acknowledge', 'appro
 export interface Stop {
   key: string;
   finding: Finding;
-  /** Nothing but its acknowledgement is missing. */
+  /** An acknowledgement is enough. */
   canBeKnown: boolean;
   isKnown: boolean;
 }
 
-/** What the policy wants something for; each place of a code once, what is refused first. */
+/** Blocked findings; each location of a code once, rejections first. */
 export function stopsOf(findings: readonly Finding[], known: ReadonlySet<string>): Stop[] {
   const stops = new Map<string, Stop>();
   for (const finding of findings) {
@@ -28,6 +28,6 @@ export function stopsOf(findings: readonly Finding[], known: ReadonlySet<string>
   return [...stops.values()].sort((one, other) => Number(one.canBeKnown) - Number(other.canBeKnown));
 }
 
-/** As the service takes them: of those stops alone that their reader said to know of. */
+/** For the service, only those that the user acknowledged. */
 export const acknowledgementsOf = (stops: readonly Stop[]): Acknowledgement[] =>
   stops.filter(({ isKnown }) => isKnown).map(({ finding: { code, ...place } }) => ({ code, place: placeText(place) }));

@@ -1,4 +1,4 @@
-/** Why, as far as the changes say it themselves: where somebody begins to write. */
+/** Suggests a reason from the changes. */
 import { brief } from '../../../shared/brief.js';
 import type { Item } from './items.js';
 import { plain } from './phrase.js';
@@ -6,14 +6,14 @@ import { nameOf, sentencesOf } from './sentences.js';
 
 const MOST = 3;
 const LONGEST = 240;
-/** What the service takes. */
+/** The service's maximum length. */
 export const LONGEST_REASON = 1000;
 
-/** @param items those that are carried out */
+/** @param items the items to apply */
 export function reasonFor(items: readonly Item[]): string {
   const news = new Set(items.filter(isNewCollection).map(({ collection }) => collection));
   const gone = new Set(items.filter(isGoneCollection).map(({ collection }) => collection));
-  // What comes or goes with its collection is said by that.
+  // Objects created or removed with their collection are covered by it.
   const told = items.filter(
     (item) => item.part === 'collections' || !(news.has(item.collection) || gone.has(item.collection)),
   );
@@ -29,7 +29,7 @@ function sentenceOf(item: Item, items: readonly Item[]): string {
   return `${item.part === 'fields' ? `${item.collection}.` : ''}${text}${more}`;
 }
 
-/** Of the same items each is counted once, however often it is asked for. */
+/** Counts are cached per list of items. */
 const counted = new WeakMap<readonly Item[], ReadonlyMap<string, number>>();
 
 /** The new fields of a collection. */

@@ -1,23 +1,23 @@
-/** What a change means, in a sentence. */
+/** Describes a change in a sentence. */
 import { brief } from '../../../shared/brief.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { type Item, type Member, isRename } from './items.js';
 import { type Phrase, say } from './phrase.js';
 
-/** Longer values stand below the sentence, not in it. */
+/** Longer values are shown below the sentence. */
 const SHORT = 40;
 
 const shown = (value: unknown): string => brief(valueText(value), SHORT);
 
-/** A text as somebody else wrote it, told apart from the sentence. */
+/** Quotes a user's text in a sentence. */
 const quoted = (value: unknown): string => (typeof value === 'string' ? `“${shown(value)}”` : shown(value));
 
 const isNothing = (value: unknown): boolean => value === null || value === undefined;
 
-/** What it is called where it stands: a field by its own name, below its collection. */
+/** A short name in context: a field is shown below its collection. */
 export const nameOf = ({ collection, field }: Pick<Item, 'collection' | 'field'>): string => field ?? collection;
 
-/** The thing as a whole; of a change, what is said of its members. */
+/** The object as a whole, or the changed members. */
 export function sentencesOf(item: Item, fieldsOfNew: (collection: string) => number): Phrase[] {
   if (item.how === 'made') return [madeSentence(item, fieldsOfNew)];
   if (item.how === 'removed') return [removedSentence(item)];
@@ -80,7 +80,7 @@ const action =
     `: ${when}, ${shown(after).toLowerCase()}${isNothing(before) ? '' : ` instead of ${shown(before).toLowerCase()}`}`,
   ];
 
-/** What can be said better than "X changes from A to B". By the path of the member. */
+/** Texts that are better than "X changes from A to B", by member path. */
 const SAID: Readonly<Record<string, Say>> = {
   'schema.is_nullable': becomes('may be empty', 'becomes required'),
   'schema.is_unique': becomes('becomes unique', 'may hold a value twice'),
@@ -107,16 +107,16 @@ const SAID: Readonly<Record<string, Say>> = {
   ],
 };
 
-/** Members whose own names say little. */
+/** Labels for members with unclear names. */
 const LABELS: Readonly<Record<string, string>> = { one_field: 'the field on its other side' };
 
-/** `display template`: the last name of its path, in words. */
+/** `display template`: the last name of the path, as words. */
 export const labelOf = ({ path }: Pick<Member, 'path'>): string => {
   const last = path.at(-1) ?? '';
   return LABELS[last] ?? last.replaceAll('_', ' ');
 };
 
-/** Values that are long, and objects, are not in it: they stand below. */
+/** Long values and objects are shown below instead. */
 export function memberSentence(item: Item, member: Member): Phrase {
   const name = item.part === 'relations' ? `${item.collection}.${item.field ?? ''}` : nameOf(item);
   if (isRename(member)) return [{ name: valueText(member.before) }, ' is called ', { name }, ' from now on'];
@@ -133,6 +133,6 @@ const plainly: Say = (name, member) => {
   return [{ name }, `: ${label} changes${isTold ? ` from ${quoted(before)} to ${quoted(after)}` : ''}`];
 };
 
-/** Short enough to be told in the sentence. */
+/** Short enough for the sentence. */
 const isShort = (value: unknown): boolean =>
   isNothing(value) || (typeof value !== 'object' && valueText(value).length <= SHORT);

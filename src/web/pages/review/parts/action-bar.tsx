@@ -1,4 +1,4 @@
-/** At the foot: why, and what is done about it. */
+/** The reason, and the buttons to apply or propose. */
 import { Button, Group, Popover, Stack, Switch, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
 import { UnreachableError } from '../../../service/errors.js';
@@ -17,13 +17,13 @@ import classes from './parts.module.css';
 
 interface Props {
   review: Review;
-  /** Why it can't be carried out now. */
+  /** Why it cannot be applied now. */
   held: string | null;
 }
 
 /**
- * For who may propose; trying and applying is for admins. Where data would be lost, applying asks once more and says
- * what.
+ * For users who may propose; dry runs and applying are for admins. Data loss needs a second confirmation that lists
+ * it.
  */
 export function ActionBar({ review, held }: Props) {
   const { why, setReason, isReasonTyped, carryOut, carriedOut } = review;
@@ -87,7 +87,7 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
     rehearsal.reset();
     carryOut.mutate();
   };
-  // What would be lost is told before it can be.
+  // Data loss is shown before it can be applied.
   const isDisabled = isHeld || isPlanning || stops.some(({ isKnown }) => !isKnown);
   const deleted = deletedCollections(carriedOut).length;
   const action = options.online ? 'Prepare and apply' : 'Apply';

@@ -1,4 +1,4 @@
-/** The changes, collection by collection. Only those near what is seen are drawn. */
+/** The changes by collection. Only visible rows are rendered. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type RefObject, useCallback, useEffect, useMemo, useRef } from 'react';
 import type { Item } from '../model/items.js';
@@ -13,13 +13,13 @@ type Row = { kind: 'head'; collection: string; items: readonly Item[] } | { kind
 interface Props {
   review: Review;
   canChoose: boolean;
-  /** What to bring into view, by its collection; another object each time it is asked for. */
+  /** The collection to scroll to; a new object for each request. */
   wanted: { collection: string } | null;
 }
 
 const NONE = [] as const;
 
-/** @param props.canChoose each change can be left out; false: all is only shown */
+/** @param props.canChoose whether changes can be left out */
 export function ChangesPane({ review, canChoose, wanted }: Props) {
   const { items, groups, plan } = review;
   const scroller = useRef<HTMLDivElement>(null);
@@ -30,7 +30,7 @@ export function ChangesPane({ review, canChoose, wanted }: Props) {
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => (rows[index]?.kind === 'head' ? 56 : 150),
-    // Another function would have all rows measured again.
+    // A new function would cause all rows to be measured again.
     getItemKey: useCallback((index: number) => rowKey(rows[index]), [rows]),
     overscan: 6,
   });
@@ -39,7 +39,7 @@ export function ChangesPane({ review, canChoose, wanted }: Props) {
   const toEnds = (event: KeyboardEvent) => {
     const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
     if (event.target !== event.currentTarget || !isPlain || !(event.key === 'Home' || event.key === 'End')) return;
-    // The browser scrolls smoothly, and stops short where rows turn out to be of another height on the way.
+    // Smooth scrolling stops short if row heights change on the way.
     event.preventDefault();
     if (event.key === 'Home') virtual.scrollToIndex(0);
     else virtual.scrollToIndex(rows.length - 1, { align: 'end' });
@@ -47,7 +47,7 @@ export function ChangesPane({ review, canChoose, wanted }: Props) {
   return (
     <div ref={scroller} className={classes.scroller} tabIndex={0} role="region" aria-label="Changes" onKeyDown={toEnds}>
       <div className={classes.rows} style={{ height: virtual.getTotalSize() }}>
-        {/* One below the other, so that none covers the next before its new height is known. */}
+        {/* Rows are stacked so that none covers the next before it is measured. */}
         <div className={classes.drawn} style={{ transform: `translateY(${drawn[0]?.start ?? 0}px)` }}>
           {drawn.map(({ index, key }) => {
             const row = rows[index];

@@ -1,4 +1,3 @@
-/** Above the changes of a collection: how large it is, what leads to it, who changed it last. */
 import { Checkbox, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -22,7 +21,7 @@ interface Props {
 
 /**
  * A new collection has neither size nor history.
- * @param props.table as the plan locks it; undefined: it isn't locked, and its size isn't known
+ * @param props.table from the plan's locks; undefined if not locked, so its size is unknown
  */
 export function CollectionHead({ collection, items, review, table, canChoose }: Props) {
   const out = items.filter(({ key }) => review.leftOut.has(key)).length;
@@ -50,7 +49,7 @@ export function CollectionHead({ collection, items, review, table, canChoose }: 
   );
 }
 
-/** What a change of it hits. */
+/** The effect of changing it. */
 function Hits({ collection, table }: { collection: string; table: LockedTable | undefined }) {
   const { data: relations = [] } = useQuery(relationsQuery());
   const { data: lately } = useQuery({ ...latelyQuery(collection), enabled: useMay('readHistory') });

@@ -1,4 +1,4 @@
-/** One change to take away: as a command, as a diff, as YAML. */
+/** Exports one change: as a command, a diff, or YAML. */
 import copyIcon from 'icon:content_copy';
 import { ActionIcon, Menu } from '@mantine/core';
 import { addressOf } from '../../../service/review-queries.js';
@@ -10,7 +10,7 @@ import { reasonFor } from '../model/reason.js';
 import { nameOf } from '../model/sentences.js';
 import type { Review } from '../use-review.js';
 
-/** Of this change alone, on the schema that is reviewed. There is no token in it. */
+/** Contains only this change to the reviewed schema, and no token. */
 export function CopyMenu({ item, review }: { item: Item; review: Review }) {
   const { copy, copied } = useCopy();
   const { items, applying, original } = review;

@@ -1,4 +1,3 @@
-/** What is reviewed, to take away: as a file, or for a shell. */
 import downloadIcon from 'icon:download';
 import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { addressOf } from '../../../service/review-queries.js';
@@ -12,7 +11,7 @@ import type { Review } from '../use-review.js';
 const JSON_TYPE = 'application/json';
 const YAML_TYPE = 'application/yaml';
 
-/** Without what was left out. SQL is offered once there is a plan. */
+/** Without unselected items. SQL is available with a plan. */
 export function ExportMenu({ review }: { review: Review }) {
   const { copy, copied } = useCopy();
   const { applying, plan, why } = review;

@@ -1,4 +1,4 @@
-/** A review that is on its way, or isn't possible, with what it is called. */
+/** The frame of a loading or failed review, with its title. */
 import { Box, Stack, Title } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -11,14 +11,14 @@ interface Props<T> {
   title: string;
   query: UseQueryResult<T>;
   label: string;
-  /** The same would be answered again. */
+  /** A retry would return the same. */
   isFinal?: boolean;
-  /** What can be done where it isn't possible. */
+  /** Actions below an error. */
   below?: ReactNode;
   children: (data: T) => ReactNode;
 }
 
-/** What was read stays while it is read again, even where that fails. */
+/** Loaded content stays during a refetch, even if it fails. */
 export function Frame<T>({ title, query, label, isFinal = false, below, children }: Props<T>) {
   const { data, error, refetch, isFetching } = query;
   useTitle(`${title} · Review`);

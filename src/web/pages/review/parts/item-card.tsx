@@ -1,4 +1,3 @@
-/** One thing that changes: a sentence, what it was and what it will be, and the SQL that makes it so. */
 import { Badge, Button, Checkbox, Group, Stack } from '@mantine/core';
 import { useId, useState } from 'react';
 import type { Problem } from '../../../service/types.js';
@@ -34,7 +33,7 @@ export interface CardProps {
   canChoose: boolean;
 }
 
-/** What is refused of it is said at it. Leaving out something new takes along what can't be without it. */
+/** Shows its errors. Leaving out a new object also leaves out its dependents. */
 export function ItemCard({ item, review, statements, tables, canChoose }: CardProps) {
   const { leftOut, leave, items, problems } = review;
   const isOut = leftOut.has(item.key);
@@ -110,7 +109,7 @@ function SqlPart({ statements, tables }: Pick<CardProps, 'statements' | 'tables'
   );
 }
 
-/** The strongest thing that is worth a word before the SQL is opened. */
+/** The strongest lock, shown before the SQL is opened. */
 function lockHint(statements: readonly Statement[]): string {
   if (statements.some(({ rewrites_table: rewrites }) => rewrites)) return ' · rewrites the table';
   return statements.some(({ may_fail: may }) => may) ? ' · depends on the rows' : '';

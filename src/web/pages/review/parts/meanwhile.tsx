@@ -1,4 +1,4 @@
-/** Somebody else changed the schema since the review was made: what, and what becomes of it. */
+/** Concurrent schema changes and how to continue. */
 import { Alert, Button, Collapse, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Batch, SchemaDiff } from '../../../service/types.js';
@@ -15,16 +15,16 @@ interface Props {
   since: { diff: SchemaDiff; batches: readonly Batch[] };
   conflicts: readonly Conflict[];
   isRenewing: boolean;
-  /** @param theirs the keys of what stays as the others made it */
+  /** @param theirs the keys of items that stay as the others made them */
   onGoOn: (theirs: readonly string[]) => void;
 }
 
-/** Mine stays unless theirs is chosen. Goes on once all conflicts were shown, or chosen all alike. */
+/** Mine wins unless theirs is chosen. Continues after all conflicts were shown or resolved alike. */
 export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
   const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
   const [isOpen, setOpen] = useState(false);
   const shown = useShown();
-  /** Those that were chosen all alike, shown or not. */
+  /** Conflicts resolved alike, shown or not. */
   const [alike, setAlike] = useState('');
   const keys = conflicts.map(({ key }) => key);
   const together = keys.join('\n');

@@ -1,4 +1,4 @@
-/** What a review has to say of itself. */
+/** Messages about the review. */
 import { Alert, Button, Group, List, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { brief } from '../../../shared/brief.js';
@@ -43,7 +43,7 @@ interface KeptProps {
   leave: (keys: readonly string[], isOut: boolean) => void;
 }
 
-/** What others did meanwhile isn't what is wanted here; it stays, unless somebody says otherwise. */
+/** Concurrent changes are kept unless the user decides otherwise. */
 export function Kept({ keys, leftOut, leave }: KeptProps) {
   const isKept = keys.every((key) => leftOut.has(key));
   const what = keys.length === 1 ? 'One change of others is' : `${keys.length} changes of others are`;
@@ -69,7 +69,7 @@ export function Kept({ keys, leftOut, leave }: KeptProps) {
   );
 }
 
-/** Both changed the same: three values, and a choice. Until it is made, mine wins. */
+/** Conflicts with three values and a choice. Mine wins until chosen. */
 export function Settling({ conflicts }: { conflicts: NonNullable<Source['conflicts']> }) {
   const settle = (key: string, choice: 'mine' | 'theirs') => conflicts.find((each) => each.key === key)?.settle(choice);
   return (

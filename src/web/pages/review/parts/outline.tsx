@@ -1,4 +1,3 @@
-/** What changes, by collection: a way to each. */
 import { TextInput } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useDeferredValue, useMemo, useRef, useState } from 'react';
@@ -9,19 +8,19 @@ import classes from './parts.module.css';
 
 interface Props {
   items: readonly Item[];
-  /** The same, by collection. */
+  /** Grouped by collection. */
   groups: readonly (readonly [collection: string, items: readonly Item[]])[];
   leftOut: ReadonlySet<string>;
   problems: Located;
   onChoose: (collection: string) => void;
 }
 
-/** So many can be seen at once. */
+/** The number visible without scrolling. */
 const FEW = 14;
 
 /**
- * Marks where something was refused. With more than can be seen at once, they can be searched.
- * @param props.onChoose called each time, for the same collection too
+ * Marks errors. Searchable if there are many.
+ * @param props.onChoose called each time, also for the same collection
  */
 export function Outline({ items, groups: all, leftOut, problems, onChoose }: Props) {
   const [typed, setTyped] = useState('');

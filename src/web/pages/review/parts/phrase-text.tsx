@@ -1,8 +1,7 @@
-/** A sentence with its names standing out, as text whatever they hold. */
 import type { Phrase } from '../model/phrase.js';
 import classes from './parts.module.css';
 
-/** Each name stands by itself where it is written from right to left. */
+/** Each name is isolated, because it may be written from right to left. */
 export function PhraseText({ phrase }: { phrase: Phrase }) {
   return (
     <span>

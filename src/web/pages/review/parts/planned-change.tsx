@@ -1,4 +1,6 @@
-/** What a change request would do to the current schema: deletions, findings, locks, SQL, and a dry run for admins. */
+/**
+ * The effect of a change request on the current schema: deletions, findings, locks, SQL, and a dry run for admins.
+ */
 import { Button, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
@@ -93,7 +95,7 @@ function JudgedFinding({ finding }: { finding: Finding }) {
   );
 }
 
-/** Statements that are drawn at a time. */
+/** Statements rendered at a time. */
 const SHOWN = 20;
 
 function Sql({ statements, tables }: Pick<Planned, 'statements' | 'tables'>) {
@@ -113,7 +115,7 @@ function Sql({ statements, tables }: Pick<Planned, 'statements' | 'tables'>) {
   );
 }
 
-/** Runs the document against the current schema, and rolls it back. */
+/** Runs the document against the current schema and rolls it back. */
 function DryRun({ request }: { request: ChangeRequest }) {
   const client = useQueryClient();
   const rehearsal = useMutation({

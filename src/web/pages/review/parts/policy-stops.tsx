@@ -1,4 +1,3 @@
-/** What the policy stops: refused, for others to approve, or to be known of. */
 import { Checkbox, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Finding } from '../../../service/types.js';
@@ -8,14 +7,16 @@ import classes from './parts.module.css';
 
 interface Props {
   review: Review;
-  /** A finding, as all are shown. */
+  /** Renders a finding. */
   children: (finding: Finding) => ReactNode;
 }
 
-/** More than anybody reads. */
+/** The maximum number shown. */
 const MOST = 100;
 
-/** Nothing where nothing is stopped. A hundred are shown, what can't be acknowledged first; the others are counted. */
+/**
+ * Renders nothing if nothing is blocked. Shows a hundred, those without acknowledgement first, and counts the rest.
+ */
 export function Stopped({ review: { stops, acknowledge }, children }: Props) {
   if (stops.length === 0) return null;
   return (

@@ -1,4 +1,4 @@
-/** Proposing what is reviewed, in place of applying it: as a new change request, or in one's own that waits. */
+/** Proposes the review instead of applying it: as a new change request, or as an update of the user's own one. */
 import { NativeSelect, Popover, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -21,14 +21,14 @@ interface Props {
 }
 
 /**
- * The main button for who may not apply. Leads to the change request once it is there.
- * @param props.isHeld nothing can be sent now
+ * The main button for users who may not apply. Opens the change request.
+ * @param props.isHeld whether nothing can be sent now
  */
 export function Propose({ review, isHeld }: Props) {
   const isAll = !useMay('carryOut');
-  // What the policy wants to be told is told here; what others have to approve is what a request is for.
+  // Acknowledgements are needed here; approvals are what the request is for.
   const isAsked = review.stops.some(({ canBeKnown, isKnown }) => canBeKnown && !isKnown);
-  // Here, and not in what closes: what is typed and what is sent outlive a look at the changes.
+  // State is here instead of in the popover, so that closing it keeps the input.
   const [typed, setTyped] = useState<Typed>({ title: '', into: '' });
   const proposing = useProposing(review);
   return (
@@ -47,7 +47,7 @@ export function Propose({ review, isHeld }: Props) {
 
 interface Typed {
   title: string;
-  /** The request that it is put in place of; empty: a new one. */
+  /** The request to update; empty for a new one. */
   into: string;
 }
 
@@ -112,14 +112,14 @@ function useProposing({ applying, about, why, isReasonTyped, onProposed }: Revie
   return useMutation({
     mutationFn: async ({ title, into }: Typed) => {
       const of = JSON.stringify([applying.acknowledge, why, title, into]);
-      // Where no answer came, the same again is done once.
+      // Without a response, a retry with the same key takes effect once.
       const isSame = attempt.current?.about === about && attempt.current.of === of;
       if (attempt.current === null || !isSame) attempt.current = { key: newId(), about, of };
       const { key } = attempt.current;
       const { id } = await (into === ''
         ? propose(applying, { title, reason: why, key })
         : proposeInstead(into, applying, { title, reason: isReasonTyped ? why : undefined, key }));
-      // Of what was sent: what is shown may be another one by then.
+      // Uses the sent content, because the shown one may have changed.
       return { id, onSent: onProposed };
     },
     onSuccess: async ({ id, onSent }) => {

@@ -1,4 +1,3 @@
-/** Beside the changes: lost data and until when it can be restored, findings, locks. */
 import { Button, Text } from '@mantine/core';
 import { Fragment, type ReactNode, useMemo } from 'react';
 import type { Finding } from '../../../service/types.js';
@@ -14,11 +13,11 @@ import { placeText } from '../../../../schema/model/place.js';
 
 interface Props {
   review: Review;
-  /** Of the source: what was left out of a file, and the like. */
+  /** Warnings of the source, for example skipped parts of a file. */
   warnings: readonly Finding[];
 }
 
-/** Says that nothing is lost only once there is a plan. What the policy stops stands first, and once. */
+/** Reports no loss only with a plan. Blocked findings come first and once. */
 export function Risks({ review, warnings }: Props) {
   const { plan, isPlanning, stops } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
@@ -50,7 +49,7 @@ export function Risks({ review, warnings }: Props) {
   );
 }
 
-/** More than anybody reads. */
+/** The maximum number shown. */
 const MOST = 100;
 
 interface RiskSectionProps<T> {
@@ -60,7 +59,7 @@ interface RiskSectionProps<T> {
   children: (each: T) => ReactNode;
 }
 
-/** Nothing where the list is empty. */
+/** Renders nothing for an empty list. */
 export function RiskSection<T>({ title, tone, of, children }: RiskSectionProps<T>) {
   if (of.length === 0) return null;
   return (
@@ -143,7 +142,7 @@ export function FindingNote({ finding }: { finding: Finding }) {
   );
 }
 
-/** What each lock blocks while the transaction runs. */
+/** The effect of each lock during the transaction. */
 const LOCKS: Readonly<Record<string, string>> = {
   'ACCESS EXCLUSIVE': 'blocks reads and writes',
   'SHARE ROW EXCLUSIVE': 'blocks writes, allows reads',

@@ -1,4 +1,3 @@
-/** The SQL of a change, with what it locks and how large that is. */
 import { Code, Text } from '@mantine/core';
 import { brief } from '../../../shared/brief.js';
 import { CopyButton } from '../../../shared/copy-button.js';
@@ -14,8 +13,8 @@ interface Props {
 }
 
 /**
- * The beginning of long ones; copying takes all.
- * @param props.tables that the plan locks, by name
+ * Truncates long statements; copying includes all.
+ * @param props.tables locked by the plan, by name
  */
 export function Statements({ statements, tables }: Props) {
   return (

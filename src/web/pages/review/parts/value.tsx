@@ -1,4 +1,3 @@
-/** A value that may have any length: its beginning, and all of it when asked for. */
 import { UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import { brief } from '../../../shared/brief.js';
@@ -6,12 +5,12 @@ import { valueText } from '../../../shared/changes/sentences.js';
 import classes from './parts.module.css';
 
 const SHORT = 240;
-/** More than this is too much for a page. */
+/** The maximum length on the page. */
 const LONGEST = 50_000;
 
 /**
- * Tells nothing, null and an empty text apart.
- * @param props.label what it is the value of, for who hears the button
+ * Distinguishes undefined, null and empty text.
+ * @param props.label for screen readers
  */
 export function Value({ of, label }: { of: unknown; label: string }) {
   if (of === undefined || of === null)

@@ -1,4 +1,3 @@
-/** Before and after, side by side. */
 import { Button, Code } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { valueText } from '../../../shared/changes/sentences.js';
@@ -6,7 +5,7 @@ import type { Item, Member } from '../model/items.js';
 import { Value } from './value.js';
 import classes from './parts.module.css';
 
-/** Values that fit stand on one line. */
+/** Short values share a line. */
 export function MemberValues({ member }: { member: Member }) {
   const path = member.path.join('.');
   return (
@@ -26,16 +25,16 @@ export function MemberValues({ member }: { member: Member }) {
   );
 }
 
-/** All of it fits into one line. */
+/** Fits into one line. */
 const isShort = ({ before, after }: Member): boolean =>
   [before, after].every((value) => value === undefined || valueText(value).length <= 24);
 
-/** At first what is no default and says something by itself. */
+/** The number of members shown first, without defaults. */
 const FIRST = 6;
-/** Said by the heading, or by another member. */
+/** Members repeated by the heading or others. */
 const REPEATED = new Set(['collection', 'field', 'name', 'table', 'many_collection', 'many_field']);
 
-/** @param children what there is besides, behind its button */
+/** @param children further content behind its button */
 export function DocumentValues({ item: { document, how }, children }: { item: Item; children: ReactNode }) {
   const [isAll, setAll] = useState(false);
   const members = membersOf(document ?? {});

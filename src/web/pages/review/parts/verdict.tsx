@@ -1,4 +1,4 @@
-/** What came of the last try, and why there can't be another. */
+/** The result of the last dry run, and why another is not possible. */
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { UnreachableError } from '../../../service/errors.js';
@@ -12,8 +12,8 @@ interface Props {
 }
 
 /**
- * Empty where nothing was tried and nothing is in the way.
- * @param props.held why it can't be carried out now; null: it can
+ * Empty without a dry run or obstacle.
+ * @param props.held why it cannot be applied now; null if it can
  */
 export function Verdict({ review, held }: Props) {
   const { carriedOut, isPlanning, plan } = review;
@@ -44,7 +44,7 @@ function ByPolicy({ review: { stops } }: { review: Review }) {
   );
 }
 
-/** Longer than that is among the steps of the request. */
+/** Longer messages are shown with the steps of the request. */
 const LONGEST = 400;
 
 function Planned({ review: { plan, isRehearsed } }: { review: Review }) {

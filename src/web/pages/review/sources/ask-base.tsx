@@ -1,4 +1,7 @@
-/** The name of a file says when it was made; of which schema, its reader says, where others have changed this one since. */
+/**
+ * A file name tells when the file was made, but not from which schema. The user is asked if others changed the schema
+ * since.
+ */
 import { Button, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -13,26 +16,22 @@ import { type Base, NOW } from './made-from.js';
 import { STILL, momentText } from './past-source.js';
 
 interface Props {
-  /** Of the file. */
+  /** The file name. */
   name: string;
-  /** ISO 8601, as its name says. */
+  /** ISO 8601, from the file name. */
   named: string;
   onChoose: (base: Base) => void;
-  /** The file, compared with the schema as it is now: all the same where nothing was changed since. */
+  /** The comparison with the current schema, which is the same without concurrent changes. */
   children: ReactNode;
 }
 
-/** Changes that are shown below the question. */
+/** Changes shown below the question. */
 const AT_FIRST = 20;
 
-/**
- * Asks only where others changed something since; otherwise, and where that can't be read, shows its children.
- * @param props.onChoose called with the time of the name, or with `NOW`
- */
 export function AskBase({ name, named, onChoose, children }: Props) {
   useTitle(`${name} · Review`);
   const { data: diff, error } = useQuery({ ...STILL, ...sinceThenQuery(named) });
-  // Where it can't be read, the comparison says why, or isn't about it.
+  // If it cannot be read, the comparison shows the error.
   if (error !== null) return children;
   const changes = diff && changesOf(diff);
   if (changes?.length === 0) return children;

@@ -1,4 +1,4 @@
-/** The draft: what the user changed in the app and hasn't applied yet, on the head as it was read. */
+/** The draft on the head as it was read. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import {
@@ -19,7 +19,7 @@ import { STILL } from './past-source.js';
 import { type Renewal, renewalOf } from '../source.js';
 
 /**
- * Not read again while it is edited within the same collections. What was applied is no draft any more.
+ * Not refetched while the same collections are edited.
  * @param props.draft not empty
  */
 export function DraftSource({ draft }: { draft: Draft }) {
@@ -65,7 +65,7 @@ function OnHead({ draft, head, renewal }: Props) {
   return (
     <Workspace
       source={{
-        // Another draft begins at another position, and has nothing of what was typed beside this one.
+        // Another draft has another position, and its own stored input.
         key: `draft ${draft.position}`,
         title: 'Your draft',
         about: 'What you changed here, and nobody else sees before it is applied.',
@@ -79,6 +79,6 @@ function OnHead({ draft, head, renewal }: Props) {
   );
 }
 
-/** A whole document is there or isn't; its members are among the changes. */
+/** A whole document exists or not; its members are among the changes. */
 const wordOf = (value: unknown, path: readonly string[]): string =>
   path.length > 0 ? valueText(value) : value === undefined || value === null ? 'not there' : 'there';

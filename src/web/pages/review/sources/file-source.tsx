@@ -1,4 +1,4 @@
-/** A snapshot that somebody brought: of this service at another time, of another environment, or the peer's. */
+/** An imported snapshot: of this service at another time, of another environment, or of Directus. */
 import { Button, Group, Stack, Switch, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -30,9 +30,9 @@ interface Props {
 }
 
 /**
- * Says so where this browser no longer has the file. How it is compared stands in the address; what was decided of
- * conflicts doesn't.
- * @param props.onChange called with what changes of the address; undefined: that is taken away
+ * Shows a message if this browser no longer has the file. The comparison options are in the address; conflict
+ * resolutions are not.
+ * @param props.onChange called with changed address parameters; undefined removes one
  */
 export function FileSource(props: Props) {
   const { file: id } = props.search;
@@ -57,7 +57,7 @@ function Gone() {
   );
 }
 
-/** A name may say when the file was made, and not of which schema: where that makes a difference, it is asked. */
+/** Asks for the base schema if the file name contains a time and it makes a difference. */
 function Based(props: Props & { file: BroughtFile }) {
   const { search, file, onChange } = props;
   const named = useMemo(() => timeInName(file.name, file.at), [file]);
@@ -72,7 +72,7 @@ function Based(props: Props & { file: BroughtFile }) {
 
 type BasedProps = Props & {
   file: BroughtFile;
-  /** The time that its name says. */
+  /** The time in its name. */
   named: string | null;
 };
 
@@ -95,7 +95,7 @@ function useComparison({ search, onChange, file, named }: BasedProps) {
     },
   });
   const change = (changed: Partial<ReviewSearch>) => {
-    // What was decided about others says nothing of these.
+    // Earlier resolutions do not apply to these conflicts.
     setResolve([]);
     onChange(changed);
   };
@@ -142,7 +142,7 @@ function Compared(props: BasedProps) {
             title: file.name,
             about: <About comparison={comparison} />,
             reviewed,
-            // What it was merged with stays, also what comes meanwhile.
+            // The merge base stays, also with concurrent changes.
             isWhole: mirror && base === NOW,
             renewal: renewalOf(query),
             onApplied: () => undefined,
@@ -219,7 +219,7 @@ interface DecidingProps {
   conflicts: readonly MergeConflict[];
 }
 
-/** The file and others changed the same: until that is decided nobody knows what it comes to. */
+/** The file and others changed the same, so the result is unknown until resolved. */
 function Deciding({ comparison, conflicts }: DecidingProps) {
   const { file, resolve, setResolve, query } = comparison;
   useTitle(`${file.name} · Review`);
@@ -231,7 +231,7 @@ function Deciding({ comparison, conflicts }: DecidingProps) {
         </Title>
         <About comparison={comparison} />
         <Decide
-          // What was chosen of others says nothing of these.
+          // Earlier choices do not apply to these conflicts.
           key={conflicts.map(({ message }) => message).join('\n')}
           conflicts={conflicts}
           before={resolve}
@@ -264,7 +264,7 @@ function Options({ mirror, force, onChange }: { mirror: boolean; force: boolean;
   );
 }
 
-/** What `force` is for: the file says that it is of another release, vendor or service. */
+/** Errors that `force` avoids: the file is of another release, vendor or service. */
 function isForeign(error: Error): boolean {
   if (!(error instanceof RefusedError)) return false;
   return error.problems.some(({ extensions }) => FOREIGN.has((extensions.path ?? '').replace(/^theirs\./, '')));

@@ -1,4 +1,4 @@
-/** Files that were brought, kept in this browser so that a reload and a link in it find them. The newest few. */
+/** Imported files, stored in this browser for reloads and links. Only the newest few. */
 import { createStore, del, delMany, entries, get, set } from 'idb-keyval';
 import { currentUserId } from '../../../service/session.js';
 import { newId } from '../../../shared/new-id.js';
@@ -6,28 +6,28 @@ import { newId } from '../../../shared/new-id.js';
 export interface BroughtFile {
   id: string;
   name: string;
-  /** Its media type, as the service takes it. */
+  /** The media type for the service. */
   type: string;
   content: Blob;
   /** Milliseconds since 1970. */
   at: number;
-  /** Whose it is. */
+  /** The user who imported it. */
   user: string;
 }
 
 const store = createStore('dps-files', 'files');
 const MOST = 5;
 
-/** A browser without room or without the right to keep things still shows them until it is reloaded. */
+/** Without browser storage, files are kept in memory until a reload. */
 const atHand = new Map<string, BroughtFile>();
 
-/** JSON where it looks so, else YAML, of which JSON is a part. */
+/** JSON if it looks like it, otherwise YAML, a superset. */
 function typeOf(name: string, beginning: string): string {
   if (/\.ya?ml$/i.test(name)) return 'application/yaml';
   return /^\s*[{[]/.test(beginning) ? 'application/json' : 'application/yaml';
 }
 
-/** @returns what names it in the address */
+/** @returns its id in the address */
 export async function bring(name: string, content: Blob): Promise<string> {
   const type = typeOf(name, await content.slice(0, 1_000).text());
   const file = { id: newId(), name, type, content, at: Date.now(), user: currentUserId() };
@@ -38,7 +38,7 @@ export async function bring(name: string, content: Blob): Promise<string> {
   return file.id;
 }
 
-/** Null: this browser doesn't have it, or has it of somebody else. */
+/** Null if this browser does not have it, or has it from another user. */
 export async function broughtFile(id: string): Promise<BroughtFile | null> {
   const found = atHand.get(id) ?? (await get<BroughtFile>(id, store).catch(() => undefined));
   return found?.user === currentUserId() ? found : null;

@@ -1,4 +1,3 @@
-/** Of a snapshot that was brought: from which schema it was made. What others changed since then stays. */
 import { Button, Collapse, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,7 +11,7 @@ import { SteadyButton } from '../../../shared/steady-button.js';
 import classes from '../parts/parts.module.css';
 import { momentText } from './past-source.js';
 
-/** It is compared with the schema as it is now. */
+/** Compare it with the current schema. */
 export const NOW = 'now';
 const OTHER = 'other';
 
@@ -20,13 +19,13 @@ export type Base = string | number;
 
 interface Props {
   base: Base;
-  /** What the name of the file says; null: nothing. */
+  /** The time in the file name; null if there is none. */
   named: string | null;
   onChange: (base: Base) => void;
 }
 
 /**
- * Who may read the history can choose one of the newest moments; all can type a time.
+ * Users who may read the history can choose a recent point; all can type a time.
  * @param props.onChange called with a position, a time or `NOW`
  */
 export function MadeFrom({ base, named, onChange }: Props) {
@@ -63,7 +62,7 @@ export function MadeFrom({ base, named, onChange }: Props) {
   );
 }
 
-/** A time is taken when it is said to be whole: while it is typed, it is many others. */
+/** A time is applied on confirmation, because partial input can also be valid. */
 function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
   const [typed, setTyped] = useState('');
   const time = startOf(typed);
@@ -85,7 +84,7 @@ function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
   );
 }
 
-/** Nobody said when it was made: what it lacks of what others did is taken back. */
+/** The creation time is unknown, so concurrent changes missing from the file are undone. */
 export function Unsaid() {
   return (
     <Text size="sm">
@@ -97,12 +96,12 @@ export function Unsaid() {
 
 interface KeptProps {
   base: Base;
-  /** Of the schema that it was merged with. */
+  /** The position of the merged schema. */
   position: number;
   onTakeBack: () => void;
 }
 
-/** What others changed since the file was made, and stays. */
+/** Concurrent changes since the file was made, which are kept. */
 export function KeptOfOthers({ base, position, onTakeBack }: KeptProps) {
   const [isOpen, setOpen] = useState(false);
   const { data: diff } = useQuery(keptQuery(base, position));

@@ -1,4 +1,3 @@
-/** Going back to a moment. */
 import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { readPast } from '../../../service/review-queries.js';
@@ -7,10 +6,10 @@ import { Frame } from '../parts/frame.js';
 import { Workspace } from '../workspace.js';
 import { renewalOf } from '../source.js';
 
-/** A review stays as it was asked for, until somebody asks again: nothing moves under who reads it. */
+/** A review does not change under its reader; it is refetched on request. */
 export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
 
-/** @param props.to a position or a time, as the service takes it */
+/** @param props.to a position or a time */
 export function PastSource({ to }: { to: string }) {
   const query = useQuery({ ...STILL, queryKey: ['review', 'past', to], queryFn: ({ signal }) => readPast(to, signal) });
   const title = `Back to ${momentText(to)}`;
@@ -41,7 +40,7 @@ export function PastSource({ to }: { to: string }) {
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** A position by its number, a time as the viewer has it. */
+/** A position as a number, a time in the viewer's zone. */
 export function momentText(to: string): string {
   if (/^\d+$/.test(to)) return to === '0' ? 'the beginning' : `event ${Number(to).toLocaleString()}`;
   const time = new Date(to);

@@ -1,4 +1,3 @@
-/** Bringing a snapshot: dropped, chosen, or pasted. */
 import bringIcon from 'icon:upload_file';
 import { Button, Collapse, FileButton, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
@@ -8,11 +7,11 @@ import { useHere } from '../../../shared/use-still-here.js';
 import { bring } from './files.js';
 import classes from '../review.module.css';
 
-/** More is refused by the service in any case. */
+/** The service rejects larger files. */
 const LARGEST = 256 * 1024 ** 2;
 const TAKEN = '.json,.yaml,.yml,application/json,application/yaml';
 
-/** Keeps it in this browser, and leads to its review. What is empty, too large or can't be read is said below. */
+/** Stores it in this browser and opens its review. Shows errors for empty, too large and unreadable files. */
 export function Bring() {
   const navigate = useNavigate();
   const isHere = useHere();
@@ -20,14 +19,14 @@ export function Bring() {
   const [isPasting, setPasting] = useState(false);
   const [text, setText] = useState('');
   const [fault, setFault] = useState<string | null>(null);
-  /** Who clicks twice brings it once. */
+  /** A double click imports it once. */
   const isTaken = useRef(false);
   const take = async (name: string, content: Blob) => {
     if (content.size === 0) return setFault(`${name} is empty.`);
     if (content.size > LARGEST) return setFault(`${name} is larger than the service takes.`);
     if (isTaken.current) return;
     isTaken.current = true;
-    // A folder is dropped like a file, and a file may be gone by now.
+    // A folder can be dropped like a file, and a file may have been deleted.
     const file = await bring(name, content).catch(() => null);
     isTaken.current = false;
     if (file === null) setFault(`${name} can’t be read.`);

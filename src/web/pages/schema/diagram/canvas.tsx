@@ -1,4 +1,4 @@
-/** A drawing that can be moved and enlarged. */
+/** A drawing with pan and zoom. */
 import saveIcon from 'icon:download';
 import { ActionIcon } from '@mantine/core';
 import { Background, BackgroundVariant, ReactFlow, useReactFlow } from '@xyflow/react';
@@ -16,27 +16,27 @@ import classes from './diagram.module.css';
 const NODE_TYPES = { table: TableNode };
 const EDGE_TYPES = { link: LinkEdge };
 
-/** Enlarged so far, columns can be read. */
+/** From this zoom level on, columns are readable. */
 const LEGIBLE = 0.75;
 
 interface CanvasProps {
   placed: Placed;
   chosen: string | undefined;
-  /** Of the drawing, where it is saved. */
+  /** The title of the exported drawing. */
   title: string;
   onChoose: (collection: string) => void;
 }
 
 /**
- * Begins with all in view: to begin so again, it needs another `key`. A chosen table is gone to once, unless it can be
- * read already.
+ * Starts with everything in view; a new `key` resets that. Moves once to a selected table, unless it is readable
+ * already.
  */
 export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
   const { nodes, edges } = useMemo(() => drawingOf(placed, chosen), [placed, chosen]);
   const { setCenter, getZoom } = useReactFlow();
   const [isReady, setReady] = useState(false);
 
-  // What is chosen is gone to once; the next moment of a film leaves the view where it is.
+  // Selections move the view once; later steps of a replay do not.
   const centred = useRef<string>(undefined);
   useEffect(() => {
     if (chosen === undefined) centred.current = undefined;
@@ -46,7 +46,7 @@ export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
     if (place === undefined || table === undefined) return;
     const isFitted = centred.current === undefined && getZoom() >= LEGIBLE;
     centred.current = chosen;
-    // Drawn whole, and large enough to be read: nothing is moved out of sight for it.
+    // A complete, readable drawing needs no move.
     if (isFitted) return;
     void setCenter(place.x + table.width / 2, place.y + table.height / 2, {
       zoom: Math.max(getZoom(), LEGIBLE),

@@ -1,4 +1,3 @@
-/** In short, what is chosen. */
 import closeIcon from 'icon:close';
 import tableIcon from 'icon:table';
 import folderIcon from 'icon:folder';
@@ -25,8 +24,8 @@ interface Props {
 }
 
 /**
- * Nothing where none is chosen, or one that isn't there at that moment.
- * @param props.onChange called with undefined where none is to be chosen
+ * Renders nothing without a selection, or if it does not exist at that point.
+ * @param props.onChange called with undefined to clear the selection
  */
 export function ChosenCard({ collections, search, onChange, film }: Props) {
   const found = collections.find(({ collection }) => collection === search.c);

@@ -1,4 +1,3 @@
-/** How much the diagram shows, and how large. */
 import fitIcon from 'icon:fit_screen';
 import minusIcon from 'icon:remove';
 import plusIcon from 'icon:add';
@@ -18,7 +17,7 @@ interface Props {
   mayGoBack: boolean;
 }
 
-/** Clear of what lies over the drawing. */
+/** Keeps overlays clear of the drawing. */
 export const FITTED = { padding: { top: '64px', bottom: '28px', left: '64px', right: '28px' }, maxZoom: 1.1 } as const;
 
 const DEPTHS = [
@@ -34,8 +33,8 @@ const STEPS = [
 ];
 
 /**
- * Inside of a ReactFlowProvider, whose view it moves.
- * @param props.mayGoBack the past and the drift are offered, in the present and where there is a log
+ * Inside a ReactFlowProvider.
+ * @param props.mayGoBack offers the history and drift, with a log and in the present
  */
 export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
   const { data: info } = useQuery(infoQuery());

@@ -1,4 +1,3 @@
-/** The tables and their relations as a drawing: as they are, or at a moment of the past. */
 import '@xyflow/react/dist/base.css';
 import { useQuery } from '@tanstack/react-query';
 import { ReactFlowProvider } from '@xyflow/react';
@@ -22,16 +21,13 @@ interface Props {
   collections: readonly ListedCollection[];
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
-  /** Where the past is shown. */
+  /** Set while the past is shown. */
   film?: Film | undefined;
-  /** Whether the user may look at it. */
+  /** Whether the user may view it. */
   mayGoBack: boolean;
 }
 
-/**
- * Loaded when it is first shown. In place of the drawing: that it is on its way, why it isn't there, or how to see less
- * of it.
- */
+/** Loaded on first use. Otherwise shows progress, an error, or how to reduce it. */
 export default function Diagram({ film, ...props }: Props) {
   return (
     <ReactFlowProvider>
@@ -56,12 +52,12 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
     enabled: graph !== null,
     staleTime: Infinity,
     gcTime: 60_000,
-    // A graph of a thousand fields would be compared by its JSON otherwise.
+    // Comparing a large graph by its JSON would be slow.
     queryKeyHashFn: () => `layout ${identityOf(graph)}`,
   });
   if (state.status !== 'there') return <Otherwise state={state} onChange={onChange} />;
   if (!layout.data) return <Waiting label="Drawing the diagram" />;
-  // Another layout is seen from its own beginning.
+  // A new layout resets the view.
   return (
     <Canvas
       key={identityOf(layout.data)}
@@ -73,7 +69,7 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
   );
 }
 
-/** What stays stays where it is, from moment to moment. */
+/** Tables keep their places between steps. */
 function FilmDrawing({ film, search, onChange }: DrawingProps & { film: Film }) {
   const state = useFilmGraph(film, search);
   const graph = state.status === 'there' ? state.graph : null;

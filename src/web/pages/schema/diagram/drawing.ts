@@ -1,4 +1,3 @@
-/** What the canvas is told to draw. */
 import { MarkerType, Position } from '@xyflow/react';
 import { MARK_WORDS } from '../graph/mark-sign.js';
 import { type Link, type Table, portAt } from '../graph/graph.js';
@@ -6,7 +5,7 @@ import { type Placed, linkLabel, pathOf } from '../graph/lines.js';
 import type { LinkEdgeType } from './link-edge.js';
 import type { TableNodeType } from './table-node.js';
 
-/** What is near the chosen table stands out, all else fades; where it isn't drawn nothing does. */
+/** Highlights the selected table and its neighbours, if it is shown. */
 export function drawingOf(
   placed: Placed,
   chosen: string | undefined,
@@ -22,7 +21,7 @@ export function drawingOf(
   return { nodes, edges };
 }
 
-/** Size and handles are given, so that nothing has to be measured before what is out of sight can be left out. */
+/** Size and handles are set, so that hidden tables can be skipped without measuring. */
 function nodeOf(
   table: Table,
   { placed, chosen, isFaded }: { placed: Placed; chosen: string | undefined; isFaded: boolean },

@@ -1,4 +1,3 @@
-/** One relation of the diagram, along the corners that the layout gave it. */
 import { BaseEdge, type Edge, type EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
 import type { Mark } from '../graph/mark.js';
@@ -9,7 +8,7 @@ export type LinkEdgeType = Edge<
   'link'
 >;
 
-/** Not drawn again while the view is moved: there may be hundreds. */
+/** Memoized during view moves, because there may be hundreds. */
 export const LinkEdge = memo(function LinkEdge({ id, data, markerEnd, markerStart }: EdgeProps<LinkEdgeType>) {
   if (data === undefined) return null;
   const classNames = [

@@ -1,4 +1,4 @@
-/** How tables and columns stand now: what the database has otherwise, and what is being prepared. For admins and auditors. */
+/** Current marks of tables and columns: drift and preparations. For admins and auditors. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { SCHEMA } from '../../../service/queries.js';
@@ -8,10 +8,10 @@ import type { ChangeSummary, Drift } from '../../../service/types.js';
 import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
 import { type DrawnMarks, type Mark, fieldKey } from '../graph/mark.js';
 
-/** Milliseconds: comparing reads the whole catalog. */
+/** Milliseconds: a comparison reads the whole catalog. */
 const EVERY = 60_000;
 
-/** Undefined where it isn't asked. What isn't known yet, or can't be read, isn't marked. Compared every minute. */
+/** Undefined if not requested. Unknown and unreadable marks are omitted. Refreshed every minute. */
 export function useStanding(isAsked: boolean): DrawnMarks | undefined {
   const drift = useQuery({
     queryKey: [SCHEMA, 'standing'],
@@ -29,7 +29,7 @@ export function useStanding(isAsked: boolean): DrawnMarks | undefined {
 
 type Indexed = Pick<IndexUnderWay, 'collection' | 'field'>;
 
-/** Of several marks of a table the one that is worst to know nothing of. */
+/** The most important of several marks of a table. */
 function standingOf(
   tables: Drift['tables'],
   inWork: readonly Pick<ChangeSummary, 'collections'>[],

@@ -1,4 +1,3 @@
-/** The drawing as a file that other programs open: plain SVG, its texts escaped, its colours its own. */
 import type { Mark } from '../graph/mark.js';
 import { HEAD, ROW, type Link, type Table, type TableRow } from '../graph/graph.js';
 import { type Placed, linkLabel, pathOf } from '../graph/lines.js';
@@ -24,8 +23,8 @@ const STYLE = `
   .any { stroke-dasharray: 2 4; }`;
 
 /**
- * All of the drawing, however much of it is in view, in light colours.
- * @returns a document of its own, in UTF-8
+ * The whole drawing in light colours, whatever is in view.
+ * @returns a standalone UTF-8 document
  */
 export function svgOf(placed: Placed, title: string): string {
   const { tables, links, places } = placed;
@@ -80,7 +79,7 @@ function rowOf({ field, type, isKey, isRequired, mark }: TableRow, { width, y }:
   );
 }
 
-/** As much as there is room for. */
+/** Truncated to the available width. */
 function fitted(text: string, room: number, letter: number): string {
   const letters = Array.from(text);
   const most = Math.max(3, Math.floor(room / letter));
@@ -95,7 +94,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-/** XML can't hold what isn't a character to it: other control characters, halves of pairs. */
+/** Removes what XML cannot represent: control characters and lone surrogates. */
 const escaped = (text: string): string =>
   text
     .replaceAll(/\p{Surrogate}/gu, '\ufffd')

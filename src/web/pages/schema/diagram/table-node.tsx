@@ -1,4 +1,3 @@
-/** One table of the diagram. */
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
 import tableIcon from 'icon:table';
@@ -13,12 +12,12 @@ import classes from './table-node.module.css';
 
 export type TableNodeType = Node<{ table: Table; isChosen: boolean; isFaded: boolean }, 'table'>;
 
-/** What is drawn smaller than this can't be read: hundreds of tables are moved at once then. */
+/** Below this zoom level text is unreadable, and hundreds of tables may be moved at once. */
 const READABLE = 0.4;
 
 const isSmall = ({ transform: [, , zoom] }: ReactFlowState): boolean => zoom < READABLE;
 
-/** Without its rows while it is too small to be read; its size stays. Not drawn again while the view is moved. */
+/** Omits rows while they are unreadable; its size stays. Memoized during view moves. */
 export const TableNode = memo(function TableNode({ data: { table, isChosen, isFaded } }: NodeProps<TableNodeType>) {
   const { collection, rows, more, width, height, mark } = table;
   const isFar = useStore(isSmall);

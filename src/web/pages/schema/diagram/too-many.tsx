@@ -1,4 +1,3 @@
-/** In place of a drawing that nobody could read. */
 import hubIcon from 'icon:hub';
 import { Button, Center, Stack, Text } from '@mantine/core';
 import { Glyph } from '../../../shared/glyph.js';
@@ -12,8 +11,8 @@ interface Props {
 }
 
 /**
- * @param props.tables how many they would be
- * @param props.hasChosen what is around the chosen one is offered
+ * @param props.tables how many there would be
+ * @param props.hasChosen offers the neighbourhood of the selected table
  */
 export function TooMany({ tables, hasChosen, onChange }: Props) {
   return (

@@ -1,4 +1,4 @@
-/** The slider over the log: where one is, what happened there, by whom and why, and the ways on. */
+/** The slider over the log: the current batch with its actor and reason, and the controls. */
 import backIcon from 'icon:skip_previous';
 import closeIcon from 'icon:close';
 import nextIcon from 'icon:skip_next';
@@ -15,15 +15,15 @@ import classes from './film-bar.module.css';
 
 interface Props {
   film: Film;
-  /** Where one is going: the film may be a moment behind. */
+  /** The target position; the display may lag behind. */
   position: number;
   onGo: (position: number) => void;
   onClose: () => void;
 }
 
 /**
- * @param props.onGo called with any position while the slider is moved, else with the end of a batch; 0: before all
- * @param props.onClose called to show the present again
+ * @param props.onGo called with any position while the slider moves, otherwise with the end of a batch; 0: before all
+ * @param props.onClose called to return to the present
  */
 export function FilmBar({ film, position, onGo, onClose }: Props) {
   const { previous, next, head } = film;
@@ -32,7 +32,7 @@ export function FilmBar({ film, position, onGo, onClose }: Props) {
   const onKeyDown = (event: KeyboardEvent): void => {
     const move = { ArrowLeft: previous, ArrowDown: previous, ArrowRight: next, ArrowUp: next }[event.key];
     if (move === undefined) return;
-    // From batch to batch: within one there is nothing to be seen.
+    // Steps are batches, because nothing changes within one.
     event.preventDefault();
     step(move);
   };

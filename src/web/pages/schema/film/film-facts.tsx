@@ -1,4 +1,4 @@
-/** What the batch of a moment did, by whom and why. */
+/** The batch at the current position, with actor and reason. */
 import { Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useMay } from '../../../service/use-session.js';
@@ -11,7 +11,7 @@ import type { Changes } from './moment.js';
 import type { Film } from './use-film.js';
 import classes from './film-bar.module.css';
 
-/** Each moment is read out, but not while the film plays. Going back to it is for admins, and not from the head. */
+/** Announced to screen readers unless the replay is running. Reverting is for admins, and not to the head. */
 export function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean }) {
   const { batch, moment } = film;
   const mayGoBack = useMay('carryOut');

@@ -1,4 +1,4 @@
-/** Leads to the last change before a time that is chosen. */
+/** Jumps to the last change before a selected time. */
 import { TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { batchAt } from '../../../service/film-queries.js';
@@ -6,20 +6,20 @@ import { isoOf, localOf } from '../../../shared/local-time.js';
 import classes from './film-bar.module.css';
 
 interface Props {
-  /** ISO 8601; undefined: before everything. */
+  /** ISO 8601; undefined before the first event. */
   at: string | undefined;
   onGo: (position: number) => void;
 }
 
 /**
- * Goes when Enter is pressed and when the box is left. What was refused is said at it.
- * @param props.onGo called with the position of that change; 0 where none was before
+ * Jumps on Enter and on blur. Shows errors at the input.
+ * @param props.onGo called with the position of that change; 0 if there is none before
  */
 export function GoToTime({ at, onGo }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const shown = at === undefined ? '' : localOf(at);
   const asked = useRef('');
-  /** What waits for an answer; another one once somebody has gone on, to another moment or another page. */
+  /** The pending request; replaced when the user moves on. */
   const going = useRef<object>(null);
   useEffect(() => () => void (going.current = null), [at]);
   const go = async (local: string): Promise<void> => {

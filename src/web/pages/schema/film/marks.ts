@@ -1,13 +1,13 @@
-/** What a batch did, by what is drawn: made, changed or removed; with what it removed, which is shown once more. */
+/** The changes of a batch for display: created, changed and removed objects. Removed ones are shown once more. */
 import type { FieldDocument, ListedCollection } from '../../../service/types.js';
 import { type ShownRelation, targetsOf } from '../graph/graph.js';
 import { type Doing, type DrawnMarks, type Mark, fieldKey } from '../graph/mark.js';
 import type { Changes, Moment } from './moment.js';
 
 export interface Marks extends DrawnMarks {
-  /** What the batch removed. */
+  /** The objects that the batch removed. */
   gone: { collections: ListedCollection[]; fields: FieldDocument[]; relations: ShownRelation[] };
-  /** New names of what was called otherwise, so that it keeps its place. */
+  /** New names of renamed objects, which keep their places. */
   renamed: ReadonlyMap<string, string>;
 }
 
@@ -28,13 +28,13 @@ const markOf = ({ before, after }: Change<unknown>): Doing =>
   before === null ? 'made' : after === null ? 'removed' : 'changed';
 
 /**
- * Of a collection that comes or goes, its fields aren't marked; one whose fields change is changed itself.
- * @param after the moment behind the batch
+ * Fields of new and removed collections are not marked; a collection with changed fields is marked as changed.
+ * @param after the state after the batch
  */
 export function marksOf(changes: Changes, after: Moment): Marks {
   const collections = new Map<string, Mark>();
   const set = (name: string, mark: Mark): void => {
-    // One that goes and comes under one name is another one, but the name is still there.
+    // An object removed and created under one name is a new one, but the name still exists.
     const known = collections.get(name);
     collections.set(name, known === undefined || known === mark ? mark : known === 'changed' ? mark : 'changed');
   };
@@ -78,7 +78,7 @@ function goneOf(changes: Changes, { collections, fields, relations }: Moment): M
   };
 }
 
-/** The collections that a batch is about, with what leads to and from them. */
+/** The collections of a batch with their direct neighbours. */
 export function aroundChanges({ collections }: Marks, relations: Iterable<ShownRelation>): Set<string> {
   const found = new Set(collections.keys());
   for (const relation of relations) {
@@ -88,7 +88,7 @@ export function aroundChanges({ collections }: Marks, relations: Iterable<ShownR
   return found;
 }
 
-/** `2 new, 1 changed`, of collections and of fields and relations in those that stay. */
+/** `2 new, 1 changed`: collections, and fields and relations of existing ones. */
 export function countsOf({ collections, fields, relations }: Changes): Record<Doing, number> {
   const counts = { made: 0, changed: 0, removed: 0 };
   const whole = new Set<string>();

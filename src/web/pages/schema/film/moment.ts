@@ -1,4 +1,4 @@
-/** The documents of one moment of the log, and how a batch leads from one to the next or back. */
+/** The documents at one position of the log, and stepping to the next or previous one. */
 import type { PastDocuments } from '../../../service/film-queries.js';
 import type { DocumentChanges, FieldDocument, ListedCollection } from '../../../service/types.js';
 import type { ShownRelation } from '../graph/graph.js';
@@ -7,7 +7,7 @@ import { fieldKey } from '../graph/mark.js';
 export interface Moment {
   position: number;
   collections: ReadonlyMap<string, ListedCollection>;
-  /** By collection, then by field; null: of a schema this large they are asked for table by table. */
+  /** By collection, then by field; null for a large schema, where they are requested per table. */
   fields: ReadonlyMap<string, ReadonlyMap<string, FieldDocument>> | null;
   relations: ReadonlyMap<string, ShownRelation>;
 }
@@ -19,7 +19,7 @@ interface Change<T> {
   after: T | null;
 }
 
-/** `fields` is null where they were not read. */
+/** `fields` is null if they were not read. */
 export function momentOf(position: number, { collections, fields, relations }: PastDocuments): Moment {
   return {
     position,
@@ -38,7 +38,7 @@ function byCollection(fields: readonly FieldDocument[]): Map<string, Map<string,
   return found;
 }
 
-/** What was goes first, then what is comes: a name may pass from one to another within a batch. */
+/** Removes before it adds, because a name may pass between objects within a batch. */
 export function stepTo(to: Side, { moment, changes, position }: Step): Moment {
   const { collections, fields, relations } = changes as unknown as Changes;
   return {
@@ -52,11 +52,11 @@ export function stepTo(to: Side, { moment, changes, position }: Step): Moment {
 interface Step {
   moment: Moment;
   changes: DocumentChanges;
-  /** Of the moment that it leads to. */
+  /** The position of the target state. */
   position: number;
 }
 
-/** The changes, as far as they are looked at here. */
+/** The relevant part of the changes. */
 export interface Changes {
   collections: Change<ListedCollection>[];
   fields: Change<FieldDocument>[];
@@ -96,7 +96,7 @@ function fieldsAfter(
   return next;
 }
 
-/** As lists of the service show them: by `sort`, then by name. */
+/** In list order: by `sort`, then by name. */
 export function inOrder(fields: Iterable<FieldDocument>): FieldDocument[] {
   const sortOf = ({ meta }: FieldDocument): number => meta.sort ?? Infinity;
   return [...fields].sort((a, b) => {

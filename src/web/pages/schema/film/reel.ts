@@ -1,22 +1,21 @@
-/** Moments at hand: from one that was read, its neighbours follow by what batches changed. */
 import type { ChangedBatch } from '../../../service/types.js';
 import { type Moment, stepTo } from './moment.js';
 
-/** More than these aren't kept: they share most of their documents. */
+/** The cache limit; states share most of their documents. */
 const KEPT = 80;
 
 export interface Reel {
-  /** What is known already. */
+  /** Adds a known state. */
   add(moment: Moment): void;
-  /** The moment behind a batch; `index` -1: before the first. Null: nothing leads there, it has to be read. */
+  /** The state after a batch; `index` -1: before the first. Null if it cannot be derived and must be read. */
   at(frames: readonly ChangedBatch[], index: number): Moment | null;
 }
 
-/** The last of the batch at `index`; beside the frames, that before the first of them; 0 where there are none. */
+/** The position after the batch at `index`; outside the list, that before the first; 0 without batches. */
 export const positionAt = (frames: readonly ChangedBatch[], index: number): number =>
   frames[index]?.last_position ?? (frames[0] === undefined ? 0 : frames[0].first_position - 1);
 
-/** Empty: of moments that were added, the neighbours are worked out. The eighty that were asked for last are kept. */
+/** Derives neighbours from added states. Keeps the eighty most recently used. */
 export function createReel(): Reel {
   const kept = new Map<number, Moment>();
 
@@ -30,7 +29,7 @@ export function createReel(): Reel {
     return moment;
   };
 
-  /** Goes on batch by batch, in either direction; null where a batch doesn't say what it changed. */
+  /** Steps batch by batch in either direction; null if a batch lacks its changes. */
   const walk = (frames: readonly ChangedBatch[], from: number, to: number): Moment | null => {
     const [side, by] = from < to ? (['after', 1] as const) : (['before', -1] as const);
     let moment = kept.get(positionAt(frames, from)) ?? null;
@@ -59,7 +58,7 @@ export function createReel(): Reel {
   };
 }
 
-/** The batch that a position is of; -1: before the first; undefined: it isn't among them. */
+/** The batch of a position; -1 before the first; undefined if it is not loaded. */
 export function indexAt(frames: readonly ChangedBatch[], position: number): number | undefined {
   if (position === positionAt(frames, -1)) return -1;
   const index = frames.findIndex(({ last_position: last }) => position <= last);

@@ -1,4 +1,4 @@
-/** Places for the tables of the next moment: what stays stays where it is, what is new comes where there is room. */
+/** Places the tables of the next state: existing ones keep their places, new ones go to free space. */
 import type { Graph, Link, Table } from '../graph/graph.js';
 import { portAt } from '../graph/graph.js';
 import type { Placed, Point } from '../graph/lines.js';
@@ -12,8 +12,8 @@ interface Box extends Point {
 }
 
 /**
- * @param known where tables stand or stood, by name
- * @param before the drawing that is left: its lines stay where both their ends do
+ * @param known current and former places by name
+ * @param before the previous drawing, whose lines stay if both ends do
  */
 export function placeSteadily(graph: Graph, known: ReadonlyMap<string, Point>, before: Placed): Placed {
   const places = new Map<string, Point>();
@@ -23,7 +23,7 @@ export function placeSteadily(graph: Graph, known: ReadonlyMap<string, Point>, b
     boxes.push({ ...place, width: table.width, height: table.height });
   };
   const staying = graph.tables.filter(({ name }) => known.has(name));
-  // From the top, so that a table that has grown moves what is below it, and not the other way round.
+  // From the top, so that a grown table moves those below it.
   const yOf = ({ name }: Table): number => known.get(name)?.y ?? 0;
   for (const table of staying.sort((a, b) => yOf(a) - yOf(b))) {
     put(table, roomBelow(boxes, table, known.get(table.name) ?? { x: 0, y: 0 }));
@@ -37,7 +37,7 @@ export function placeSteadily(graph: Graph, known: ReadonlyMap<string, Point>, b
 const overlaps = (a: Box, b: Box, gap: number): boolean =>
   a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap;
 
-/** The place, or as little below it as need be. */
+/** The place, or the nearest free one below. */
 function roomBelow(boxes: readonly Box[], { width, height }: Table, { x, y }: Point): Point {
   const box = { x, y, width, height };
   for (let rounds = 0; rounds <= boxes.length; rounds++) {
@@ -48,12 +48,12 @@ function roomBelow(boxes: readonly Box[], { width, height }: Table, { x, y }: Po
   return { x: box.x, y: box.y };
 }
 
-/** Beside what it is related to; below everything where it is related to nothing. */
+/** Beside a related table, or below everything. */
 function anchorOf(table: Table, { links, tables }: Graph, places: ReadonlyMap<string, Point>): Point {
   const widths = new Map(tables.map(({ name, width }) => [name, width]));
   for (const { from, to } of links) {
     const [there, here] = [places.get(to), places.get(from)];
-    // Lines lead to the right.
+    // Lines go to the right.
     if (from === table.name && there !== undefined && to !== from)
       return { x: there.x - BESIDE - table.width, y: there.y };
     if (to === table.name && here !== undefined && to !== from) {
@@ -68,7 +68,7 @@ function anchorOf(table: Table, { links, tables }: Graph, places: ReadonlyMap<st
   return { x: Math.min(0, ...all.map(([, { x }]) => x)), y: all.length === 0 ? 0 : bottom + GAP };
 }
 
-/** Rings around a place are looked through until one has room. */
+/** Maximum number of rings searched around a place. */
 const RINGS = 60;
 
 function roomNear(boxes: readonly Box[], table: Table, anchor: Point): Point {
@@ -83,13 +83,13 @@ function roomNear(boxes: readonly Box[], table: Table, anchor: Point): Point {
   return roomBelow(boxes, table, anchor);
 }
 
-/** Of one ring around the middle. */
+/** The cells of a ring around the centre. */
 const cells = (ring: number): { column: number; row: number }[] =>
   range(-ring, ring).flatMap((row) =>
     (Math.abs(row) === ring ? range(-ring, ring) : [-ring, ring]).map((column) => ({ column, row })),
   );
 
-/** From the middle outwards. */
+/** From the centre outwards. */
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index).sort((a, b) => Math.abs(a) - Math.abs(b));
 
@@ -118,7 +118,7 @@ interface Drawn {
   places: ReadonlyMap<string, Point>;
 }
 
-/** From the right of one table to the left of the other, in three pieces, or five where it leads back. */
+/** From the right of one table to the left of the other, in three segments, or five backwards. */
 function cornersOf({ from, fromField, to, toField }: Link, { tables, places }: Drawn): Point[] {
   const [source, target] = [tables.get(from), tables.get(to)];
   const [a, b] = [places.get(from), places.get(to)];

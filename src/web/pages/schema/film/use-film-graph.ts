@@ -1,4 +1,4 @@
-/** What the diagram shows of a moment: its tables with what the batch removed, marked. */
+/** The diagram of a state, with marks and the removed tables. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import { pastFieldsQuery } from '../../../service/film-queries.js';
@@ -10,12 +10,13 @@ import { aroundChanges } from './marks.js';
 import { inOrder } from './moment.js';
 import type { Film } from './use-film.js';
 
-/** A moment of a film is laid out while the next one is on its way: of more tables those that its change is about. */
+/**
+ * Maximum tables during a replay, where each state is laid out while the next is loading. Above it, only changed
+ * tables are shown.
+ */
 const MOST_DRAWN = 150;
 
-/**
- * Of more tables than can be drawn at once, those that the batch changes. `too many` only of a chosen neighbourhood.
- */
+/** Above the limit, only tables that the batch changes. `too many` only for a selected neighbourhood. */
 export function useFilmGraph(film: Film, search: SchemaSearch): GraphState {
   const { c: chosen, near, hidden = false, depth = 'keys' } = search;
   const { moment, marks, previous, next } = film;
@@ -42,13 +43,13 @@ export function useFilmGraph(film: Film, search: SchemaSearch): GraphState {
   return { status: 'waiting' };
 }
 
-/** In the order of names, as lists are. */
+/** In name order, like lists. */
 function withGone({ moment, marks }: Film): ListedCollection[] {
   const all = [...moment.collections.values(), ...marks.gone.collections];
   return all.sort((a, b) => (a.collection < b.collection ? -1 : 1));
 }
 
-/** Of too many: those that the batch is about. */
+/** Above the limit: the tables of the batch. */
 function touched(
   collections: readonly ListedCollection[],
   { marks }: Film,
@@ -75,7 +76,7 @@ function fieldsFor({ moment, marks }: Film, names: readonly string[], read: Fiel
   );
 }
 
-/** The next step finds its fields read. */
+/** Prefetches the fields for the next step. */
 function useNeighbours({
   isAsked,
   names,

@@ -1,4 +1,4 @@
-/** The film of the log: which moment is shown, what its batch did, and where one can go from there. */
+/** The state of the replay: position, batch, and possible steps. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
 import { momentQuery } from '../../../service/film-queries.js';
@@ -9,16 +9,16 @@ import { type Reel, createReel, positionAt } from './reel.js';
 import { type Frames, useFrames } from './use-frames.js';
 
 export interface Film {
-  /** What is shown; a while behind what is wanted where something has to be read first. */
+  /** The shown state, which lags behind the wanted one while data is loading. */
   moment: Moment;
-  /** The batch that led there; undefined: it is before the first. */
+  /** The batch before it; undefined before the first. */
   batch: ChangedBatch | undefined;
   changes: DocumentChanges | null;
   marks: Marks;
-  /** Null: there is none in this direction. Undefined: it is being read. */
+  /** Null if there is none in this direction; undefined while loading. */
   previous: number | null | undefined;
   next: number | null | undefined;
-  /** Of the log. */
+  /** The head of the log. */
   head: number;
   isBusy: boolean;
 }
@@ -26,7 +26,7 @@ export interface Film {
 export type FilmState =
   { status: 'waiting' } | { status: 'failed'; error: Error; retry: () => void } | ({ status: 'there' } & Film);
 
-/** @param isSmall all fields are read at once */
+/** @param isSmall reads all fields at once */
 export function useFilm(wanted: number, isSmall: boolean): FilmState {
   const frames = useFrames(wanted);
   const found = useMoment(frames, isSmall);

@@ -1,4 +1,4 @@
-/** The batches around a position, read in pieces as one comes near their ends. */
+/** The batches around a position, loaded in pages near either end. */
 import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { framesQuery } from '../../../service/film-queries.js';
@@ -9,15 +9,15 @@ import { indexAt } from './reel.js';
 const batchesOf = (data: { pages: { batches: ChangedBatch[] }[] } | undefined): readonly ChangedBatch[] =>
   data?.pages.flatMap(({ batches }) => batches) ?? [];
 
-/** Batches on either side that are kept ready. */
+/** Batches kept loaded on either side. */
 const READY = 25;
 
 export interface Frames {
-  /** Side by side, in order. */
+  /** Consecutive and in order. */
   all: readonly ChangedBatch[];
-  /** Of the batch that is wanted; -1: before the first. Undefined: it is being read. */
+  /** The index of the wanted batch; -1 before the first; undefined while loading. */
   index: number | undefined;
-  /** Whether there are batches that aren't read. */
+  /** Whether earlier batches are not loaded. */
   hasEarlier: boolean;
   hasLater: boolean;
   head: number;
@@ -26,8 +26,8 @@ export interface Frames {
 }
 
 /**
- * Goes on reading by itself near either end. A position far from all that was read begins again there.
- * @param wanted a position; behind the head: the head
+ * Loads further pages near either end. Restarts at a distant position.
+ * @param wanted a position; clamped to the head
  */
 export function useFrames(wanted: number): Frames {
   const [anchor, setAnchor] = useState(wanted);
@@ -40,14 +40,14 @@ export function useFrames(wanted: number): Frames {
   const index = data && placeOf(all, wanted, head);
   const isElsewhere = data !== undefined && index === undefined && anchor !== wanted;
 
-  // There another film begins.
+  // A new replay begins there.
   useEffect(() => {
     if (isElsewhere) setAnchor(wanted);
   }, [isElsewhere, wanted]);
 
   const hasLater = last < head;
   useAhead(pages, { isNearFirst: index !== undefined && index < READY, isNearLast: nearLast(index, all, hasLater) });
-  // What fails later doesn't take away what was read.
+  // A later error keeps the loaded batches.
   return { all, index, hasEarlier: pages.hasPreviousPage, hasLater, head, error: data ? null : error, refetch };
 }
 
@@ -59,7 +59,7 @@ type Pages = Pick<
   'fetchNextPage' | 'fetchPreviousPage' | 'hasPreviousPage' | 'isFetching' | 'isError'
 >;
 
-/** Reads on before the end of what was read is reached. */
+/** Loads ahead of the end. */
 function useAhead(pages: Pages, { isNearFirst, isNearLast }: { isNearFirst: boolean; isNearLast: boolean }): void {
   const { fetchNextPage, fetchPreviousPage } = pages;
   const isIdle = !pages.isFetching && !pages.isError;
@@ -71,7 +71,7 @@ function useAhead(pages: Pages, { isNearFirst, isNearLast }: { isNearFirst: bool
   }, [wantsEarlier, wantsLater, fetchNextPage, fetchPreviousPage]);
 }
 
-/** What lies behind the end of the log is its end. */
+/** Positions after the end mean the end. */
 function placeOf(all: readonly ChangedBatch[], wanted: number, head: number): number | undefined {
   const last = all.at(-1);
   if (last !== undefined && wanted > last.last_position && last.last_position >= head) return all.length - 1;

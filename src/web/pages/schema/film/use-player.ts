@@ -1,4 +1,4 @@
-/** Plays the film: from moment to moment by itself, and by keys wherever one is on the page. */
+/** Plays the replay, with keyboard shortcuts on the whole page. */
 import { useEffect, useState } from 'react';
 import type { Film } from './use-film.js';
 
@@ -11,15 +11,14 @@ export const SPEEDS = [
 export interface Player {
   isPlaying: boolean;
   toggle: () => void;
-  /** Milliseconds of each moment. */
+  /** Milliseconds per step. */
   speed: string;
   setSpeed: (speed: string) => void;
 }
 
 /**
- * Stands still at first, and at the end; waits for each moment before it goes on. Keys: `,` back, `.` on, `k` play or
- * pause.
- * @param onGo called with the position of the next moment
+ * Starts paused, pauses at the end, and waits for each state. Keys: `,` back, `.` forward, `k` play or pause.
+ * @param onGo called with the next position
  */
 export function usePlayer({ previous, next, isBusy }: Film, onGo: (position: number) => void): Player {
   const [isPlaying, setPlaying] = useState(false);
@@ -33,7 +32,6 @@ export function usePlayer({ previous, next, isBusy }: Film, onGo: (position: num
     return () => clearTimeout(timer);
   }, [isPlaying, atEnd, isBusy, next, speed, onGo]);
 
-  // From the end it starts over.
   const toggle = (): void => {
     if (!isPlaying && atEnd) onGo(0);
     setPlaying(!isPlaying);

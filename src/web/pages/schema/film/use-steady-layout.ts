@@ -1,4 +1,4 @@
-/** The layout of a film: drawn up once, then continued from moment to moment. */
+/** The layout of a replay: computed once, then adjusted step by step. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
 import type { Graph } from '../graph/graph.js';
@@ -8,20 +8,19 @@ import { placeSteadily } from './steady-layout.js';
 
 interface Steady {
   placed: Placed | null;
-  /** Which drawing it continues: another one is seen from its own beginning. */
   drawing: number;
   error: Error | null;
-  /** Draws it up again. */
+  /** Computes a new layout. */
   tidy: () => void;
 }
 
-/** What one drawing remembers of all its moments. */
+/** The memory of one drawing across states. */
 interface Memory {
   places: Map<string, Point>;
   last: Placed;
 }
 
-/** @param kind what else than the moment decides what is drawn: another kind is another drawing */
+/** @param kind everything else that determines the drawing; another kind is another drawing */
 export function useSteadyLayout(graph: Graph | null, kind: string, renamed: ReadonlyMap<string, string>): Steady {
   const [round, setRound] = useState(0);
   const drawing = `${kind} ${round}`;
@@ -49,7 +48,7 @@ export function useSteadyLayout(graph: Graph | null, kind: string, renamed: Read
   return { placed, drawing: round, error: begun.error, tidy: () => setRound(round + 1) };
 }
 
-/** Nothing of it was ever drawn. */
+/** Checks whether no table was drawn before. */
 function isNew(graph: Graph | null, memory: Memory | undefined): boolean {
   if (graph === null || memory === undefined || graph.tables.length === 0) return false;
   return !graph.tables.some(({ name }) => memory.places.has(name));
@@ -69,7 +68,7 @@ function continued(memory: Memory, graph: Graph): Placed {
   return placed;
 }
 
-/** In either direction: the film is stepped back as well. */
+/** In either direction, because a replay can step back. */
 function follow(places: Map<string, Point>, from: string, to: string): void {
   const place = places.get(from) ?? places.get(to);
   if (place === undefined) return;

@@ -1,4 +1,3 @@
-/** Which tables and relations a diagram shows, and how large they are drawn. */
 import type { FieldDocument, ListedCollection, RelationDocument } from '../../../service/types.js';
 import { type DrawnMarks, type Mark, fieldKey } from './mark.js';
 import type { Depth } from '../search.js';
@@ -12,7 +11,7 @@ export interface TableRow {
   isKey: boolean;
   isForeign: boolean;
   isRequired: boolean;
-  /** What a batch did to it, where one is looked at. */
+  /** The change by the current batch. */
   mark?: Mark | undefined;
 }
 
@@ -20,7 +19,7 @@ export interface Table {
   name: string;
   collection: ListedCollection;
   rows: TableRow[];
-  /** Fields that this depth leaves out. */
+  /** The number of fields hidden at this depth. */
   more: number;
   width: number;
   height: number;
@@ -48,10 +47,10 @@ export const ROW = 24;
 const PADDING = 6;
 const LETTER = 7.1;
 
-/** More tables than this are too many to be laid out while somebody waits. */
+/** Above this number, a layout takes too long. */
 export const MOST_TABLES = 300;
 
-/** The tables within `steps` relations of `chosen`, itself among them. */
+/** The tables within `steps` relations of `chosen`, including itself. */
 export function neighbourhood(chosen: string, steps: number, relations: readonly ShownRelation[]): Set<string> {
   let found = new Set([chosen]);
   for (let step = 0; step < steps; step++) {
@@ -71,7 +70,7 @@ interface Drawn {
   marks?: DrawnMarks;
 }
 
-/** Lines lead only between tables that are shown. Sizes are in pixels, reckoned from the length of names. */
+/** Contains only lines between shown tables. Sizes are pixels, estimated from name lengths. */
 export function graphOf(shown: readonly ListedCollection[], { fields, relations, depth, marks }: Drawn): Graph {
   const names = new Set(shown.map(({ collection }) => collection));
   const inside = relations.filter(({ collection }) => names.has(collection));
@@ -107,7 +106,7 @@ function rowOf(
   return [{ field, type, isKey: schema.is_primary_key, isForeign, isRequired: !schema.is_nullable, mark }];
 }
 
-/** Keys, and what changed. */
+/** Keys and changed fields. */
 const isTold = ({ isKey, isForeign, mark }: TableRow): boolean => isKey || isForeign || mark !== undefined;
 
 function tableOf(collection: ListedCollection, all: TableRow[], depth: Depth): Table {
@@ -129,7 +128,7 @@ function tableOf(collection: ListedCollection, all: TableRow[], depth: Depth): T
   };
 }
 
-/** Empty: one of several collections, and none is allowed yet. */
+/** Empty for many-to-any without allowed collections. */
 export function targetsOf({ related_collection: one, meta }: ShownRelation): readonly string[] {
   return one === null ? (meta.one_allowed_collections ?? []) : [one];
 }
@@ -153,7 +152,7 @@ function linksOf(
     }));
 }
 
-/** The middle of a field's row, from the top of its table; of the head where the row isn't shown. */
+/** The vertical centre of a field's row relative to its table; of the header if the row is hidden. */
 export function portAt(table: Table, field: string): number {
   const index = table.rows.findIndex((row) => row.field === field);
   return index < 0 ? HEAD / 2 : HEAD + index * ROW + ROW / 2;

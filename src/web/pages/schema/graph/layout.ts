@@ -1,4 +1,3 @@
-/** Places tables and leads lines around them: ELK, in a worker that is loaded with the first diagram. */
 import type { ELK, ElkExtendedEdge, ElkNode } from 'elkjs';
 import Elk from 'elkjs/lib/elk-api.js';
 import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
@@ -23,8 +22,8 @@ const OPTIONS = {
 };
 
 /**
- * Rejects where the worker can't be loaded.
- * @returns places and corners in pixels; relations that ELK led nowhere have no corners
+ * Rejects if the worker cannot be loaded.
+ * @returns places and corners in pixels; relations without a route have no corners
  */
 export async function layOut(graph: Graph): Promise<Placed> {
   elk ??= new Elk({ workerUrl });
@@ -50,7 +49,7 @@ interface Port {
   field: string;
 }
 
-/** A line leaves at the right of its foreign key and comes to the left of the key that it means. */
+/** A line starts at the right of its foreign key and ends at the left of the referenced key. */
 function portId(ports: Map<string, Set<string>>, port: Port): string {
   const id = JSON.stringify([port.table, port.side, port.field]);
   const known = ports.get(port.table) ?? new Set();

@@ -1,4 +1,3 @@
-/** Where tables stand, and the lines between them. */
 import type { Graph, Link } from './graph.js';
 
 export interface Point {
@@ -8,11 +7,11 @@ export interface Point {
 
 export interface Placed extends Graph {
   places: ReadonlyMap<string, Point>;
-  /** The corners of each line, by the id of the link. */
+  /** The corners of each line by link id. */
   lines: ReadonlyMap<string, readonly Point[]>;
 }
 
-/** A line as an SVG path with round corners. */
+/** An SVG path with rounded corners. */
 export function pathOf(corners: readonly Point[]): string {
   const [first, ...rest] = corners;
   if (first === undefined) return '';
@@ -35,6 +34,5 @@ function towards(from: Point, to: Point): Point {
   return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
 }
 
-/** What a link says, for those who don't see its line. */
 export const linkLabel = ({ from, fromField, to, kind }: Link): string =>
   `${from}.${fromField} leads to ${to}${kind === 'unkept' ? ', without a foreign key' : kind === 'any' ? ', among others' : ''}`;

@@ -1,4 +1,3 @@
-/** What happened to something, as a sign: not by its colour alone. */
 import type { Mark } from './mark.js';
 import classes from './mark-sign.module.css';
 
@@ -19,7 +18,7 @@ export const MARK_WORDS: Readonly<Record<Mark, string>> = {
   indexing: 'an index is being made',
 };
 
-/** With its word for who hears it or points at it. */
+/** With a tooltip and a label for screen readers. */
 export function MarkSign({ mark }: { mark: Mark }) {
   return (
     <span className={classes.sign} data-mark={mark} role="img" aria-label={MARK_WORDS[mark]} title={MARK_WORDS[mark]}>

@@ -1,17 +1,17 @@
-/** What a batch did to something. */
+/** The effect of a batch on an object. */
 export type Doing = 'made' | 'changed' | 'removed';
 
-/** Or how it stands now: the database has it otherwise; a change of it is being prepared; an index of it is being made. */
+/** Or the current state: drift, a change in preparation, or an index being built. */
 export type Mark = Doing | 'drift' | 'prepared' | 'indexing';
 
-/** By collection, and by `fieldKey` of a field and of the field that holds a relation. */
+/** By collection; fields and relations by `fieldKey`. */
 export interface DrawnMarks {
   collections: ReadonlyMap<string, Mark>;
-  /** Of collections that stay. */
+  /** For collections that stay. */
   fields: ReadonlyMap<string, Mark>;
   relations: ReadonlyMap<string, Mark>;
 }
 
-/** A text that no other pair of names has. */
+/** A unique text for a pair of names. */
 export const fieldKey = ({ collection, field }: { collection: string; field: string }): string =>
   JSON.stringify([collection, field]);

@@ -1,4 +1,3 @@
-/** The graph that the address asks for, read in as few questions as its size allows. */
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
@@ -21,13 +20,12 @@ const NONE: readonly ShownField[] = [];
 export type GraphState =
   | { status: 'waiting' }
   | { status: 'failed'; error: Error; retry: () => void }
-  /** `hasChosen`: a smaller neighbourhood would do. */
+  /** `hasChosen`: a smaller neighbourhood would fit. */
   | { status: 'too many'; tables: number; hasChosen: boolean }
   | { status: 'there'; graph: Graph };
 
 /**
- * Fields are read only where the depth shows them, and where the tables aren't too many. What is there stays when
- * reading again fails.
+ * Requests fields only if they are shown. A failed refetch keeps the data.
  * @param marks undefined: nothing is marked
  */
 export function useGraph(
@@ -71,7 +69,7 @@ export interface Wanted {
   relations: readonly ShownRelation[];
 }
 
-/** What is around the chosen one is shown though it be hidden elsewhere. */
+/** Includes hidden collections around the selected one. */
 export function tablesFor(
   collections: readonly ListedCollection[],
   { chosen, near, hidden, relations }: Wanted,
@@ -84,7 +82,7 @@ export function tablesFor(
   return tables.filter(({ collection }) => close.has(collection));
 }
 
-/** All at once of a small schema; of a large one those that are shown. */
+/** All at once for a small schema, otherwise only shown ones. */
 function useFields(shown: readonly ListedCollection[], { isAsked, isSmall }: { isAsked: boolean; isSmall: boolean }) {
   const all = useQuery({ ...allFieldsQuery(), enabled: isAsked && isSmall });
   const each = useQueries({
