@@ -203,7 +203,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     changes: () => countChanges(pool),
     checkpoints: checkpoints.publisher.status,
   });
-  const health = createHealth({ freshness, store, pool, watch, schema });
+  const health = createHealth({ freshness, store, pool, watch, pipeline, schema });
   const positions = createPositions({ check: () => freshness.check(), timeout: options.positionTimeout });
   const http = createHttp({
     pipeline,

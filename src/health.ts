@@ -2,6 +2,8 @@
 import type { HealthCheck, HealthReport } from './http/deps.js';
 import { inTime } from './kernel/in-time.js';
 import type { LogWatch } from './log/watch.js';
+import type { Pipeline } from './pipeline/index.js';
+import { DISK_FULL } from './postgres/errors.js';
 import type { Queryable } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
 import type { Store } from './reads/state-store.js';
@@ -14,6 +16,7 @@ export interface HealthDeps {
   store: Pick<Store, 'atHead'>;
   pool: Queryable;
   watch: Pick<LogWatch, 'pending'>;
+  pipeline: Pick<Pipeline, 'isDiskFull'>;
   /** The managed schema. */
   schema: string;
 }
@@ -21,11 +24,18 @@ export interface HealthDeps {
 const LIMIT_MS = 3_000;
 
 /** The returned function never throws. A check that fails or takes longer than 3 s is not `ok`. */
-export function createHealth({ freshness, store, pool, watch, schema }: HealthDeps): () => Promise<HealthReport> {
+export function createHealth({
+  freshness,
+  store,
+  pool,
+  watch,
+  pipeline,
+  schema,
+}: HealthDeps): () => Promise<HealthReport> {
   return async () => {
     const head = freshness.check().then((fresh) => fresh.head);
     const [database, log, projections] = await Promise.all([
-      checkDatabase(head, pool, schema),
+      pipeline.isDiskFull() ? { ok: false, message: DISK_FULL } : checkDatabase(head, pool, schema),
       checkLog(
         head.then((position) => store.atHead(position)),
         watch,

@@ -3,11 +3,12 @@
  * migration.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
+import pg from 'pg';
 import { storedSecret, tokenSecret } from './auth/token-secret.js';
 import { hasUsers } from './auth/first-admin.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { isConnectionLoss } from './postgres/errors.js';
+import { own } from './postgres/own-tables.js';
 import { type MigrateOptions, migrate, missingMigrations } from './postgres/migrate.js';
 import { refuseRestoring } from './postgres/restoring.js';
 import { isStandby } from './postgres/server-role.js';
@@ -57,14 +58,27 @@ async function look(options: SetUpOptions): Promise<SetUp | { missing: string }>
   if (!(await isStandby(pool))) {
     await options.withSessions((sessions) => migrate({ ...options, pool: sessions }));
     await refuseRestoring(pool);
+    await requireAuthEpoch(pool, options.serviceSchema);
     return { standby: false, secret: await tokenSecret(pool, options.tokenSecret) };
   }
   const missing = await missingMigrations(options);
   if (missing !== null) return waitFor(missing);
   await refuseRestoring(pool);
+  await requireAuthEpoch(pool, options.serviceSchema);
   const secret = options.tokenSecret ?? (await storedSecret(pool));
   if (secret === null || !(await hasUsers(pool))) return waitFor('has no admin yet');
   return { standby: true, secret };
+}
+
+/** Every read asks for this row. @throws OperatorError where it was deleted */
+async function requireAuthEpoch(pool: pg.Pool, serviceSchema: string): Promise<void> {
+  const { rowCount } = await pool.query(`SELECT FROM ${own.authEpoch}`);
+  if (rowCount === 1) return;
+  const table = `${pg.escapeIdentifier(serviceSchema)}.service_auth_epoch`;
+  throw new OperatorError(
+    'The table "service_auth_epoch" has no row, so the service cannot tell when accounts change. ' +
+      `Insert it again: INSERT INTO ${table} (epoch) VALUES ((random() * 1000000000)::bigint);`,
+  );
 }
 
 const waitFor = (what: string): { missing: string } => ({

@@ -176,6 +176,28 @@ describe('the service as a process', function () {
     }
   });
 
+  it('ends in one sentence where rows of its own tables were deleted', async () => {
+    const cases = [
+      ['service_auth_epoch', /^The table "service_auth_epoch" has no row, [^\n]+\);$/],
+      ['service_migrations', /^The migration "0001_service_tables.sql" has no row in the table "service_migrations", /],
+      ['service_migrations WHERE number = 1', /"service_migrations", but it seems to be applied \(a later migration /],
+    ] as const;
+    for (const [rows, sentence] of cases) {
+      const database = await createDatabase('migrated');
+      try {
+        const client = await connect(database.connectionString);
+        await client.query(`DELETE FROM service.${rows}`);
+        await client.end();
+        const end = await start({ DATABASE_URL: database.connectionString }).ended();
+        expect([end.code, end.stdout], end.stderr).to.deep.equal([2, '']);
+        expect(lastLine(end.stderr)).to.match(sentence);
+        expect(end.stderr).not.to.match(/^ {2,}at /m);
+      } finally {
+        await database.drop();
+      }
+    }
+  });
+
   it('uses the given database and no data directory', async () => {
     const database = await createDatabase();
     const service = start({

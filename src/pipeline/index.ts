@@ -1,7 +1,7 @@
 /** The write path: it turns a command into events, tables, rows and an answer in one transaction. */
 import { logDiverged } from '../log/divergence.js';
 import { createLogWatch } from '../log/watch.js';
-import { environmentProblem, unavailable } from '../postgres/errors.js';
+import { SQLSTATE, environmentProblem, unavailable } from '../postgres/errors.js';
 import { commitSurely } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import type { LogEvent } from '../schema/model/events.js';
@@ -24,7 +24,7 @@ import {
   outcomeUnknown,
 } from './transaction/commit-outcome.js';
 import { retryWhileLocked } from './wait-for-locks.js';
-import type { Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
+import type { DryRun, Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
 
 export type * from './types.js';
 
@@ -35,11 +35,20 @@ export type * from './types.js';
 export function createPipeline(given: PipelineOptions): Pipeline {
   const options = { ...given, watch: given.watch ?? createLogWatch(given) };
   const commitsInDoubt = createCommitsInDoubt(options);
+  let diskFullAt = -Infinity;
+  const noteDisk = <T extends DryRun | Outcome>(outcome: T): T => {
+    if (outcome.kind === 'done') diskFullAt = -Infinity;
+    const problems = outcome.kind === 'refused' ? outcome.problems : [];
+    if (problems.some(({ details }) => details?.['sqlstate'] === SQLSTATE.disk_full)) diskFullAt = performance.now();
+    return outcome;
+  };
   const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, isUrgent: true };
   // A large plan takes long and needs no lock, so no change waits for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
-  const run = <T>(job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> =>
-    answer(job.request.plansOnly === true ? planner : writer, job, work);
+  const run = async <T extends DryRun | Outcome>(
+    job: Job,
+    work: (attempt: Attempt) => Promise<T>,
+  ): Promise<T | Outcome> => noteDisk(await answer(job.request.plansOnly === true ? planner : writer, job, work));
   return {
     execute: async (name, command, request) => {
       const started = performance.now();
@@ -66,8 +75,12 @@ export function createPipeline(given: PipelineOptions): Pipeline {
       const how = { deadline: deadlineFrom(options), evenDiverged: true };
       return inTransaction(writer, how, (at) => acknowledge(at, options, cause));
     },
+    isDiskFull: () => performance.now() - diskFullAt < DISK_FULL_FOR,
   };
 }
+
+/** Milliseconds. */
+const DISK_FULL_FOR = 60_000;
 
 /** Concurrent plans. Each uses a connection while it runs. */
 const PLANS = 2;

@@ -37,6 +37,11 @@ export interface Pipeline {
    * @throws ProblemError LOCK_TIMEOUT, UNAVAILABLE or LOG_UNREADABLE
    */
   acknowledge(cause: Cause): Promise<Acknowledged>;
+  /**
+   * Whether the last change failed because the disk of the server is full. A minute after that it is false again, so
+   * that a process that gets no requests while it is not ready finds out whether there is space.
+   */
+  isDiskFull(): boolean;
 }
 
 export interface Acknowledged {

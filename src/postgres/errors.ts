@@ -19,6 +19,7 @@ export const SQLSTATE = {
   lock_not_available: '55P03',
   query_canceled: '57014',
   read_only_sql_transaction: '25006',
+  disk_full: '53100',
 } as const;
 
 /** The message that `REFUSE_OLDER_RELEASE` provokes. It contains no quote because it is embedded in a literal. */
@@ -150,10 +151,15 @@ function unavailability(error: unknown, state: string | undefined): Problem | un
   if (isOlderRelease(error, state)) return unavailable(OLDER_RELEASE);
   if (isConnectionLoss(error) || isRefusedConnection(state))
     return unavailable('The database is not reachable; nothing was written. Try again later.');
+  if (state === SQLSTATE.disk_full)
+    return { ...unavailable(`${DISK_FULL} Nothing was written.`), details: { sqlstate: state } };
   if (state?.startsWith('53'))
     return unavailable('The database is out of resources; nothing was written. Try again later.');
   return undefined;
 }
+
+/** What a caller and whoever asks for the health are told. */
+export const DISK_FULL = 'The disk of the database server is full (SQLSTATE 53100). Free space on it, then try again.';
 
 const RECOVERY_CONFLICT =
   'The standby has ended the query, because it was in the way of following the primary. Try again.';

@@ -1,8 +1,9 @@
 /** Migrates the service's own tables to this release. */
 import { readFile, readdir } from 'node:fs/promises';
-import type pg from 'pg';
+import pg from 'pg';
 import { OperatorError } from '../kernel/operator-error.js';
 import { advisoryKey } from './advisory.js';
+import { SQLSTATE, sqlState } from './errors.js';
 import type { Database } from './database.js';
 import type { Logger } from './logger.js';
 import { type Queryable, withClient } from './pool.js';
@@ -31,7 +32,7 @@ interface Migration {
 
 /**
  * Applies missing migrations, each in its own transaction. Several processes may do this concurrently.
- * @throws OperatorError if the database was migrated by a newer release
+ * @throws OperatorError if the database was migrated by a newer release, or the row of an applied migration is missing
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const migrations = await readMigrations(options.directory ?? MIGRATIONS);
@@ -39,6 +40,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     await prepare(client, options);
     let applied = await newestApplied(client);
     refuseNewer(applied, migrations);
+    await refuseLostRows(client, migrations, options);
     for (const migration of migrations) {
       if (migration.number > applied) applied = await apply(client, migration, options);
     }
@@ -59,6 +61,7 @@ export async function missingMigrations(options: MigrateOptions): Promise<string
     await refuseOthers(client, options);
     const applied = await newestApplied(client);
     refuseNewer(applied, migrations);
+    await refuseLostRows(client, migrations, options);
     const newest = migrations.at(-1)?.number ?? 0;
     return applied < newest ? `is at migration ${applied}, and this release needs ${newest}` : null;
   });
@@ -136,11 +139,40 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Migra
     );
     if (inserted.rowCount === 0) return newestApplied(client);
     await client.query(script).catch((error: unknown) => {
+      if (EXISTS.has(sqlState(error))) throw lostRow(migration, options, (error as Error).message);
       throw new Error(`the migration ${migration.name} failed: ${(error as Error).message}`, { cause: error });
     });
     options.logger.info('migration applied', { migration: migration.name });
     return migration.number;
   });
+}
+
+const EXISTS = new Set<string | undefined>([SQLSTATE.duplicate_table, SQLSTATE.duplicate_object]);
+
+/** @throws OperatorError where a row was deleted that is older than another one */
+async function refuseLostRows(
+  client: Queryable,
+  migrations: readonly Migration[],
+  options: Pick<MigrateOptions, 'serviceSchema'>,
+): Promise<void> {
+  const { rows } = await client.query<{ number: number }>(`SELECT number FROM ${own.migrations}`);
+  const applied = new Set(rows.map(({ number }) => number));
+  const newest = Math.max(...applied);
+  const lost = migrations.find(({ number }) => number < newest && !applied.has(number));
+  if (lost !== undefined) throw lostRow(lost, options, 'a later migration was applied');
+}
+
+/** @param reason why the migration must have been applied */
+function lostRow(
+  { name, number }: Migration,
+  { serviceSchema }: Pick<MigrateOptions, 'serviceSchema'>,
+  reason: string,
+): OperatorError {
+  const table = `${pg.escapeIdentifier(serviceSchema)}.service_migrations`;
+  return new OperatorError(
+    `The migration "${name}" has no row in the table "service_migrations", but it seems to be applied (${reason}). ` +
+      `If the row was deleted, insert it again: INSERT INTO ${table} (number, name) VALUES (${number}, '${name}');`,
+  );
 }
 
 /** Runs `work` in a transaction while no other process migrates this schema. */

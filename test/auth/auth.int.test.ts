@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { ACCESS_TOKEN_LIFETIME } from '../../src/auth/access-tokens.js';
 import { createAuth } from '../../src/auth/index.js';
-import { REUSE_LIFETIME, SESSION_LIFETIME } from '../../src/auth/sessions.js';
+import { REUSE_LIFETIME, SESSIONS_PER_USER, SESSION_LIFETIME } from '../../src/auth/sessions.js';
+import { TOKENS_PER_USER } from '../../src/auth/tokens.js';
 import type { User } from '../../src/auth/user.js';
 import type { Result } from '../../src/kernel/problem.js';
 import { type AuthDatabase, openAuthDatabase } from './auth-database.js';
@@ -145,6 +146,19 @@ describe('authentication', () => {
       expect(await other.identify(token, await database.epoch())).equal(null);
     });
 
+    it('are rejected beyond 100 of one user, until one is revoked', async () => {
+      const { tokens } = database.auth;
+      const [user, other] = [await newUser('many@example.com'), await newUser('few@example.com')];
+      const create = async ({ id }: { id: string }) => database.change(tokens.create(id, {}));
+      const [first] = [valueOf(await create(user))];
+      for (let count = 1; count < TOKENS_PER_USER; count += 1) valueOf(await create(user));
+      expect(codesOf(await create(user))).deep.equal(['INVALID_STATE']);
+      valueOf(await create(other));
+      valueOf(await database.change(tokens.revoke(user.id, first.id)));
+      valueOf(await create(user));
+      expect(valueOf(await tokens.list(user.id))).to.have.length(TOKENS_PER_USER);
+    });
+
     it('are stored as hashes', async () => {
       const { token } = valueOf(await database.change(database.auth.tokens.create(admin.id, {})));
       const { rows } = await database.pool.query<{ row: string }>(
@@ -202,6 +216,17 @@ describe('authentication', () => {
       );
       expect(await sessions.login(from('passwordless@example.com', ''))).equal(null);
       valueOf(await database.change(users.remove(id)));
+    });
+
+    it('end beyond 100 of one user, the least recently used one first', async () => {
+      const { sessions } = database.auth;
+      const tokens: string[] = [];
+      while (tokens.length < SESSIONS_PER_USER) tokens.push((await login()).refresh_token);
+      const [first = '', second = '', third = ''] = tokens;
+      expect(await sessions.refresh(first)).not.equal(null);
+      await login();
+      expect(await sessions.refresh(second)).equal(null);
+      expect(await sessions.refresh(third)).not.equal(null);
     });
 
     it('accept a password in any Unicode composition', async () => {

@@ -78,6 +78,24 @@ describe('names of new collections and fields', function () {
     expect(field.data.schema.default_value).to.equal(NFD);
   });
 
+  it('says which name exists where a path spells it in another normalization', async () => {
+    await create(NFC, [{ field: NFC, type: 'string', interface: 'input' }]);
+    const [there, other] = [encodeURIComponent(NFC), encodeURIComponent(NFD)];
+    for (const [method, path] of [
+      ['GET', `/collections/${other}`],
+      ['DELETE', `/collections/${other}`],
+      ['GET', `/fields/${other}`],
+      ['GET', `/fields/${there}/${other}`],
+      ['DELETE', `/fields/${there}/${other}`],
+    ] as const) {
+      const { status, text } = await api.client(path, { method });
+      expect(status, `${method} ${path}: ${text}`).to.equal(404);
+      expect(text).to.contain(`, but \\"${NFC}\\" exists: send the name in Unicode normalization form NFC`);
+    }
+    const unknown = await api.client(`/collections/${other}x`);
+    expect([unknown.status, unknown.text.includes('exists')]).to.deep.equal([404, false]);
+  });
+
   it('matches names of a snapshot in another normalization, and creates new ones in NFC', async () => {
     const snapshot = {
       version: 1,

@@ -1,5 +1,6 @@
 /** The database goes away, and comes back: what a client sees of it. */
 import { expect } from 'chai';
+import pg from 'pg';
 import { type Proxy, startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
@@ -54,6 +55,27 @@ describe('an unavailable database', function () {
     expect((await create('after')).status).to.equal(200);
     const { state } = await expectConsistent(database.connectionString);
     expect([...state.collections.keys()].sort()).to.deep.equal(['after', 'before']);
+  });
+
+  it('is not ready while its disk is full, with the reason, and ready after the next change', async () => {
+    const owner = new pg.Client(database.connectionString);
+    await owner.connect();
+    // PostgreSQL raises it so where it cannot extend a file.
+    await owner.query(`
+      CREATE FUNCTION raise_disk_full() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE disk_full USING MESSAGE = 'could not extend file: No space left on device'; END $$;
+      CREATE TRIGGER is_full BEFORE INSERT ON service.service_events EXECUTE FUNCTION raise_disk_full()`);
+    const create = () => client('/collections', json({ collection: 'on_full_disk', schema: {} }));
+    const refused = await create();
+    expect([refused.status, ...refused.codes], refused.text).to.deep.equal([503, 'UNAVAILABLE']);
+    expect(refused.text).to.contain('The disk of the database server is full (SQLSTATE 53100)');
+    const ready = await client('/server/ready', { token: null });
+    expect([ready.status, ready.text.includes('The disk of the database server is full')]).to.deep.equal([503, true]);
+    expect((await client('/collections')).status).to.equal(200);
+    await owner.query('DROP FUNCTION raise_disk_full() CASCADE');
+    await owner.end();
+    expect((await create()).status).to.equal(200);
+    expect((await client('/server/ready', { token: null })).status).to.equal(200);
   });
 
   it('keeps no request waiting for a token lookup on a silent connection', async () => {

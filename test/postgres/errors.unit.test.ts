@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import {
+  DISK_FULL,
   ExchangeError,
   LostConnectionError,
   OLDER_RELEASE,
@@ -76,6 +77,12 @@ const MEANINGS: [what: string, error: unknown, problem: object | undefined, isLo
   ['a database that is not there', sent('3D000'), UNREACHABLE, false],
   ['no free connection', sent('53300'), EXHAUSTED, false],
   ['no memory', sent('53200'), EXHAUSTED, false],
+  [
+    'a full disk',
+    sent('53100'),
+    { code: 'UNAVAILABLE', message: `${DISK_FULL} Nothing was written.`, details: { sqlstate: '53100' } },
+    false,
+  ],
   [
     'a newer release',
     sent('22P02', `invalid input: "${OLDER_RELEASE}"`),
@@ -157,6 +164,7 @@ describe('an error of PostgreSQL', () => {
       lock_not_available: '55P03',
       query_canceled: '57014',
       read_only_sql_transaction: '25006',
+      disk_full: '53100',
     });
     expect(new LostConnectionError('x').name).to.equal('LostConnectionError');
   });

@@ -48,7 +48,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     key: (call) => `collection ${JSON.stringify(idOf(call))}`,
     text(state, call) {
       const text = texts.one(state, idOf(call));
-      if (text === undefined) throw new Refused([missingCollection(idOf(call))]);
+      if (text === undefined) throw new Refused([missingCollection(state, idOf(call))]);
       return text;
     },
   }),
@@ -64,8 +64,9 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
 /** @throws Refused NOT_FOUND, also for folders and for tables dropped by hand */
 async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { params, head }: Call<unknown>) {
   const name = params['id'] ?? '';
-  const node = (await store.atHead(head)).collections.get(name);
-  if (node === undefined) throw new Refused([missingCollection(name)]);
+  const state = await store.atHead(head);
+  const node = state.collections.get(name);
+  if (node === undefined) throw new Refused([missingCollection(state, name)]);
   if (node.collection.schema === null) {
     throw refused('NOT_FOUND', `The collection ${JSON.stringify(name)} is a folder: it has no table.`);
   }

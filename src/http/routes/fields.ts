@@ -65,7 +65,7 @@ function* allTexts(textsOf: FieldTexts, state: State): Generator<string, void, v
 function oneText({ state, collection, field: name }: { state: State; collection: string; field: string }): string {
   const node = listedCollection(state, collection);
   const field = node.fields.get(name);
-  if (field === undefined) throw new Refused([missingField(collection, name)]);
+  if (field === undefined) throw new Refused([missingField(state, collection, name)]);
   return JSON.stringify(fieldDocumentOf(state, node, field));
 }
 

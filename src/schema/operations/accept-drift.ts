@@ -33,9 +33,10 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
   *decide(state, { request, found }) {
     if (found === undefined) throw new Error('accept-drift is decided on what the catalog says, and it was not read');
     const unknown = [...(request.only?.keys() ?? [])].filter((name) => !state.collections.has(name));
-    if (unknown.length > 0) return refuse(...unknown.map(missingCollection));
+    if (unknown.length > 0) return refuse(...unknown.map((name) => missingCollection(state, name)));
     const { missing } = found;
-    if (missing.length > 0) return refuse(...missing.map(({ collection, field }) => missingField(collection, field)));
+    if (missing.length > 0)
+      return refuse(...missing.map(({ collection, field }) => missingField(state, collection, field)));
     const { desired, touched } = yield* acceptedState(state, found, request);
     const problems = yield* invariantProblems(desired, touched, state);
     if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, {})));

@@ -18,7 +18,7 @@ export const deleteCollection: Operation<'delete-collection', DeleteCollection, 
 
   *decide(state, { collection }) {
     if (!state.collections.has(collection)) {
-      return refuse(systemCollection(collection) ?? missingCollection(collection));
+      return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     }
     const draft = new Draft(state);
     dropCollection(draft, state, collection);

@@ -59,7 +59,8 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
   *decide(state, { field, body, concurrentIndexes }) {
     const places = fieldPlaces(field.collection, [{ field: field.field, body, at: [] }]);
     const node = state.collections.get(field.collection);
-    if (node === undefined) return refuse(systemCollection(field.collection) ?? missingCollection(field.collection));
+    if (node === undefined)
+      return refuse(systemCollection(field.collection) ?? missingCollection(state, field.collection));
     if (isFolder(node)) {
       const message = `${JSON.stringify(field.collection)} is a folder (schema null) and can't have fields`;
       return refuse({ code: 'INVALID_PAYLOAD', message, collection: field.collection, field: field.field });
@@ -126,7 +127,7 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
 
   *decide(state, { collection, changes, concurrentIndexes }) {
     const node = state.collections.get(collection);
-    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
+    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     const draft = new Draft(state);
     const problems: Problem[] = [];
     for (const change of changes) {
@@ -171,7 +172,7 @@ function sameNames(body: { [member: string]: Json }, collection: string, field: 
 function merge(state: State, node: CollectionNode, { field, body, at }: FieldChange): Result<Field> {
   const existing = node.fields.get(field);
   if (existing === undefined) {
-    const missing = missingField(node.collection.collection, field);
+    const missing = missingField(state, node.collection.collection, field);
     return refuse(at.length === 0 ? missing : { ...missing, path: renderPath([...at, 'field']) });
   }
   const merged = mergeField(existing, body, at, { imported: false });
@@ -197,9 +198,9 @@ export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = 
 
   *decide(state: State, { collection, field }): Resumable<Result<NewEvent[]>> {
     const node = state.collections.get(collection);
-    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
+    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     const existing = node.fields.get(field);
-    if (existing === undefined) return refuse(missingField(collection, field));
+    if (existing === undefined) return refuse(missingField(state, collection, field));
     const needed = neededBy(state, node, existing);
     if (needed.length > 0) return refuse(...needed);
     const draft = new Draft(state);

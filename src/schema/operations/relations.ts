@@ -156,8 +156,8 @@ export function existingRelation(state: State, collection: string, field: string
   if (relation !== undefined) return ok(relation);
   const system = systemCollection(collection);
   if (system !== undefined) return refuse(system);
-  if (!state.collections.has(collection)) return refuse(missingCollection(collection));
-  if (getField(state, collection, field) === undefined) return refuse(missingField(collection, field));
+  if (!state.collections.has(collection)) return refuse(missingCollection(state, collection));
+  if (getField(state, collection, field) === undefined) return refuse(missingField(state, collection, field));
   const message = `${JSON.stringify(field)} of ${JSON.stringify(collection)} holds no relation; relations are named by their many side`;
   return refuse({ code: 'NOT_FOUND', message, collection, field });
 }

@@ -31,7 +31,7 @@ export const renameCollection: Operation<'rename-collection', RenameCollectionIn
 
   *decide(state, { collection, to }) {
     if (!state.collections.has(collection)) {
-      return refuse(systemCollection(collection) ?? missingCollection(collection));
+      return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     }
     if (to === collection) return ok([]);
     if (state.collections.has(to)) {
@@ -60,8 +60,8 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
 
   *decide(state, { collection, field, to }) {
     const node = state.collections.get(collection);
-    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(collection));
-    if (!node.fields.has(field)) return refuse(missingField(collection, field));
+    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(state, collection));
+    if (!node.fields.has(field)) return refuse(missingField(state, collection, field));
     if (to === field) return ok([]);
     // Columns of partitions share their names.
     const tables = withPartitions(state, collection).filter((name) => state.collections.get(name)?.fields.has(field));

@@ -61,7 +61,7 @@ export const updatePlaces = (updates: readonly UpdateCollection[]): Places =>
 export function applyUpdate(state: State, draft: Draft, { collection, meta, schema, at }: UpdateCollection): Problem[] {
   const node = state.collections.get(collection);
   if (node === undefined) {
-    const problem = systemCollection(collection) ?? missingCollection(collection);
+    const problem = systemCollection(collection) ?? missingCollection(state, collection);
     return [at.length === 0 ? problem : { ...problem, path: renderPath([...at, 'collection']) }];
   }
   const problems = schema === undefined ? [] : schemaProblems(schema, node.collection, [...at, 'schema']);

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { missingCollection, noFieldsListed, systemCollection } from '../../../src/schema/operations/refusals.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
+import { initialState } from '../../../src/schema/model/state.js';
 import { parsed } from '../../support/given.js';
 
 function faults(name: OperationName, input: object): string[] {
@@ -54,15 +55,15 @@ describe('a repeated name in a body', () => {
 
 describe('the error about a missing collection', () => {
   it('depends on its owner', () => {
-    expect(missingCollection('a')).to.deep.equal({
+    expect(missingCollection(initialState(), 'a')).to.deep.equal({
       code: 'NOT_FOUND',
       message: 'there is no collection "a"',
       collection: 'a',
     });
     expect(systemCollection('a')).to.equal(undefined);
     expect(systemCollection('service_users')).to.include({ code: 'FORBIDDEN', collection: 'service_users' });
-    expect(noFieldsListed('a')).to.deep.equal(missingCollection('a'));
-    expect(noFieldsListed('service_users')).to.deep.equal({
+    expect(noFieldsListed(initialState(), 'a')).to.deep.equal(missingCollection(initialState(), 'a'));
+    expect(noFieldsListed(initialState(), 'service_users')).to.deep.equal({
       code: 'NOT_FOUND',
       message: '"service_users" belongs to the service: its fields and relations are not shown',
       collection: 'service_users',
