@@ -1,9 +1,9 @@
-/** Checks of single members. A check answers the value in normal form, or a `Wrong` that says what would be right. */
+/** Checks of single members. A check returns the value in normal form, or a `Wrong` with the expected form. */
 import { z } from 'zod';
 import { invalid, MAX_PROBLEMS, type Path, type Problem } from '../../kernel/problem.js';
 import type { Json } from '../../kernel/json.js';
 
-/** @param message goes on after the member's name: "must be a boolean" */
+/** @param message follows the member's name: "must be a boolean" */
 export class Wrong {
   readonly message: string;
   constructor(message: string) {
@@ -13,20 +13,20 @@ export class Wrong {
 
 export interface Check<T> {
   (value: unknown, imported: boolean): T | Wrong;
-  /** What it takes in documents of ours. It decides, and the interface's description shows it. */
+  /** The accepted shape in our documents, which the API description shows. */
   readonly shape: z.ZodType;
-  /** What would be right. */
+  /** The expected form. */
   readonly message: string;
 }
 
 interface CheckOptions<T> {
-  /** What other vendors write, in our terms. */
+  /** Converts values of other vendors. */
   imported?: (value: unknown) => unknown;
-  /** The value in normal form, of one that fits the shape. */
+  /** Converts a value of the right shape to normal form. */
   normal?: (value: unknown) => T | Wrong;
 }
 
-/** A check of `shape`. `message` says what would be right. */
+/** Creates a check of `shape`. `message` describes the expected form. */
 export function checkOf<T>(shape: z.ZodType, message: string, { imported, normal }: CheckOptions<T> = {}): Check<T> {
   const wrong = new Wrong(message);
   const check = (given: unknown, isImported: boolean): T | Wrong => {
@@ -37,58 +37,58 @@ export function checkOf<T>(shape: z.ZodType, message: string, { imported, normal
   return Object.assign(check, { shape, message });
 }
 
-/** One check for every member of a document. */
+/** One check per member of a document. */
 export type Checks<D> = { readonly [M in keyof D]-?: Check<D[M]> };
 
-/** A document being read: where it stands, how strictly it is read, and what was wrong with it so far. */
+/** The state of reading a document: its location, strictness and problems so far. */
 export interface Reading {
   readonly at: Path;
   readonly imported: boolean;
   readonly problems: Problem[];
-  /** Where the steps of a complaint lead in the body as it was sent, where that has another shape. */
+  /** Maps locations to the submitted body, if it has another shape. */
   readonly stepsTo?: ((steps: Path) => Path) | undefined;
 }
 
-/** `message` goes on from the member's name: `must be true or false`. */
+/** `message` follows the member's name: `must be true or false`. */
 export function complain(reading: Reading, steps: Path, message: string): void {
   if (reading.problems.length >= MAX_PROBLEMS) return;
   const sent = reading.stepsTo?.(steps) ?? steps;
   reading.problems.push(invalid([...reading.at, ...sent], `${steps.at(-1)} ${message}`));
 }
 
-/** What is wrong with a member, by the steps to it, as it goes on from the member's name. */
+/** A problem of a member: the steps to it, and a message that follows its name. */
 export type Fault = readonly [steps: Path, message: string];
 
-/** Reports what is wrong at a step of the path; a fault of null is none. */
+/** Reports a fault at some steps. Null means no fault. */
 export type Report = (steps: Path, fault: string | null) => void;
 
-/** For what stands at `steps`. */
+/** Reports faults below `steps`. */
 export function reporter(steps: Path, reading: Reading): Report {
   return (more, fault) => {
     if (fault !== null) complain(reading, [...steps, ...more], fault);
   };
 }
 
-/** Among `faults`, of what stands at `steps`. */
+/** Collects faults below `steps` in `faults`. */
 export function collector(steps: Path, faults: Fault[]): Report {
   return (more, fault) => {
     if (fault !== null) faults.push([[...steps, ...more], fault]);
   };
 }
 
-/** A name that may not be one yet: its problem is reported apart, and reading goes on. */
+/** Converts a name that may be invalid to text. Its problem is reported separately, and reading continues. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The characters (code points) PostgreSQL counts, which are not JavaScript's units. */
+/** Counts code points like PostgreSQL, not the code units of JavaScript. */
 export function characterCount(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** A boolean; 0 and 1 are understood from other vendors. */
+/** A boolean. Other vendors may send 0 and 1. */
 export const flag = checkOf<boolean>(z.boolean(), 'must be true or false', {
   imported: (value) => (value === 0 || value === 1 ? value === 1 : value),
 });
@@ -97,7 +97,7 @@ export const nullableText = checkOf<string | null>(z.string().nullable(), 'must 
   imported: (value) => (typeof value === 'number' ? String(value) : value),
 });
 
-/** The name of something else. That it exists is checked where the whole schema is known. */
+/** The name of another object. Its existence is checked later with the whole schema. */
 export const nullableName = checkOf<string | null>(
   z.string().min(1).nullable(),
   'must be a name (a string that is not empty) or null',
@@ -108,7 +108,7 @@ export const MAX_SORT = 2_147_483_647;
 export const nullableSort = checkOf<number | null>(
   z.int32().nullable(),
   `must be an integer from -2147483648 to ${MAX_SORT}, or null`,
-  // -0 and 0 are one number, in JSON text too.
+  // -0 and 0 are the same number, also in JSON text.
   { normal: (value) => (value === 0 ? 0 : (value as number | null)) },
 );
 
@@ -128,7 +128,7 @@ export const translations = checkOf<Json>(
   'must be an object (a name per language), an array of objects, or null',
 );
 
-/** A list of strings; other vendors also write it with commas. */
+/** A list of strings. Other vendors may send it comma-separated. */
 export const nullableStrings = checkOf<string[] | null>(
   z.array(z.string()).nullable(),
   'must be an array of strings, or null',
@@ -137,7 +137,7 @@ export const nullableStrings = checkOf<string[] | null>(
   },
 );
 
-/** One of a closed list, exactly as spelled. */
+/** One of several values, with exact spelling. */
 export function oneOf<const T extends string | null>(
   allowed: readonly T[],
   imported?: (value: unknown) => unknown,

@@ -12,7 +12,7 @@ import {
 } from './checks.js';
 import { checkTable } from './overlay.js';
 
-/** The metadata of a collection about which nothing was said. */
+/** The metadata of a collection without explicit values. */
 export const COLLECTION_META_DEFAULTS: Readonly<CollectionMeta> = Object.freeze<CollectionMeta>({
   icon: null,
   note: null,

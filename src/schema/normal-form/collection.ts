@@ -1,4 +1,4 @@
-/** Collections: new ones, and changes to existing ones. */
+/** Reads new collections and changes of existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { Collection, CollectionMeta, TableSchema } from '../model/model.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
@@ -11,7 +11,7 @@ import { checkName } from './names.js';
 import { type ReadOptions, startReading } from './options.js';
 import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
 
-/** Members of `meta` that the interface lists at the top level of a create body too. */
+/** Members of `meta` that a create request may contain at the top level. */
 export const TOP_LEVEL_META = [
   'icon',
   'note',
@@ -27,9 +27,9 @@ export const TOP_LEVEL_META = [
 ] as const;
 
 /**
- * A new collection in normal form from `{ collection, meta?, schema }`: members that are absent get their defaults,
- * derived ones must agree, unknown ones are problems (unless imported). `schema` must be there: it says whether it is a
- * table. (The peer leaves it out of folders, so that is what its absence means when imported.)
+ * Reads a new collection from `{ collection, meta?, schema }` in normal form. Absent members get defaults, derived ones
+ * must match, and unknown ones are problems (unless imported). `schema` is required, because it decides whether there
+ * is a table. Directus omits it for folders, so imports treat its absence as a folder.
  */
 export function readNewCollection(input: unknown, at: Path, options: ReadOptions): Result<Collection> {
   if (!isObject(input)) return refuse(invalid(at, 'a collection is a JSON object'));
@@ -45,8 +45,8 @@ export function readNewCollection(input: unknown, at: Path, options: ReadOptions
 }
 
 /**
- * `existing` with the members of `input` that are present; `existing` itself when nothing differs. `schema` absent
- * keeps the kind; a table never becomes a folder this way, nor a folder a table.
+ * Returns `existing` with the members of `input`, or `existing` itself if nothing differs. An absent `schema` keeps the
+ * kind. A table never becomes a folder this way, nor a folder a table.
  */
 export function mergeCollection(
   existing: Collection,
@@ -113,7 +113,7 @@ function readSchema(given: unknown, base: TableSchema, collection: string, readi
   }
   const others: Others = (name, value) => {
     if (name === 'name') return mustEqual(value, collection);
-    // Whether `schema` is the one that is managed is asked at the edge.
+    // The HTTP layer checks that `schema` is the managed one.
     if (name === 'sql' || name === 'schema') return typeof value === 'string' || NOT_A_TEXT;
     return name === 'extras';
   };
@@ -121,7 +121,7 @@ function readSchema(given: unknown, base: TableSchema, collection: string, readi
   return given['extras'] === undefined ? schema : withExtras(schema, given['extras'], reading);
 }
 
-/** null takes the extras away. */
+/** Null removes the extras. */
 function withExtras(schema: TableSchema, given: unknown, reading: Reading): TableSchema {
   const read = readTableExtras(given, reporter(['schema', 'extras'], reading));
   const extras = read && schema.extras && reading.problems.length === 0 ? withKnownTexts(read, schema.extras) : read;

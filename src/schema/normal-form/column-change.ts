@@ -1,14 +1,14 @@
-/** What a column is to become, and what it was. */
+/** The change of a column. */
 import type { ColumnSchema } from '../model/model.js';
 import type { GivenColumn } from './types/column-type.js';
 
 export interface ColumnChange {
   type: string;
-  /** The members that were given, derived ones aside. */
+  /** The given members, except derived ones. */
   given: GivenColumn;
   existing: ColumnSchema | null;
-  /** The field type of the existing column; with another one, what belongs to the type is reset. */
+  /** The field type of the existing column. Members that depend on the type are reset if it changes. */
   existingType: string | undefined;
-  /** What other vendors write is understood. */
+  /** True to accept the values of other vendors. */
   imported: boolean;
 }

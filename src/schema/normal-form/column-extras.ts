@@ -1,4 +1,4 @@
-/** The extras of a column that is being made or changed: those given, or those it has, as far as they still apply. */
+/** Extras of a new or changed column: the given ones, or the existing ones that still apply. */
 import { type ColumnExtras, isSerial } from '../model/extras.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import type { SequenceType } from '../model/sequence-options.js';
@@ -9,7 +9,7 @@ import type { ColumnChange } from './column-change.js';
 import { readColumnExtras, readSequenceOptions } from './extras.js';
 import type { ColumnType } from './types/field-types.js';
 
-/** The rest of the column as it will be. */
+/** The resulting column without extras. */
 interface Column extends ColumnType {
   is_nullable: boolean;
   is_unique: boolean;
@@ -20,9 +20,7 @@ interface Column extends ColumnType {
   value: Json;
 }
 
-/**
- * Undefined where none are left. What is wrong goes to `faults`. @returns the very ones it has, where they say the same
- */
+/** Undefined if none are left. Problems are added to `faults`. @returns the existing object if nothing changes */
 export function readExtras(change: ColumnChange, column: Column, faults: Fault[]): ColumnExtras | undefined {
   const report = collector(['extras'], faults);
   const given = change.given['extras'];
@@ -33,14 +31,14 @@ export function readExtras(change: ColumnChange, column: Column, faults: Fault[]
   const kept = Object.fromEntries(
     Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;
-  // Also of what the column has already: whether something is taken must not depend on when it is sent.
+  // This includes existing extras, so that the result does not depend on when they were sent.
   if (given !== undefined) reportLost(read, kept, report);
   resolveSequence(kept, column, report);
   if (jsonEqual(kept, before)) return before;
   return Object.keys(kept).length === 0 ? undefined : kept;
 }
 
-/** As PostgreSQL will have it: what goes without saying depends on the column's type. */
+/** Returns the options as PostgreSQL stores them. Defaults depend on the column's type. */
 function resolveSequence(kept: ColumnExtras, { data_type }: Column, report: Report): void {
   if (kept.sequence === undefined) return;
   const { name, ...given } = kept.sequence;
@@ -61,7 +59,7 @@ const TEXTS: ReadonlySet<string> = new Set(['text', 'citext', 'character varying
 
 type Rule = (column: Column, extras: ColumnExtras, change: ColumnChange) => boolean;
 
-/** When a member has something to say. */
+/** Conditions under which a member applies. */
 const RULES: { readonly [M in keyof ColumnExtras]-?: Rule } = {
   precision: ({ data_type }) => /^(time|timestamp) /.test(data_type),
   collation: ({ data_type }, _, { type }) => TEXTS.has(data_type) || type === 'unknown',
@@ -75,7 +73,10 @@ const RULES: { readonly [M in keyof ColumnExtras]-?: Rule } = {
   not_null_name: ({ is_nullable }) => !is_nullable,
 };
 
-/** A default in words is another one's spelling, or gives way to one that is given as a value, and `nextval` to a column that no longer counts. */
+/**
+ * A default expression is removed if the column gets another default value, and `nextval` is removed if the column is
+ * not auto-increment any more.
+ */
 function fitsDefault(column: Column, extras: ColumnExtras, { type }: ColumnChange): boolean {
   const { increments, expression, value } = column;
   if (expression !== null || extras.default === undefined) return false;

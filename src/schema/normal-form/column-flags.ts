@@ -1,4 +1,4 @@
-/** What a column can't be told, because its key or its counting says otherwise. */
+/** Flags that contradict the key or auto-increment of a column. */
 import { isIdentity } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
 import type { Fault } from './checks.js';
@@ -17,7 +17,7 @@ const OF_IDENTITY: readonly Rule[] = [
   ['is_nullable', true, 'must be false, or left out: a column that counts up has a value in every row'],
 ];
 
-/** Normal form has the only possible value by itself; another one that was asked for is refused, not overheard. */
+/** Normal form contains the only possible value. Another explicit value is rejected, not ignored. */
 export function flagFaults(column: ColumnSchema, { given, imported }: ColumnChange): Fault[] {
   if (imported) return [];
   const isCounting = column.has_auto_increment && isIdentity(column);

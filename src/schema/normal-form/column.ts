@@ -1,4 +1,4 @@
-/** A column in normal form, from a new document or from changes to an existing one. */
+/** Normalises a column of a new document or of a change. */
 import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import { type ColumnExtras, NEXTVAL, isIdentity } from '../model/extras.js';
@@ -13,7 +13,7 @@ import { readExtras } from './column-extras.js';
 import type { ColumnType } from './types/field-types.js';
 import type { Json } from '../../kernel/json.js';
 
-/** Where the column stands in which document is known to who asks. `column` is null when there is no type to go on with. */
+/** The caller adds the location. `column` is null if there is no usable type. */
 export function normaliseColumn(change: ColumnChange): { column: ColumnSchema | null; faults: Fault[] } {
   const { type, given, existing, existingType } = change;
   const base = existing === null || existingType !== type ? undefined : existing;
@@ -40,7 +40,7 @@ export function normaliseColumn(change: ColumnChange): { column: ColumnSchema | 
   };
   const extras = extrasOf(column, change, faults);
   if (extras !== undefined) column.extras = extras;
-  // PostgreSQL makes identity columns NOT NULL, whatever is asked for.
+  // Identity columns are always NOT NULL in PostgreSQL.
   if (increments && isIdentity(column)) column.is_nullable = false;
   return { column, faults: [...faults, ...flagFaults(column, change)] };
 }
@@ -65,13 +65,13 @@ const expressionText = checkOf<string | null>(z.string().nullable(), NO_EXPRESSI
   },
 });
 
-/** PostgreSQL keeps no empty comments. */
+/** PostgreSQL does not store empty comments. */
 export const commentText = checkOf<string | null>(nullableText.shape, nullableText.message, {
   imported: (value) => (typeof value === 'number' ? String(value) : value),
   normal: (value) => (value === '' ? null : (value as string | null)),
 });
 
-/** The members that stand by themselves, and what they are in a new column that doesn't say. */
+/** Independent members, with their values in a new column. */
 export const PLAIN_MEMBERS: {
   readonly [M in PlainMember]: { check: Check<ColumnSchema[M]>; fallback: ColumnSchema[M] };
 } = {
@@ -102,7 +102,7 @@ function readMember<M extends PlainMember>(
 function readFlags(change: ColumnChange, faults: Fault[]): Flags {
   const { existing } = change;
   const is_primary_key = readMember('is_primary_key', change, faults);
-  // Being unique was part of being the primary key: it goes when the key goes.
+  // A primary key is implicitly unique, which ends with the key.
   const wasKey = existing?.is_primary_key === true;
   const unkeyed = wasKey ? { ...change, existing: { ...existing, is_unique: false } } : change;
   const is_unique = readMember('is_unique', unkeyed, faults);
@@ -116,7 +116,7 @@ function readFlags(change: ColumnChange, faults: Fault[]): Flags {
   };
 }
 
-/** Whether a default is a sequence's next value: the older way to say auto increment. */
+/** True if a default is the next value of a sequence, the older form of auto-increment. */
 export function isSequenceDefault(value: unknown, columnType: Pick<ColumnType, 'data_type'>): boolean {
   return typeof value === 'string' && NEXTVAL.test(value) && canIncrement(columnType);
 }
@@ -129,7 +129,7 @@ function readIncrement(change: ColumnChange, columnType: ColumnType, faults: Fau
   const { type, given, existing, existingType, imported } = change;
   if (isSequenceDefault(given['default_value'], columnType)) return true;
   const able = canIncrement(columnType);
-  // Another vendor's document says nothing of what goes without saying.
+  // Documents of other vendors omit implied members.
   const isImportedChange = imported && existing !== null && existingType !== type && !able;
   const uncounting = isImportedChange ? { ...change, existing: { ...existing, has_auto_increment: false } } : change;
   const increments = readMember('has_auto_increment', uncounting, faults);
@@ -158,7 +158,7 @@ interface Maker {
   increments: boolean;
 }
 
-/** The default, unless the column makes its values in another way. */
+/** Returns the default, unless the column generates its values. */
 function readValue(
   change: ColumnChange,
   columnType: ColumnType,
@@ -173,7 +173,7 @@ function readValue(
   return readColumnDefault(change, columnType, faults);
 }
 
-/** Columns that make their own values have no default. One that was there before is dropped silently. */
+/** Columns with generated values have no default. An existing default is removed silently. */
 function refuseDefault({ given, imported }: ColumnChange, reason: string, faults: Fault[]): null {
   const value = given['default_value'];
   const isSilent = value === undefined || value === null || (typeof value === 'string' && NEXTVAL.test(value));
@@ -192,7 +192,7 @@ function readColumnDefault(change: ColumnChange, columnType: ColumnType, faults:
   return null;
 }
 
-/** The present default, under what may be a new type: it must still say the same. */
+/** Keeps the present default after a type change if its meaning is unchanged. */
 function carriedDefault({ type, existing, existingType }: ColumnChange, columnType: ColumnType, faults: Fault[]): Json {
   if (existing === null || existing.default_value === null) return null;
   const read = readDefault(type, columnType, existing.default_value, { lenient: true });

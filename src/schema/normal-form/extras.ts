@@ -1,4 +1,6 @@
-/** Extras in normal form: their shape, then every text in them by PostgreSQL's parser, then nothing empty is kept. */
+/**
+ * Extras in normal form. The shape is checked, PostgreSQL's parser checks every text, and empty members are removed.
+ */
 import type { z } from 'zod';
 import { keyDefinition } from '../sql-text/columns.js';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
@@ -31,7 +33,7 @@ import type { Report } from './checks.js';
 import { readCollation } from './types/collation.js';
 import { identifierFault } from './names.js';
 
-/** What `given` says; undefined for nothing at all (null, or no members). */
+/** Undefined for null or an object without members. */
 export function readTableExtras(given: unknown, report: Report): TableExtras | undefined {
   const extras = shaped(tableExtrasV1, given, report);
   if (extras === undefined) return undefined;
@@ -46,7 +48,7 @@ export function readTableExtras(given: unknown, report: Report): TableExtras | u
   return withoutEmpty(needs === undefined ? extras : { ...extras, needs });
 }
 
-/** What `given` says; undefined for nothing at all, or where it has another shape. What is wrong is reported. */
+/** Undefined if there are none, or for another shape. Problems are reported. */
 export function readColumnExtras(given: unknown, report: Report): ColumnExtras | undefined {
   const extras = shaped(columnExtrasV1, given, report);
   if (extras === undefined) return undefined;
@@ -137,7 +139,9 @@ function readSequenceNeed({ kind, name, owned_by, ...options }: SequenceNeed, st
   return { kind, name, ...owner, ...readSequenceOptions(options, 'bigint', steps, report) };
 }
 
-/** The options as PostgreSQL will have them, without what goes without saying. @param usualType of an identity the column's */
+/**
+ * Returns the options as PostgreSQL stores them, without defaults. @param usualType the column's type for an identity
+ */
 export function readSequenceOptions(
   given: SequenceOptions,
   usualType: SequenceType,
@@ -159,7 +163,7 @@ function checkDomain(domain: Domain, steps: Path, report: Report): void {
   }
 }
 
-/** Members that are empty lists or absent say nothing. */
+/** Removes absent members and empty lists. */
 function withoutEmpty<T extends object>(extras: T): T | undefined {
   const kept = Object.entries(extras).filter(([, value]) => {
     if (value === undefined) return false;

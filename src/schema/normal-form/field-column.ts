@@ -1,4 +1,4 @@
-/** The type and the column of a field: what was given, checked against what is there. */
+/** Reads the type and the column of a field and compares them with the existing field. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 import { complain, type Reading, Wrong } from './checks.js';
@@ -20,12 +20,12 @@ export interface FieldColumn {
   schema: ColumnSchema | null;
 }
 
-/** Members of a column that say something of their own. */
+/** Members of a column that are not derived. */
 const MEMBERS: ReadonlySet<string> = new Set([
   'data_type',
   'default_value',
   'max_length',
-  // Clients of the peer say max_length so.
+  // Directus clients use this name for max_length.
   'length',
   'numeric_precision',
   'numeric_scale',
@@ -37,11 +37,11 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'has_auto_increment',
   'comment',
   'extras',
-  // Derived, but it needs the result to be checked.
+  // Derived, but checking it needs the result.
   'is_generated',
 ]);
 
-/** Reports what is wrong to `reading`; null when there is no type to go on with. */
+/** Adds problems to `reading`. Null if there is no usable type. */
 export function readFieldColumn(
   input: FieldColumnInput,
   existing: Field | undefined,
@@ -60,7 +60,7 @@ export function readFieldColumn(
     : unknownType(requestedType, reading);
 }
 
-/** What `schema` says; nothing when it is null or absent. */
+/** Returns the members of `schema`. Empty if it is null or absent. */
 function givenMembers(input: FieldColumnInput, reading: Reading): GivenColumn | null {
   if (input.schema === undefined || input.schema === null) return {};
   if (isObject(input.schema)) return ownMembers(input.schema, input, reading);
@@ -74,7 +74,7 @@ function unknownType(type: unknown, reading: Reading): null {
   return null;
 }
 
-/** A field keeps its type; of a new one, the peer leaves out what its aliases don't have. */
+/** An existing field keeps its type. For new ones, Directus omits members that aliases lack. */
 function unsaidType(
   { schema }: FieldColumnInput,
   existing: Field | undefined,
@@ -114,7 +114,7 @@ function column({ type, given, schema, existing }: SubmittedColumn, reading: Rea
   return { type, schema: before !== null && jsonEqual(before, now) ? before : now };
 }
 
-/** The common case, looked for first: everything that is given is as it is already. */
+/** A fast check of the common case that nothing changes. */
 function isUnchanged(input: FieldColumnInput, existing: Field, reading: Reading): boolean {
   const { type, schema } = input;
   if (type !== undefined && type !== existing.type) return false;
@@ -138,7 +138,7 @@ function saysNothingNew(name: string, value: unknown, { input, before }: Compari
   return value === present || (typeof value === 'object' && jsonEqual(value, present));
 }
 
-/** The members that say something; derived ones are checked, unknown ones are problems. */
+/** Returns members that are not derived. Derived ones are checked, and unknown ones are problems. */
 function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, reading: Reading): GivenColumn {
   const given: Record<string, unknown> = {};
   for (const name of Object.keys(schema)) {
@@ -170,10 +170,10 @@ function derived(
       return mustEqual(value, names.collection);
     case 'schema':
     case 'foreign_key_schema':
-    // Whether it is the schema that is managed is asked at the edge.
+    // The HTTP layer checks that it is the managed schema.
     case 'foreign_key_table':
     case 'foreign_key_column':
-      // Whether it agrees with the relations is asked where the relations are known.
+      // The relations are checked later.
       return value === null || typeof value === 'string' ? true : NOT_A_REFERENCE;
     default:
       return imported || UNKNOWN_MEMBER;
@@ -185,12 +185,12 @@ interface Written {
   given: GivenColumn;
 }
 
-/** What another vendor says of the column's type, in our terms. */
+/** Translates another vendor's column type. */
 function translated({ type, given }: Written, existing: Field | undefined): Written {
   const { data_type, max_length, numeric_precision, numeric_scale, length: _, ...rest } = given;
   const isUnsaid = type === undefined || ((type === UNKNOWN_TYPE || type === null) && data_type === undefined);
   const numbers = { data_type, max_length, numeric_precision, numeric_scale };
-  // A type of PostgreSQL that we have no name for comes from a snapshot of ours, and stays.
+  // An unsupported type of PostgreSQL comes from our own snapshot and stays.
   const { type: ours, ...typed } = readVendorColumn(isUnsaid ? existing?.type : type, numbers, 'postgres');
   return { type: ours, given: { ...rest, ...typed } };
 }

@@ -14,7 +14,7 @@ import {
 } from './checks.js';
 import { checkTable } from './overlay.js';
 
-/** The metadata of a field about which nothing was said. */
+/** The metadata of a field without explicit values. */
 export const FIELD_META_DEFAULTS: Readonly<FieldMeta> = Object.freeze<FieldMeta>({
   special: null,
   interface: null,

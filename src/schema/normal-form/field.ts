@@ -1,4 +1,4 @@
-/** Fields: new ones, and changes to existing ones. */
+/** Reads new fields and changes of existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 import { invalid, ok, type Path, type Problem, refuse, type Result } from '../../kernel/problem.js';
@@ -10,9 +10,8 @@ import { type FieldReadOptions, type ReadOptions, startReading } from './options
 import { mustEqual, type Others, overlay } from './overlay.js';
 
 /**
- * A new field in normal form from a document as a snapshot or a create request has it: members that are absent get
- * their defaults, derived ones must agree, unknown ones are problems (unless imported). Which other things it refers to
- * is not looked at.
+ * Reads a new field of a snapshot or create request in normal form. Absent members get defaults, derived ones must
+ * match, and unknown ones are problems (unless imported). References to other objects are not checked.
  */
 export function readNewField(input: unknown, at: Path, options: FieldReadOptions): Result<Field> {
   if (!isObject(input)) return refuse(invalid(at, 'a field is a JSON object'));
@@ -29,9 +28,9 @@ export function readNewField(input: unknown, at: Path, options: FieldReadOptions
 }
 
 /**
- * `existing` with the members of `input` that are present. When the type or anything of the column changes, the whole
- * column is normalised again; what belongs to a type (length, precision, auto increment) is reset with a new type.
- * Answers `existing` itself when nothing differs.
+ * Returns `existing` with the members of `input`. If the type or a column member changes, the whole column is
+ * normalised again. Members that depend on the type (length, precision, auto increment) are reset with a new type.
+ * Returns `existing` itself if nothing differs.
  */
 export function mergeField(existing: Field, input: unknown, at: Path, options: ReadOptions): Result<Field> {
   if (!isObject(input)) return refuse(invalid(at, 'a field is a JSON object'));
@@ -118,11 +117,11 @@ function derivedMembers(names: Record<string, string>, imported: boolean): Other
 const NOT_A_FLAG = new Wrong('must be true or false, or left out');
 const NOT_AN_ID = new Wrong('must be an integer or null, or left out');
 
-/** The peer's rows are numbered; the number says nothing here. */
+/** Directus numbers its rows. The number has no meaning here. */
 const isRowId = (value: unknown, imported: boolean): boolean =>
   imported || value === null || Number.isSafeInteger(value);
 
-/** Members of meta that stand at the top level, where that is allowed; others there are unknown. */
+/** Members of meta at the top level, where allowed. Others there are unknown. */
 function topLevelMeta(
   input: Record<string, unknown>,
   meta: unknown,
@@ -145,7 +144,7 @@ function topLevelMeta(
   return top;
 }
 
-/** The primary key a table gets when it is created without one: `id`, an integer that counts up, hidden, readonly. */
+/** The default primary key of a new table: `id`, a hidden, read-only, auto-increment integer. */
 export function defaultPrimaryKey(collection: string): Field {
   const document = {
     collection,

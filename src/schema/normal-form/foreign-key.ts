@@ -1,4 +1,4 @@
-/** The `schema` of a relation: its foreign key. */
+/** Reads the `schema` of a relation: its foreign key. */
 import { z } from 'zod';
 import { foreignKeyName } from '../model/name-length.js';
 import { isObject } from '../../kernel/json.js';
@@ -9,10 +9,10 @@ import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
 
 type Ends = Omit<NewRelation, 'schema'>;
 
-/** `was`: the collection that the relation pointed at before. The derived members of that may come back with a change. */
+/** `was`: the collection that the relation referenced before. A change may still contain its derived members. */
 export type KeyedEnds = Ends & { was?: string | null };
 
-/** Those of a foreign key of which nothing is said. */
+/** The defaults of a foreign key. */
 export function foreignKeyDefaults({ many_collection, many_field }: Ends): ForeignKey {
   return {
     constraint_name: foreignKeyName(many_collection, many_field),
@@ -36,14 +36,14 @@ export const FOREIGN_KEY_TABLE = checkTable<Omit<ForeignKey, 'deferrable'>>({
   on_delete: action,
 });
 
-/** `base` with what `given` says. Derived members must agree with the relation's ends. */
+/** Returns `base` with the given members. Derived members must match the relation. */
 export function readForeignKey(given: unknown, base: ForeignKey, relation: KeyedEnds, reading: Reading): ForeignKey {
   if (!isObject(given)) {
     complain(reading, ['schema'], 'must be an object (a foreign key) or null (none)');
     return base;
   }
   const { constraint_name: name, ...rest } = given;
-  // Some vendors have foreign keys without a name.
+  // Some vendors have foreign keys without names.
   const input = name === null && reading.imported ? rest : given;
   const key = overlay(
     base,
@@ -53,7 +53,7 @@ export function readForeignKey(given: unknown, base: ForeignKey, relation: Keyed
   return given['deferrable'] === undefined ? key : withDeferrable(key, given['deferrable'], reading);
 }
 
-/** null: not deferrable, which is what its absence says in normal form. */
+/** Null means not deferrable, which is an absent member in normal form. */
 function withDeferrable({ deferrable, ...key }: ForeignKey, given: unknown, reading: Reading): ForeignKey {
   const known = DEFERRABLES.find((each) => each === given);
   if (known !== undefined) return { ...key, deferrable: known };
@@ -69,7 +69,7 @@ function derivedMembers({ many_collection, many_field, one_collection, was }: Ke
     if (name === 'table') return mustEqual(value, many_collection);
     if (name === 'column') return mustEqual(value, many_field);
     if (name === 'foreign_key_table') return value === was || mustEqual(value, one_collection ?? '');
-    // Which column that is follows from the primary key, known where the whole schema is; which schema, at the edge.
+    // The column follows from the primary key, which is checked later. The HTTP layer checks the schema.
     if (name === 'foreign_key_column' || name === 'foreign_key_schema')
       return isTextOrNull(value) || NOT_A_NAME_OR_NULL;
     return name === 'deferrable';

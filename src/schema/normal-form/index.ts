@@ -1,4 +1,4 @@
-/** Every document from outside becomes normal form here, and nowhere else. */
+/** All documents from outside are normalised here. */
 export { defaultFromCatalog } from './defaults/catalog-default.js';
 export { MAX_SORT } from './checks.js';
 export { mergeCollection, readNewCollection } from './collection.js';

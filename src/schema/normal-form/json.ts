@@ -1,19 +1,19 @@
-/** Whether a JSON document from outside is safe to work with: checked once for a whole body, so that nothing else must. */
+/** Checks the size, depth and text of a JSON document from outside, once per body. */
 import { textFault } from '../../kernel/text.js';
 import { MAX_PROBLEMS, invalid, type Path, type Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface JsonLimits {
-  /** How deep arrays and objects may be nested. */
+  /** Maximum depth of nested arrays and objects. */
   maxDepth?: number;
-  /** How many values there may be. YAML aliases can make a small file unfold into billions. */
+  /** Maximum number of values. YAML aliases can expand a small file into billions. */
   maxValues?: number;
 }
 
 const MAX_DEPTH = 64;
 const MAX_VALUES = 20_000_000;
 
-/** A container still to be looked into, and how one got there. */
+/** A container to be visited, and its path. */
 interface Visit {
   value: object;
   step: string | number | undefined;
@@ -23,14 +23,14 @@ interface Visit {
 
 export interface JsonCheck {
   problems: Problem[];
-  /** Members and elements at all levels, and the whole as one more; as far as was looked. */
+  /** Members and elements at all levels plus the document itself, as far as visited. */
   values: number;
 }
 
-/** Values looked at in one step. */
+/** Values per step. */
 const STEP = 2_000;
 
-/** Problems of a parsed document; none when it is fine. Never recurses, however deep the document is. */
+/** Returns the problems of a parsed document. Never recurses, however deep it is. */
 export function* checkJson(value: unknown, limits: JsonLimits = {}): Resumable<JsonCheck> {
   if (isContainer(value)) return yield* checkContainers(value, limits);
   const fault = leafFault(value);
@@ -49,7 +49,7 @@ function* checkContainers(
     else problems.push(invalid(pathOf(visit), `the document must not be nested deeper than ${maxDepth} levels`));
     if (values > maxValues) problems.push(invalid([], `the document must not hold more than ${maxValues} values`));
     if (values > maxValues || problems.length >= MAX_PROBLEMS) break;
-    // Empty containers hold nothing, and are visited all the same.
+    // Empty containers count as well.
     visited += 1;
     if (values + visited - stepped <= STEP) continue;
     stepped = values + visited;
@@ -62,7 +62,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Checks what stands directly in a container, leaves the containers among it in `open`, and counts it. */
+/** Checks the direct children of a container, adds nested containers to `open`, and counts. */
 function* checkChildren(visit: Visit, open: Visit[], problems: Problem[]): Resumable<number> {
   if (Array.isArray(visit.value)) {
     const items: unknown[] = visit.value;

@@ -3,13 +3,13 @@ import { fits, MAX_NAME_BYTES } from '../model/name-length.js';
 import { invalid, type Path, type Problem } from '../../kernel/problem.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
-/** Columns that PostgreSQL gives every table. */
+/** System columns of every PostgreSQL table. */
 export const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid']);
 
 const ORDINARY = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 const CONTROL = /\p{Cc}/u;
 
-/** Why PostgreSQL could not keep this identifier as it is; null when it can. */
+/** Returns why PostgreSQL could not store the identifier unchanged, or null. */
 export function identifierFault(name: string): string | null {
   if (ORDINARY.test(name)) return null;
   if (name === '') return 'must not be empty';
@@ -20,14 +20,14 @@ export function identifierFault(name: string): string | null {
   return fits(name) ? null : `must be at most ${MAX_NAME_BYTES} bytes in UTF-8: PostgreSQL would cut it off`;
 }
 
-/** Problems of a new collection's or field's name at `at`; empty when it is fine. */
+/** Returns the problems of a collection or field name at `at`. */
 export function checkName(kind: 'collection' | 'field', name: unknown, at: Path): Problem[] {
   if (typeof name !== 'string') return [invalid(at, `${kind} must be the name of the ${kind}, a string`)];
   const fault = identifierFault(name) ?? reserved(kind, name);
   return fault === null ? [] : [invalid(at, `the name of a ${kind} ${fault}`)];
 }
 
-/** The same of a name that somebody chooses now: adopted names may contain format characters. */
+/** Checks a newly chosen name. Adopted names may contain format characters. */
 export function checkNewName(kind: 'collection' | 'field', name: unknown, at: Path): Problem[] {
   const problems = checkName(kind, name, at);
   const fault = problems.length === 0 ? invisibleFault(name as string) : null;
@@ -35,7 +35,7 @@ export function checkNewName(kind: 'collection' | 'field', name: unknown, at: Pa
 }
 
 function reserved(kind: 'collection' | 'field', name: string): string | null {
-  // Clients resolve these in a path before they send it: DELETE /fields/articles/.. would be DELETE /fields.
+  // Clients resolve these in a path before sending it: DELETE /fields/articles/.. becomes DELETE /fields.
   if (name === '.' || name === '..') return `must not be ${name}, which no client can send in a path`;
   if (kind === 'collection') {
     return isSystemCollection(name) ? "is reserved for one of the service's own" : null;
@@ -43,21 +43,21 @@ function reserved(kind: 'collection' | 'field', name: string): string | null {
   return SYSTEM_COLUMNS.has(name) ? `must not be ${name}: it is a system column of PostgreSQL` : null;
 }
 
-/** Why a new name is not in the form the service stores names in, or `null`. */
+/** Returns why a new name is not in the form that the service stores, or null. */
 export function composedFault(name: string): string | null {
   const composed = name.normalize('NFC');
   return composed === name ? null : `must be in Unicode normalization form NFC: ${JSON.stringify(composed)}`;
 }
 
-/** `name` in normalization form NFC; anything but a string is returned as it is. */
+/** Returns `name` in normalization form NFC. Returns other values unchanged. */
 export const composed = <T>(name: T): T | string => (typeof name === 'string' ? name.normalize('NFC') : name);
 
-/** Members that hold data: their values stay as they were sent. */
+/** Members that contain data. Their values stay unchanged. */
 const DATA: ReadonlySet<string> = new Set(['default_value', 'archive_value', 'unarchive_value']);
 
 /**
- * The document with the new `names` in normalization form NFC, wherever it mentions them: in relations, groups,
- * templates and SQL texts too. The document itself when all names have that form.
+ * Converts the new `names` to normalization form NFC wherever the document mentions them: in relations, groups,
+ * templates and SQL texts. Returns the document itself if all names have that form.
  */
 export function withComposedNames<T>(document: T, names: Iterable<unknown>): T {
   const others = new Map<string, string>();

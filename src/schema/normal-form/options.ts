@@ -3,22 +3,22 @@ import type { Path } from '../../kernel/problem.js';
 import type { Reading } from './checks.js';
 
 export interface ReadOptions {
-  /** A snapshot of another vendor or of the peer, read with force: its spellings are understood, its extras ignored. */
+  /** A snapshot of another vendor or Directus, read with force: accepts other spellings and ignores extras. */
   imported: boolean;
-  /** The members of `meta` may stand at the top level too, as in a create request. */
+  /** Accepts members of `meta` at the top level, as in a create request. */
   topLevelMeta?: boolean;
-  /** A new relation without `schema` gets a foreign key with the defaults (a request), instead of none (a snapshot). */
+  /** A new relation without `schema` gets a default foreign key (a request) instead of none (a snapshot). */
   foreignKeyByDefault?: boolean;
-  /** Where members of the document stand in the body that it was made from. */
+  /** Maps members of the document to locations in the submitted body. */
   stepsTo?: ((steps: Path) => Path) | undefined;
 }
 
 export interface FieldReadOptions extends ReadOptions {
-  /** The collection a new field belongs to, where the document need not say. */
+  /** The collection of a new field, if the document may omit it. */
   collection?: string;
 }
 
-/** Of `input` at `at`. What is wrong with a member that a part which was left out would have is told at that part. */
+/** Starts reading `input` at `at`. Problems in an omitted part are reported for the part. */
 export function startReading(input: object, at: Path, options: ReadOptions): Reading {
   const stepsTo = options.stepsTo ?? ((steps: Path) => stepsIn(input, steps));
   return { at, imported: options.imported, problems: [], stepsTo };

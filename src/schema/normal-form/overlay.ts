@@ -3,25 +3,25 @@ import { type Check, type Checks, complain, type Reading, Wrong } from './checks
 
 export type CheckTable = ReadonlyMap<string, Check<unknown>>;
 
-/** Checks by member name. A Map, because members are called `constructor` and `__proto__` too. */
+/** Checks by member name. This is a Map, because members may be named `constructor` or `__proto__`. */
 export function checkTable<D>(checks: Checks<D>): CheckTable {
   return new Map(Object.entries<Check<unknown>>(checks));
 }
 
-/** What to do with a member that is not in the table: true when it is known otherwise. */
+/** Handles a member that is not in the table. True if it is known otherwise. */
 export type Others = (name: string, value: unknown) => boolean | Wrong;
 
 export interface OverlayInput {
   input: Record<string, unknown>;
   table: CheckTable;
   others: Others;
-  /** Where `input` stands below the reading's own place. */
+  /** The location of `input` below the location of the reading. */
   part: readonly string[];
 }
 
 /**
- * `base` with the members of `input` that differ; `base` itself when none does, so that unchanged documents are
- * recognised by identity. Members that are absent (or undefined) say nothing.
+ * Returns `base` with the members of `input` that differ, or `base` itself if none does, so that unchanged documents
+ * keep their identity. Absent and undefined members are unchanged.
  */
 export function overlay<D extends object>(base: D, { input, table, others, part }: OverlayInput, reading: Reading): D {
   let result = base;
@@ -50,7 +50,7 @@ function checkOther(answer: boolean | Wrong, steps: readonly string[], reading: 
   else if (!answer && !reading.imported) complain(reading, steps, 'is not a known member');
 }
 
-/** A derived member that repeats a name: it must agree. */
+/** A derived member that must equal a name. */
 export function mustEqual(value: unknown, expected: string): true | Wrong {
   return value === expected ? true : new Wrong(`must be ${JSON.stringify(expected)}, or left out`);
 }

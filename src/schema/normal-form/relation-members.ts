@@ -12,7 +12,7 @@ const collectionNames = checkOf<string[] | null>(
   'must be an array of different collection names, or null',
 );
 
-/** The members that can change; the two that identify a relation, and the foreign key, are read apart. */
+/** The members that can change. The two that identify a relation, and the foreign key, are read separately. */
 export type Ends = Omit<NewRelation, 'many_collection' | 'many_field' | 'schema'>;
 
 export const ENDS = checkTable<Ends>({

@@ -1,4 +1,7 @@
-/** The two shapes a relation comes in: flat (ours) and nested (`collection`, `field`, `related_collection`, `meta`). */
+/**
+ * Converts between the two forms of a relation: flat (ours) and nested (`collection`, `field`, `related_collection`,
+ * `meta`).
+ */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import { type Place, stepsIn } from '../../kernel/locate.js';
 import type { Path } from '../../kernel/problem.js';
@@ -6,15 +9,15 @@ import { RELATION_MEMBERS } from '../model/model.js';
 import { complain, type Reading } from './checks.js';
 
 export interface FlatRelation {
-  /** The members of the flat shape that were given, unchecked. */
+  /** The given members of the flat form, unchecked. */
   members: Record<string, unknown>;
-  /** The foreign key as given; undefined is absent. */
+  /** The given foreign key. Undefined if absent. */
   schema: unknown;
 }
 
 const FLAT: ReadonlySet<string> = new Set(RELATION_MEMBERS);
 
-/** Names of the nested shape for members of the flat one. */
+/** Names of flat members in the nested form. */
 export const NESTED = new Map([
   ['collection', 'many_collection'],
   ['field', 'many_field'],
@@ -22,8 +25,8 @@ export const NESTED = new Map([
 ] as const) as ReadonlyMap<string, (typeof RELATION_MEMBERS)[number]>;
 
 /**
- * What is said twice must agree; unknown members are problems (unless imported); ids are ignored. Of a relation as it was
- * read, one of the shapes may be edited: where two places differ, the one that says what is there says nothing.
+ * Duplicate members must match, unknown ones are problems (unless imported), and ids are ignored. A client may read a
+ * relation and edit only one of the forms: of two different values, the one that equals the existing value is ignored.
  */
 export function flattenRelation(
   input: Record<string, unknown>,
@@ -44,7 +47,7 @@ const NO_OTHER_NAMES: ReadonlyMap<string, string> = new Map();
 interface Gathered {
   members: Record<string, unknown>;
   reading: Reading;
-  /** The relation as it is; undefined: a new one. */
+  /** The existing relation. Undefined for a new one. */
   existing: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -74,7 +77,7 @@ function put(member: string, value: unknown, place: string[], { members, reading
 const isAsItWas = (existing: Gathered['existing'], member: string, value: unknown): boolean =>
   existing !== undefined && jsonEqual(existing[member], value);
 
-/** The many side as a body in either shape names it; undefined where it doesn't. */
+/** Returns the many side of a body in either form. Undefined if it is missing. */
 export function relationEnds(input: Record<string, unknown>): [collection: unknown, field: unknown] {
   const meta = isObject(input['meta']) ? input['meta'] : {};
   return [
@@ -83,26 +86,26 @@ export function relationEnds(input: Record<string, unknown>): [collection: unkno
   ];
 }
 
-/** The steps to a member of the flat shape in a body as it was sent, or to where it would stand. */
+/** Returns the location of a flat member in the submitted body, or its expected location. */
 export function relationSteps(steps: Path, input: Record<string, unknown>): Path {
   const [member, ...rest] = steps;
   return typeof member === 'string' && FLAT.has(member) ? [...placeOf(member, input), ...rest] : steps;
 }
 
-/** Where a member of the flat shape stands in a body, or would stand. */
+/** Returns the actual or expected location of a flat member. */
 function placeOf(member: string, input: Record<string, unknown>): string[] {
   const other = [...NESTED].find(([, flat]) => flat === member)?.[0];
   if (other !== undefined && input[other] !== undefined) return [other];
   if (input[member] !== undefined) return [member];
   const meta = input['meta'];
   if (isObject(meta) && meta[member] !== undefined) return ['meta', member];
-  // Not sent: in the shape of what was.
+  // A missing member has its location in the form that the body uses.
   const isNested = [...NESTED.keys(), 'meta'].some((name) => input[name] !== undefined);
   if (!isNested || Object.keys(input).some((name) => FLAT.has(name))) return [member];
   return other === undefined ? ['meta', member] : [other];
 }
 
-/** A relation in either shape. */
+/** The location of a relation in either form. */
 export function relationPlace(at: Path, body: unknown): Place {
   return { at, stepsTo: (member) => (isObject(body) ? stepsIn(body, relationSteps(member, body)) : []) };
 }

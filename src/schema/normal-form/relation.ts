@@ -1,4 +1,4 @@
-/** Relations: new ones, and changes to existing ones. */
+/** Reads new relations and changes of existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { ForeignKey, NewRelation, Relation } from '../model/model.js';
 import { stepsIn } from '../../kernel/locate.js';
@@ -11,8 +11,8 @@ import { ENDS, END_DEFAULTS, type Ends } from './relation-members.js';
 import { flattenRelation, relationSteps } from './relation-shape.js';
 
 /**
- * A new relation in normal form, from the flat shape or the peer's nested one. `schema` null or absent makes none
- * (absent makes a default one with `foreignKeyByDefault`), an object a foreign key. `id` is ignored.
+ * Reads a new relation in the flat form or the nested form of Directus. An object as `schema` is a foreign key, null is
+ * none. If absent, `foreignKeyByDefault` decides. `id` is ignored.
  */
 export function readNewRelation(input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
   if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
@@ -43,8 +43,8 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
 }
 
 /**
- * `existing` with the members of `input` that are present, without its id; `existing` itself when nothing differs.
- * `schema` absent keeps the foreign key, null drops it, an object changes or makes it.
+ * Returns `existing` with the members of `input`, without its id. Returns `existing` itself if nothing differs. An
+ * absent `schema` keeps the foreign key, null drops it, and an object changes or creates it.
  */
 export function mergeRelation(existing: Relation, input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
   if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
@@ -59,7 +59,7 @@ export function mergeRelation(existing: Relation, input: unknown, at: Path, opti
   }
   const { id: _, schema: before, ...present } = existing;
   const relation = { ...present, ...readEnds(members, present, reading) };
-  // A relation that points at several tables can't have kept its foreign key.
+  // A relation to several tables cannot keep a foreign key.
   const kept = relation.one_collection === null && existing.one_collection !== null ? null : before;
   const ends = { ...relation, was: existing.one_collection };
   const merged = { ...relation, schema: mergeForeignKey(kept, schema, ends, reading) };

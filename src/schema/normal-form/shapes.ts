@@ -1,6 +1,6 @@
 /**
- * The documents that requests bring, as shapes made of the checks that read them: what the interface's description shows.
- * Members that follow from others are listed here; they may be sent as they were answered.
+ * Request documents as schemas, built from the checks that read them, for the API description. It includes derived
+ * members, which clients may send back unchanged.
  */
 import { z } from 'zod';
 import { columnExtrasV1, tableExtrasV1 } from '../fold/extras-schemas.js';
@@ -18,7 +18,7 @@ import { ENDS } from './relation-members.js';
 
 type Members = Record<string, z.ZodType>;
 
-/** The members of a table as shapes. */
+/** The members of a table as schemas. */
 export const membersOf = (table: CheckTable): Members =>
   Object.fromEntries([...table].map(([member, { shape }]) => [member, shape]));
 
@@ -77,7 +77,7 @@ const column = z
 
 const fieldParts = optional({ meta: fieldMeta.nullable(), schema: column.nullable() });
 
-/** The metadata may stand beside `meta` too. */
+/** Members of `meta` are also allowed at the top level. */
 export const newField = z
   .strictObject({
     ...optional(membersOf(FIELD_META_TABLE)),
@@ -92,7 +92,7 @@ export const fieldUpdate = z
   .strictObject({ collection: text.optional(), field: text.optional(), type: fieldType.optional(), ...fieldParts })
   .meta({ id: 'FieldUpdate', examples: [{ meta: { note: 'The headline' }, schema: { is_nullable: false } }] });
 
-/** One of several: it says which. */
+/** One of several, with its name. */
 export const namedFieldUpdate = fieldUpdate.extend({ field: text }).meta({ id: 'NamedFieldUpdate' });
 
 export const newCollection = z
@@ -143,7 +143,7 @@ const foreignKey = z
   )
   .meta({ id: 'ForeignKeyInput' });
 
-/** Flat, nested, or both, as it was answered. */
+/** Flat, nested or both, as in responses. */
 export const relation = z
   .strictObject({
     ...ends,
@@ -225,10 +225,10 @@ const entryParts = {
   relations: z.array(relationEntries),
 };
 
-/** What changes, by collection, field and relation. */
+/** The changes by collection, field and relation. */
 export const schemaChanges = z.strictObject(entryParts).meta({ id: 'SchemaChanges' });
 
-/** As diff answers it; `warnings` say nothing here. */
+/** A diff as returned. `warnings` are ignored. */
 export const diff = z
   .strictObject({
     hash: text,

@@ -1,4 +1,4 @@
-/** Types for programs: of a state, in a language. */
+/** Generates type definitions of a state for a programming language. */
 import { type Texts, bytes } from '../../kernel/bytes.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { State } from '../model/state.js';
@@ -17,7 +17,7 @@ const WRITERS: Readonly<Record<Language, (outline: Outline, hash: string) => Tex
   'json-schema': jsonSchemaOf,
 };
 
-/** The same bytes for the same schema; its hash stands in the first line. */
+/** Equal schemas produce equal bytes. The first line contains the hash. */
 export function* programTypes(state: State, language: Language, release: string): Resumable<Buffer> {
   const outline = yield* outlineOf(state);
   return yield* bytes(WRITERS[language](outline, yield* snapshotHash(state, release)));

@@ -1,4 +1,4 @@
-/** The schema as JSON Schema (2020-12): a definition for the items of each collection. */
+/** Writes the schema as JSON Schema (2020-12), with a definition for the items of each collection. */
 import type { Texts } from '../../kernel/bytes.js';
 import { textLiteral } from './names.js';
 import type { ItemField, Outline } from './outline.js';
@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<ValueKind, readonly string[] | null>> = {
   anything: null,
 };
 
-/** The document in pieces, one line a field. @param hash of the snapshot */
+/** Yields the document in pieces, one line per field. @param hash of the snapshot */
 export function* jsonSchemaOf(outline: Outline, hash: string): Texts {
   yield `{ "$comment": ${textLiteral(`Schema ${hash}`)},\n"$schema": "https://json-schema.org/draft/2020-12/schema",\n"$defs": {`;
   let before = '\n';
@@ -40,7 +40,7 @@ function valueOf({ field, target }: ItemField): object {
   if (target?.kind === 'many') return { type: 'array', ...note };
   const types = TYPES[valueKind(field)];
   if (types === null) return note;
-  // Items that are fetched along are objects, whatever of them was asked for.
+  // Related items are objects, whichever of their fields were requested.
   const all = [...types, ...(target === null ? [] : ['object']), ...(isNullable(field) ? ['null'] : [])];
   const items = valueKind(field) === 'texts' ? { items: { type: 'string' } } : {};
   return { type: all.length === 1 ? (all[0] as string) : all, ...items, ...note };

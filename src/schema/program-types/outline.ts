@@ -1,4 +1,4 @@
-/** What of the schema is to be seen in programs: the same for every language. */
+/** The part of the schema that programs see, for all languages. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Field, Relation } from '../model/model.js';
 import { collectionsInOrder, fieldsInOrder } from '../model/order.js';
@@ -7,7 +7,7 @@ import { typeNames } from './names.js';
 
 export interface ItemType {
   collection: string;
-  /** Of the type. */
+  /** The name of the type. */
   name: string;
   singleton: boolean;
   note: string | null;
@@ -16,7 +16,7 @@ export interface ItemType {
 
 export interface ItemField {
   field: Field;
-  /** The items it leads to, by the names of their collections; null: it holds a value. */
+  /** The collections of the related items. Null if the field holds a value. */
   target: { kind: 'one' | 'many'; collections: readonly string[] } | null;
 }
 
@@ -24,11 +24,11 @@ export interface Outline {
   items: ItemType[];
   /** By collection. */
   names: ReadonlyMap<string, string>;
-  /** Whether a collection has a table, and its key. */
+  /** Returns the key of a collection. Undefined without a table. */
   keyOf(collection: string): Field | undefined;
 }
 
-/** Tables alone: a folder has no items. */
+/** Contains only tables, because folders have no items. */
 export function* outlineOf(state: State): Resumable<Outline> {
   const nodes = (yield* collectionsInOrder(state)).filter((node) => !isFolder(node));
   const names = yield* typeNames(nodes.map(({ collection: { collection } }) => collection));
@@ -39,7 +39,7 @@ export function* outlineOf(state: State): Resumable<Outline> {
     const fields: ItemField[] = [];
     for (const field of fieldsInOrder(node)) {
       const target = targetOf(field, node.relations.get(field.field), toMany);
-      // An alias without a relation shows something, and holds nothing.
+      // An alias without a relation holds no value.
       if (field.schema !== null || target !== null) fields.push({ field, target });
       yield;
     }
@@ -53,7 +53,7 @@ export function* outlineOf(state: State): Resumable<Outline> {
   return { items, names, keyOf };
 }
 
-/** The collections whose items an alias field lists, by the field's name. */
+/** Returns the collections whose items an alias field lists, by field. */
 function aliasesOf(state: State, { collection: { collection } }: CollectionNode): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { one_collection, one_field, many_collection } of relationsTo(state, collection)) {

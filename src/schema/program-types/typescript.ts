@@ -1,4 +1,4 @@
-/** The schema as TypeScript: the type that the peer's SDK takes, with an interface for each collection. */
+/** Writes the schema as TypeScript for the Directus SDK, with an interface per collection. */
 import type { Texts } from '../../kernel/bytes.js';
 import { commentText, memberName, textLiteral } from './names.js';
 import type { ItemField, Outline } from './outline.js';
@@ -39,7 +39,7 @@ function memberOf({ field, target }: ItemField, outline: Outline): string {
 
 type Related = ItemField & { target: NonNullable<ItemField['target']> };
 
-/** The item, or its key where it isn't fetched. */
+/** The item, or its key if it is not fetched. */
 function targetType({ field, target }: Related, { names, keyOf }: Outline): string {
   const items = target.collections.flatMap((collection) => names.get(collection) ?? []);
   const keyField = target.kind === 'one' ? field : keyOf(target.collections[0] ?? '');

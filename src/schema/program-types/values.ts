@@ -1,7 +1,7 @@
-/** What a field holds, as a program sees it over HTTP. */
+/** The value of a field as a program receives it over HTTP. */
 import type { Field } from '../model/model.js';
 
-/** `number`: one that fits JavaScript. `numeric`: as text where it doesn't. */
+/** `number`: fits a JavaScript number. `numeric`: is text if it does not fit. */
 export type ValueKind = 'text' | 'number' | 'numeric' | 'boolean' | 'json' | 'texts' | 'anything';
 
 const KINDS: Readonly<Record<string, ValueKind>> = {
@@ -23,12 +23,12 @@ const KINDS: Readonly<Record<string, ValueKind>> = {
   json: 'json',
 };
 
-/** `anything` for types that the service doesn't know. */
+/** `anything` for unsupported types. */
 export function valueKind({ type }: Pick<Field, 'type'>): ValueKind {
   if (Object.hasOwn(KINDS, type)) return KINDS[type] as ValueKind;
   return type.startsWith('geometry') ? 'json' : 'anything';
 }
 
-/** Whether its value may be null when an item is read, as that of an alias may. */
+/** True if the value may be null when an item is read, as for aliases. */
 export const isNullable = ({ schema }: Field): boolean =>
   schema === null || (schema.is_nullable && !schema.is_primary_key);

@@ -1,4 +1,4 @@
-/** The schema as schemas of zod: what the items of each collection hold. */
+/** Writes the schema as zod schemas of the items of each collection. */
 import type { Texts } from '../../kernel/bytes.js';
 import { textLiteral } from './names.js';
 import type { ItemField, Outline } from './outline.js';
@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<ValueKind, string>> = {
   anything: 'z.unknown()',
 };
 
-/** The module in pieces, with its imports; for zod 4. @param hash of the snapshot */
+/** Yields the module for zod 4 in pieces, with its imports. @param hash of the snapshot */
 export function* zodOf(outline: Outline, hash: string): Texts {
   yield `// Schema ${hash}\n// Written by the service. Changes are made there.\nimport { z } from 'zod';\n\n`;
   yield 'export const schemas = {\n';
@@ -26,7 +26,7 @@ export function* zodOf(outline: Outline, hash: string): Texts {
   yield `};\n\nexport const SCHEMA_HASH = ${textLiteral(hash)};\n`;
 }
 
-/** Items that are fetched along are objects, whatever of them was asked for. */
+/** Related items are objects, whichever of their fields were requested. */
 function valueOf({ field, target }: ItemField): string {
   const key = TYPES[valueKind(field)];
   if (target?.kind === 'many') return 'z.array(z.unknown()).optional()';

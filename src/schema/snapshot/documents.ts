@@ -1,4 +1,4 @@
-/** Normal form → documents with their derived members, in the interface's order of members. */
+/** Converts normal form to documents with derived members, in the member order of the API. */
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type {
   Collection,
@@ -43,7 +43,7 @@ export interface FieldDocument {
   schema: ColumnDocument | null;
 }
 
-/** Null as `schema`: a folder. Its fields and relations are documents of their own. */
+/** A null `schema` is a folder. Fields and relations are separate documents. */
 export function collectionDocument({ collection, meta, schema }: Collection): CollectionDocument {
   return {
     collection,
@@ -52,7 +52,7 @@ export function collectionDocument({ collection, meta, schema }: Collection): Co
   };
 }
 
-/** `target`: where the field's foreign key points, if it has one. */
+/** `target`: the column that the field's foreign key references, if any. */
 export function fieldDocument(
   { collection, field, type, meta, schema }: Field,
   target: KeyTarget | null,
@@ -94,7 +94,7 @@ export interface KeyTarget {
   column: string | null;
 }
 
-/** Where the foreign key of a node's field points; null without one. */
+/** Returns the column that a field's foreign key references. Null without one. */
 export function keyTarget(state: State, node: CollectionNode, field: string): KeyTarget | null {
   const relation = node.relations.get(field);
   if (relation === undefined || relation.schema === null || relation.one_collection === null) return null;
@@ -113,7 +113,7 @@ export type ForeignKeyDocument = Pick<ForeignKey, 'constraint_name'> & {
   foreign_key_column: string | null;
 } & Omit<ForeignKey, 'constraint_name'>;
 
-/** A relation as /relations shows it: the flat members, and beside them the nested ones that clients of the peer read. */
+/** A relation in responses of /relations: the flat members and the nested ones for Directus clients. */
 export type RelationDocument = RelationEnds & {
   schema: ForeignKeyDocument | null;
   collection: string;
@@ -122,7 +122,7 @@ export type RelationDocument = RelationEnds & {
   meta: RelationEnds;
 };
 
-/** Members in one order, whatever order the relation came in. `target`: where its foreign key points, if it has one. */
+/** The member order is fixed. `target`: the column that its foreign key references, if any. */
 export function relationDocument(relation: Relation, target: KeyTarget | null): RelationDocument {
   const ends: RelationEnds = {
     id: relation.id,
@@ -159,9 +159,9 @@ function foreignKeyDocument({ many_collection, many_field }: Relation, key: Fore
   };
 }
 
-/** The documents of a node in order, each made when it is first asked for. */
+/** The documents of a node in order, created on demand. */
 interface NodeDocuments {
-  /** Where its foreign keys pointed when they were made: the one thing that isn't in the node. */
+  /** The referenced columns of its foreign keys at creation. Only these are not part of the node. */
   targets: string;
   collection?: CollectionDocument;
   fields?: readonly FieldDocument[];
@@ -188,11 +188,10 @@ export function* fieldDocumentsOf(state: State, node: CollectionNode): Resumable
     fields.push(fieldDocumentOf(state, node, field));
     yield;
   }
-  // Another work may have made them meanwhile.
+  // Other work may have created them meanwhile.
   return (documents.fields ??= fields);
 }
 
-/** The document of one of the fields of a node. */
 export const fieldDocumentOf = (state: State, node: CollectionNode, field: Field): FieldDocument =>
   orderFieldMembers(fieldDocument(field, keyTarget(state, node, field.field)));
 
@@ -201,7 +200,6 @@ export function relationDocumentsOf(state: State, node: CollectionNode): readonl
   return (documentsOf(state, node).relations ??= relationsInOrder(node).map(orderRelationMembers));
 }
 
-/** The collection document of a node. */
 export function collectionDocumentOf(state: State, node: CollectionNode): CollectionDocument {
   return (documentsOf(state, node).collection ??= orderCollectionMembers(collectionDocument(node.collection)));
 }

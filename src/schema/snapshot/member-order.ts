@@ -1,11 +1,11 @@
 /**
- * One order of members for every document. Documents come from requests, or back from the log, where jsonb has
- * put their members in an order of its own; the same schema must be the same bytes wherever it was read.
+ * Defines the member order of documents. They come from requests, or from the log, where jsonb changes the order. Equal
+ * schemas must produce equal bytes.
  */
 import { isObject } from '../../kernel/json.js';
 
 interface Order {
-  /** Members that come first, in this order; further ones follow by name. */
+  /** These members come first in this order. Others follow by name. */
   readonly first: readonly string[];
   readonly inner?: Readonly<Record<string, Order>>;
 }
@@ -47,11 +47,11 @@ const RELATION: Order = {
   inner: { schema: { first: ['constraint_name', 'on_update', 'on_delete'] } },
 };
 
-/** A copy; members that aren't known come last, by name. */
+/** Returns a copy. Unknown members come last, by name. */
 export const orderCollectionMembers = <T>(document: T): T => arrange(document, COLLECTION);
-/** A copy; members that aren't known come last, by name. */
+/** Returns a copy. Unknown members come last, by name. */
 export const orderFieldMembers = <T>(document: T): T => arrange(document, FIELD);
-/** A copy; members that aren't known come last, by name. */
+/** Returns a copy. Unknown members come last, by name. */
 export const orderRelationMembers = <T>(document: T): T => arrange(document, RELATION);
 
 function arrange<T>(value: T, order: Order): T {
@@ -69,7 +69,7 @@ function arrange<T>(value: T, order: Order): T {
 }
 
 function put(into: Record<string, unknown>, member: string, value: unknown, inner: Order['inner']): void {
-  // Named by whoever sent it: `constructor` is no order of ours.
+  // Member names come from clients, so `constructor` must not find an inherited property.
   const order = (inner !== undefined && Object.hasOwn(inner, member) && inner[member]) || PLAIN;
   const arranged = typeof value === 'object' && value !== null ? arrange(value, order) : value;
   if (member !== '__proto__') into[member] = arranged;

@@ -1,4 +1,4 @@
-/** snapshot: the fold as a document, the same bytes for the same schema, and its hash. */
+/** A snapshot is the state as a document. Equal schemas have equal bytes and hashes. */
 import { createHash } from 'node:crypto';
 import { createCanonicalWriter } from '../../kernel/canonical-writer.js';
 import { relationBody } from '../transition/context.js';
@@ -20,7 +20,7 @@ export const VENDOR = 'postgres';
 
 export interface Snapshot {
   version: number;
-  /** The release of the service that made it. */
+  /** The release of the service that created it. */
   service: string;
   vendor: string;
   collections: CollectionDocument[];
@@ -28,19 +28,19 @@ export interface Snapshot {
   relations: Relation[];
 }
 
-/** Documents in canonical form, joined by commas where they are one text. */
+/** Canonical texts of documents, joined by commas. */
 interface CanonicalTexts {
   collection: string;
   fields: readonly string[];
   relations: string;
 }
 
-/** By the fields' documents, which are others where the node is, or where its foreign keys point elsewhere. */
+/** Cached by field documents, which change with the node and with the targets of its foreign keys. */
 const canonicalOfFields = createAttachment<readonly FieldDocument[], CanonicalTexts>();
-/** The collections are all that a snapshot shows: an event that changes none of them changes no hash. */
+/** A snapshot contains only collections, so an event that changes none of them keeps the hash. */
 const hashOf = new WeakMap<State['collections'], { release: string; hash: string }>();
 
-/** The schema as a document. `include`: only these collections, with their fields and the relations they hold. */
+/** Returns the schema as a document. `include`: only these collections with their fields and relations. */
 export function* snapshotOf(
   state: State,
   release: string,
@@ -59,8 +59,8 @@ export function* snapshotOf(
 }
 
 /**
- * sha256, hex, of the whole snapshot in canonical form, relation ids left out: they are the log's, and two instances
- * with the same schema have the same hash. A known one is answered at once.
+ * Hex sha256 of the canonical snapshot without relation ids. Those depend on the log, and two instances with the same
+ * schema must have the same hash. A cached hash is returned at once.
  */
 export function* snapshotHash(state: State, release: string): Resumable<string> {
   const known = hashOf.get(state.collections);
@@ -72,7 +72,7 @@ export function* snapshotHash(state: State, release: string): Resumable<string> 
     yield;
   }
   const hash = createHash('sha256');
-  // A whole part as one string would be megabytes of garbage; in chunks the hash is the same.
+  // Hashing in chunks avoids megabytes of temporary strings.
   const part = function* (name: string, chunksOf: (text: CanonicalTexts) => Iterable<string>): Resumable<void> {
     hash.update(`"${name}":[`);
     let separator = '';
@@ -96,7 +96,7 @@ export function* snapshotHash(state: State, release: string): Resumable<string> 
   return digest;
 }
 
-/** Fields that are written as one text: few calls for many small collections, and short stops for a wide one. */
+/** Fields written as one text: few calls for small collections, and short pauses for wide ones. */
 const FIELDS_TOGETHER = 50;
 
 function* canonicalOf(

@@ -1,4 +1,4 @@
-/** Which functions, types, operators and operator classes SQL from outside may name. */
+/** Lists the functions, types, operators and operator classes that SQL from outside may use. */
 import {
   CHOSEN_EXTENSION_FUNCTIONS,
   CHOSEN_FUNCTIONS,
@@ -26,7 +26,7 @@ const withoutAll = (names: readonly string[], refused: Iterable<string>): string
   return names.filter((name) => !gone.has(name));
 };
 
-/** PostgreSQL's own, which may be written with `pg_catalog.` before them. */
+/** Names of PostgreSQL itself, which may be qualified with `pg_catalog.`. */
 export const OWN_NAMES: AllowedNames = {
   functions: new Set([
     ...withoutAll(words(POSTGRES_NAMES.functions), namesOf([...REFUSED_FUNCTIONS, ...GUARDED_FUNCTIONS])),
@@ -58,7 +58,7 @@ function namesOfExtension(extension: string, names: WrittenNames): AllowedNames 
   };
 }
 
-/** The extensions that a table may need, and that bring what is called so, in their order. */
+/** Returns the extensions with an object of that name that a table may need, in order. */
 export function extensionsWith(kind: keyof AllowedNames, name: string): string[] {
   return Object.keys(EXTENSION_NAMES).filter((each) => NAMES_OF_EXTENSIONS.get(each)?.[kind].has(name));
 }

@@ -1,4 +1,4 @@
-/** Defaults as the catalog writes them: literals and calls without arguments. */
+/** Parses defaults in the catalog's form: literals and calls without arguments. */
 import {
   type Node,
   type ParsedType,
@@ -12,12 +12,12 @@ import {
 import { memoize } from '../../kernel/memoize.js';
 
 export type Constant =
-  /** `text` null is NULL; `casts` from the inside out. */
+  /** A null `text` is NULL. `casts` are ordered from the inside out. */
   | { kind: 'literal'; text: string | null; isQuoted: boolean; casts: ParsedType[] }
   /** A function without arguments: `now()`, `CURRENT_DATE`. */
   | { kind: 'call'; text: string };
 
-/** Reads a default as pg_get_expr writes it; null when it is neither a literal nor a call without arguments. */
+/** Parses a default of pg_get_expr. Null if it is neither a literal nor a call without arguments. */
 export const parseConstant = memoize((text): Constant | null => {
   let node = catalogTarget(text);
   const casts: ParsedType[] = [];
@@ -54,6 +54,6 @@ function callOf(node: Node | undefined): string | undefined {
   if (typeof keyword === 'string') return keyword.replace('SVFOP_', '');
   const call = member(node, 'FuncCall');
   if (call === undefined || call['args'] !== undefined) return undefined;
-  // With its schema, where that is written: a function there is another one.
+  // Includes the schema, because a function in another schema is a different one.
   return `${list(call['funcname']).map(stringOf).join('.')}()`;
 }

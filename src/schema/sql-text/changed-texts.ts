@@ -1,6 +1,6 @@
 /**
- * Which texts a change brings along, and what is wrong with them. A text that the collection had before is checked no
- * more: what is in the log, and what was adopted, stays usable when the list gets shorter.
+ * Checks the SQL texts that a change introduces. Existing texts are not checked again, so the log and adopted objects
+ * stay usable if the list gets shorter.
  */
 import { MAX_PROBLEMS, type Problem, type Subject, about, problemsOfEach } from '../../kernel/problem.js';
 import { type CollectionNode, type State, extrasOf } from '../model/state.js';
@@ -45,7 +45,7 @@ function* problemsOf(before: CollectionNode | undefined, node: CollectionNode): 
 
 const tableTexts = (node: CollectionNode | undefined): SqlText[] => textsOfTable(extrasOf(node));
 
-/** Wherever they stand: an index under another name runs nothing else. */
+/** Ignores the location: the same text under another index name is not new. */
 function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlText[] {
   if (after.length === 0) return [];
   const known = new Set(before.map(({ kind, text }) => `${kind}\0${text}`));

@@ -1,7 +1,7 @@
 /**
- * The one judgement of SQL text that comes from outside: what it may call and name. The parser has found that a text is
- * one expression or one definition; here each function, type, operator and operator class in it must be listed
- * (docs/functions.md), so that nothing runs that reads files or other tables, waits, or changes anything.
+ * Checks which objects SQL from outside uses. The parser has already verified that the text is one expression or
+ * definition. Each function, type, operator and operator class must be listed (docs/functions.md). So nothing runs that
+ * reads files or other tables, waits, or changes anything.
  */
 import { type Node, checkExpression, list, member, parseStatement, stringOf } from './expression.js';
 import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './definitions.js';
@@ -12,7 +12,7 @@ import { guardedCallFault, isGuarded, isGuardedWhole } from './guarded-calls.js'
 import type { TextContext } from './text-context.js';
 import { type TypeUse, isConfiguration, typeFault } from './types.js';
 
-/** What a text is a part of: a template with its place marked by `?`. */
+/** The statement around each kind of text, with `?` for the text. */
 export const STATEMENTS = {
   expression: 'SELECT (?)',
   constraint: 'ALTER TABLE t ADD CONSTRAINT c ?',
@@ -23,11 +23,11 @@ export const STATEMENTS = {
 
 export type TextKind = keyof typeof STATEMENTS;
 
-/** The whole statement around the text, parsed; a sentence where it doesn't parse. */
+/** Returns the parsed statement around the text, or a sentence if it does not parse. */
 export const parseText = (kind: TextKind, text: string): Node | string =>
   parseStatement(STATEMENTS[kind].replace('?', () => text));
 
-/** Whether it is one of its kind at all, and neither a query nor a statement hides in it. */
+/** Checks that the text is of its kind and contains no query or further statement. */
 const SHAPES: { readonly [K in TextKind]: (text: string) => string | null } = {
   expression: checkExpression,
   constraint: (text) => {
@@ -39,7 +39,7 @@ const SHAPES: { readonly [K in TextKind]: (text: string) => string | null } = {
   'partition bound': checkPartitionBound,
 };
 
-/** Why a text may not be used; null when it may. One that doesn't parse at all is refused with the parser's words. */
+/** Returns why a text is not allowed, or null. A text that does not parse is rejected with the parser's message. */
 export function checkSqlText(kind: TextKind, text: string, around: TextContext): string | null {
   const shape = SHAPES[kind](text);
   if (shape !== null) return shape;
@@ -48,7 +48,7 @@ export function checkSqlText(kind: TextKind, text: string, around: TextContext):
   return kind === 'partition bound' ? boundsFault(statement) : treeFault(statement, around);
 }
 
-/** Far below what PostgreSQL's own stack takes, and far above what is ever written. */
+/** Far below the limit of PostgreSQL's stack, and far above any realistic text. */
 const MAX_DEPTH = 500;
 
 function treeFault(root: Node, around: TextContext): string | null {
@@ -58,7 +58,7 @@ function treeFault(root: Node, around: TextContext): string | null {
     for (const [name, inner] of membersOf(next.value)) {
       const fault = FAULTS[name]?.(inner as Node, around) ?? null;
       if (fault !== null) return fault;
-      // Nodes are wrapped in their upper-case name; other members are fields of nodes, or indexes of lists.
+      // Nodes are wrapped in a capitalised name. Other members are fields of nodes or list indexes.
       const depth = /^[A-Z]/.test(name) ? next.depth + 1 : next.depth;
       if (!isConsumed(name, inner as Node)) open.push({ value: inner, depth });
     }
@@ -68,14 +68,14 @@ function treeFault(root: Node, around: TextContext): string | null {
 
 interface Inner {
   value: unknown;
-  /** How many nodes it stands in. */
+  /** Number of enclosing nodes. */
   depth: number;
 }
 
 const membersOf = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-/** Whose inside is checked together with it; the options of an index (`fastupdate=off`) are no expressions. */
+/** Nodes that are checked as a whole. Index options (`fastupdate=off`) are no expressions. */
 const isConsumed = (name: string, inner: Node): boolean =>
   (name === 'FuncCall' && isGuardedWhole(nameOf(inner['funcname']).name)) ||
   (name === 'TypeCast' && isConfiguration(inner)) ||
@@ -83,7 +83,7 @@ const isConsumed = (name: string, inner: Node): boolean =>
 
 type Fault = (node: Node, around: TextContext) => string | null;
 
-/** By the kind of node, and for types by the member that holds one. */
+/** By node kind, and for types by the member that contains them. */
 const FAULTS: { readonly [name: string]: Fault | undefined } = {
   FuncCall: (call, around) => functionFault(call, around),
   typeName: (type, around) => typeFault(type, typeUse(around)),
@@ -105,7 +105,7 @@ interface Name {
   schema: string | undefined;
 }
 
-/** Of a list of strings; the parser has unescaped and folded them. */
+/** Reads a list of strings, which the parser has already unescaped and folded. */
 function nameOf(parts: unknown): Name {
   const names = list(parts).map((part) => stringOf(part) ?? '');
   return { name: names.at(-1) ?? '', schema: names.length > 1 ? names.slice(0, -1).join('.') : undefined };
@@ -148,14 +148,14 @@ function notListed(kind: keyof typeof WORDS, name: Name): string {
   return `${what} without its extension: schema.extras.needs must name ${bringers.map((each) => JSON.stringify(each)).join(' or ')}`;
 }
 
-/** Kinds of A_Expr whose name is a word of theirs, and no operator. */
+/** Kinds of A_Expr whose name is a keyword and no operator. */
 const BETWEEN = /BETWEEN/;
 
 function operatorFault({ kind, name }: Node, around: TextContext): string | null {
   return BETWEEN.test(String(kind)) ? null : listedFault('operators', nameOf(name), around);
 }
 
-/** An exclusion constraint: lists of an element and the name of an operator. */
+/** An exclusion constraint lists elements with the names of operators. */
 function exclusionFault({ exclusions }: Node, around: TextContext): string | null {
   for (const pair of list(exclusions)) {
     const [, operator] = list(member(pair, 'List')?.['items']);
@@ -169,7 +169,7 @@ function operatorClassFault({ opclass }: Node, around: TextContext): string | nu
   return opclass === undefined ? null : listedFault('operatorClasses', nameOf(opclass), around);
 }
 
-/** `t.f` is a call of f with the row where t has no column f. */
+/** If t has no column f, `t.f` calls the function f with the row. */
 function columnFault({ fields }: Node, { collection, columns }: TextContext): string | null {
   const parts = list(fields);
   if (parts.length < 2) return null;

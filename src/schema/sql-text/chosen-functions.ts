@@ -1,17 +1,17 @@
 /**
- * What is decided by hand about functions and types, each with its reason. Everything else follows from the catalogs of
- * PostgreSQL 14 to 18 (postgres-names.ts). `npm run functions` writes both into docs/functions.md.
+ * Manual decisions about functions and types, with reasons. All others follow from the catalogs of PostgreSQL 14 to 18
+ * (postgres-names.ts). `npm run functions` writes both to docs/functions.md.
  */
 
 export interface Group {
-  /** As a sentence goes on: "allowed, because …". */
+  /** The end of a sentence: "allowed, because …". */
   why: string;
   names: readonly string[];
 }
 
 const group = (why: string, names: string): Group => ({ why, names: names.split(/\s+/) });
 
-/** Functions of PostgreSQL's own that are not immutable in every release, or not in every overload. */
+/** Functions of PostgreSQL that are not immutable in every release or overload. */
 export const CHOSEN_FUNCTIONS: readonly Group[] = [
   group('they read the clock', 'now clock_timestamp statement_timestamp transaction_timestamp timeofday'),
   group('they make random values', 'random random_normal gen_random_uuid uuidv4 uuidv7'),
@@ -39,7 +39,7 @@ export const CHOSEN_FUNCTIONS: readonly Group[] = [
   ),
 ];
 
-/** Allowed with arguments that are written out only: special-calls.ts. */
+/** Allowed only with literal arguments, see guarded-calls.ts. */
 export const GUARDED_FUNCTIONS: readonly Group[] = [
   group('the sequence is named as a literal, and the table `needs` it', 'nextval'),
   group('the setting is named as a literal with a dot in it, and the second argument is `true`', 'current_setting'),
@@ -47,7 +47,7 @@ export const GUARDED_FUNCTIONS: readonly Group[] = [
   group('the lengths are an array of numbers that is written out, at most 10,000 elements in all', 'array_fill'),
 ];
 
-/** Immutable in every release, and refused all the same. */
+/** Rejected although immutable in every release. */
 export const REFUSED_FUNCTIONS: readonly Group[] = [
   group(
     'they read the catalog, or the state of the server',
@@ -67,7 +67,7 @@ export const REFUSED_FUNCTIONS: readonly Group[] = [
   ),
 ];
 
-/** Types whose values name objects of the catalog, or serve the server itself. */
+/** Types whose values name catalog objects, or that only the server uses. */
 export const REFUSED_TYPES: readonly Group[] = [
   group(
     'their values are looked up in the catalog',
@@ -81,7 +81,7 @@ export const REFUSED_TYPES: readonly Group[] = [
   ),
 ];
 
-/** A value of it is a literal that names one of PostgreSQL's own configurations. */
+/** A value is a literal that names a text search configuration of PostgreSQL. */
 export const SEARCH_CONFIGURATION_TYPE = 'regconfig';
 
 /** Functions of extensions that are not immutable. */
@@ -94,7 +94,7 @@ export const CHOSEN_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   ],
 ]);
 
-/** PostGIS is no part of PostgreSQL: what its columns are usually checked, indexed and computed with. */
+/** PostGIS is no part of PostgreSQL. This lists what its columns usually need in checks, indexes and expressions. */
 export const POSTGIS = {
   functions: `geometrytype st_area st_asewkt st_asgeojson st_astext st_buffer st_centroid st_coorddim st_distance
     st_dwithin st_envelope st_force2d st_geogfromtext st_geohash st_geometryfromtext st_geometrytype st_geomfromewkt
@@ -106,7 +106,7 @@ export const POSTGIS = {
     spgist_geometry_ops_2d spgist_geography_ops_nd btree_geometry_ops`,
 };
 
-/** Immutable functions of extensions that are refused all the same. */
+/** Immutable functions of extensions that are rejected. */
 export const REFUSED_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   [
     'pgcrypto',
@@ -120,5 +120,5 @@ export const REFUSED_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   ['hstore', group('it serves the extension itself', 'hstore_version_diag')],
 ]);
 
-/** In the groups' order; not made unique. */
+/** In the order of the groups, possibly with duplicates. */
 export const namesOf = (groups: readonly Group[]): string[] => groups.flatMap(({ names }) => names);

@@ -1,14 +1,14 @@
-/** Which columns an expression or a definition names, by PostgreSQL's own parser. */
+/** Finds the columns that an expression or definition uses, with PostgreSQL's parser. */
 import { list, member, only, parseStatement, stringOf } from './expression.js';
 
-/** Those that an expression reads: of `articles.title` the last part; none of a text that doesn't parse. */
+/** Columns that an expression reads. For `articles.title` the last part. Empty if the text does not parse. */
 export const expressionColumns = (text: string): ReadonlySet<string> => namesIn(parseStatement(`SELECT (${text})`));
 
-/** Those in its expressions, INCLUDE and WHERE are among them; none of a text that doesn't parse. */
+/** Includes columns in expressions, INCLUDE and WHERE. Empty if the text does not parse. */
 export const indexColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`CREATE INDEX i ON t ${definition}`));
 
-/** The columns of an index in their order; null for an expression. INCLUDE and WHERE are not among them. */
+/** The key columns of an index in order, without INCLUDE and WHERE. Null for an expression. */
 export function indexKeys(definition: string): (string | null)[] {
   const parsed = parseStatement(`CREATE INDEX i ON t ${definition}`);
   const keys = typeof parsed === 'string' ? [] : list(member(parsed, 'IndexStmt')?.['indexParams']);
@@ -18,20 +18,20 @@ export function indexKeys(definition: string): (string | null)[] {
   });
 }
 
-/** Those of the constraint's own table: what a foreign key points at is not among them. */
+/** Columns of the constraint's own table, without those that a foreign key references. */
 export const constraintColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`));
 
 export interface KeyDefinition {
-  /** In their order. */
+  /** In order. */
   keys: string[];
-  /** Columns that the key's index carries along. */
+  /** Columns that the key's index includes. */
   including: string[];
-  /** Whether there is nothing but the columns: no INCLUDE, WITHOUT OVERLAPS, DEFERRABLE, WITH. */
+  /** True without INCLUDE, WITHOUT OVERLAPS, DEFERRABLE and WITH. */
   isPlain: boolean;
 }
 
-/** What the definition of a primary key says, or of a unique constraint: `PRIMARY KEY (id) INCLUDE (name)`. */
+/** Parses the definition of a primary key or unique constraint: `PRIMARY KEY (id) INCLUDE (name)`. */
 export function keyDefinition(definition: string): KeyDefinition {
   const key = constraintOf(definition);
   const names = (of: string) => list(key[of]).flatMap((name) => stringOf(name) ?? []);
@@ -44,7 +44,7 @@ export function keyDefinition(definition: string): KeyDefinition {
 
 const PLAIN_KEY: ReadonlySet<string> = new Set(['contype', 'conname', 'keys', 'location']);
 
-/** The columns of the other table that a foreign key points at. */
+/** The columns that a foreign key references. */
 export function targetColumns(definition: string): string[] {
   return list(constraintOf(definition)['pk_attrs']).flatMap((name) => stringOf(name) ?? []);
 }
@@ -55,7 +55,7 @@ function constraintOf(definition: string): Record<string, unknown> {
   return member(member(member(command, 'AlterTableCmd'), 'def'), 'Constraint') ?? {};
 }
 
-/** Lists of plain names, where a column isn't a reference. */
+/** Lists of plain names, where the parser returns no column references. */
 const NAME_LISTS = ['keys', 'including', 'fk_attrs'] as const;
 
 function namesIn(statement: unknown): ReadonlySet<string> {

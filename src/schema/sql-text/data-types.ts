@@ -1,12 +1,12 @@
-/** The data types a column can have, as PostgreSQL's format_type names them, and which members they use. */
+/** Data types of columns, as named by PostgreSQL's format_type, with their members. */
 import type { ColumnSchema } from '../model/model.js';
 
 export interface DataType {
-  /** Whether `max_length` belongs to it: never, if wanted, or always. */
+  /** `none`, `optional` or `required`: whether `max_length` applies. */
   length: 'none' | 'optional' | 'required';
-  /** Whether `numeric_precision` and `numeric_scale` set it. */
+  /** True if `numeric_precision` and `numeric_scale` apply. */
   precision: boolean;
-  /** What information_schema reports as precision and scale of a type where nothing can be set. */
+  /** Precision and scale that information_schema reports although they cannot be set. */
   reported?: readonly [precision: number, scale: number | null];
 }
 
@@ -38,18 +38,18 @@ const DATA_TYPES: ReadonlyMap<string, DataType> = new Map<string, DataType>([
 
 const TEXTS: ReadonlySet<string> = new Set(['character varying', 'character', 'text', 'citext']);
 
-/** Whether a column of the type can hold any word. Of types that aren't known here it is believed. */
+/** True if a column of the type can hold any text. Also true for unsupported types. */
 export function holdsText(name: string): boolean {
   return TEXTS.has(name) || dataType(name) === undefined;
 }
 
-/** Those that an extension brings, in whatever schema it was put. */
+/** Types of extensions, which may be in any schema. */
 const EXTENSION_TYPES: ReadonlySet<string> = new Set(['citext', 'geometry']);
 
-/** @param name with or without what stands in its parentheses */
+/** @param name with or without parentheses */
 export const isExtensionType = (name: string): boolean => EXTENSION_TYPES.has(name.replace(/\(.*/, ''));
 
-/** What a column of PostGIS can be restricted to, as format_type writes it. */
+/** Shapes that restrict PostGIS columns, in format_type's spelling. */
 const SHAPES: ReadonlyMap<string, string> = new Map(
   (
     'Geometry Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection CircularString ' +
@@ -62,13 +62,13 @@ const SHAPES: ReadonlyMap<string, string> = new Map(
 const RESTRICTED = /^geometry *\( *([a-z]+?)(z|m|zm)? *(?:, *(\d{1,6}) *)?\)$/i;
 
 export interface RestrictedGeometry {
-  /** `geometry(PointZ,4326)`, as format_type writes it. */
+  /** `geometry(PointZ,4326)`, as in format_type. */
   name: string;
-  /** `Point`; `Geometry`: any. */
+  /** `Point`. `Geometry` means any. */
   shape: string;
 }
 
-/** A geometry with a type modifier; undefined for anything else. */
+/** Parses a geometry with a type modifier. Undefined for anything else. */
 export function restrictedGeometry(text: string): RestrictedGeometry | undefined {
   const [, word = '', dimensions = '', reference = '0'] = RESTRICTED.exec(text.trim()) ?? [];
   const shape = SHAPES.get(word.toLowerCase());
@@ -77,7 +77,7 @@ export function restrictedGeometry(text: string): RestrictedGeometry | undefined
   return { name: `geometry(${shape}${dimensions.toUpperCase()}${srid})`, shape };
 }
 
-/** Other spellings PostgreSQL has for them. */
+/** Other spellings of PostgreSQL. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['varchar', 'character varying'],
   ['char varying', 'character varying'],
@@ -104,7 +104,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['timestamptz', 'timestamp with time zone'],
 ]);
 
-/** A data type as written: its name in our spelling, with the length or precision that stood in its parentheses. */
+/** A data type as written: its normal name, with the numbers in parentheses. */
 export interface WrittenType {
   name: string;
   parameters: number[];
@@ -112,7 +112,7 @@ export interface WrittenType {
 
 const WRITTEN = /^([^()]+?) *(?:\( *(\d{1,8}) *(?:, *(-?\d{1,4}) *)?\) *([a-z ]*))?$/;
 
-/** `VARCHAR(50)` → character varying, [50]. Null when it is not shaped like a type's name. */
+/** `VARCHAR(50)` → character varying, [50]. Null if the text is no type name. */
 export function parseDataType(text: string): WrittenType | null {
   if (DATA_TYPES.has(text)) return { name: text, parameters: [] };
   const match = WRITTEN.exec(text.trim().toLowerCase());
@@ -125,12 +125,12 @@ export function parseDataType(text: string): WrittenType | null {
   return { name: SPELLINGS.get(name) ?? name, parameters };
 }
 
-/** @param name as format_type writes it, without parameters @returns undefined: none that the service knows */
+/** @param name as in format_type, without parameters @returns undefined for unsupported types */
 export function dataType(name: string): DataType | undefined {
   return DATA_TYPES.get(name) ?? (restrictedGeometry(name)?.name === name ? PLAIN : undefined);
 }
 
-/** Types of one family can be compared with an index, as a foreign key needs it; all others only with themselves. */
+/** Types of one family can be compared with an index, as foreign keys require. Other types only with themselves. */
 const KEY_FAMILIES: ReadonlyMap<string, string> = new Map([
   ['smallint', 'integer'],
   ['bigint', 'integer'],
@@ -139,18 +139,18 @@ const KEY_FAMILIES: ReadonlyMap<string, string> = new Map([
   ['character', 'text'],
 ]);
 
-/** Two columns can be compared by a foreign key where this is the same. Types without a family are their own. */
+/** A foreign key can compare two columns with equal results. A type without a family is its own. */
 export function keyFamily(name: string): string {
   return KEY_FAMILIES.get(name) ?? name;
 }
 
-/** The type of a column as PostgreSQL writes it: `character varying(255)`, `numeric(10,5)`. */
+/** Returns a column's type in PostgreSQL's spelling: `character varying(255)`, `numeric(10,5)`. */
 export function columnType(schema: ColumnSchema): string {
   const { data_type, max_length, numeric_precision, numeric_scale } = schema;
   if (max_length !== null) return `${data_type}(${max_length})`;
   if (data_type === 'numeric' && numeric_precision !== null)
     return `numeric(${numeric_precision},${numeric_scale ?? 0})`;
   const precision = schema.extras?.precision;
-  // Their names end in "without time zone": the digits stand behind the first word.
+  // These names end in "without time zone", and the digits follow the first word.
   return precision === undefined ? data_type : data_type.replace(/^(time|timestamp) /, `$1(${precision}) `);
 }

@@ -1,11 +1,11 @@
 /**
- * Parts of statements that come as text (pg_get_*def, or a snapshot): each is put where it would stand, and the whole
- * must parse as exactly that statement and nothing else.
+ * Parses parts of statements (pg_get_*def, or from a snapshot). Each is inserted into its statement, which must parse
+ * as exactly that statement.
  */
 import { type Node, member, only, parseStatement, scalarFault, isBareSelect } from './expression.js';
 import { memoize } from '../../kernel/memoize.js';
 
-/** Nodes that aren't scalar expressions but belong to definitions. */
+/** Nodes of definitions that are no scalar expressions. */
 const DEFINITION_NODES: ReadonlySet<string> = new Set(['IndexElem', 'PartitionElem', 'DefElem', 'List']);
 
 type ConstraintKind = 'primary key' | 'unique' | 'check' | 'exclusion' | 'foreign key';
@@ -20,11 +20,11 @@ const CONSTRAINT_KINDS: ReadonlyMap<unknown, ConstraintKind> = new Map<unknown, 
 
 export interface ParsedConstraint {
   kind: ConstraintKind;
-  /** Of a foreign key: the table it points at, with its schema if that is written. */
+  /** The table that a foreign key references, with its schema if present. */
   references?: { schema?: string; table: string };
-  /** NOT VALID: existing rows are not looked at. */
+  /** NOT VALID: existing rows are not checked. */
   skipsRows: boolean;
-  /** Of a primary key or a unique constraint: its columns and what else is said of it. */
+  /** Columns and options of a primary key or unique constraint. */
   key?: ParsedKey;
 }
 
@@ -35,11 +35,11 @@ export interface ParsedKey {
   initiallyDeferred: boolean;
   /** UNIQUE NULLS NOT DISTINCT. */
   nullsNotDistinct: boolean;
-  /** WITHOUT OVERLAPS, WITH (…): what an index doesn't say by its columns. */
+  /** WITHOUT OVERLAPS or WITH (…), which the columns of an index do not show. */
   more: boolean;
 }
 
-/** A constraint's definition as pg_get_constraintdef writes it; a sentence where it is anything else. */
+/** Parses a definition of pg_get_constraintdef. Returns a sentence if it is invalid. */
 export const parseConstraint = memoize((text): Readonly<ParsedConstraint> | string => {
   const statement = parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${text}`);
   if (typeof statement === 'string') return statement;
@@ -81,7 +81,7 @@ function tableName(range: Node): { schema?: string; table: string } {
   return { table: String(relname), ...(typeof schemaname === 'string' ? { schema: schemaname } : {}) };
 }
 
-/** Why `text` can't be what follows `CREATE INDEX i ON t`: `USING btree (lower(name)) WHERE …`. */
+/** Returns why `text` cannot follow `CREATE INDEX i ON t`, as `USING btree (lower(name)) WHERE …` does, or null. */
 export const checkIndexDefinition = memoize((text): string | null => {
   const statement = parseStatement(`CREATE INDEX i ON t ${text}`);
   if (typeof statement === 'string') return statement;
@@ -94,7 +94,7 @@ export const checkIndexDefinition = memoize((text): string | null => {
     : 'must start with USING';
 });
 
-/** Why `text` can't be what follows PARTITION BY. */
+/** Returns why `text` cannot follow PARTITION BY, or null. */
 export function checkPartitionKey(text: string): string | null {
   const statement = parseStatement(`CREATE TABLE t () PARTITION BY ${text}`);
   if (typeof statement === 'string') return statement;
@@ -108,7 +108,7 @@ export function checkPartitionKey(text: string): string | null {
 
 const BARE_CREATE: ReadonlySet<string> = new Set(['relation', 'partspec', 'oncommit']);
 
-/** Why `text` can't be the bounds of a partition. */
+/** Returns why `text` cannot be the bounds of a partition, or null. */
 export function checkPartitionBound(text: string): string | null {
   const statement = parseStatement(`ALTER TABLE t ATTACH PARTITION p ${text}`);
   if (typeof statement === 'string') return statement;
@@ -119,7 +119,7 @@ export function checkPartitionBound(text: string): string | null {
   return definitionFault([bound['listdatums'], bound['lowerdatums'], bound['upperdatums']]);
 }
 
-/** Why `text` can't be the name of a collation. */
+/** Returns why `text` cannot be the name of a collation, or null. */
 export function checkCollation(text: string): string | null {
   const statement = parseStatement(`SELECT a COLLATE ${text}`);
   if (typeof statement === 'string') return statement;
@@ -131,7 +131,7 @@ export function checkCollation(text: string): string | null {
   return isName ? null : 'must be the name of a collation';
 }
 
-/** Expressions inside a definition are held to the same as any other; what surrounds them is taken off first. */
+/** Expressions within a definition follow the same rules as others, after their wrappers are removed. */
 function definitionFault(parts: readonly unknown[]): string | null {
   const open: unknown[] = [...parts];
   while (open.length > 0) {

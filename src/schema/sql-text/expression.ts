@@ -1,6 +1,6 @@
 /**
- * SQL that comes as text (generated columns, type names, the catalog's defaults), read with PostgreSQL's own parser.
- * Nothing here is executed; what is accepted still goes to the server, which knows functions, types and columns.
+ * Parses SQL texts (generated columns, type names, defaults of the catalog) with PostgreSQL's parser. Nothing is
+ * executed. Accepted texts are still sent to the server, which knows the functions, types and columns.
  */
 import { loadModule, parseSync, scanSync } from 'libpg-query';
 import { parseDataType } from './data-types.js';
@@ -8,7 +8,7 @@ import { memoize } from '../../kernel/memoize.js';
 
 await loadModule();
 
-/** The parser recurses; texts this long stay far from the end of its stack. */
+/** The parser recurses. Texts of this length never exhaust its stack. */
 const MAX_LENGTH = 10_000;
 
 export type Node = Record<string, unknown>;
@@ -17,7 +17,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The one statement that `text` is, parsed; a sentence where it is anything else. */
+/** Parses exactly one statement. Returns a sentence if the text is anything else. */
 export function parseStatement(text: string): Node | string {
   const fault = textFault(text);
   if (fault !== null) return fault;
@@ -29,17 +29,17 @@ export function parseStatement(text: string): Node | string {
   }
 }
 
-/** The parser's own words. The scanner loses them where it fails: what it throws then speaks of JSON. */
+/** Returns the parser's message. If the scanner fails, its message is lost and the error only mentions JSON. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'a quoted part of it does not end';
 }
 
 const CONTROL = /\p{Cc}/gu;
 
-/** Where neither stands, the scanner, which takes as long as the parser, would find no comment. */
+/** Without these characters there is no comment, which saves running the scanner. It takes as long as the parser. */
 const MAY_BE_COMMENT = /--|\/\*/;
 
-/** Why `text` can't be part of a statement, whatever it says. */
+/** Returns why `text` can never be part of a statement, or null. */
 function textFault(text: string): string | null {
   if (text.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`;
   if (text.trim() === '') return 'must not be empty';
@@ -49,7 +49,7 @@ function textFault(text: string): string | null {
 
 function scannerFault(text: string): string | null {
   try {
-    // The scanner's answer is broken by control characters, which matter only inside quotes.
+    // Control characters corrupt the scanner's result. They only matter within quotes.
     const comment = scanSync(text.replaceAll(CONTROL, ' ')).tokens.some(({ tokenName }) =>
       tokenName.endsWith('_COMMENT'),
     );
@@ -59,12 +59,13 @@ function scannerFault(text: string): string | null {
   }
 }
 
-/** The one expression a SELECT without clauses has; a sentence where the text is anything else. */
+/** Returns the single expression of a SELECT without clauses, or a sentence. */
 function onlyTarget(text: string): Node | string {
   const fault = textFault(text);
   if (fault !== null) return fault;
   try {
-    // Both as it stands and in parentheses, so that it neither ends the expression it stands in nor adds a clause.
+    // Parses the text with and without parentheses, so that it can neither end its surrounding expression nor add a
+    // clause.
     parseSync(`SELECT (${text})`);
     return targetOf(parseSync(`SELECT ${text}`));
   } catch (error) {
@@ -75,7 +76,7 @@ function onlyTarget(text: string): Node | string {
 const ONE_EXPRESSION = 'must be one SQL expression, without clauses, and not a list';
 const BARE_SELECT: ReadonlySet<string> = new Set(['targetList', 'limitOption', 'op']);
 
-/** Whether a SELECT has nothing but its list. */
+/** True if a SELECT consists only of its list. */
 export function isBareSelect(select: Node | undefined): select is Node {
   return select !== undefined && Object.keys(select).every((key) => BARE_SELECT.has(key));
 }
@@ -89,18 +90,18 @@ function targetOf(parsed: { stmts?: unknown[] }): Node | string {
   return value;
 }
 
-/** The element of a list that has no other. */
+/** Returns the element of a list with one element. */
 export function only(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : undefined;
 }
 
-/** The object at a member of an object. */
+/** Returns the object at a member of an object. */
 export function member(value: unknown, name: string): Node | undefined {
   const inner = isNode(value) ? value[name] : undefined;
   return isNode(inner) ? inner : undefined;
 }
 
-/** What a scalar expression over a row's own columns is made of. Subqueries, parameters and DEFAULT are not in it. */
+/** Nodes of a scalar expression over the columns of one row. Excludes subqueries, parameters and DEFAULT. */
 const SCALAR_NODES: ReadonlySet<string> = new Set(
   (
     'A_Const A_Expr A_ArrayExpr A_Indirection A_Indices BoolExpr BooleanTest NullTest CaseExpr CaseWhen CoalesceExpr ' +
@@ -113,15 +114,18 @@ const SCALAR_NODES: ReadonlySet<string> = new Set(
 const NOT_PER_ROW = ['over', 'agg_star', 'agg_distinct', 'agg_order', 'agg_filter', 'agg_within_group'];
 
 /**
- * Why `text` can't be the expression of a generated column; null when, as far as the parser can tell, it can:
- * exactly one scalar expression without statements, subqueries, parameters, aggregates, window functions or comments.
+ * Returns why `text` cannot be the expression of a generated column, or null as far as the parser can tell. It must be
+ * one scalar expression without statements, subqueries, parameters, aggregates, window functions or comments.
  */
 export const checkExpression = memoize((text): string | null => {
   const target = onlyTarget(text);
   return typeof target === 'string' ? target : scalarFault(target);
 });
 
-/** Why a parsed part can't be a scalar expression over one row's columns; null when, as far as the parser can tell, it can. */
+/**
+ * Returns why a parsed part cannot be a scalar expression over the columns of one row, or null as far as the parser can
+ * tell.
+ */
 export function scalarFault(node: unknown): string | null {
   const open: unknown[] = [node];
   while (open.length > 0) {
@@ -136,7 +140,7 @@ export function scalarFault(node: unknown): string | null {
   return null;
 }
 
-/** Nodes are wrapped in their upper-case name; other members are fields of nodes, or indexes of lists. */
+/** Nodes are wrapped in a capitalised name. Other members are fields of nodes or list indexes. */
 function nodeFault(name: string, inner: unknown): string | null {
   if (!/^[A-Z]/.test(name)) return null;
   if (!SCALAR_NODES.has(name))
@@ -153,14 +157,14 @@ const NODE_FAULTS: ReadonlyMap<string, string> = new Map([
   ['SetToDefault', 'must not hold DEFAULT'],
 ]);
 
-/** A type's name in our spelling where we have one, with what stood in its parentheses. */
+/** The name of a type in our spelling if we have one, with the numbers in parentheses. */
 export interface ParsedType {
   name: string;
   isArray: boolean;
   parameters: number[];
 }
 
-/** Why `text` can't be the type of a column; null when, as far as the parser can tell, it can. */
+/** Returns why `text` cannot be the type of a column, or null as far as the parser can tell. */
 export function checkTypeText(text: string): string | null {
   return parseTypeText(text) === null ? 'must be the name of a data type as PostgreSQL writes it' : null;
 }
@@ -171,7 +175,7 @@ export const parseTypeText = memoize((text): Readonly<ParsedType> | null => {
   return member(cast, 'arg')?.['A_Const'] === undefined ? null : readTypeName(member(cast, 'typeName'));
 });
 
-/** Null for SETOF and for what isn't there. A parameter that is no integer is NaN. */
+/** Null for SETOF and missing nodes. A parameter that is no integer is NaN. */
 export function readTypeName(typeName: Node | undefined): ParsedType | null {
   if (typeName === undefined || typeName['setof'] !== undefined) return null;
   const names = list(typeName['names']).map(stringOf);
@@ -185,7 +189,7 @@ export function readTypeName(typeName: Node | undefined): ParsedType | null {
   };
 }
 
-/** Of a node's member: empty where it isn't there. */
+/** Returns an empty list for a missing member. */
 export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -196,14 +200,14 @@ export function stringOf(node: unknown): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** The parser leaves zeros, empty strings and false out of its answer. */
+/** The parser omits zeros, empty strings and false. */
 export function integerOf(constant: unknown): number | undefined {
   const integer = member(constant, 'ival');
   if (integer === undefined) return undefined;
   return typeof integer['ival'] === 'number' ? integer['ival'] : 0;
 }
 
-/** The catalog's own text, however long, is put nowhere: it only has to be read. */
+/** The catalog's own text is only read and never inserted, so its length does not matter. */
 export function catalogTarget(text: string): Node | undefined {
   try {
     const target = targetOf(parseSync(`SELECT ${text}`));

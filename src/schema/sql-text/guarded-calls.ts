@@ -1,4 +1,4 @@
-/** Functions that are harmless with some arguments only: these must be written out. */
+/** Checks functions that are harmless only with some arguments, which must be literals. */
 import { type Node, integerOf, list, member, stringOf } from './expression.js';
 import { GUARDED_FUNCTIONS, namesOf } from './chosen-functions.js';
 import type { TextContext } from './text-context.js';
@@ -9,10 +9,10 @@ const GUARDED: ReadonlySet<string> = new Set(namesOf(GUARDED_FUNCTIONS));
 /** @param name without a schema, in lower case */
 export const isGuarded = (name: string): boolean => GUARDED.has(name);
 
-/** Whether all of its arguments are checked here. */
+/** True if all of its arguments are checked here. */
 export const isGuardedWhole = (name: string): boolean => name === 'nextval' || name === 'current_setting';
 
-/** Why a call of such a function is refused, or null. @param args nodes of the parser */
+/** Returns why a call is rejected, or null. @param args parser nodes */
 export function guardedCallFault(name: string, args: readonly unknown[], around: TextContext): string | null {
   if (name === 'nextval') return sequenceFault(args, around);
   if (name === 'current_setting') return settingFault(args);
@@ -33,7 +33,7 @@ function withoutRegclass(node: unknown): unknown {
   return isOwn && parts.at(-1) === 'regclass' ? cast?.['arg'] : node;
 }
 
-/** As PostgreSQL reads a name in a text: folded, unless it is quoted. undefined: no name, or one with a schema before it. */
+/** Reads a name within a text like PostgreSQL: folded unless quoted. Undefined for no name or a qualified one. */
 function identifier(text: string): string | undefined {
   const quoted = /^"((?:[^"]|"")*)"$/.exec(text);
   if (quoted !== null) return (quoted[1] ?? '').replaceAll('""', '"');
@@ -56,14 +56,14 @@ function lengthFault(name: string, args: readonly unknown[]): string | null {
   return `must not call ${name} but with a length of at most 10,000 that is written out`;
 }
 
-/** How often a value is repeated: a number, or the lengths of an array; infinite where it isn't written out. */
+/** Number of repetitions: a number, or the product of array lengths. Infinite unless literal. */
 export function repeatsOf(node: unknown): number {
   const lengths = member(node, 'A_ArrayExpr');
   if (lengths === undefined) return numberOf(node) ?? Infinity;
   return list(lengths['elements']).reduce<number>((product, each) => product * repeatsOf(each), 1);
 }
 
-/** undefined for anything but an integer that is written out. */
+/** Undefined for anything but an integer literal. */
 function numberOf(node: unknown): number | undefined {
   const constant: Node | undefined = member(node, 'A_Const');
   return constant === undefined ? undefined : integerOf(constant);

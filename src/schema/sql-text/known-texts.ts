@@ -1,13 +1,13 @@
 /**
- * Extras that arrive, with the texts of those that are there where they say the same: another spelling, PostgreSQL's
- * own among them, is no change.
+ * Keeps the existing spelling of equivalent SQL texts in submitted extras, so that another spelling, such as
+ * PostgreSQL's own, is no change.
  */
 import type { ColumnExtras, Need, TableExtras } from '../model/extras.js';
 import { needLabel } from '../model/needs.js';
 import type { TextKind } from './check-sql-text.js';
 import { isSameText } from './same-text.js';
 
-/** A copy of `given`. What is compared is found by its name. */
+/** Returns a copy of `given`. Objects are matched by name. */
 export function withKnownTexts(given: TableExtras, known: TableExtras): TableExtras {
   const { constraints, indexes, needs } = given;
   return {
@@ -27,7 +27,7 @@ function knownPartition({ partition_by: by, partition_of: of }: TableExtras, kno
   };
 }
 
-/** As given, where it says no default or another one. */
+/** Returns the given value if it has no default or a different one. */
 export function withKnownDefault(given: ColumnExtras, known: ColumnExtras | undefined): ColumnExtras {
   if (given.default === undefined) return given;
   return { ...given, default: knownOrGiven('expression', given.default, known?.default) };

@@ -1,4 +1,4 @@
-/** The bounds of a partition are evaluated as soon as they are read: nothing but constants may stand there. */
+/** PostgreSQL evaluates partition bounds immediately, so only constants are allowed. */
 import { type Node, list, member, only, stringOf } from './expression.js';
 import { sizeOf } from './result-size.js';
 import { OWN_TYPES, typeFault } from './types.js';
@@ -15,7 +15,7 @@ export function boundsFault(statement: Node): string | null {
   return sizeOf(values) > MAX_BOUND ? 'must not be longer than 1 MiB' : null;
 }
 
-/** Bytes: `B'1'::bit(83886080)` is written in a few. */
+/** Bytes: `B'1'::bit(83886080)` needs only a few characters. */
 const MAX_BOUND = 1024 * 1024;
 
 const NO_CONSTANT =

@@ -1,10 +1,10 @@
-/** Names as PostgreSQL writes them in SQL. */
+/** Writes names in SQL like PostgreSQL. */
 import { scanSync } from 'libpg-query';
 import './expression.js';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
-/** As quote_ident writes it: quoted where it must be, and only there. */
+/** Equals quote_ident: it quotes only if necessary. */
 export function quotedName(name: string): string {
   if (PLAIN.test(name)) {
     const [word] = scanSync(name).tokens;

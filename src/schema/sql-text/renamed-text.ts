@@ -1,6 +1,6 @@
 /**
- * Other names of tables and columns in a SQL text, at the places where the parser finds a reference to one; a word that
- * only looks like it stays. What becomes of the text is parsed again, and must say the same of the new names.
+ * Renames tables and columns in a SQL text where the parser finds references to them. Words that only look similar
+ * stay. The result is parsed again and must have the same meaning with the new names.
  */
 import { scanSync } from 'libpg-query';
 import { STATEMENTS, type TextKind, parseText } from './check-sql-text.js';
@@ -8,21 +8,21 @@ import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './same-text.js';
 
-/** What names become in a text; a name that isn't renamed becomes itself. */
+/** Maps names to new names. Names that are not renamed map to themselves. */
 export interface TextNames {
-  /** Of the text's own table, as qualifier. */
+  /** The text's own table, as a qualifier. */
   table: (name: string) => string;
-  /** Of its columns. */
+  /** Columns of its table. */
   column: (name: string) => string;
-  /** Whether it has a column of the name, as it is in the text: by itself the name means that, and else its table's row. */
+  /** True if the table has a column of the name. Otherwise an unqualified name means the row of its table. */
   isColumn: (name: string) => boolean;
-  /** Of a table that a foreign key points at. */
+  /** A table that a foreign key references. */
   target: (name: string) => string;
-  /** Of the columns that a foreign key points at. */
+  /** Columns that a foreign key references. */
   targetColumn: (name: string) => string;
 }
 
-/** @returns the same text where nothing in it is renamed; null where it can't be rewritten */
+/** @returns the same text if nothing is renamed. Null if it cannot be rewritten. */
 export function renamedText(kind: TextKind, text: string, names: TextNames): string | null {
   const parsed = parseText(kind, text);
   if (typeof parsed === 'string') return null;
@@ -40,17 +40,17 @@ export function renamedText(kind: TextKind, text: string, names: TextNames): str
     : next;
 }
 
-/** A name that stands in the text, and what it becomes. */
+/** A name in the text and its replacement. */
 interface Reference {
-  /** Where its place is known by: a byte of the statement, or an item of a list in parentheses. */
+  /** Its location: a byte of the statement, or an item of a list in parentheses. */
   at: { byte: number; part: number } | { list: List; item: number };
   to: string;
 }
 
-/** The lists of names that a definition has, of which the parser keeps no places. */
+/** Lists of names in a definition, for which the parser returns no locations. */
 type List = 'own' | 'target' | 'included' | 'set on delete';
 
-/** Renames in the tree, and notes what it renames. Without recursion: texts may be nested deeper than the stack goes. */
+/** Renames in the tree and records the changes. Not recursive, because texts may be nested deeper than the stack. */
 function walk(root: Node, names: TextNames, found: Reference[]): void {
   const open: unknown[] = [root];
   while (open.length > 0) {
@@ -73,7 +73,7 @@ const RENAMERS: Readonly<Record<string, Renamer>> = {
     for (const [part, field] of fields.entries()) {
       const name = stringOf(field);
       if (name === undefined) continue;
-      // `title`, `articles.title`, `public.articles.title`, `articles.*`; a table's name alone is its row.
+      // `title`, `articles.title`, `public.articles.title`, `articles.*`. Only a table's name means its row.
       const isTable = part === last - 1 || (last === 0 && !isColumn(name));
       const change = isTable ? table : part === last && !isWhole ? column : undefined;
       if (change !== undefined) renameString(field, { change, at: { byte: byteOf(node), part } }, found);
@@ -121,7 +121,7 @@ function renameMember(node: Node, name: string, { change, at }: Renaming, found:
   found.push({ at, to });
 }
 
-/** Of names, or of the elements of an index, which may be expressions instead. */
+/** A list of names, or of index elements, which may be expressions. */
 function renameList(
   value: unknown,
   { change, of }: { change: Renaming['change']; of: List },
@@ -143,9 +143,10 @@ interface Token {
 
 const CONTROL = /\p{Cc}/gu;
 
-/** The statement with the new names; undefined where a name isn't where it should be. */
+/** Returns the statement with new names. Undefined if a name is not at its expected location. */
 function rewritten(statement: Buffer, found: readonly Reference[]): string | undefined {
-  // The scanner's answer is broken by control characters, which matter only inside quotes: blanks take their bytes.
+  // Control characters corrupt the scanner's result, so blanks of the same byte length replace them. They only matter
+  // within quotes.
   const scanned = statement.toString().replaceAll(CONTROL, (each) => ' '.repeat(Buffer.byteLength(each)));
   const tokens: Token[] = scanSync(scanned).tokens;
   const lists = listsIn(tokens);
@@ -165,13 +166,13 @@ function rewritten(statement: Buffer, found: readonly Reference[]): string | und
   return Buffer.concat([...parts, statement.subarray(end)]).toString();
 }
 
-/** The n-th name of a reference that begins at a byte: names and dots take turns. */
+/** Returns the n-th name of a reference that begins at a byte. Names and dots alternate. */
 function tokenAt(tokens: readonly Token[], { byte, part }: { byte: number; part: number }): Token | undefined {
   const first = tokens.findIndex(({ start }) => start === byte);
   return first < 0 ? undefined : tokens[first + 2 * part];
 }
 
-/** The first token of each item of the lists of names, outermost parentheses alone. */
+/** Returns the first token of each item in outermost lists of names. */
 function listsIn(tokens: readonly Token[]): ReadonlyMap<List, readonly Token[]> {
   const lists = new Map<List, Token[]>();
   for (const { before, inside } of parenthesised(tokens)) {
@@ -181,7 +182,7 @@ function listsIn(tokens: readonly Token[]): ReadonlyMap<List, readonly Token[]> 
   return lists;
 }
 
-/** What stands in outermost parentheses, with the word in front of them. */
+/** Yields the content of outermost parentheses, with the preceding word. */
 function* parenthesised(tokens: readonly Token[]): Generator<{ before: string; inside: Token[] }> {
   let [depth, start] = [0, 0];
   for (const [index, { text }] of tokens.entries()) {
@@ -203,7 +204,7 @@ function itemsIn(tokens: readonly Token[]): Token[][] {
   return items;
 }
 
-/** Which list a parenthesis opens, by the word before it; undefined: it is none of names. */
+/** Returns the list that a parenthesis opens, by the preceding word. Undefined if it is no list of names. */
 function listAfter(word: string, lists: ReadonlyMap<List, unknown>): List | undefined {
   switch (word.toUpperCase()) {
     case 'INCLUDE':
@@ -220,7 +221,7 @@ function listAfter(word: string, lists: ReadonlyMap<List, unknown>): List | unde
   }
 }
 
-/** `PERIOD valid_at` is the column `valid_at`. */
+/** `PERIOD valid_at` names the column `valid_at`. */
 function nameOf(item: readonly Token[]): Token[] {
   const [first, second] = item;
   const name = item.length === 2 && first?.text.toUpperCase() === 'PERIOD' ? second : first;

@@ -1,26 +1,26 @@
 /**
- * How large a value an expression could make: `replace(replace(…))` and their like make gigabytes out of a few characters.
- * An estimate, not a bound: a column counts as much as text usually holds.
+ * Estimates the size of an expression's value: `replace(replace(…))` and similar calls produce gigabytes from few
+ * characters. An estimate, not a bound: a column counts as typical text.
  */
 import { type Node, integerOf, list, member, only, stringOf } from './expression.js';
 import { repeatsOf } from './guarded-calls.js';
 import { growthOfPath } from './json-paths.js';
 import { textOf } from './types.js';
 
-/** Bytes. PostgreSQL holds up to a gigabyte, several times over while it computes. */
+/** Bytes. PostgreSQL allows up to a gigabyte, and holds several copies during evaluation. */
 export const MAX_SIZE = 128 * 1024 * 1024;
 
 const COLUMN = 1_000;
 const NUMBER = 20;
 
-/** Functions whose value is no longer than what they are given. Others may double it, as quoting and encoding do. */
+/** Functions whose value is no longer than their arguments. Others may double it, as quoting and encoding do. */
 const NOT_LONGER: ReadonlySet<string> = new Set(
   `btrim ltrim rtrim lower upper initcap substr substring left right split_part reverse date_trunc date_part extract
    round floor ceil abs length char_length octet_length cardinality coalesce nullif md5 timezone jsonb_typeof
    to_tsvector setweight translate concat concat_ws starts_with strpos position`.split(/\s+/),
 );
 
-/** Of a tree that was found not to be nested deeply. */
+/** For trees with verified depth. */
 export function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return sum(value);
@@ -37,7 +37,7 @@ export function sizeOf(value: unknown): number {
   return sum(Object.values(node));
 }
 
-/** `@@` compares texts with search queries as well, whose literals grow by nothing here. */
+/** `@@` also compares texts with search queries, whose literals add nothing here. */
 const PATH_OPERATORS: ReadonlySet<string> = new Set(['@?', '@@']);
 
 function askedByPath(node: Node): Node | undefined {
@@ -47,7 +47,7 @@ function askedByPath(node: Node): Node | undefined {
 
 const PATH_FUNCTION = /^jsonb_path_/;
 
-/** Of what a path finds in a value; infinite where a cast makes the path of something else than a literal. */
+/** Size of the results of a JSON path. Infinite if a cast produces the path from a non-literal. */
 function sizeByPath(value: unknown, path: unknown): number {
   let [inner, isCast] = [path, false];
   for (let cast = member(inner, 'TypeCast'); cast !== undefined; cast = member(inner, 'TypeCast')) {
@@ -67,21 +67,21 @@ function sizeOfConstant(constant: Node): number {
   return textOf(text?.['sval']).length + textOf(bits?.['bsval']).length;
 }
 
-/** `'x'::character(10485760)` is ten megabytes long. */
+/** `'x'::character(10485760)` has ten megabytes. */
 function paddingOf(cast: Node): number {
   const typmods = list(member(cast, 'typeName')?.['typmods']);
   return typmods.reduce<number>((total, each) => total + Math.max(0, integerOf(member(each, 'A_Const')) ?? 0), 0);
 }
 
-/** `(text, length, …)`: filled up to the length. */
+/** `(text, length, …)`: padded to the length. */
 const filled = ([, length]: readonly unknown[]): number => (length === undefined ? 0 : Math.max(0, repeatsOf(length)));
 
-/** Bytes beyond what a function is given. */
+/** Bytes that a function adds to its arguments. */
 const SIZES: ReadonlyMap<string, (args: readonly unknown[]) => number> = new Map([
   ['bit', filled],
   ['bpchar', filled],
   ['varbit', filled],
-  // As many points as the first says, of 16 bytes each.
+  // The first argument is the number of points, 16 bytes each.
   ['polygon', ([count, circle]: readonly unknown[]) => (circle === undefined ? 0 : 16 * Math.max(0, repeatsOf(count)))],
 ]);
 
@@ -97,7 +97,7 @@ function sizeOfCall(call: Node): number {
     case 'lpad':
     case 'rpad':
       return sum(args) + Math.max(1, repeatsOf(second));
-    // Each character of the first may become the last.
+    // Each character of the first argument may become the last one.
     case 'replace':
     case 'regexp_replace':
       return sizeOf(first) * Math.max(1, sizeOf(third)) + sizeOf(second);

@@ -1,14 +1,14 @@
 /**
- * Whether two SQL texts say the same to PostgreSQL's parser: blanks, quotes, the letters of key words, parentheses, and
- * what goes without saying (`MATCH SIMPLE`, `NO ACTION`) make no difference. What only the server knows does: `'x'` is
- * another text than `'x'::text`.
+ * Compares SQL texts with PostgreSQL's parser. White space, quotes, letter case of keywords, parentheses and defaults
+ * (`MATCH SIMPLE`, `NO ACTION`) do not matter. Anything that only the server knows does: `'x'` differs from
+ * `'x'::text`.
  */
 import { hash } from 'node:crypto';
 import { type Node } from './expression.js';
 import { memoize } from '../../kernel/memoize.js';
 import { type TextKind, parseText } from './check-sql-text.js';
 
-/** False where either of them doesn't parse, unless they are equal. */
+/** False if one of them does not parse, unless they are equal. */
 export function isSameText(kind: TextKind, a: string, b: string): boolean {
   if (a === b) return true;
   const [first, second] = [a, b].map((text) => FINGERPRINTS[kind](text));
@@ -29,10 +29,10 @@ const FINGERPRINTS: { readonly [K in TextKind]: (text: string) => string | null 
   'partition bound': fingerprints('partition bound'),
 };
 
-/** Where in the text something stands. */
+/** Members that contain locations in the text. */
 const PLACE = /^(.*_)?(location|list_start|list_end)$/;
 
-/** Of a parsed statement. Without recursion: texts may be nested deeper than the stack goes. */
+/** For a parsed statement. Not recursive, because texts may be nested deeper than the stack. */
 export function fingerprintOf(root: Node): string {
   const parts: string[] = [];
   const open: unknown[] = [root];
@@ -41,7 +41,7 @@ export function fingerprintOf(root: Node): string {
     if (typeof value !== 'object' || value === null) parts.push(JSON.stringify(value));
     else {
       const members = Object.entries(value).filter(([name]) => !PLACE.test(name));
-      // With their names, each node says how many parts follow that are its own.
+      // The member names define how many parts of each node follow.
       parts.push(JSON.stringify(members.map(([name]) => name)));
       for (const [, inner] of members) open.push(inner);
     }

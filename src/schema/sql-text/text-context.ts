@@ -1,15 +1,15 @@
-/** What stands around a text: its table, with what that needs. */
+/** The context of a text: its table and the table's needs. */
 import { extrasOf, type CollectionNode } from '../model/state.js';
 import { parseTypeText } from './expression.js';
 import type { Need } from '../model/extras.js';
 
 export interface TextContext {
-  /** The table; absent for what stands in none, the rules of domains. */
+  /** The table. Absent for rules of domains. */
   collection?: string;
   columns: ReadonlySet<string>;
   /** Enums and domains that the table needs. */
   types: ReadonlySet<string>;
-  /** Types that its columns have. */
+  /** Types of its columns. */
   columnTypes: ReadonlySet<string>;
   sequences: ReadonlySet<string>;
   extensions: ReadonlySet<string>;
@@ -23,7 +23,7 @@ export interface Table {
 
 export const NOTHING_AROUND = textContextOfTable({ columns: [], needs: [] });
 
-/** Of a collection that is known; aliases are no columns. */
+/** For a known collection. Aliases are no columns. */
 export function textContextOf({ collection, fields }: Pick<CollectionNode, 'collection' | 'fields'>): TextContext {
   const columns = [...fields.values()].flatMap(({ field, schema }) =>
     schema === null ? [] : [{ name: field, type: schema.data_type }],
@@ -35,7 +35,7 @@ export function textContextOf({ collection, fields }: Pick<CollectionNode, 'coll
   });
 }
 
-/** @param columns types as format_type writes them, with parameters */
+/** @param columns types in format_type's spelling, with parameters */
 export function textContextOfTable({ collection, columns, needs }: Table): TextContext {
   const named = (...kinds: Need['kind'][]) => needs.flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
   return {
@@ -48,7 +48,7 @@ export function textContextOfTable({ collection, columns, needs }: Table): TextC
   };
 }
 
-/** PostGIS can't be among the needs, but a column of its types can't be without it. */
+/** PostGIS cannot be among the needs, but a column of its types implies it. */
 function extensionsOf(columns: Table['columns']): string[] {
   return columns.some(({ type }) => /^geo(metry|graphy)\b/.test(type)) ? ['postgis'] : [];
 }

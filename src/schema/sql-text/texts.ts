@@ -1,4 +1,4 @@
-/** Every place of a collection where SQL text of a request stands that PostgreSQL evaluates. */
+/** Lists all SQL texts of a collection that PostgreSQL evaluates. */
 import type { Domain, TableExtras } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import type { Path } from '../../kernel/problem.js';
@@ -7,11 +7,11 @@ import type { TextKind } from './check-sql-text.js';
 export interface SqlText {
   kind: TextKind;
   text: string;
-  /** From the collection's document, or the field's. */
+  /** Relative to the document of the collection or field. */
   path: Path;
 }
 
-/** Empty where there are none. Those of fields are `textsOfField`'s. */
+/** Excludes fields, see `textsOfField`. */
 export function textsOfTable(extras: TableExtras | undefined): SqlText[] {
   if (extras === undefined) return [];
   const { constraints = [], indexes = [], primary_key: key, partition_by: by, partition_of: of, needs = [] } = extras;
@@ -25,7 +25,7 @@ export function textsOfTable(extras: TableExtras | undefined): SqlText[] {
   ].map((each) => ({ ...each, path: ['schema', 'extras', ...each.path] }));
 }
 
-/** Its rules. */
+/** The rules of a domain. */
 export function textsOfDomain({ default: value, checks = [] }: Domain, path: Path): SqlText[] {
   return [
     ...text('expression', value, [...path, 'default']),
@@ -33,7 +33,7 @@ export function textsOfDomain({ default: value, checks = [] }: Domain, path: Pat
   ];
 }
 
-/** Its generation expression and its default, where they are SQL; empty for an alias. */
+/** Its generation expression and default, if they are SQL. Empty for an alias. */
 export function textsOfField({ schema }: Field): SqlText[] {
   if (schema === null) return [];
   return [

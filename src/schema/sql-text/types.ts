@@ -1,20 +1,20 @@
-/** Which types SQL from outside may cast to. */
+/** Decides which types SQL from outside may cast to. */
 import { type Node, list, member, stringOf } from './expression.js';
 import { OWN_NAMES, SEARCH_CONFIGURATIONS, extensionsWith } from './allowed-functions.js';
 import { SEARCH_CONFIGURATION_TYPE } from './chosen-functions.js';
 
 export interface TypeUse {
-  /** Those that the table needs: names without a schema, which may hold dots. */
+  /** Types that the table needs: unqualified names, which may contain dots. */
   needed: ReadonlySet<string>;
-  /** Those of its columns, as they are written. */
+  /** Types of its columns, as written. */
   ofColumns: ReadonlySet<string>;
   ofExtension: (name: string) => boolean;
 }
 
-/** Only PostgreSQL's own. */
+/** Only types of PostgreSQL itself. */
 export const OWN_TYPES: TypeUse = { needed: new Set(), ofColumns: new Set(), ofExtension: () => false };
 
-/** Why SQL may not cast to the type, or null. */
+/** Returns why SQL may not cast to the type, or null. */
 export function typeFault(type: Node | undefined, use: TypeUse): string | null {
   if (type?.['pct_type'] !== undefined || type?.['setof'] !== undefined) return 'must name types as they are called';
   const parts = partsOf(type);
@@ -39,7 +39,7 @@ function bringerOf(name: string): string {
   return bringers.length === 0 ? 'type' : `extension ${bringers.join(' or ')}`;
 }
 
-/** `'english'::regconfig`, which PostgreSQL writes into every index over to_tsvector('english', …). */
+/** `'english'::regconfig`, which PostgreSQL adds to every index over to_tsvector('english', …). */
 export function isConfiguration(cast: Node): boolean {
   const parts = partsOf(member(cast, 'typeName'));
   if (parts.at(-1) !== SEARCH_CONFIGURATION_TYPE || !isOwn(parts)) return false;
@@ -47,10 +47,10 @@ export function isConfiguration(cast: Node): boolean {
   return name !== undefined && SEARCH_CONFIGURATIONS.has(name.replace(/^pg_catalog\./, ''));
 }
 
-/** The parser leaves empty texts out. */
+/** The parser omits empty texts. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The text of a literal, under casts to text or not; undefined for anything else. */
+/** Returns the text of a literal, possibly under casts to text. Undefined for anything else. */
 export function literalText(node: unknown): string | undefined {
   let inner = node;
   for (let cast = member(inner, 'TypeCast'); cast !== undefined; cast = member(inner, 'TypeCast')) {

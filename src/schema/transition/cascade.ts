@@ -1,12 +1,13 @@
-/** Edits of a draft that take along what can't stay: the chains of a delete. */
+/** Deletes objects from a draft together with everything that depends on them. */
 import { type State, groupedIn, referencesTo, relationsTo } from '../model/state.js';
 import type { Draft } from './draft.js';
 import type { NewRelation, Relation } from '../model/model.js';
 import { withoutColumns, withoutReferences } from './table-extras.js';
 
 /**
- * Removes a collection: relations that point at it go, their columns stay; the alias fields that showed its own
- * relations go; it leaves every one_allowed_collections; collections grouped under it move to its parent.
+ * Removes a collection. Relations that reference it are removed, but their columns stay. Alias fields of its own
+ * relations are removed. It is removed from every one_allowed_collections, and collections grouped in it move to its
+ * parent.
  */
 export function dropCollection(draft: Draft, state: State, name: string): void {
   const node = draft.get(name);
@@ -25,7 +26,7 @@ export function dropCollection(draft: Draft, state: State, name: string): void {
   draft.removeCollection(name);
 }
 
-/** Foreign keys of other tables that are no relations go too. */
+/** Also removes foreign keys of other tables that are no relations. */
 function dropReferences(draft: Draft, state: State, name: string): void {
   for (const other of referencesTo(state, name)) {
     if (other === name) continue;
@@ -36,8 +37,8 @@ function dropReferences(draft: Draft, state: State, name: string): void {
 }
 
 /**
- * Removes a relation, the alias field that showed it on the one side, and the mention of it in the junction's other
- * relation. Its column stays.
+ * Removes a relation, its alias field on the one side, and its mention in the junction's other relation. Its column
+ * stays.
  */
 export function dropRelation(draft: Draft, relation: Relation): void {
   const { many_collection, many_field, one_collection, one_field } = relation;
@@ -49,8 +50,7 @@ export function dropRelation(draft: Draft, relation: Relation): void {
 }
 
 /**
- * Puts a changed relation. One that points elsewhere now is another relation: the alias field that showed it where it
- * pointed goes with it, as it does with one that is removed.
+ * Replaces a relation. With another target it is a different relation, so the alias field on the old target is removed.
  */
 export function changeRelation(draft: Draft, before: Relation, after: NewRelation): void {
   const { one_collection, one_field } = before;
@@ -60,9 +60,9 @@ export function changeRelation(draft: Draft, before: Relation, after: NewRelatio
 }
 
 /**
- * Removes a field with what depends on it: the relation it holds, mentions of it as sort_field, archive_field,
- * junction_field or one_field, the table's further constraints and indexes that name it, and its place as a group, which
- * its parent group takes.
+ * Removes a field with everything that depends on it: its relation, mentions as sort_field, archive_field,
+ * junction_field or one_field, and constraints and indexes of the table that use it. Its parent group replaces it as a
+ * group.
  */
 export function dropField(draft: Draft, state: State, collection: string, name: string): void {
   const own = draft.get(collection)?.relations.get(name);
@@ -82,7 +82,7 @@ export function dropField(draft: Draft, state: State, collection: string, name: 
   draft.removeField(collection, name);
 }
 
-/** Constraints and indexes beyond what fields say, where they name the column. */
+/** Removes further constraints and indexes that use the column. */
 export function dropDefinitions(draft: Draft, collection: string, column: string): void {
   const table = draft.get(collection)?.collection;
   if (!table?.schema?.extras) return;
@@ -94,7 +94,7 @@ function disallowing(relation: Relation, collection: string): Relation {
   return { ...relation, one_allowed_collections: allowed };
 }
 
-/** Relations that point at `collection` and are still in the draft. */
+/** Returns relations in the draft that still reference `collection`. */
 function heldRelationsTo(draft: Draft, state: State, collection: string): Relation[] {
   return relationsTo(state, collection).flatMap(({ many_collection, many_field }) => {
     const held = draft.get(many_collection)?.relations.get(many_field);
@@ -102,7 +102,7 @@ function heldRelationsTo(draft: Draft, state: State, collection: string): Relati
   });
 }
 
-/** Removes an alias field with what names it in its own collection. */
+/** Removes an alias field and references to it in its collection. */
 export function dropAlias(draft: Draft, collection: string, name: string): void {
   const alias = draft.get(collection)?.fields.get(name);
   if (alias === undefined || alias.schema !== null) return;
@@ -110,7 +110,10 @@ export function dropAlias(draft: Draft, collection: string, name: string): void 
   draft.removeField(collection, name);
 }
 
-/** Lets go of a field inside its own collection: fields grouped in it move to its group, sort and archive forget it. */
+/**
+ * Removes references to a field in its collection: fields grouped in it move to its group, and sort and archive are
+ * cleared.
+ */
 function releaseField(draft: Draft, collection: string, name: string): void {
   const node = draft.get(collection);
   if (node === undefined) return;

@@ -1,12 +1,12 @@
-/** What a way makes that the log has had before. */
+/** Finds objects that a transition creates and that existed before. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type CollectionNode, type Identity, UNMADE, isFolder, memberKey } from '../model/state.js';
 import type { Way } from './restoring-transition.js';
 
-/** Identities by name: of a collection, and of a field by `memberKey`. */
+/** Identities by name: of collections, and of fields by `memberKey`. */
 export type ComingAgain = ReadonlyMap<string, Identity>;
 
-/** Tables and columns that are only in the state that a way leads to, by the names that they have there. */
+/** Returns tables and columns that only the target state contains, by their names there. */
 export function* comingAgain({ from, to, touched }: Omit<Way, 'options'>): Resumable<ComingAgain> {
   const before = new Map<Identity, CollectionNode>();
   const names = [...touched];

@@ -1,4 +1,4 @@
-/** What a transition works on, and the small questions its phases ask. */
+/** The context of a transition, and helpers of its phases. */
 
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type Removals, isReplacedCollection } from './removed-objects.js';
@@ -7,34 +7,34 @@ import type { NewEvent } from '../model/events.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface TransitionOptions {
-  /** Indexes of new and changed fields are built after the commit. */
+  /** Builds indexes of new and changed fields after the commit. */
   concurrentIndexes?: boolean;
-  /** What comes back from the trash, by its identity: nothing else that is new has one. */
+  /** Objects restored from the trash, by identity. Other new objects have none. */
   restores?: ReadonlyMap<Identity, Restores>;
 }
 
-/** Where the trash has what comes back, and what it is called there. */
+/** The trash entry and the former name of a restored object. */
 export interface Restores {
-  /** Of the event that deleted it, or the collection that it went with. */
+  /** Position of the event that deleted it or its collection. */
   position: number;
   /** The collection's name when it was deleted. */
   name: string;
-  /** The trash has nothing of it: it is made, and empty. */
+  /** True if the trash has no data, so that it is created empty. */
   empty?: boolean;
 }
 
-/** `names`: the collections that may differ, ordered. */
+/** `names`: the collections that may differ, in order. */
 export interface TransitionContext {
   from: State;
   to: State;
   names: string[];
-  /** Of the names, those that both states have; a replaced collection is another one in each. */
+  /** Collections in both states. A replaced collection is not among them. */
   surviving: readonly Surviving[];
   removals: Removals;
   options: TransitionOptions;
 }
 
-/** What each holder of a reference looks like after it was detached, for those that had to be. */
+/** The documents after references were detached, if changed. */
 export interface Detached {
   collections: Map<string, Collection>;
   /** By memberKey. */
@@ -49,10 +49,9 @@ export interface Surviving {
   after: CollectionNode;
 }
 
-/** The events of a part of a transition; what comes between them are steps without one. */
+/** The events of a part of a transition. Undefined values are steps without an event. */
 export type EventSteps = Generator<NewEvent | void, void, void>;
 
-/** Adds the events of `part`. */
 export function* addEvents(events: NewEvent[], part: EventSteps): Resumable<void> {
   for (const event of part) {
     if (event !== undefined) events.push(event);
@@ -60,7 +59,7 @@ export function* addEvents(events: NewEvent[], part: EventSteps): Resumable<void
   }
 }
 
-/** The collections that both states have, as pairs. */
+/** Returns the collections of both states as pairs. */
 export function* survivingOf(from: State, to: State, names: readonly string[]): Resumable<Surviving[]> {
   const pairs: Surviving[] = [];
   for (const name of names) {
@@ -73,13 +72,13 @@ export function* survivingOf(from: State, to: State, names: readonly string[]): 
   return pairs;
 }
 
-/** A relation as commands and documents compare it: without the id, which is the log's. */
+/** Returns a relation without its id, for comparisons. The id belongs to the log. */
 export function relationBody(relation: Relation): NewRelation {
   const { id: _id, ...body } = relation;
   return body;
 }
 
-/** Whether a field's column has another type or key in the other state: foreign keys on it must be dropped first. */
+/** True if a column has another type or key in the other state, so that foreign keys on it must be dropped first. */
 export function columnChanges(from: State, to: State, collection: string, field: string): boolean {
   const before = getField(from, collection, field)?.schema;
   const after = getField(to, collection, field)?.schema;
@@ -93,7 +92,7 @@ export function columnChanges(from: State, to: State, collection: string, field:
   );
 }
 
-/** Whether an event leaves the index of a field to be built after the commit. */
+/** True if an event builds the index of a field after the commit. */
 export function concurrently(
   { options }: Pick<TransitionContext, 'options'>,
   before: Field | undefined,

@@ -1,4 +1,4 @@
-/** What comes: new collections and fields, and those that come back from the trash. */
+/** Creates new collections and fields, including restored ones. */
 import { isIndexed } from '../model/state.js';
 import { newEvent, trashSubject } from '../model/events.js';
 import type { NewEvent, RestoredCollection, RestoredField } from '../model/events.js';
@@ -7,7 +7,7 @@ import { groupsFirst, neededFirst, parentOf } from '../model/order.js';
 import type { CollectionNode, Identity, State } from '../model/state.js';
 import { type EventSteps, type Restores, type TransitionContext, concurrently } from './context.js';
 
-/** With their fields, and without relations. What others stand in or refer to comes first. */
+/** Creates collections with fields and without relations. Groups and referenced objects come first. */
 export function* createCollections({ from, to, names, removals, options }: TransitionContext): EventSteps {
   const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
   const created: string[] = [];
@@ -19,7 +19,7 @@ export function* createCollections({ from, to, names, removals, options }: Trans
     const node = to.collections.get(name) as CollectionNode;
     const { collection, fields } = node;
     const { restored } = restoredCollection({ options }, node);
-    // An index of what comes back may not have been built when it was deleted.
+    // A restored object's index may not have been built when it was deleted.
     const later = options.concurrentIndexes === true || restored !== undefined;
     const concurrent = later && [...fields.values()].some(isIndexed);
     const event = newEvent('collection.created', name, null, {
@@ -32,7 +32,7 @@ export function* createCollections({ from, to, names, removals, options }: Trans
   }
 }
 
-/** Of collections that stay, groups before what stands in them. */
+/** For remaining collections. Groups come before their members. */
 export function* createFields(change: TransitionContext): EventSteps {
   for (const { name, before, after } of change.surviving) {
     yield;
@@ -52,7 +52,7 @@ export function* createFields(change: TransitionContext): EventSteps {
   }
 }
 
-/** What a collection stands in: its group, and the table that it is a partition of. */
+/** Returns the objects that contain a collection: its group, and its parent as a partition. */
 export function holdersOf(state: State, name: string): string[] {
   const holders = [state.collections.get(name)?.collection.meta.group, parentOf(state, name)];
   return holders.filter((each) => typeof each === 'string');
@@ -61,7 +61,7 @@ export function holdersOf(state: State, name: string): string[] {
 const withSubject = (event: NewEvent, restored: RestoredField | undefined): NewEvent =>
   restored === undefined ? event : { ...event, subject: trashSubject(restored.position) };
 
-/** What makes a collection another one's event, or the return of one that was there. */
+/** Marks a collection's event as a restore, if it is one. */
 function restoredCollection(
   { options }: Pick<TransitionContext, 'options'>,
   { identities, fields }: CollectionNode,
@@ -80,7 +80,7 @@ function restoredCollection(
   };
 }
 
-/** The same of a field. */
+/** Marks a field's event as a restore, if it is one. */
 function restoredField(
   { options }: Pick<TransitionContext, 'options'>,
   { identities }: CollectionNode,

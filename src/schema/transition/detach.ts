@@ -1,7 +1,6 @@
 /**
- * Before something is removed, what refers to it is detached: archive_field, sort_field, group, one_field,
- * junction_field, one_allowed_collections, and foreign keys on columns that change their type. What the desired state
- * says instead is set by the later updates.
+ * Detaches references before their targets are removed: archive_field, sort_field, group, one_field, junction_field,
+ * one_allowed_collections, and foreign keys on columns that change their type. Later updates set the desired values.
  */
 import { memberKey, byName, getRelation, primaryKeyOf, relationsTo, isPrimary } from '../model/state.js';
 import {
@@ -21,7 +20,7 @@ import { patchBetween } from '../fold/patch.js';
 import { isReplacedRelation } from './removed-objects.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
 
-/** `held`: what is different now from the state that the change is from, by the detaching events. */
+/** `held`: documents that the detaching events changed. */
 export function* detach(change: TransitionContext): Resumable<{ events: NewEvent[]; held: Detached }> {
   const held: Detached = { collections: new Map(), fields: new Map(), relations: new Map() };
   const events: NewEvent[] = [];
@@ -42,8 +41,8 @@ function* recordDetached(held: Detached, before: Collection, after: Collection):
 }
 
 /**
- * Foreign keys that are no relations, before other objects of the tables: they may need a constraint of another
- * table that goes as well, and tables that go together may point at each other.
+ * Detaches foreign keys that are no relations before other objects of the tables. They may depend on a constraint that
+ * is removed as well, and removed tables may reference each other.
  */
 function* detachReferences(change: TransitionContext, held: Detached): EventSteps {
   for (const name of yield* partitionsFirst(change.names, change.from, (each) => each)) {
@@ -56,7 +55,7 @@ function* detachReferences(change: TransitionContext, held: Detached): EventStep
 }
 
 function detachTableReferences({ to, removals }: TransitionContext, name: string, schema: TableSchema): TableSchema {
-  // What it points at in itself ends with it.
+  // References of a table to itself end with it.
   if (removals.collections.has(name))
     return withoutReferences(schema, (table) => table !== name && removals.collections.has(table));
   const desired = to.collections.get(name)?.collection.schema;
@@ -70,7 +69,7 @@ function detachCollection({ from, to, removals }: TransitionContext, collection:
   const meta = { ...collection.meta };
   meta.archive_field = unlessGone(gone, meta.archive_field);
   meta.sort_field = unlessGone(gone, meta.sort_field);
-  // The nearest group that stays takes a removed group's place: it is where a delete wants its children.
+  // The nearest remaining group replaces a removed one, as in a delete.
   while (meta.group !== null && removals.collections.has(meta.group)) {
     meta.group = from.collections.get(meta.group)?.collection.meta.group ?? null;
   }
@@ -85,13 +84,13 @@ function detachCollection({ from, to, removals }: TransitionContext, collection:
 interface Going {
   gone: ReadonlySet<string> | undefined;
   tables: ReadonlySet<string>;
-  /** The table as it will be. */
+  /** The table after the change. */
   desired: TableSchema | null | undefined;
 }
 
 /**
- * Foreign keys that are no relations go before the table they point at; what names a column, before that column; and
- * what will be otherwise, before a column takes its name. What columns will need is there before they are.
+ * Removes foreign keys before their target tables, definitions before their columns, and changed definitions before a
+ * column takes the name. Adds needs before the columns that use them.
  */
 function detachTable(schema: TableSchema, { gone, tables, desired }: Going): TableSchema {
   const kept = desired == null ? schema : withoutOthers(schema, desired);
@@ -120,7 +119,7 @@ function detachFieldGroup({ from, removals }: TransitionContext, field: Field): 
   return group === field.meta.group ? field : { ...field, meta: { ...field.meta, group } };
 }
 
-/** A table has one primary key at a time: a column that stops being it does so before another one starts. */
+/** A table has one primary key at a time, so the old column stops being the key before a new one becomes it. */
 function releasePrimaryKey({ to, removals }: TransitionContext, field: Field): Field {
   const after = to.collections.get(field.collection)?.fields.get(field.field);
   if (field.schema === null || !isPrimary(field) || after === undefined || isPrimary(after)) return field;
@@ -144,7 +143,7 @@ function* detachRelations(change: TransitionContext, held: Detached): EventSteps
   }
 }
 
-/** Relations of touched collections and relations that point at them, by in its order, partitions first. */
+/** Yields relations of touched collections and those that reference them, in order, partitions first. */
 function* concernedRelations({ from, names }: TransitionContext): Resumable<readonly [string, Relation][]> {
   const concerned = new Map<string, Relation>();
   for (const name of names) {

@@ -1,4 +1,7 @@
-/** A desired state under construction: changes are free here; `invariants` check the result, `transition` orders it. */
+/**
+ * A desired state under construction. Any change is allowed: `invariants` check the result, and `transition` orders the
+ * events.
+ */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/secondary-indexes.js';
@@ -12,22 +15,22 @@ interface OpenNode {
   relations: Map<string, Relation>;
 }
 
-/** It copies a collection when that is first changed; the base stays as it is. */
+/** Copies a collection at its first change and keeps the base unchanged. */
 export class Draft {
   readonly #base: State;
-  /** Collections opened for editing; undefined: removed. */
+  /** Collections opened for editing. Undefined if removed. */
   readonly #open = new Map<string, OpenNode | undefined>();
-  /** Per collection, the fields of the base that were removed. */
+  /** Removed fields of the base per collection. */
   readonly #removed = new Map<string, Set<string>>();
   readonly #touched: Iterable<string>;
 
-  /** @param touched collections in which the base differs from what the change is from */
+  /** @param touched collections in which the base differs from the original state */
   constructor(base: State, touched: Iterable<string> = []) {
     this.#base = base;
     this.#touched = touched;
   }
 
-  /** The collection as it stands in the draft. */
+  /** Returns the collection in the draft. */
   get(collection: string): CollectionNode | undefined {
     return this.#open.has(collection) ? this.#open.get(collection) : this.#base.collections.get(collection);
   }
@@ -36,7 +39,7 @@ export class Draft {
     return this.get(collection)?.relations.values() ?? [];
   }
 
-  /** Names of all collections edited, removed ones included. */
+  /** Names of all edited collections, including removed ones. */
   get touched(): ReadonlySet<string> {
     return new Set([...this.#touched, ...this.#open.keys()]);
   }
@@ -47,7 +50,7 @@ export class Draft {
     else this.#open.set(collection.collection, newNode(collection));
   }
 
-  /** Puts a collection that was deleted, with its fields: the log has it already, and it is the same one. */
+  /** Restores a deleted collection with its fields and identity. */
   restoreCollection({ collection, fields, identities }: CollectionNode): void {
     this.#open.set(collection.collection, {
       identities: { ...identities, fields: new Map(identities.fields) },
@@ -57,14 +60,14 @@ export class Draft {
     });
   }
 
-  /** Puts a field that was deleted: it is the same one. */
+  /** Restores a deleted field with its identity. */
   restoreField(field: Field, identity: Identity): void {
     const { fields, identities } = this.#existing(field.collection);
     fields.set(field.field, field);
     identities.fields.set(field.field, identity);
   }
 
-  /** What was put as something new is one that was deleted, or has such fields. @param fields by their names */
+  /** Gives a new collection and its fields the identities of deleted ones. @param fields identities by name */
   identify(collection: string, fields: ReadonlyMap<string, Identity>, identity?: Identity): void {
     const { identities } = this.#existing(collection);
     if (identity !== undefined) identities.collection = identity;
@@ -89,12 +92,12 @@ export class Draft {
     this.#removed.set(collection, removed.add(field));
   }
 
-  /** Whether the field was removed and put again: another one of the same name. */
+  /** True if the field was removed and added again, so it is a different one. */
   isRecreated(collection: string, field: string): boolean {
     return this.#removed.get(collection)?.has(field) === true && this.get(collection)?.fields.has(field) === true;
   }
 
-  /** A relation that isn't in the log yet has no id: 0 until `evolve` gives it one. */
+  /** A new relation has the id 0 until `evolve` assigns one. */
   putRelation(relation: NewRelation & { id?: number }): void {
     const node = this.#existing(relation.many_collection);
     const id = relation.id ?? node.relations.get(relation.many_field)?.id ?? 0;
@@ -105,7 +108,7 @@ export class Draft {
     this.#existing(collection).relations.delete(field);
   }
 
-  /** The draft as a state (at the base's position). Between the steps nothing may be put or removed. */
+  /** Returns the draft as a state at the base's position. Nothing may change between the steps. */
   *toState(): Resumable<State> {
     const { position } = this.#base;
     let { collections, referencedBy, indexNames } = this.#base;
@@ -145,7 +148,7 @@ export class Draft {
   }
 }
 
-/** One that the log hasn't yet. */
+/** A collection that the log does not contain yet. */
 function newNode(collection: Collection): OpenNode {
   return {
     identities: { collection: UNMADE, fields: new Map() },

@@ -1,11 +1,11 @@
-/** Which of the things in the trash can become what a way leads to. */
+/** Decides which trash entries can be restored by a transition. */
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { ColumnSchema, Field } from '../model/model.js';
 import { type CollectionNode, type Identity, type State, extrasOf, isFolder, primaryKeyOf } from '../model/state.js';
 import { type InTrash, type Way, withTables } from './restoring-transition.js';
 
-/** Those that fit: tables first, because fields may come back into them. */
+/** Returns the restorable entries, tables first, because fields may be restored into them. */
 export function* fitting<T extends InTrash>(way: Way, found: readonly T[]): Resumable<T[]> {
   const { to } = way;
   const tables: T[] = [];
@@ -22,7 +22,7 @@ export function* fitting<T extends InTrash>(way: Way, found: readonly T[]): Resu
   return fits;
 }
 
-/** The collection of the same identity. */
+/** Returns the collection with the same identity. */
 function byIdentity({ collections }: State, { identities, collection }: CollectionNode): CollectionNode | undefined {
   const same = (node: CollectionNode | undefined) => node?.identities.collection === identities.collection;
   const named = collections.get(collection.collection);
@@ -32,7 +32,7 @@ function byIdentity({ collections }: State, { identities, collection }: Collecti
 function unfitTable(before: CollectionNode, { from, to }: Pick<Way, 'from' | 'to'>): string | null {
   const after = byIdentity(to, before);
   if (after === undefined || isFolder(after)) return 'it is not asked for';
-  // A diff goes by names: it keeps a table that has the name now, and cannot say that another one takes its place.
+  // A diff matches by name. It keeps a table that has the name now and cannot replace it by another one.
   const named = from.collections.get(after.collection.collection);
   if (named !== undefined && byIdentity(to, named) === undefined) return 'another table has its name';
   const parts = ['partition_by', 'partition_of'] as const;
@@ -42,7 +42,7 @@ function unfitTable(before: CollectionNode, { from, to }: Pick<Way, 'from' | 'to
   return changed === undefined ? null : `${JSON.stringify(changed.field)} is of another kind there`;
 }
 
-/** To and from a type that the service has no name for no column can be converted. */
+/** PostgreSQL cannot convert columns from or to an unsupported type. */
 function isAnother(before: CollectionNode, after: CollectionNode, now: Field): boolean {
   const identity = after.identities.fields.get(now.field);
   const [name] = [...before.identities.fields].find(([, each]) => each === identity) ?? [];
@@ -66,7 +66,7 @@ function unfitValues(
 ): string | null {
   if (now.generation_expression !== null) return 'its values are computed there';
   if (!isSameType(now, old)) return `its values are of the type ${old.data_type}`;
-  // On the way a key that changes is not there.
+  // A changed key does not exist during the transition.
   return keyChange(node, byIdentity(from, node)) ?? keyChange(node, after);
 }
 
@@ -75,7 +75,7 @@ function fieldOf({ fields, identities }: CollectionNode, identity: Identity): Fi
   return undefined;
 }
 
-/** Why values that were kept by the key of then can't be found by that of now; null: they can. */
+/** Returns why values stored by the former key cannot be matched by the current one. Null if they can. */
 export function keyChange(then: CollectionNode, now: CollectionNode | undefined): string | null {
   if (now === undefined) return 'its table is gone';
   const key = (node: CollectionNode) =>
@@ -94,7 +94,7 @@ const ALIKE = [
   ['text', 'character varying'],
 ] as const satisfies string[][];
 
-/** Whether PostgreSQL finds values of the one among those of the other. */
+/** True if PostgreSQL can compare values of both types. */
 function areAlike({ schema: a }: Field, { schema: b }: Field): boolean {
   if (a === null || b === null) return false;
   if (isSameType(a, b)) return true;

@@ -1,18 +1,18 @@
-/** What a change takes away. */
+/** Finds the objects that a change removes. */
 import { isFolder, type CollectionNode, type State } from '../model/state.js';
 import type { Field, Relation } from '../model/model.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface Removals {
-  /** Those that become a table or stop being one are among them. */
+  /** Includes collections that become a table or a folder. */
   collections: ReadonlySet<string>;
-  /** Per surviving collection, the fields that go; those that become a column or stop being one are among them. */
+  /** Removed fields per remaining collection, including those that become a column or an alias. */
   fields: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
- * What becomes another kind of thing goes too, and comes again. @param names the collections that may differ, by the
- * names of both states
+ * An object that changes its kind is removed and created again. @param names collections that may differ, by the names
+ * of both states
  */
 export function* removalsBetween(from: State, to: State, names: readonly string[]): Resumable<Removals> {
   const collections = new Set<string>();
@@ -31,7 +31,7 @@ export function* removalsBetween(from: State, to: State, names: readonly string[
   return { collections, fields };
 }
 
-/** A table can't become a folder, nor a folder a table: that is another collection of the same name. */
+/** A table cannot become a folder, nor a folder a table. That is another collection of the same name. */
 export function isReplacedCollection(before: CollectionNode, after: CollectionNode): boolean {
   return isFolder(before) !== isFolder(after);
 }
@@ -40,8 +40,8 @@ const isGone = (before: Field, after: Field | undefined): boolean =>
   after === undefined || isReplacedField(before, after);
 
 /**
- * A column can't become an alias, nor an alias a column, and to and from a type that the service has no name for no
- * column can be converted: that is another field of the same name.
+ * A column cannot become an alias, nor an alias a column. Columns cannot be converted from or to an unsupported type.
+ * That is another field of the same name.
  */
 export function isReplacedField(before: Field, after: Field): boolean {
   return (
@@ -49,7 +49,7 @@ export function isReplacedField(before: Field, after: Field): boolean {
   );
 }
 
-/** A relation that points elsewhere is another relation: its old foreign key goes, a new one comes. */
+/** A relation with another target is a different one: its foreign key is dropped, and a new one is created. */
 export function isReplacedRelation(before: Relation, after: Relation): boolean {
   return before.one_collection !== after.one_collection || before.one_collection_field !== after.one_collection_field;
 }

@@ -1,4 +1,4 @@
-/** Templates that name fields: `{{ title }}`, `{{ author.name }}`, `{{ item:headings.title }}`. */
+/** Renames fields in templates: `{{ title }}`, `{{ author.name }}`, `{{ item:headings.title }}`. */
 import { type Renaming, replaceNodes } from '../fold/replace-names.js';
 import type { Collection } from '../model/model.js';
 import { type CollectionNode, type State, getRelation, relationsTo } from '../model/state.js';
@@ -7,17 +7,17 @@ import type { Json } from '../../kernel/json.js';
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
-/** What would be read as something else in a template. */
+/** Names that a template would parse differently. */
 const UNSAYABLE = /[.:{}()]|^\s|\s$/;
 
 interface Templates {
   before: State;
   after: State;
-  /** Gets the names under which something else stands. */
+  /** Receives the names whose nodes change. */
   touched: Set<string>;
 }
 
-/** The state with every template that reaches something renamed; where its new name can't be said there, as it was. */
+/** Renames in all templates that use a renamed object. A template stays unchanged if it cannot contain the new name. */
 export function withTemplates({ before, after, touched }: Templates, renaming: Renaming): State {
   const names = 'collections' in renaming ? renaming.collections : renaming.fields;
   if ([...names.values()].some((name) => UNSAYABLE.test(name))) return after;
@@ -38,7 +38,7 @@ export function withTemplates({ before, after, touched }: Templates, renaming: R
   return replaceNodes(after, former.keys(), written, touched);
 }
 
-/** The collections with a path that goes through a field of another one called so, or into a collection. */
+/** Collections with a path through a field of that name in another collection, or into a collection. */
 export const reaching = indexed(({ collection: { meta } }: CollectionNode) => {
   const { display_template, preview_url, item_duplication_fields: copied } = meta;
   const templates = [display_template ?? '', preview_url ?? ''];
@@ -47,7 +47,7 @@ export const reaching = indexed(({ collection: { meta } }: CollectionNode) => {
   return new Set(paths.flatMap((path) => path.split('.').flatMap(wordsOf)));
 });
 
-/** The first segment is a field of the collection's own. */
+/** The first segment is a field of the collection itself. */
 function wordsOf(segment: string, index: number): string[] {
   const [field = '', scope] = segment.split(':', 2);
   return [...(index > 0 ? [field] : []), ...(scope === undefined ? [] : [scope])];
@@ -79,10 +79,10 @@ interface FieldPath {
   path: string;
 }
 
-/** A path of fields through relations, by the new names. `item:headings.title`: of one of several collections. */
+/** Renames in a path of fields through relations. `item:headings.title` selects one of several collections. */
 function renamedPath(before: State, renaming: Renaming, { collection, path }: FieldPath): string {
   let at: string | undefined = collection;
-  // A field may have a dot in its name.
+  // Field names may contain dots.
   if (before.collections.get(at)?.fields.has(path) === true) return renamedSegment(renaming, at, path);
   const segments = path.split('.').map((segment) => {
     const [field = '', scope] = segment.split(':', 2);
@@ -99,7 +99,7 @@ function renamedSegment(renaming: Renaming, collection: string, field: string): 
   return renaming.fields.get(field) ?? field;
 }
 
-/** The collection that a field leads to. */
+/** Returns the collection that a field leads to. */
 function targetOf(
   state: State,
   { collection, field, scope }: { collection: string; field: string; scope: string | undefined },

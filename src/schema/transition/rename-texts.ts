@@ -1,6 +1,6 @@
 /**
- * What the fold doesn't do when something gets another name: SQL texts and templates that mention the old one, and names
- * that were made from it. Whatever decides does this, and the event says it.
+ * Renames in SQL texts and templates, and of derived names. The fold does not do this, so the command does, and the
+ * event contains the result.
  */
 import { inverse } from '../../kernel/inverse.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
@@ -16,22 +16,25 @@ import { jsonEqual } from '../../kernel/json.js';
 import type { Path } from '../../kernel/problem.js';
 import { withTemplates } from './rename-templates.js';
 
-/** A text that mentions the old name, as far as can be seen, and can't be rewritten. */
+/** A text that probably mentions the old name and cannot be rewritten. */
 export interface UnwrittenText {
   collection: string;
   field?: string;
-  /** In the document. */
+  /** Within the document. */
   path: Path;
 }
 
 export interface Rewritten {
   state: State;
-  /** The names under which something else stands. */
+  /** Names whose nodes change. */
   touched: Set<string>;
   unwritten: UnwrittenText[];
 }
 
-/** @param before by the old names; `after`: the same by the new ones, as the fold makes it; what `touched` tells is since then */
+/**
+ * @param before by the old names. `after`: by the new names, as the fold derives it. `touched` receives further
+ * changes.
+ */
 export function withTexts(before: State, after: State, renaming: Renaming): Rewritten {
   const unwritten: UnwrittenText[] = [];
   const nameOf = 'collections' in renaming ? (name: string) => renaming.collections.get(name) ?? name : same;
@@ -86,7 +89,7 @@ interface Text {
   text: string;
   path: Path;
   field?: string;
-  /** The table that a foreign key points at, by its old name. */
+  /** The table that a foreign key references, by its old name. */
   references?: string | undefined;
 }
 
@@ -120,7 +123,7 @@ function namesFor(renaming: Renaming, own: string, references: string | undefine
   };
 }
 
-/** Most texts don't: they needn't be parsed. Without quotes letters may be large, and escapes hide them. */
+/** A fast test, because most texts need no parsing. It allows for upper case without quotes, and for escapes. */
 function mentionOf(names: Names): (text: string) => boolean {
   const words = [...names.keys()].map((name) => name.replaceAll('"', '""').toLowerCase());
   return (text) => {
@@ -176,7 +179,7 @@ function withDefault(extras: ColumnExtras, rewrite: (text: string) => string): C
   return value === undefined || value === extras.default ? extras : { ...extras, default: value };
 }
 
-/** Foreign keys whose name nobody gave: it is made from those of table and column. */
+/** Foreign keys with a default name, which is derived from table and column. */
 function withKeyNames(node: CollectionNode, renaming: Renaming, was: CollectionNode): CollectionNode {
   const formerField = formerFieldIn(renaming, node);
   let isOther = false;
@@ -197,7 +200,7 @@ function formerFieldIn(renaming: Renaming, { collection }: CollectionNode): (nam
   return lookUp(inverse(renaming.fields));
 }
 
-/** A NOT NULL of a partition has the name of its table's: that is made from the table's name, and follows it. */
+/** NOT NULL constraints of a partition are named after its parent and follow its name. */
 function withInheritedNames(node: CollectionNode, renaming: Renaming, above: readonly string[]): CollectionNode {
   if (above.length === 0) return node;
   const tableName = 'collections' in renaming ? lookUp(renaming.collections) : same;

@@ -1,7 +1,6 @@
 /**
- * What two states call otherwise, found by identity; and the events that lead from the one names to the others. Names
- * are given up before they are taken: what goes gives up its name, and those that change places take turns by a name
- * for a moment.
+ * Finds renames between two states by identity and creates their events. Names are released before others take them:
+ * removed objects release theirs, and swaps use a temporary name.
  */
 import { inverse } from '../../kernel/inverse.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
@@ -16,18 +15,18 @@ import { type Rename, lookUpForRenames, renameEvent, withNewNames } from './rena
 import type { Rewritten, UnwrittenText } from './rename-texts.js';
 
 export interface Renames {
-  /** New names by the ones that collections have. */
+  /** New names of collections by old names. */
   collections: Names;
-  /** By the collection's new name, the new names of its fields by the ones that they have. */
+  /** New names of fields by old names, per collection (by its new name). */
   fields: ReadonlyMap<string, Names>;
 }
 
 export const NO_RENAMES: Renames = { collections: new Map(), fields: new Map() };
 
-/** Whether nothing is called otherwise. */
+/** True if nothing is renamed. */
 export const isNone = ({ collections, fields }: Renames): boolean => collections.size === 0 && fields.size === 0;
 
-/** @param touched the collections that may differ, by the names of both states */
+/** @param touched collections that may differ, by the names of both states */
 export function* renamesBetween(from: State, to: State, touched: Iterable<string>): Resumable<Renames> {
   const names = yield* sortedInSteps(new Set(touched), byName);
   const before = yield* namesByIdentity(from, names);
@@ -55,7 +54,7 @@ function* namesByIdentity({ collections }: State, names: readonly string[]): Res
   return found;
 }
 
-/** Fields looked at in one step. */
+/** Fields per step. */
 const AT_ONCE = 500;
 
 function* fieldsRenamed(
@@ -89,8 +88,8 @@ function* fieldsByIdentity({ fields }: Identities): Resumable<ReadonlyMap<Identi
 }
 
 /**
- * The state by the names of another, everything else as it is: what diffs and checks compare with. What has a name that
- * something else gets is gone from it; mentions of that name stay.
+ * Returns the state with the names of another, for diffs and checks. Objects whose names others take are removed, but
+ * mentions of the names stay.
  */
 export function* withRenames(from: State, { collections, fields }: Renames): Resumable<Rewritten> {
   const touched = new Set<string>();
@@ -121,10 +120,10 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
   return { state, touched, unwritten };
 }
 
-/** Names that are given at once. */
+/** Names assigned at once. */
 const GROUP = 20;
 
-/** Groups that don't get in each other's way: what one of them gives up and another one takes changes at once. */
+/** Groups of independent renames: a name that one releases and another takes is changed in the same group. */
 function* groupsOf(names: Names): Generator<Names> {
   const taken = new Set(names.values());
   const isAlone = ([old, now]: [string, string]): boolean => !taken.has(old) && !names.has(now);
@@ -139,11 +138,11 @@ function* freed(state: State, draft: Draft, touched: Set<string>): Resumable<Sta
   return yield* draft.toState();
 }
 
-/** The new names that something has which doesn't give them up. */
+/** New names whose current owner does not release them. */
 export const inTheWay = (names: Names, isThere: (name: string) => boolean): string[] =>
   [...names.values()].filter((name) => !names.has(name) && isThere(name));
 
-/** What goes before the renames, because it has the name that something else gets: with what depends on it. */
+/** Removes objects, with their dependents, whose names others take. */
 export function withoutInTheWay(from: State, { collections, fields }: Renames): Draft {
   const draft = new Draft(from);
   const gone = inTheWay(collections, (each) => from.collections.has(each));
@@ -157,7 +156,7 @@ export function withoutInTheWay(from: State, { collections, fields }: Renames): 
   return draft;
 }
 
-/** The events of the renames, and the state after them. No name that is taken is in their way any more. */
+/** Returns the events of the renames and the state after them. The new names must be free. */
 export function* renameEvents(
   from: State,
   { collections, fields }: Renames,
@@ -176,7 +175,7 @@ export function* renameEvents(
     take({ collection, field: null, to });
     yield;
   }
-  // PostgreSQL renames the columns of partitions with those of their table.
+  // PostgreSQL renames the columns of partitions with those of their parent.
   const depths = new Map([...fields.keys()].map((name) => [name, tablesAbove(after, name).length]));
   const depth = (name: string): number => depths.get(name) ?? 0;
   for (const [collection, names] of [...fields].sort(([a], [b]) => depth(a) - depth(b) || byName(a, b))) {
@@ -198,11 +197,11 @@ interface Holders {
   identityOf(name: string): Identity;
 }
 
-/** One rename after the other, each to a name that is free when its turn comes. */
+/** Yields single renames, each to a name that is free by then. */
 function* turns(names: Names, { isTaken, identityOf }: Holders): Generator<[string, string]> {
   const waiting = new Map([...names].sort(([a], [b]) => byName(a, b)));
   for (const first of waiting.keys()) {
-    // Each waits for the next, which has the name that it gets.
+    // Each waits for the next one, which has its new name.
     const chain = [first];
     const held = new Set(chain);
     for (let old = chain.at(-1); old !== undefined; old = chain.at(-1)) {
@@ -216,7 +215,7 @@ function* turns(names: Names, { isTaken, identityOf }: Holders): Generator<[stri
         chain.push(to);
         held.add(to);
       } else {
-        // A circle: one goes on from a name of its own, when the others are through.
+        // A cycle: one object gets a temporary name until the others are renamed.
         const aside = freeName(`renaming ${identityOf(to)}`, (name) => isTaken(name) || waiting.has(name));
         waiting.set(aside, waiting.get(to) as string);
         waiting.delete(to);

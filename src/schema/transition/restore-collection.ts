@@ -1,6 +1,6 @@
 /**
- * A collection comes back from the trash: what it was when it was deleted, by the names that things have now; and with it
- * what went in the same batch because of it, where its other side is still there and its name is free.
+ * Restores a collection from the trash as it was, by current names. It also restores what was deleted with it in the
+ * same batch, if the other side still exists and the name is free.
  */
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
@@ -24,18 +24,18 @@ import { restoreRelations } from './restore-relations.js';
 import type { UnwrittenText } from './rename-texts.js';
 
 export interface RestoreCollection {
-  /** Of the event that deleted it. */
+  /** Position of the event that deleted it. */
   position: number;
   identity: Identity;
-  /** What it was called then. */
+  /** Its name at that time. */
   name: string;
   /** The schema before the batch that deleted it. */
   past: State;
-  /** What it is called from now on; absent: as then. */
+  /** The new name. Absent keeps the former one. */
   as?: string | undefined;
-  /** Foreign keys that stay away, by name. */
+  /** Names of foreign keys that are not restored. */
   without: readonly string[];
-  /** The trash has nothing of it: its table is made, and empty. */
+  /** True if the trash has no data, so that the table is created empty. */
   empty?: boolean;
 }
 
@@ -45,11 +45,11 @@ export interface Restoration {
   left: LeftOut[];
   /** Foreign keys that `without` may name. */
   keys: readonly string[];
-  /** Texts that say its old name and can't be rewritten. */
+  /** Texts that contain its former name and cannot be rewritten. */
   unwritten: UnwrittenText[];
 }
 
-/** The draft with the collection in it, or why it can't come back. */
+/** Returns the draft with the collection, or why it cannot be restored. */
 export function* restoration(state: State, restore: RestoreCollection): Resumable<Result<Restoration>> {
   const { position, identity, name: former, as, without, empty = false } = restore;
   const name = as ?? former;
@@ -92,7 +92,7 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   return ok({ draft, restores, left, keys, unwritten: unwritten.filter((each) => each.collection === name) });
 }
 
-/** What is looked up of a state, in steps: in one go it takes 12 ms each of ten thousand collections. */
+/** Builds the indexes of a state in steps. At once it takes 12 ms each for ten thousand collections. */
 function* lookUp(state: State): Resumable<void> {
   yield* groupedIn.inSteps(state);
   yield* referencesTo.inSteps(state);
@@ -111,7 +111,7 @@ function withoutParent(collection: string, parent: string): Problem {
   return { code: 'IN_USE', message, collection };
 }
 
-/** The collections of the past that concern it. */
+/** Returns the collections of the past that it involves. */
 function concerned(past: State, name: string): Set<string> {
   const node = past.collections.get(name) as CollectionNode;
   const { constraints = [], partition_of } = extrasOf(node);
@@ -130,7 +130,7 @@ function concerned(past: State, name: string): Set<string> {
   ]);
 }
 
-/** Collections looked at in one step. */
+/** Collections per step. */
 const AT_ONCE = 500;
 
 function* byNamesOfNow(
@@ -164,7 +164,7 @@ function isSameField(of: { past: State; state: State; collection: string; field:
   return isSame(past, state, collection) && then !== undefined && then === now;
 }
 
-/** The foreign keys of what comes back, and of others to it, by name. */
+/** Returns the names of its foreign keys and of others that reference it. */
 function keysOf({ past, name, node }: Restoring): string[] {
   const relations = [...node.relations.values(), ...relationsTo(past, name)];
   const constraints = [name, ...referencesTo(past, name)].flatMap((each) => {
@@ -178,7 +178,7 @@ function keysOf({ past, name, node }: Restoring): string[] {
   return [...new Set(names)];
 }
 
-/** What was named to stay away and isn't a foreign key of what comes back. */
+/** Returns names in `without` that are no foreign keys of the collection. */
 function unknownKeys(known: readonly string[], without: readonly string[]): Problem[] {
   return without.flatMap((each, index) => {
     const message = `no foreign key that comes back is called ${JSON.stringify(each)}`;

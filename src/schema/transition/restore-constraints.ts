@@ -1,11 +1,11 @@
-/** Foreign keys that are no relations: those of the collection, and those of others that pointed at it. */
+/** Restores foreign keys that are no relations: its own and those that referenced it. */
 import { constraintColumns } from '../sql-text/columns.js';
 import type { Collection } from '../model/model.js';
 import { byName, extrasOf, extrasOfTable, referencesTo } from '../model/state.js';
 import { AS_ASKED, type Restoring, noCollection } from './restore-context.js';
 import { withExtras, withoutConstraints } from './table-extras.js';
 
-/** What can't come back as it was stays away, and is told in `left`. */
+/** Foreign keys that cannot be restored unchanged are added to `left`. */
 export function restoreConstraints(restoring: Restoring): void {
   const { past, name, isThere, left } = restoring;
   keepOwn(restoring);
@@ -23,7 +23,7 @@ export function restoreConstraints(restoring: Restoring): void {
 
 type Constraint = NonNullable<ReturnType<typeof extrasOf>['constraints']>[number];
 
-/** Its own, where what they point at is there. */
+/** Keeps its own foreign keys if the referenced objects exist. */
 function keepOwn(restoring: Restoring): void {
   const { draft, name, isThere, isLeft, left } = restoring;
   const own = draft.get(name)?.collection;

@@ -1,6 +1,6 @@
 /**
- * What comes back with a field that is restored: whatever went with it in the batch that deleted it, where the other side
- * is still there and the name still free. What can't is told.
+ * Restores what was deleted with a field in the same batch, if the other side still exists and the name is free. The
+ * rest is reported.
  */
 import { type CollectionNode, type Identity, type State, extrasOf, extrasOfTable } from '../model/state.js';
 import type { Field, NewRelation, Relation, TableSchema } from '../model/model.js';
@@ -12,23 +12,23 @@ import type { Draft } from './draft.js';
 import { quoted } from '../../kernel/quoted.js';
 import { withExtras } from './table-extras.js';
 
-/** Something that went with the field and doesn't come back, as half a sentence: `the relation articles.author: … is gone`. */
+/** Something that is not restored, as a clause: `the relation articles.author: … is gone`. */
 export type StaysAway = string;
 
 export interface PutBack {
   draft: Draft;
-  /** The schema before the batch, by the names that things have today. */
+  /** The schema before the batch, by current names. */
   past: State;
-  /** Names of today. */
+  /** By current names. */
   collection: string;
   field: string;
-  /** Whether a constraint or an index is to stay away. */
+  /** True if a constraint or an index is not restored. */
   isLeft(name: string): boolean;
-  /** Told of each field that comes back. */
+  /** Called for each restored field. */
   brings(identity: Identity): void;
 }
 
-/** @returns what of it stays away */
+/** @returns what is not restored */
 export function putBackField(at: PutBack): StaysAway[] {
   const before = at.past.collections.get(at.collection) as CollectionNode;
   putField(at, before, at.field);
@@ -37,7 +37,7 @@ export function putBackField(at: PutBack): StaysAway[] {
   return away;
 }
 
-/** The field with its identity, and in its place: its group, those in it as a group, and where the collection names it. */
+/** Restores the field with its identity, its group, its group members and references of the collection. */
 function putField(at: PutBack, before: CollectionNode, name: string): void {
   const { draft, collection } = at;
   const field = asAsked(before.fields.get(name) as Field, at);
@@ -50,7 +50,7 @@ function putField(at: PutBack, before: CollectionNode, name: string): void {
   putBackPointers({ draft, collection }, before, name);
 }
 
-/** Without what is to stay away. */
+/** Removes excluded constraints and indexes. */
 function asAsked(field: Field, { isLeft }: PutBack): Field {
   const { schema } = field;
   if (schema === null) return field;
@@ -68,7 +68,7 @@ function asAsked(field: Field, { isLeft }: PutBack): Field {
 
 type Place = Pick<PutBack, 'draft' | 'collection'>;
 
-/** Fields that moved to its group when it went as one. */
+/** Fields that moved to its parent group when it was deleted. */
 function putBackChildren(
   { draft, collection }: Place,
   before: CollectionNode,
@@ -82,7 +82,7 @@ function putBackChildren(
   }
 }
 
-/** Where the collection named it. */
+/** Members of the collection that named it. */
 function putBackPointers({ draft, collection }: Place, before: CollectionNode, name: string): void {
   const held = draft.get(collection)?.collection;
   if (held === undefined) return;
@@ -98,7 +98,7 @@ function putBackPointers({ draft, collection }: Place, before: CollectionNode, n
 const again = (name: string, was: string | null, is: string | null): string | null =>
   was === name && is === null ? name : is;
 
-/** Whether a field of then is there, and the same one. */
+/** True if the same field still exists. */
 const sameField =
   (now: CollectionNode | undefined, before: CollectionNode) =>
   (name: string): boolean => {
@@ -106,7 +106,7 @@ const sameField =
     return identity !== undefined && now?.identities.fields.get(name) === identity;
   };
 
-/** Whether a collection of then is there, and the same one. */
+/** True if the same collection still exists. */
 function sameCollection({ draft, past }: Pick<PutBack, 'draft' | 'past'>, name: string): boolean {
   if (REFERABLE_SYSTEM_COLLECTIONS.has(name)) return true;
   const identity = past.collections.get(name)?.identities.collection;
@@ -115,7 +115,7 @@ function sameCollection({ draft, past }: Pick<PutBack, 'draft' | 'past'>, name: 
 
 type Definition = { name: string; definition: string; references?: string };
 
-/** Constraints, indexes and sequences that named the column. */
+/** Constraints, indexes and sequences that used the column. */
 function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
   const { draft, collection, field } = at;
   const held = draft.get(collection)?.collection;
@@ -163,7 +163,7 @@ function withMore(schema: TableSchema, come: Lists): TableSchema {
   });
 }
 
-/** The relation that it held, with the alias field that showed it. */
+/** Its relation, with the alias field. */
 function putBackRelation(at: PutBack, before: CollectionNode): StaysAway[] {
   const { draft, collection, field } = at;
   const relation = before.relations.get(field);
@@ -186,7 +186,7 @@ function putBackRelation(at: PutBack, before: CollectionNode): StaysAway[] {
   return away;
 }
 
-/** What it points at, as far as that is there; or why it can't point anywhere. */
+/** Returns the existing targets, or why there are none. */
 function endsOf(
   at: PutBack,
   { one_collection, one_allowed_collections: allowed, one_collection_field: pointer }: Relation,

@@ -1,4 +1,4 @@
-/** A field comes back from the trash: what it was, by the names that things have now, with what went along with it. */
+/** Restores a field from the trash as it was, by current names, with what was deleted with it. */
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
@@ -12,21 +12,21 @@ import { type StaysAway, putBackField } from './restore-dependents.js';
 import { renamesBetween, withRenames } from './renames.js';
 
 export interface RestoreField {
-  /** Of the event that deleted it. */
+  /** Position of the event that deleted it. */
   position: number;
   identity: Identity;
-  /** What it and its collection were called then. */
+  /** The names of the field and its collection at that time. */
   name: string;
   collection: string;
   /** The schema before the batch that deleted it. */
   past: State;
-  /** The collection just before it went. */
+  /** The collection just before the deletion. */
   node: CollectionNode;
-  /** What it is called from now on; absent: as then. */
+  /** The new name. Absent keeps the former one. */
   as?: string | undefined;
-  /** Constraints and indexes that stay away, by name. */
+  /** Names of constraints and indexes that are not restored. */
   without: readonly string[];
-  /** The trash has no values of it: its column is made, and empty. */
+  /** True if the trash has no values, so that the column is created empty. */
   empty?: boolean;
 }
 
@@ -34,14 +34,14 @@ export interface FieldRestoration {
   draft: Draft;
   restores: Map<Identity, Restores>;
   left: StaysAway[];
-  /** What `without` may name. */
+  /** Names that `without` may contain. */
   keys: readonly string[];
-  /** The names of now. */
+  /** Current names. */
   collection: string;
   field: string;
 }
 
-/** The draft with the field in it, or why it can't come back. */
+/** Returns the draft with the field, or why it cannot be restored. */
 export function* fieldRestoration(state: State, restore: RestoreField): Resumable<Result<FieldRestoration>> {
   const { position, identity, name, node, as, without, empty } = restore;
   const collection = yield* nameOf(state, node.identities.collection);
@@ -115,7 +115,7 @@ function* byNamesOfNow(state: State, { past, identity, as }: RestoreField, colle
   return (yield* withRenames(past, { collections: renames.collections, fields })).state;
 }
 
-/** What is said of the column besides its type, and a caller may want to stay away: by name. */
+/** Returns the names of constraints and indexes of the column that a client may exclude. */
 function keysOf(node: CollectionNode, name: string): string[] {
   const field = node.fields.get(name) as Field;
   const { constraints = [], indexes = [] } = extrasOf(node);

@@ -1,8 +1,8 @@
-/** Groups that a collection stood in, and those that stood in it. */
+/** Restores the group of a collection and its group members. */
 import { type CollectionNode, type State, groupedIn } from '../model/state.js';
 import { type Restoring, noCollection } from './restore-context.js';
 
-/** What has been moved to another group meanwhile stays there, and is told in `left`. */
+/** Objects that were moved to another group meanwhile stay there and are added to `left`. */
 export function restoreGroups(restoring: Restoring): void {
   const { state, past, draft, name, node, isThere, left } = restoring;
   const above = nearestGroup(restoring);
@@ -14,7 +14,7 @@ export function restoreGroups(restoring: Restoring): void {
   }
   for (const child of groupedIn(past, name)) {
     const held = isThere(child) ? draft.get(child)?.collection : undefined;
-    // Those that are gone are their own deletion's.
+    // Deleted members belong to their own deletion.
     if (held === undefined || child === name) continue;
     const { group } = state.collections.get(child)?.collection.meta ?? held.meta;
     if (group === above) draft.putCollection({ ...held, meta: { ...held.meta, group: name } });
@@ -24,11 +24,11 @@ export function restoreGroups(restoring: Restoring): void {
 
 const groupText = (group: string | null): string => (group === null ? 'no group' : JSON.stringify(group));
 
-/** A delete moved to it what stood in the collection. */
+/** The deletion moved the members of the collection to this group. */
 const nearestGroup = ({ past, node, isThere }: Restoring): string | null =>
   groupsAbove(past, node).find(isThere) ?? null;
 
-/** The group of a collection, that one's group, and so on. */
+/** Returns the group of a collection, the group of that one, and so on. */
 export function groupsAbove({ collections }: State, { collection }: CollectionNode): string[] {
   const groups = new Set<string>();
   let { group } = collection.meta;

@@ -1,4 +1,4 @@
-/** Relations that a collection held, and those that pointed at it, with the alias fields that showed them. */
+/** Restores the relations of a collection and those that referenced it, with their alias fields. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
 import { type CollectionNode, type Identity, relationsTo } from '../model/state.js';
@@ -6,7 +6,7 @@ import { isSystemCollection } from '../model/system-collections.js';
 import { dropAlias } from './cascade.js';
 import { AS_ASKED, type Restoring, noCollection } from './restore-context.js';
 
-/** What can't come back as it was stays away, and is told in `left`. */
+/** Relations that cannot be restored unchanged are added to `left`. */
 export function* restoreRelations(restoring: Restoring): Resumable<void> {
   const { past, name, node } = restoring;
   const others = relationsTo(past, name).filter(({ many_collection }) => many_collection !== name);
@@ -21,7 +21,7 @@ export function* restoreRelations(restoring: Restoring): Resumable<void> {
     joinJunctions(restoring, collection);
 }
 
-/** Fields that showed a relation which stays away: they show nothing. */
+/** Removes alias fields of relations that are not restored. */
 function dropShowing({ past, name, draft }: Restoring): void {
   for (const { one_collection, one_field, many_collection, many_field } of relationsTo(past, name)) {
     if (one_collection !== name || one_field === null) continue;
@@ -30,7 +30,7 @@ function dropShowing({ past, name, draft }: Restoring): void {
   }
 }
 
-/** A relation that may point at any of several collections has kept its column, and its place. */
+/** A relation with several possible targets still exists, with its column. */
 function allowAgain({ past, draft, name, left }: Restoring, relation: Relation): void {
   const { many_collection: collection, many_field: field, id } = relation;
   const held = draft.get(collection)?.relations.get(field);
@@ -93,7 +93,7 @@ function allowedOf(restoring: Restoring, relation: Relation): string[] | null {
   return there;
 }
 
-/** The field on the other side that shows the relation, which comes back too; null where its name is taken. */
+/** Returns the alias field on the other side, which is restored too. Null if its name is taken. */
 function aliasOf(restoring: Restoring, { one_collection: one, one_field: field }: Relation): string | null {
   const { past, draft, name, left } = restoring;
   if (one === null || field === null || one === name) return field;
@@ -125,7 +125,7 @@ function restoreAlias(
   return field;
 }
 
-/** The two relations of a junction name each other. */
+/** The two relations of a junction reference each other. */
 function joinJunctions({ past, draft }: Restoring, collection: string): void {
   const held = new Map([...draft.relationsOf(collection)].map((relation) => [relation.many_field, relation]));
   for (const then of past.collections.get(collection)?.relations.values() ?? []) {

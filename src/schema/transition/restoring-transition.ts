@@ -1,6 +1,6 @@
 /**
- * The way from one state to another where some of what comes is in the trash: tables come back as they were, and become
- * from there what the other state says; fields come back as the other state says them, and only where that fits.
+ * A transition that restores objects from the trash. Tables are restored as they were and then changed to the target
+ * state. Fields are restored as in the target state, if that is compatible.
  */
 import type { Resumable } from '../../kernel/resumable.js';
 import { fold } from '../fold/evolve.js';
@@ -13,24 +13,24 @@ import { NO_RENAMES, renamesBetween, withRenames } from './renames.js';
 import { withoutReferences } from './table-extras.js';
 import { transition } from './transition.js';
 
-/** What a deletion left in the trash. */
+/** A trash entry. */
 export interface InTrash extends Restores {
   kind: 'collection' | 'field';
   identity: Identity;
-  /** The collection as it was just before the deletion. */
+  /** The collection just before the deletion. */
   node: CollectionNode;
 }
 
 export interface Way {
   from: State;
-  /** What comes back has its identity here already. */
+  /** Restored objects already have their identity here. */
   to: State;
-  /** The collections that may differ. */
+  /** Collections that may differ. */
   touched: Iterable<string>;
   options?: TransitionOptions;
 }
 
-/** The events of the way. @param found what comes back; each must fit (`unfit`) */
+/** Returns the events. @param found the restored entries, each of which must be compatible (`unfit`) */
 export function* restoringTransition(way: Way, found: readonly InTrash[]): Resumable<NewEvent[]> {
   const { from, to, options } = way;
   const touched = new Set(way.touched);
@@ -48,7 +48,7 @@ export function* restoringTransition(way: Way, found: readonly InTrash[]): Resum
   return [...first, ...(yield* transition(after, to, touched, { ...options, restores }))];
 }
 
-/** The state by the names of the other one, with the tables in it as they come back. */
+/** Returns the state by the target's names, with restored tables as they were. */
 export function* withTables(
   { from, to, touched }: Way,
   tables: readonly InTrash[],
@@ -60,7 +60,7 @@ export function* withTables(
   for (const { identity, node } of tables) {
     const name = names.get(identity);
     if (name === undefined) throw new Error(`restoring: ${identity} is not where it leads to`);
-    // What has the name goes on this way: it can't be the one that comes back.
+    // The transition removes the present owner of the name, because it is another object.
     if (draft.get(name) !== undefined) dropCollection(draft, named.state, name);
     nodes.push(yield* called(node, name));
   }
@@ -80,7 +80,7 @@ function* namesByIdentity(state: State, names: Iterable<string>): Resumable<Read
   return found;
 }
 
-/** A collection by another name, and what follows from it. */
+/** Returns a collection under another name, with the consequences of the rename. */
 function* called(node: CollectionNode, name: string): Resumable<CollectionNode> {
   const { collection } = node.collection;
   if (collection === name) return node;
@@ -90,7 +90,7 @@ function* called(node: CollectionNode, name: string): Resumable<CollectionNode> 
   return state.collections.get(name) as CollectionNode;
 }
 
-/** Foreign keys to other tables stayed behind when it went; what groups it may be gone. */
+/** Foreign keys to other tables were removed at the deletion, and its group may no longer exist. */
 function asItComesBack(node: CollectionNode, isThere: (name: string) => boolean): CollectionNode {
   const { collection } = node;
   const { group } = collection.meta;

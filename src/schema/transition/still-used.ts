@@ -1,4 +1,4 @@
-/** Where a name that something had is still said after a rename, as far as can be seen: options, conditions, rules. */
+/** Finds probable uses of a former name after a rename: in options, conditions and rules. */
 import type { CollectionMeta, Field, FieldMeta } from '../model/model.js';
 import { collectionsInOrder } from '../model/order.js';
 import { type State, memberKey, relationsTo } from '../model/state.js';
@@ -9,7 +9,7 @@ import type { Warning } from '../../kernel/warning.js';
 import type { Names } from '../fold/replace-names.js';
 import type { Renames } from './renames.js';
 
-/** Of fields: what the service keeps without knowing what it says. */
+/** Members of fields that the service stores without interpreting them. */
 const LOOSE = [
   'options',
   'display_options',
@@ -22,7 +22,7 @@ const TEMPLATES = ['display_template', 'preview_url'] as const satisfies readonl
 /** @param state after the renames */
 export function* stillUsed(state: State, { collections, fields }: Renames): Resumable<Warning[]> {
   const warnings: Warning[] = [];
-  // What has the name now may be meant.
+  // The name may refer to its present owner.
   const gone = new Map([...collections].filter(([from]) => !state.collections.has(from)));
   if (gone.size > 0) {
     for (const node of yield* collectionsInOrder(state)) {
@@ -44,7 +44,7 @@ export function* stillUsed(state: State, { collections, fields }: Renames): Resu
   return warnings;
 }
 
-/** The fields of a collection, and those that show it elsewhere. */
+/** Returns the fields of a collection, and those of others that show it. */
 function fieldsAround(state: State, collection: string): Field[] {
   const node = state.collections.get(collection);
   const found = new Map<string, Field>();
@@ -69,7 +69,7 @@ function ofField({ collection, field, meta }: Field, names: Names): Warning[] {
   });
 }
 
-/** Templates are rewritten, unless the new name can't be said in one. */
+/** Templates are rewritten unless they cannot contain the new name. */
 function ofTemplates(state: State, collection: string, names: Names): Warning[] {
   const meta = state.collections.get(collection)?.collection.meta;
   return TEMPLATES.flatMap((member) => {
@@ -86,7 +86,7 @@ const warning = (from: string, to: string, place: string): { code: string; messa
   message: `${place} mentions ${JSON.stringify(from)}, which is ${JSON.stringify(to)} now; look whether it is meant, and change it`,
 });
 
-/** For each name that a value says, as a member, a text, or part of a path or a template, the first place. */
+/** Returns the first location of each name in a value: as a member, a text, or part of a path or template. */
 function mentionsIn(value: unknown, names: Names, at: Path): ReadonlyMap<string, Path> {
   const found = new Map<string, Path>();
   const note = (word: string, path: Path): void => {

@@ -1,4 +1,4 @@
-/** Changing the extras of a table: what becomes empty is no longer there. */
+/** Changes the extras of a table. Empty members are removed. */
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
 import type { TableExtras } from '../model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -8,19 +8,19 @@ import { extrasOfTable } from '../model/state.js';
 
 type Constraint = NonNullable<TableExtras['constraints']>[number];
 
-/** Without the foreign keys to tables that are `gone`; the same object where there is none. */
+/** Removes foreign keys to tables that are `gone`. Returns the same object if there are none. */
 export function withoutReferences(schema: TableSchema, gone: (table: string) => boolean): TableSchema {
   return withoutConstraints(schema, ({ references }) => references !== undefined && gone(references));
 }
 
-/** Without the constraints that are `gone`; the same object where there is none. */
+/** Removes constraints that are `gone`. Returns the same object if there are none. */
 export function withoutConstraints(schema: TableSchema, gone: (constraint: Constraint) => boolean): TableSchema {
   const constraints = extrasOfTable(schema).constraints ?? [];
   const kept = constraints.filter((each) => !gone(each));
   return kept.length === constraints.length ? schema : withExtras(schema, { ...schema.extras, constraints: kept });
 }
 
-/** Without what names a column that is `gone`, and goes with it: constraints, indexes, the sequences that it owns. */
+/** Removes definitions that use a column that is `gone`: constraints, indexes, and sequences it owns. */
 export function withoutColumns(schema: TableSchema, gone: (column: string) => boolean): TableSchema {
   const { constraints = [], indexes = [], needs = [] } = extrasOfTable(schema);
   const kept = {
@@ -33,7 +33,7 @@ export function withoutColumns(schema: TableSchema, gone: (column: string) => bo
   return withExtras(schema, { ...schema.extras, ...kept });
 }
 
-/** Without the constraints and indexes that `desired` doesn't have, or has otherwise. */
+/** Removes constraints and indexes that `desired` lacks or defines differently. */
 export function withoutOthers(schema: TableSchema, desired: TableSchema): TableSchema {
   const { constraints = [], indexes = [] } = extrasOfTable(schema);
   const others = extrasOfTable(desired);
@@ -45,7 +45,7 @@ export function withoutOthers(schema: TableSchema, desired: TableSchema): TableS
   return same ? schema : withExtras(schema, { ...schema.extras, ...kept });
 }
 
-/** With what `desired` needs and the table didn't need before. */
+/** Adds the needs of `desired` that the table lacks. */
 export function withNeeds(schema: TableSchema, desired: TableSchema): TableSchema {
   const needs = extrasOfTable(schema).needs ?? [];
   const known = new Set(needs.map(needLabel));
@@ -53,7 +53,7 @@ export function withNeeds(schema: TableSchema, desired: TableSchema): TableSchem
   return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
 }
 
-/** In place of those it has. The comment stays. */
+/** Replaces the extras and keeps the comment. */
 export function withExtras({ comment }: TableSchema, extras: TableExtras): TableSchema {
   const said = Object.entries(extras).filter(
     ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),

@@ -1,11 +1,9 @@
 /**
- * transition: the ordered events that turn one state into another. Every command is decided through it, so there is
- * one order, and every prefix of it is a valid schema:
- *
- * what has a name that something else gets is removed · renames · relations removed · references to what goes are detached, and what columns will need comes · fields removed · collections removed · collections created
- * (groups first) · fields created · fields updated · collections updated · relations created and updated
- *
- * Collections are updated after fields are created, because archive_field and sort_field may name a new field.
+ * Returns the ordered events between two states. Every command uses this order, in which every prefix is a valid
+ * schema: (1) remove objects whose names others take, (2) rename, (3) remove relations, (4) detach references to
+ * removed objects and add needs of columns, (5) remove fields, (6) remove collections, (7) create collections, groups
+ * first, (8) create fields, (9) update fields, (10) update collections, (11) create and update relations. Collections
+ * are updated after fields are created, because archive_field and sort_field may name a new field.
  */
 import { memberKey, extrasOf, type State, byName, getRelation, groupedIn } from '../model/state.js';
 import {
@@ -32,8 +30,8 @@ import { updateOrder } from './update-order.js';
 import { collectionsChanged } from '../fold/event-schemas.js';
 
 /**
- * The events that turn `from` into `to`, where only the collections in `touched` differ. Both states must satisfy the
- * invariants. What has another name in `to` is renamed. Relations are compared without their ids.
+ * Returns the events from `from` to `to`, where only the collections in `touched` differ. Both states must satisfy the
+ * invariants. Objects with another name in `to` are renamed. Relations are compared without ids.
  */
 export function* transition(
   from: State,
@@ -52,7 +50,7 @@ export function* transition(
   return [...removed, ...events, ...(yield* byNames(after, to, concerning, options))];
 }
 
-/** The same where nothing has another name. */
+/** For states without renames. */
 function* byNames(
   from: State,
   to: State,
@@ -80,7 +78,7 @@ function* byNames(
   return ordered;
 }
 
-/** What may differ, and what stands in a group that is replaced by another of its name. In order. */
+/** Returns collections that may differ, and members of groups that are replaced, in order. */
 function* concerned(from: State, to: State, touched: Iterable<string>): Resumable<string[]> {
   const names = new Set(touched);
   const replaced = new Set<string>();
@@ -127,7 +125,7 @@ function* removeCollections({ from, removals }: TransitionContext): EventSteps {
 const sequencesOf = (state: State, name: string) =>
   (extrasOf(state.collections.get(name)).needs ?? []).filter((need) => need.kind === 'sequence');
 
-/** The table with which a sequence ends, by the sequence's name. */
+/** Maps sequences to the tables that own them. */
 function* sequenceOwners(state: State, names: Iterable<string>): Resumable<ReadonlyMap<string, string>> {
   const owners = new Map<string, string>();
   for (const name of names) {
@@ -137,7 +135,7 @@ function* sequenceOwners(state: State, names: Iterable<string>): Resumable<Reado
   return owners;
 }
 
-/** The tables whose sequences another one counts by. */
+/** Returns the tables whose sequences another table uses. */
 function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string>): string[] {
   const found = sequencesOf(state, name).map((need) => owners.get(need.name));
   return found.filter((owner) => owner !== undefined && owner !== name) as string[];
@@ -187,7 +185,7 @@ function* putRelations({ from, to, names }: TransitionContext, held: ReadonlyMap
   }
 }
 
-/** `now`: what stands of `old` after detaching. */
+/** `now`: the rest of `old` after detaching. */
 function* putRelation(relation: Relation, old: Relation | undefined, now: Relation | undefined): EventSteps {
   const { many_collection, many_field } = relation;
   if (old === undefined || now === undefined || isReplacedRelation(old, relation)) {

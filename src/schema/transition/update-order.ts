@@ -1,4 +1,4 @@
-/** The order in which fields of a collection are updated. */
+/** The order in which the fields of a collection are updated. */
 import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
 import type { Field } from '../model/model.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -6,7 +6,7 @@ import { groupsFirst, neededFirst } from '../model/order.js';
 
 type Fields = ReadonlyMap<string, Field>;
 
-/** Groups come first; and who gives up the name of an index or a constraint, before who takes it. */
+/** Groups come first. A field that releases the name of an index or constraint precedes one that takes it. */
 export function* updateOrder(names: readonly string[], before: Fields, after: Fields): Resumable<string[]> {
   const groupOf = (name: string) => after.get(name)?.meta.group;
   const givers = new Map<string, string>();

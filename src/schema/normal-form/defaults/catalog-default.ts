@@ -1,4 +1,4 @@
-/** The way back: from the catalog's text of a default to the normal form it came from, or could have come from. */
+/** Converts the catalog's text of a default back to normal form. */
 import { type Constant, parseConstant } from '../../sql-text/catalog-constant.js';
 import { type ParsedType, parseTypeText } from '../../sql-text/expression.js';
 import { characterCount, Wrong } from '../checks.js';
@@ -7,8 +7,8 @@ import { type ColumnType, UNKNOWN_TYPE } from '../types/field-types.js';
 import type { Json } from '../../../kernel/json.js';
 
 /**
- * Parses what pg_get_expr (with TimeZone UTC) says of a column's default. null is no default; undefined means that the
- * normal form can't say the same: an expression, a function that isn't one of ours, infinity, a cast that changes the value.
+ * Parses the result of pg_get_expr (with TimeZone UTC) for a default. Null means no default. Undefined means that
+ * normal form cannot express it: an expression, an unsupported function, infinity, or a cast that changes the value.
  */
 export function defaultFromCatalog(type: string, column: ColumnType, pgGetExprText: string): Json | undefined {
   const constant = parseConstant(pgGetExprText);
@@ -29,7 +29,7 @@ const TEXTS: ReadonlySet<string> = new Set(['character varying', 'character', 't
 const JSONS: ReadonlySet<string> = new Set(['json', 'jsonb']);
 const NUMBERS: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint', 'numeric', 'real', 'double precision']);
 
-/** Whether the literal, cast as it is, is still the value that its text says in this column. */
+/** True if the literal with its casts still has the value of its text in this column. */
 function castsKeepValue(type: string, column: ColumnType, literal: Literal): boolean {
   if (type === UNKNOWN_TYPE) return isOfType(column.data_type, literal);
   if (TEXTS.has(column.data_type)) return literal.casts.every((cast) => keepsText(cast, literal.text ?? ''));
@@ -56,7 +56,7 @@ function keepsNumber(cast: ParsedType, column: ColumnType, text: string): boolea
   return isInteger && cast.name !== 'real' && cast.name !== 'double precision';
 }
 
-/** A type we have no name for: only a quoted literal of exactly that type. */
+/** For unsupported types only a quoted literal of exactly that type is accepted. */
 function isOfType(dataType: string, { isQuoted, casts }: Literal): boolean {
   const [cast, ...more] = casts;
   if (!isQuoted || cast === undefined || more.length > 0) return false;

@@ -1,6 +1,6 @@
 /**
- * Default values of json columns. Objects, arrays, numbers and booleans stand as they are. A string is JSON text, so a
- * default that is itself a JSON string or null stays text: `"\"abc\""`, `"null"`.
+ * Default values of json columns. Objects, arrays, numbers and booleans are stored directly. A string is JSON text, so
+ * a default that is a JSON string or null stays text: `"\"abc\""`, `"null"`.
  */
 import { runToEnd } from '../../../kernel/resumable.js';
 import { Wrong } from '../checks.js';
@@ -11,7 +11,7 @@ import type { Json } from '../../../kernel/json.js';
 const NOT_JSON = new Wrong('must be JSON: an object, an array, a number, a boolean, or a string that holds JSON text');
 const LOSES_DIGITS = new Wrong('holds a number with more digits than JSON readers keep exactly');
 
-/** The value in normal form, or what is wrong with it. JSON text of an object or array becomes that. */
+/** Returns the value in normal form, or its fault. JSON text of an object or array is parsed. */
 export function jsonDefault(value: unknown): Json | Wrong {
   if (typeof value !== 'string') return value === undefined ? NOT_JSON : (value as Json);
   let parsed: Json;

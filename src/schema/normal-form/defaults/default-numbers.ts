@@ -1,4 +1,4 @@
-/** Default values of numeric columns. Numbers that a JSON number can't carry exactly are decimal strings. */
+/** Default values of numeric columns. Numbers that JSON cannot represent exactly are decimal strings. */
 import { Wrong } from '../checks.js';
 import type { ColumnType } from '../types/field-types.js';
 
@@ -12,12 +12,12 @@ const NOT_AN_INTEGER = new Wrong('must be an integer');
 const NOT_A_NUMBER = new Wrong('must be a number');
 const AS_STRING = new Wrong('has more digits than a JSON number keeps exactly: send it as a string');
 
-/** A number beyond 2^53 may have lost digits on its way here already. */
+/** JSON parsing may already have changed a number beyond 2^53. */
 function isInexact(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
-/** smallint, integer: a number. bigint: a number where it is exact, else a decimal string. */
+/** smallint and integer: a number. bigint: a number if exact, otherwise a decimal string. */
 export function integerDefault(value: unknown, column: ColumnType): number | string | Wrong {
   if (isInexact(value)) return AS_STRING;
   if (typeof value === 'number' ? !Number.isInteger(value) : !isIntegerText(value)) return NOT_AN_INTEGER;
@@ -33,21 +33,21 @@ function isIntegerText(value: unknown): boolean {
 }
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i;
-/** Longer ones would be written out in full; PostgreSQL's numeric(p) ends at 1,000 digits too. */
+/** Longer numbers would be written in full. PostgreSQL's numeric(p) is also limited to 1,000 digits. */
 const MAX_DIGITS = 1000;
 
-/** A number's text as plain digits: no exponent, no needless zeros. Null when it isn't one. */
+/** Writes a number without exponent and superfluous zeros. Null if the text is no number. */
 export function plainDecimal(text: string): string | null {
   if (text.length > MAX_DIGITS || !DECIMAL.test(text)) return null;
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const { integer, rest } = shiftPoint(mantissa.replace(/^[+-]/, ''), Number(exponent));
   if (integer === '' && rest === '') return '0';
   const plain = (text.startsWith('-') ? '-' : '') + integer.padStart(1, '0') + (rest === '' ? '' : `.${rest}`);
-  // It is read again as it is written here.
+  // The result must be readable again.
   return plain.length > MAX_DIGITS ? null : plain;
 }
 
-/** Digits before and after the point once it has moved `shift` places to the right, without needless zeros. */
+/** Digits before and after the point after moving it `shift` digits to the right, without superfluous zeros. */
 function shiftPoint(mantissa: string, shift: number): { integer: string; rest: string } {
   const [whole = '', fraction = ''] = mantissa.split('.');
   const left = whole.padStart(whole.length - shift, '0');
@@ -57,7 +57,7 @@ function shiftPoint(mantissa: string, shift: number): { integer: string; rest: s
   return { integer: digits.slice(0, point).replace(/^0+/, ''), rest: digits.slice(point).replace(/0+$/, '') };
 }
 
-/** numeric: a number where its text says the same, else a decimal string. */
+/** numeric: a number if its text is equal, otherwise a decimal string. */
 export function decimalDefault(value: unknown, column: ColumnType): number | string | Wrong {
   if (isInexact(value)) return AS_STRING;
   const plain = typeof value === 'number' || typeof value === 'string' ? plainDecimal(String(value)) : null;
@@ -71,7 +71,7 @@ export function decimalDefault(value: unknown, column: ColumnType): number | str
   return !isInexact(number) && plainDecimal(String(number)) === plain ? number : plain;
 }
 
-/** Whether the value is in range once PostgreSQL has rounded it to the scale. */
+/** True if the value is in range after PostgreSQL rounds it to the scale. */
 function fitsDecimal(plain: string, precision: number, scale: number): boolean {
   const [whole = '', fraction = ''] = plain.replace('-', '').split('.');
   const room = precision - scale;
@@ -82,7 +82,7 @@ function fitsDecimal(plain: string, precision: number, scale: number): boolean {
   return rounded < 10n ** BigInt(precision);
 }
 
-/** real, double precision: a number; of a real, the shortest one that names the same 32-bit value. */
+/** real, double precision: a number. For real, the shortest one with the same 32-bit value. */
 export function floatDefault(value: unknown, column: ColumnType): number | Wrong {
   const text = typeof value === 'string' ? plainDecimal(value) : null;
   const number = typeof value === 'number' ? value : Number(text ?? NaN);

@@ -1,4 +1,4 @@
-/** Default values of temporal columns: ISO 8601, checked against the calendar. */
+/** Default values of temporal columns: valid ISO 8601 dates and times. */
 import { Wrong } from '../checks.js';
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -12,7 +12,7 @@ const NOT_A_TIMESTAMP = new Wrong(
   'must be a date and time that exist, as YYYY-MM-DDTHH:MM:SSZ (UTC, or with an offset)',
 );
 
-/** `YYYY-MM-DD` of the years 1 to 9999. */
+/** `YYYY-MM-DD` in the years 1 to 9999. */
 export function dateDefault(value: unknown): string | Wrong {
   return typeof value === 'string' && isDate(value) ? value : NOT_A_DATE;
 }
@@ -60,13 +60,13 @@ function parseMoment(value: unknown): Moment | null {
   return isDate(date) && time !== null ? { date, time, zone } : null;
 }
 
-/** `YYYY-MM-DDTHH:MM:SS[.ffffff]`; a zone would be dropped by PostgreSQL silently, so it is refused. */
+/** `YYYY-MM-DDTHH:MM:SS[.ffffff]`. A zone is rejected, because PostgreSQL would drop it silently. */
 export function dateTimeDefault(value: unknown): string | Wrong {
   const moment = parseMoment(value);
   return moment === null || moment.zone !== undefined ? NOT_A_DATE_TIME : `${moment.date}T${moment.time}`;
 }
 
-/** `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`; without a zone it is UTC. */
+/** `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`. Without a zone it is UTC. */
 export function timestampDefault(value: unknown): string | Wrong {
   const moment = parseMoment(value);
   if (moment === null) return NOT_A_TIMESTAMP;
@@ -80,7 +80,7 @@ export function timestampDefault(value: unknown): string | Wrong {
   return `${shifted.toISOString().slice(0, 19)}${moment.time.slice(8)}Z`;
 }
 
-/** Minutes east of UTC; null where there is no such offset (PostgreSQL ends before 16 hours). */
+/** Minutes east of UTC. Null for an invalid offset (PostgreSQL allows less than 16 hours). */
 function offsetMinutes(zone: string): number | null {
   if (zone.toUpperCase() === 'Z') return 0;
   const hours = Number(zone.slice(1, 3));

@@ -1,4 +1,4 @@
-/** The normal form of `default_value`, by the type of the column. Normalising a normal form changes nothing. */
+/** The normal form of `default_value` by column type. Normalising it again changes nothing. */
 import { UUID } from '../../../kernel/uuid.js';
 import type { ColumnSchema } from '../../model/model.js';
 import { characterCount, Wrong } from '../checks.js';
@@ -8,7 +8,7 @@ import { dateDefault, dateTimeDefault, timeDefault, timestampDefault } from './d
 import type { ColumnType } from '../types/field-types.js';
 import type { Json } from '../../../kernel/json.js';
 
-/** `lenient`: numbers and booleans are text too where text is wanted, as other vendors write them. */
+/** `lenient`: accepts numbers and booleans as text, as other vendors write them. */
 type DefaultReader = (value: unknown, column: ColumnType, lenient: boolean) => Json | Wrong;
 
 const NOT_A_BOOLEAN = new Wrong('must be true or false');
@@ -74,7 +74,7 @@ const READERS: ReadonlyMap<string, DefaultReader> = new Map<string, DefaultReade
 
 const MOMENTS = ['now()', 'CURRENT_TIMESTAMP'];
 
-/** The functions a default may call, in their one spelling, by the type that PostgreSQL can assign them to. */
+/** Functions that a default may call, in normal spelling, by the type they are assignable to. */
 const FUNCTIONS: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   Object.entries({
     timestamp: MOMENTS,
@@ -90,11 +90,11 @@ function functionName(type: string, value: unknown): string | undefined {
 }
 
 export interface DefaultOptions {
-  /** Numbers and booleans are understood as text where text is wanted. */
+  /** Accepts numbers and booleans as text. */
   lenient: boolean;
 }
 
-/** `value` as the default of a column of this type, in normal form. null is no default. */
+/** Normalises `value` as the default of such a column. Null means no default. */
 export function readDefault(type: string, column: ColumnType, value: unknown, options: DefaultOptions): Json | Wrong {
   if (value === null) return null;
   const called = functionName(type, value);
@@ -103,7 +103,7 @@ export function readDefault(type: string, column: ColumnType, value: unknown, op
   return reader === undefined ? NONE_POSSIBLE : reader(value, column, options.lenient);
 }
 
-/** Whether the default is a call of one of the known functions, and not a literal. */
+/** True if the default is a call of a supported function, not a literal. */
 export function isFunctionDefault(type: string, schema: Pick<ColumnSchema, 'default_value'>): boolean {
   return functionName(type, schema.default_value) !== undefined;
 }

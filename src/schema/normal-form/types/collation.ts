@@ -1,4 +1,4 @@
-/** A collation that a table uses, as a document says it. */
+/** A collation that a table uses. */
 import type { Need } from '../../model/extras.js';
 import type { Path } from '../../../kernel/problem.js';
 import type { Report } from '../checks.js';
@@ -6,7 +6,7 @@ import type { Report } from '../checks.js';
 type CollationNeed = Extract<Need, { kind: 'collation' }>;
 type Member = Exclude<keyof CollationNeed, 'kind' | 'name' | 'provider'>;
 
-/** Which members PostgreSQL takes of each provider beside the locale. */
+/** The options besides the locale that PostgreSQL accepts per provider. */
 const MEMBERS: Readonly<Record<CollationNeed['provider'], readonly Member[]>> = {
   libc: ['locale', 'lc_collate', 'lc_ctype'],
   icu: ['locale', 'deterministic', 'rules'],
@@ -16,7 +16,7 @@ const MEMBERS: Readonly<Record<CollationNeed['provider'], readonly Member[]>> = 
 const ALL: readonly Member[] = ['locale', 'lc_collate', 'lc_ctype', 'deterministic', 'rules'];
 const TEXTS = ['locale', 'lc_collate', 'lc_ctype', 'rules'] as const;
 
-/** Whether the server has the locale is the server's to say. */
+/** Only the server knows whether it has the locale. */
 export function readCollation(need: CollationNeed, steps: Path, report: Report): Need {
   for (const member of ALL.filter((each) => need[each] !== undefined && !MEMBERS[need.provider].includes(each))) {
     report([...steps, member], `must be left out: a collation of ${need.provider} has none`);
@@ -38,7 +38,7 @@ function checkCategories({ locale, lc_collate, lc_ctype }: CollationNeed, steps:
   if (lc_ctype === undefined) report([...steps, 'lc_ctype'], 'must be given with lc_collate');
 }
 
-/** As PostgreSQL keeps two that are the same. */
+/** PostgreSQL stores two equal values as one locale. */
 const asLocale = ({ kind, name, provider }: CollationNeed, locale: string): Need => ({ kind, name, provider, locale });
 
 const MAX_LENGTH = 10_000;

@@ -10,21 +10,21 @@ const DEFAULT_LENGTH = 255;
 const DEFAULT_PRECISION = 10;
 const DEFAULT_SCALE = 5;
 
-/** Members as given; undefined is absent. */
+/** Given members. Undefined if absent. */
 export type GivenColumn = Readonly<Record<string, unknown>>;
 
-/** Checks an `unknown` type's text; answers what is wrong with it, or null. */
+/** Checks the text of an `unknown` type. Returns the fault or null. */
 export type TypeTextCheck = (text: string) => string | null;
 
 export interface ColumnTypeInput {
   type: string;
   given: GivenColumn;
-  /** The column as it is, where its type stays; members that are not given are taken from it. */
+  /** The existing column if its type stays, for members that are not given. */
   base: ColumnType | undefined;
   checkTypeText: TypeTextCheck;
 }
 
-/** `columnType` is null when there is no going on. */
+/** `columnType` is null if there is no usable type. */
 export function readColumnType(input: ColumnTypeInput): { columnType: ColumnType | null; faults: Fault[] } {
   const faults: Fault[] = [];
   const named = readDataType(input, faults);
@@ -46,7 +46,7 @@ const UNKNOWN_RULE: DataType = { length: 'none', precision: false };
 
 interface NamedType {
   data_type: string;
-  /** What stood in parentheses behind the name. */
+  /** The numbers in parentheses after the name. */
   parameters: number[];
 }
 
@@ -66,7 +66,7 @@ function readDataType(input: ColumnTypeInput, faults: Fault[]): NamedType | null
   return null;
 }
 
-/** A type that we have no name for keeps PostgreSQL's text. */
+/** An unsupported type keeps PostgreSQL's text. */
 function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, faults: Fault[]): NamedType | null {
   const fault = text === base?.data_type ? null : (spellingFault(text) ?? checkTypeText(text));
   if (fault === null) return { data_type: text, parameters: [] };
@@ -74,7 +74,7 @@ function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, fa
   return null;
 }
 
-/** `length` is max_length where the type has one, and says nothing otherwise; said twice, they must agree. */
+/** `length` means max_length if the type has one, and is ignored otherwise. Both must match. */
 function withLength({ length, ...given }: GivenColumn, rule: DataType, faults: Fault[]): GivenColumn {
   if (length === undefined || length === null) return given;
   if (!isInteger(length, 0, Number.MAX_SAFE_INTEGER)) {
@@ -89,7 +89,7 @@ function withLength({ length, ...given }: GivenColumn, rule: DataType, faults: F
   return given;
 }
 
-/** `varchar(50)` says max_length 50; said twice, it must agree. */
+/** `varchar(50)` sets max_length 50. An explicit value must match. */
 function withParameters(given: GivenColumn, { parameters }: NamedType, rule: DataType, faults: Fault[]): GivenColumn {
   const [first, second] = parameters;
   if (first === undefined) return given;
@@ -151,11 +151,11 @@ function readPrecision(given: GivenColumn, base: ColumnType | undefined, faults:
 function orElse(given: unknown, base: ColumnType | undefined, member: keyof Precision, fallback: number): unknown {
   if (given !== undefined) return given;
   const before = base?.[member];
-  // A scale that was null belonged to no precision at all; a new precision starts with the default.
+  // A null scale belonged to no precision, so a new precision starts with the default scale.
   return before === undefined || (before === null && member === 'numeric_scale') ? fallback : before;
 }
 
-/** What a catalog reports of a type where nothing can be set is understood and dropped; anything else is refused. */
+/** Ignores values that the catalog reports although they cannot be set, and rejects others. */
 function noPrecision({ reported }: DataType, given: GivenColumn, faults: Fault[]): Precision {
   for (const [index, member] of (['numeric_precision', 'numeric_scale'] as const).entries()) {
     const value = given[member];

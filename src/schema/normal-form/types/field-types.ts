@@ -1,7 +1,7 @@
-/** The types a field can have, the columns that hold them, and the way back from a column to a type. */
+/** Field types, their column types, and the mapping from a column back to a field type. */
 import { parseDataType, restrictedGeometry, type WrittenType } from '../../sql-text/data-types.js';
 
-/** Per type: the data types of its column, the default first. */
+/** The data types of a field type, default first. */
 const COLUMNS: ReadonlyMap<string, readonly [string, ...string[]]> = new Map<string, readonly [string, ...string[]]>([
   ['string', ['character varying', 'character']],
   ['text', ['text', 'citext']],
@@ -28,24 +28,24 @@ const COLUMNS: ReadonlyMap<string, readonly [string, ...string[]]> = new Map<str
   ['geometry.MultiPolygon', ['geometry']],
 ]);
 
-/** A column whose type the service has no name for: `data_type` keeps PostgreSQL's text. */
+/** A column of an unsupported type. `data_type` keeps PostgreSQL's text. */
 export const UNKNOWN_TYPE = 'unknown';
 /** A field without a column. */
 export const ALIAS_TYPE = 'alias';
 
 export const FIELD_TYPES: readonly string[] = [...COLUMNS.keys(), ALIAS_TYPE, UNKNOWN_TYPE];
 
-/** Whether it is one of `FIELD_TYPES`, in their spelling. */
+/** True for one of `FIELD_TYPES` in exact spelling. */
 export function isFieldType(type: unknown): type is string {
   return typeof type === 'string' && (COLUMNS.has(type) || type === ALIAS_TYPE || type === UNKNOWN_TYPE);
 }
 
-/** The data types a column of this field type may have, the default first; undefined for alias and unknown. */
+/** The data types of a field type, default first. Undefined for alias and unknown. */
 export function dataTypesOf(type: string): readonly [string, ...string[]] | undefined {
   return COLUMNS.get(type);
 }
 
-/** Whether a column of this field type may have the data type: one of `dataTypesOf`, or a geometry that is restricted. */
+/** True if the field type allows the data type: one of `dataTypesOf`, or a restricted geometry. */
 export function isDataTypeOf(type: string, name: string): boolean {
   if (COLUMNS.get(type)?.includes(name) === true) return true;
   const shape = restrictedGeometry(name)?.shape;
@@ -55,13 +55,13 @@ export function isDataTypeOf(type: string, name: string): boolean {
   );
 }
 
-/** The field type a column of a data type has by default; undefined if there is none. */
+/** The default field type of a data type. Undefined if there is none. */
 const TYPE_OF_COLUMN: ReadonlyMap<string, string> = new Map(
-  // In reverse, so that of several types with the same column the first one in the table wins.
+  // Reversed, so that the first of several field types with the same data type wins.
   [...COLUMNS].reverse().flatMap(([type, dataTypes]) => dataTypes.map((name) => [name, type] as const)),
 );
 
-/** Undefined for a data type that no field type has: its fields are `unknown`. */
+/** Undefined for unsupported data types, whose fields are `unknown`. */
 export function typeOfDataType(dataType: string): string | undefined {
   const known = TYPE_OF_COLUMN.get(dataType);
   if (known !== undefined) return known;
@@ -70,7 +70,7 @@ export function typeOfDataType(dataType: string): string | undefined {
   return COLUMNS.has(`geometry.${shape}`) ? `geometry.${shape}` : 'geometry';
 }
 
-/** The members of a column that its type is made of. */
+/** The members of a column that define its type. */
 export interface ColumnType {
   data_type: string;
   max_length: number | null;
@@ -80,11 +80,11 @@ export interface ColumnType {
 
 const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: null };
 
-/** Reads a type as PostgreSQL's format_type writes it. `unknown` where the normal form could not say the same. */
+/** Parses a type of PostgreSQL's format_type. `unknown` if normal form cannot express it. */
 export function typeFromColumn(formatTypeText: string): ColumnType & { type: string } {
   const written = parseDataType(formatTypeText);
   const type = written === null ? undefined : typeOfDataType(written.name);
-  // Other spellings are never format_type's: there they are types of the same name in another schema.
+  // format_type never uses other spellings: those are types of the same name in another schema.
   const numbers = written !== null && formatTypeText.startsWith(written.name) ? numbersOf(written) : null;
   if (written === null || type === undefined || numbers === null) {
     return { type: UNKNOWN_TYPE, data_type: formatTypeText, ...NO_NUMBERS };
@@ -92,7 +92,7 @@ export function typeFromColumn(formatTypeText: string): ColumnType & { type: str
   return { type, data_type: written.name, ...numbers };
 }
 
-/** What stands in the parentheses of a type, as members; null where there are no members for it. */
+/** Returns the numbers in parentheses as members. Null if there are no such members. */
 function numbersOf({ name, parameters }: WrittenType): Omit<ColumnType, 'data_type'> | null {
   const [first, second = 0] = parameters;
   if (first === undefined) return name === 'character' ? null : NO_NUMBERS;

@@ -1,10 +1,10 @@
-/** A type that the service has no name for keeps PostgreSQL's text: another spelling would differ from the catalog at once. */
+/** An unsupported type keeps PostgreSQL's text, because another spelling would differ from the catalog. */
 import { dataType, parseDataType, type WrittenType } from '../../sql-text/data-types.js';
 import { typeFromColumn, UNKNOWN_TYPE } from './field-types.js';
 
 const SERIAL = /^(?:small|big)?serial[248]?$/i;
 
-/** Why the text isn't what PostgreSQL would show of the type, or is a type that has a name here; null where it may be. */
+/** Returns why the text is not PostgreSQL's spelling of the type, or is a supported type. Null if it is valid. */
 export function spellingFault(text: string): string | null {
   const element = text.replace(/\[\]$/, '');
   if (SERIAL.test(element)) return 'is no type of a column: use integer or bigInteger, with has_auto_increment';
@@ -20,7 +20,7 @@ export function spellingFault(text: string): string | null {
   return element === usual ? null : `must be written as PostgreSQL shows it: ${usual}${text.slice(element.length)}`;
 }
 
-/** How PostgreSQL shows those types without a name here that it takes in several spellings. */
+/** PostgreSQL's spelling of unsupported types with several spellings. */
 const SHOWN: ReadonlyMap<string, WrittenType> = new Map([
   ['timetz', { name: 'time with time zone', parameters: [] }],
   ['varbit', { name: 'bit varying', parameters: [] }],
@@ -33,12 +33,12 @@ function namedType(element: string): WrittenType | null {
   const { name, parameters } = written;
   const shown = SHOWN.get(name);
   if (shown !== undefined) return parameters.length === 0 ? shown : { name: shown.name, parameters };
-  // `bpchar` has no length: it is `character` only together with one.
+  // `bpchar` without a length differs from `character`.
   const isOther = element === 'bpchar' && parameters.length === 0;
   return isOther || dataType(name) === undefined ? null : written;
 }
 
-/** Precisions of times stand behind the first word: `timestamp(3) with time zone`. */
+/** The precision of a time type follows the first word: `timestamp(3) with time zone`. */
 function rendered({ name, parameters }: WrittenType): string {
   if (parameters.length === 0) return name;
   const [first = '', ...rest] = name.startsWith('time') ? name.split(' ') : [name];

@@ -1,4 +1,4 @@
-/** Column types of other vendors, and of the peer's releases, in terms of ours. Used only when reading with force. */
+/** Translates column types of other vendors and Directus. Used only when reading with force. */
 import { dataType, parseDataType } from '../../sql-text/data-types.js';
 import {
   ALIAS_TYPE,
@@ -11,7 +11,7 @@ import {
   UNKNOWN_TYPE,
 } from './field-types.js';
 
-/** The data type of ours that holds what a type of MySQL, MariaDB, SQLite, MSSQL or Oracle holds. */
+/** Our data type for a type of MySQL, MariaDB, SQLite, MSSQL or Oracle. */
 const VENDOR_TYPES: ReadonlyMap<string, string> = new Map([
   ...words('character varying', 'nvarchar varchar2 nvarchar2'),
   ...words('character', 'nchar'),
@@ -34,7 +34,7 @@ function words(ours: string, theirs: string): [string, string][] {
   return theirs.split(' ').map((word) => [word, ours]);
 }
 
-/** Types of the peer for fields that have no column. */
+/** Directus types of fields without a column. */
 const PEER_ALIASES: ReadonlySet<unknown> = new Set([
   'o2m',
   'm2m',
@@ -46,7 +46,7 @@ const PEER_ALIASES: ReadonlySet<unknown> = new Set([
   'group',
 ]);
 
-/** What a column's members say about its type; those that are absent say nothing. */
+/** The type members of a column. Absent members are unspecified. */
 export interface WrittenColumn {
   data_type?: unknown;
   max_length?: unknown;
@@ -54,13 +54,13 @@ export interface WrittenColumn {
   numeric_scale?: unknown;
 }
 
-/** A type as far as it was given: absent members stay absent. */
+/** Absent members stay absent. */
 export type VendorColumn = { type?: string } & Partial<ColumnType>;
 
 /**
- * Reads a column's type as another vendor writes it. The field type decides where it is known; `unknown` and absent
- * ones are derived from the data type. What doesn't fit our type (lengths of texts, precisions of integers) is
- * dropped. Where nothing fits, the column becomes `text`, which holds anything.
+ * Reads a column's type of another vendor. A known field type decides, otherwise it is derived from the data type.
+ * Members that do not apply to our type (lengths of texts, precisions of integers) are dropped. If nothing matches, the
+ * column becomes `text`, which accepts any value.
  */
 export function readVendorColumn(givenType: unknown, written: WrittenColumn, vendor?: string): VendorColumn {
   if (givenType === ALIAS_TYPE || PEER_ALIASES.has(givenType)) return { type: ALIAS_TYPE };
@@ -84,7 +84,7 @@ const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: n
 
 function withoutDataType(known: string | undefined, givenType: unknown, written: WrittenColumn): VendorColumn {
   if (known !== undefined) return { type: known, ...numbersFor(dataTypesOf(known)?.[0] ?? 'text', written) };
-  // An unknown type is left for the caller to refuse.
+  // The caller rejects an unknown type.
   return typeof givenType === 'string' && givenType !== UNKNOWN_TYPE ? { type: givenType } : {};
 }
 
@@ -99,7 +99,7 @@ function ourDataType(text: string, vendor: string | undefined): OurType | undefi
   const { parameters } = written;
   const base = /^[a-z0-9_]+/.exec(text.trim().toLowerCase())?.[0] ?? '';
   if (base === 'tinyint' && parameters[0] === 1) return { name: 'boolean', parameters: [] };
-  // A float of 4 bytes in MySQL and in the peer's own reading; of 8 everywhere else.
+  // MySQL and Directus define float with 4 bytes, others with 8.
   if (base === 'float') return { name: isDoubleFloat(vendor) ? 'double precision' : 'real', parameters: [] };
   const name = dataType(written.name) === undefined ? VENDOR_TYPES.get(base) : written.name;
   return name === undefined ? undefined : { name, parameters };
@@ -109,7 +109,7 @@ function isDoubleFloat(vendor: string | undefined): boolean {
   return vendor === 'sqlite' || vendor === 'mssql' || vendor === 'oracle';
 }
 
-/** The type of a column that is `unknown` to the peer. Only PostgreSQL's own are kept as they are. */
+/** The type of a column that is `unknown` to Directus. Only types of PostgreSQL itself are kept. */
 function derivedType(text: string, ours: OurType | undefined, vendor: string | undefined): string {
   const exact = typeFromColumn(text).type;
   if (exact !== UNKNOWN_TYPE) return exact;
@@ -117,7 +117,7 @@ function derivedType(text: string, ours: OurType | undefined, vendor: string | u
   return (ours === undefined ? undefined : typeOfDataType(ours.name)) ?? 'text';
 }
 
-/** What information_schema says of arrays and enums instead of a type. */
+/** information_schema reports these words for arrays and enums instead of a type. */
 function isTypeKind(text: string): boolean {
   return /^(array|user-defined)$/i.test(text);
 }
@@ -133,7 +133,7 @@ function inParentheses({ name, parameters }: OurType): WrittenColumn {
   return name === 'numeric' ? { numeric_precision: first, numeric_scale: second } : { max_length: first };
 }
 
-/** Length, precision and scale as far as they were given; null where the type has none. */
+/** The given length, precision and scale. Null if the type has none. */
 function numbersFor(chosen: string, written: WrittenColumn): Partial<ColumnType> {
   const { length, precision } = dataType(chosen) ?? { length: 'none', precision: false };
   const numbers: Partial<ColumnType> = {
@@ -141,7 +141,7 @@ function numbersFor(chosen: string, written: WrittenColumn): Partial<ColumnType>
     ...read('numeric_precision', written, precision ? positive : noNumber),
     ...read('numeric_scale', written, precision ? notNegative : noNumber),
   };
-  // SQL's own default for a char without a length.
+  // The SQL default for a char without a length.
   if (length === 'required' && numbers.max_length == null) return { ...numbers, max_length: 1 };
   return numbers.numeric_precision === null ? { ...numbers, numeric_scale: null } : numbers;
 }
@@ -158,7 +158,7 @@ function read(
 
 const noNumber: NumberReader = () => null;
 
-/** -1 and -5 are how MSSQL and the peer write "no limit"; lengths beyond PostgreSQL's mean the same. */
+/** MSSQL and Directus write "no limit" as -1 and -5. Lengths beyond PostgreSQL's limit mean the same. */
 const positive: NumberReader = (value) => integerIn(value, 1, 10_485_760);
 
 const notNegative: NumberReader = (value) => integerIn(value, 0, 1000);
