@@ -1,15 +1,19 @@
 /**
- * Limits failed logins per process, so two processes double the limit. Rejected attempts are not counted, so that
- * another client cannot extend a user's lockout.
+ * Slows down failed logins per process, so two processes double the limit. Beyond a limit one attempt may proceed now
+ * and then: nobody locks a user out by failing. Rejected attempts are not counted, so that another client cannot
+ * extend the wait.
  */
 import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
 
 /** 15 minutes, in milliseconds. */
 const WINDOW = 15 * 60 * 1000;
 
+/** Milliseconds between attempts beyond a limit. Each attempt doubles the pause. */
+const PAUSE = { first: 30_000, longest: 120_000 } as const;
+
 /**
- * Failures allowed per window. `pair` stops a client that tries passwords, `address` one that tries users, `email`
- * one with many addresses. The last two would also lock out the owner, so they do not apply to the network of the
+ * Failures per window that are not slowed down. `pair` stops a client that tries passwords, `address` one that tries users, `email`
+ * one with many addresses. The last two would also slow down the owner, so they do not apply to the network of the
  * user's last login.
  */
 const FAILURES = { pair: 10, address: 50, email: 100 } as const;
@@ -25,7 +29,7 @@ export interface LoginLimit {
    * @param atHome whether the user's last login came from the same network; called only if it decides
    */
   begin(attempt: Attempt, atHome: () => Promise<boolean>): Promise<number | null>;
-  /** Removes the attempt again, because only failures count. */
+  /** Removes the attempt again, because only failures count, and ends the pauses that the user's failures started. */
   succeeded(attempt: Attempt): Promise<void>;
   stop(): void;
 }
@@ -42,54 +46,80 @@ export function networkOf(address: string): string {
 export function createLoginLimit(limits: Record<keyof typeof FAILURES, number> = FAILURES): LoginLimit {
   const stores = { pair: newStore(), address: newStore(), email: newStore() };
 
+  /** When the next attempt of a counter may proceed, in milliseconds since 1970. */
+  const pausedUntil = new Map<string, number>();
+
   const countersOf = ({ address, email }: Attempt) => {
     const network = networkOf(address);
     const user = email.toLowerCase();
     return [
-      { store: stores.pair, key: `${network} ${user}`, limit: limits.pair, holdsAtHome: true },
-      { store: stores.address, key: network, limit: limits.address, holdsAtHome: false },
-      { store: stores.email, key: user, limit: limits.email, holdsAtHome: false },
+      {
+        store: stores.pair,
+        key: `${network} ${user}`,
+        limit: limits.pair,
+        holdsAtHome: true,
+        pause: `pair ${network} ${user}`,
+      },
+      { store: stores.address, key: network, limit: limits.address, holdsAtHome: false, pause: `address ${network}` },
+      { store: stores.email, key: user, limit: limits.email, holdsAtHome: false, pause: `email ${user}` },
     ];
   };
 
+  /** @param beyond failures beyond the limit */
+  const startPause = (pause: string, beyond: number): void => {
+    const now = Date.now();
+    for (const [each, until] of pausedUntil) if (until <= now) pausedUntil.delete(each);
+    pausedUntil.set(pause, now + Math.min(PAUSE.longest, PAUSE.first * 2 ** beyond));
+  };
+
   /**
-   * Counts the attempt and returns the exceeded counters. Attempts run one at a time, because the store returns live
+   * Counts the attempt and returns the counters that pause. Attempts run one at a time, because the store returns live
    * counters.
    */
   let last: Promise<unknown> = Promise.resolve();
   const count = (attempt: Attempt): Promise<{ holdsAtHome: boolean; wait: number }[]> => {
     const counted = last.then(async () => {
-      const over: { holdsAtHome: boolean; wait: number }[] = [];
-      for (const { store, key, limit, holdsAtHome } of countersOf(attempt)) {
-        const { totalHits, resetTime } = await store.increment(key);
-        if (totalHits > limit) over.push({ holdsAtHome, wait: secondsUntil(resetTime) });
+      const pausing: { holdsAtHome: boolean; wait: number }[] = [];
+      const starting: [pause: string, beyond: number][] = [];
+      for (const { store, key, limit, holdsAtHome, pause } of countersOf(attempt)) {
+        const { totalHits } = await store.increment(key);
+        const left = (pausedUntil.get(pause) ?? 0) - Date.now();
+        if (left > 0) pausing.push({ holdsAtHome, wait: Math.ceil(left / 1000) });
+        else if (totalHits >= limit) starting.push([pause, totalHits - limit]);
       }
-      return over;
+      // An attempt that cannot proceed starts no pause.
+      if (!pausing.some(({ holdsAtHome }) => holdsAtHome)) for (const each of starting) startPause(...each);
+      return pausing;
     });
     last = counted.catch(() => undefined);
     return counted;
   };
 
   const takeBack = async (attempt: Attempt): Promise<void> => {
-    for (const { store, key } of countersOf(attempt)) {
+    for (const { store, key, limit, pause } of countersOf(attempt)) {
       await store.decrement(key);
+      const hits = (await store.get(key))?.totalHits ?? 0;
+      if (hits < limit) pausedUntil.delete(pause);
       // Removes empty counters; otherwise every address that is tried once would stay in memory.
-      if ((await store.get(key))?.totalHits === 0) await store.resetKey(key);
+      if (hits === 0) await store.resetKey(key);
     }
   };
 
   return {
     async begin(attempt, atHome) {
       // Counts first and undoes it later, so that concurrent attempts cannot exceed the limit.
-      const over = await count(attempt);
-      if (over.length === 0) return null;
-      const holds = over.some(({ holdsAtHome }) => holdsAtHome) || !(await atHome());
+      const pausing = await count(attempt);
+      if (pausing.length === 0) return null;
+      const holds = pausing.some(({ holdsAtHome }) => holdsAtHome) || !(await atHome());
       if (!holds) return null;
       await takeBack(attempt);
-      return Math.max(...over.map(({ wait }) => wait));
+      return Math.max(...pausing.map(({ wait }) => wait));
     },
 
-    succeeded: takeBack,
+    async succeeded(attempt) {
+      await takeBack(attempt);
+      for (const { pause, store } of countersOf(attempt)) if (store !== stores.address) pausedUntil.delete(pause);
+    },
 
     stop() {
       for (const store of Object.values(stores)) store.shutdown();
@@ -102,8 +132,4 @@ function newStore(): MemoryStore {
   // The store reads only the window from the middleware options.
   store.init({ windowMs: WINDOW } as Options);
   return store;
-}
-
-function secondsUntil(time: Date | undefined): number {
-  return time ? Math.max(1, Math.ceil((time.getTime() - Date.now()) / 1000)) : WINDOW / 1000;
 }

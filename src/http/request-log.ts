@@ -32,7 +32,7 @@ export function createOverloadLog(logger: Logger, load: () => object): () => voi
 
 /**
  * Warns once when a proxy that is not trusted names its clients: all of them then share its address, and ten failed
- * logins of one lock the user out for all. Only once, because any client can send the header.
+ * logins of one slow down the user for all. Only once, because any client can send the header.
  * @param isTrusted whether TRUST_PROXY covers the address of the peer
  */
 export function createProxyLog(
@@ -46,7 +46,7 @@ export function createProxyLog(
     if (peer === undefined || isTrusted(peer)) return;
     hasWarned = true;
     logger.warn(
-      'a proxy forwards requests but is not trusted: all its clients count as one address, so failed logins of one can lock out the others; set TRUST_PROXY',
+      'a proxy forwards requests but is not trusted: all its clients count as one address, so failed logins of one slow down the others; set TRUST_PROXY',
       { peer },
     );
   };

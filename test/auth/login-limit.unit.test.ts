@@ -19,35 +19,62 @@ describe('the login limit', () => {
 
   it('blocks an address that tries one user, and returns the waiting time', async () => {
     await fail(3, '192.0.2.1', 'ann@example.com');
-    expect(await begin('192.0.2.1', 'ANN@example.com')).within(1, 900);
+    expect(await begin('192.0.2.1', 'ANN@example.com')).within(1, 30);
     expect(await begin('192.0.2.2', 'ann@example.com')).equal(null);
   });
 
-  it('lasts fifteen minutes from the first attempt, and returns the remaining time', async () => {
+  it('lets one attempt pass after each pause, which doubles up to two minutes', async () => {
     mock.timers.enable({ apis: ['Date'] });
     try {
       await fail(3, '192.0.2.1', 'ann@example.com');
-      expect(await begin('192.0.2.1', 'ann@example.com')).equal(900);
-      mock.timers.tick(600_000);
-      expect(await begin('192.0.2.1', 'ann@example.com')).equal(300);
-      mock.timers.tick(299_500);
-      expect(await begin('192.0.2.1', 'ann@example.com')).equal(1);
-      mock.timers.tick(600);
-      expect(await begin('192.0.2.1', 'ann@example.com')).equal(null);
+      for (const pause of [30, 60, 120, 120]) {
+        expect(await begin('192.0.2.1', 'ann@example.com')).equal(pause);
+        mock.timers.tick(pause * 1_000 - 500);
+        expect(await begin('192.0.2.1', 'ann@example.com')).equal(1);
+        mock.timers.tick(500);
+        await fail(1, '192.0.2.1', 'ann@example.com');
+      }
     } finally {
       mock.timers.reset();
     }
   });
 
-  it('lasts as long as the longest matching limit', async () => {
+  it('forgets failures fifteen minutes after the first one', async () => {
     mock.timers.enable({ apis: ['Date'] });
     try {
-      await fail(1, '192.0.2.1', 'bob@example.com');
-      await fail(1, '192.0.2.1', 'cleo@example.com');
-      mock.timers.tick(600_000);
       await fail(3, '192.0.2.1', 'ann@example.com');
-      expect(await begin('192.0.2.1', 'dan@example.com')).equal(300);
-      expect(await begin('192.0.2.1', 'ann@example.com')).equal(900);
+      mock.timers.tick(900_000);
+      await fail(3, '192.0.2.1', 'ann@example.com');
+      expect(await begin('192.0.2.1', 'ann@example.com')).equal(30);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('ends the pause of a user who signs in, and not that of the address', async () => {
+    mock.timers.enable({ apis: ['Date'] });
+    try {
+      await fail(3, '192.0.2.1', 'ann@example.com');
+      await fail(2, '192.0.2.1', 'bob@example.com');
+      mock.timers.tick(30_000);
+      await fail(1, '192.0.2.1', 'ann@example.com');
+      await limit.succeeded({ address: '192.0.2.1', email: 'ann@example.com' });
+      expect(await begin('192.0.2.1', 'bob@example.com')).within(1, 60);
+      expect(await begin('192.0.2.2', 'ann@example.com')).equal(null);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('lasts as long as the longest matching pause', async () => {
+    mock.timers.enable({ apis: ['Date'] });
+    try {
+      await fail(2, '192.0.2.1', 'bob@example.com');
+      await fail(3, '192.0.2.1', 'ann@example.com');
+      mock.timers.tick(30_000);
+      await fail(1, '192.0.2.1', 'cleo@example.com');
+      mock.timers.tick(10_000);
+      expect(await begin('192.0.2.1', 'dan@example.com')).equal(50);
     } finally {
       mock.timers.reset();
     }
@@ -55,17 +82,17 @@ describe('the login limit', () => {
 
   it('blocks an address that tries many users', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await fail(1, '192.0.2.1', `${name}@example.com`);
-    expect(await begin('192.0.2.1', 'f@example.com')).within(1, 900);
+    expect(await begin('192.0.2.1', 'f@example.com')).within(1, 30);
   });
 
   it('blocks many addresses that try one user', async () => {
     for (let host = 1; host <= 7; host++) await fail(1, `192.0.2.${host}`, 'ann@example.com');
-    expect(await begin('192.0.2.8', 'ann@example.com')).within(1, 900);
+    expect(await begin('192.0.2.8', 'ann@example.com')).within(1, 30);
   });
 
   it('treats an IPv6 network as one address', async () => {
     await fail(3, '2001:db8::1', 'ann@example.com');
-    expect(await begin('2001:db8::2', 'ann@example.com')).within(1, 900);
+    expect(await begin('2001:db8::2', 'ann@example.com')).within(1, 30);
   });
 
   it('counts only failures', async () => {
