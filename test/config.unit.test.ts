@@ -151,7 +151,7 @@ describe('readConfig', () => {
       expect(refusal({ SERVICE_SCHEMA: name }), name).to.match(/^The setting SERVICE_SCHEMA must be the name/);
     }
     expect(refusal({ DB_SCHEMA: 'x'.repeat(60) })).to.match(/SERVICE_SCHEMA is needed/);
-    // Its name begins those of the trash.
+    // It starts like the names of trash schemas.
     expect(readConfig({ SERVICE_SCHEMA: 'x'.repeat(40) }).serviceSchema).to.have.length(40);
     expect(refusal({ SERVICE_SCHEMA: 'x'.repeat(41) })).to.match(/SERVICE_SCHEMA must be another: .* 40 bytes/);
   });

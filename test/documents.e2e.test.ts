@@ -1,4 +1,3 @@
-/** Every command of the documentation is run as it stands there. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -14,10 +13,10 @@ import { ensureBuilt } from './support/built.js';
 import { type Block, PAGES, ROOT, blocksOf, readPage } from './support/documents.js';
 import { type TestService, startService } from './support/service.js';
 
-/** What a block may call, beside the service of its page. */
+/** The environment of a block, beside the service of its page. */
 interface Setting {
   service: TestService;
-  /** Of pages that carry something to a second service: `$PROD_URL`, `$PROD_TOKEN`. */
+  /** For pages with a second service: `$PROD_URL`, `$PROD_TOKEN`. */
   second: TestService | null;
   directory: string;
 }
@@ -85,10 +84,10 @@ async function withSetting(two: boolean, work: (setting: Setting) => Promise<voi
   }
 }
 
-/** Runs a block as a reader would, but in an empty directory of its own; npm and npx find the project all the same. */
+/** Runs a block in an empty directory of its own; npm and npx still find the project. */
 async function runStep({ language, content }: Block, { service, second, directory }: Setting): Promise<string> {
   const inProject = `npx() { (cd "$ROOT" && ${found()} "$@"); }; npm() { (cd "$ROOT" && command npm "$@"); }`;
-  // A script finds the packages of the project where it is run.
+  // A script finds the project's packages from where it is run.
   const script = language === 'js' ? 'cd "$ROOT"; node --input-type=module' : `${inProject}\n${content}`;
   const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: directory,
@@ -112,7 +111,10 @@ async function runStep({ language, content }: Block, { service, second, director
 
 let npxFinds = false;
 
-/** npx itself, which takes longer than what it calls, sees once that it finds the program; then what it finds is called. */
+/**
+ * npx takes longer than the command itself. It is run once to check that it finds the program, which is then called
+ * directly.
+ */
 function found(): string {
   npxFinds ||= spawnSync('npx', ['--no', 'dps', '--version'], { cwd: ROOT, stdio: 'ignore' }).status === 0;
   return npxFinds ? 'env PATH="$ROOT/node_modules/.bin:$PATH"' : 'command npx';

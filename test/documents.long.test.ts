@@ -1,4 +1,3 @@
-/** What the documentation says of the project is so. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -138,7 +137,7 @@ describe('each picture', () => {
   });
 });
 
-/** As a heading's link is made of its text. */
+/** The anchor of a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** What an error is, a line of the service's log says first: each is called what its class is called. */
+/** A log line starts with the name of the error's class. */
 import { expect } from 'chai';
 import { UsageError } from '../src/cli/command.js';
 import { Refused } from '../src/http/errors.js';
@@ -36,7 +36,7 @@ const TARGET = {} as IndexBuildError['target'];
 const LOST = {} as CommitInDoubt['lost'];
 const DONE = {} as CommitInDoubt;
 
-/** Of each class one, and what else than why it says. */
+/** One error per class with its further arguments. */
 const ERRORS: readonly [error: Error, name: string, message?: string][] = [
   [new UsageError(SAYS), 'UsageError'],
   [new Refused([PROBLEM]), 'Refused'],

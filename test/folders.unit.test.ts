@@ -5,7 +5,7 @@ import { expect } from 'chai';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** Tests of no room but of the whole, and what tests share. */
+/** Tests of the whole program, and shared helpers. */
 const OF_THE_WHOLE = ['corpus', 'faults', 'fixtures', 'fuzz', 'support'];
 
 const below = (folder: string): string[] =>

@@ -10,7 +10,6 @@ function lines(admin: Partial<Admin>, environment: Record<string, string> = {}):
   return greeting(service, readConfig({ DATABASE_URL: 'postgres://x', ...environment })).split('\n');
 }
 
-/** The token of the example. */
 const tokenIn = (said: string[]): string | undefined =>
   said.map((line) => /Authorization: Bearer ([^"]+)"/.exec(line)?.[1]).find((token) => token !== undefined);
 

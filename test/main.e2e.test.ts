@@ -114,7 +114,7 @@ describe('the service as a process', function () {
     await writeIsBlocked(blocker);
     service.child.kill('SIGTERM');
     await takesNothingNew(url);
-    // What comes sooner is npm's copy of the first one.
+    // An earlier signal is npm's copy of the first one.
     await sleep(1_300);
     const end = await service.end('SIGTERM');
     await blocker.end().catch(() => undefined);
@@ -301,7 +301,7 @@ async function freePort(): Promise<Record<string, string>> {
   return { PORT: String(port) };
 }
 
-/** The first answer at `url`, from the moment on that a server listens there. */
+/** The first response at `url` once a server listens there. */
 async function answered(url: string): Promise<Response> {
   for (;;) {
     const answer = await fetch(url).catch(() => null);
@@ -339,7 +339,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
-/** Nothing can be appended to the log until the client that is returned ends. */
+/** Blocks appends to the log until the returned client ends. */
 async function blockWrites(dataDir: string): Promise<pg.Client> {
   const client = await connect((await recordedConnection(dataDir))!);
   await client.query('begin; lock table service.service_events in share mode');
@@ -354,7 +354,7 @@ const writeIsBlocked = (blocker: pg.Client): Promise<void> =>
     return rowCount !== 0;
   });
 
-/** It was told to stop, and has heard of it. */
+/** It has received the stop signal. */
 const takesNothingNew = (url: string): Promise<void> =>
   until('it takes nothing new', () =>
     fetch(`${url}/server/ping`).then(

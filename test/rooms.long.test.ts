@@ -1,4 +1,4 @@
-/** The rooms of src stand above each other, and lint holds them there. */
+/** Lint enforces the layers of the folders of src. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ import { ROOT, filesUnder } from './support/documents.js';
 
 const files = [...filesUnder('src', '.ts'), ...filesUnder('src', '.tsx')];
 
-/** Each file with what it imports, types included. */
+/** Each file with its imports, including types. */
 const imports = new Map(
   files.map((file) => {
     const found = readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import\(?) ?'(\.[^'?]+)/g);
@@ -66,7 +66,7 @@ function expectNoCircle(arrows: Arrows): void {
   for (const each of arrows.keys()) visit(each, []);
 }
 
-/** What lies in the folder, each with what else in it its files import. */
+/** The entries of the folder with the other entries that they import. */
 function within(folder: string): Arrows {
   const arrows = new Map<string, Set<string>>();
   const lying = (file: string): string | undefined =>

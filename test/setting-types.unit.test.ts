@@ -21,7 +21,7 @@ type Type = {
 
 interface Expected {
   type: Type;
-  /** What is said of a value that isn't one. */
+  /** The error for an invalid value. */
   refusal: string;
   takes: Readonly<Record<string, unknown>>;
   refuses: readonly string[];

@@ -1,4 +1,3 @@
-/** The authentication services on a fresh, migrated database. */
 import type pg from 'pg';
 import { type Auth, createAuth } from '../../src/auth/index.js';
 import type { Result } from '../../src/kernel/problem.js';
@@ -9,13 +8,13 @@ import { createDatabase } from '../support/postgres.js';
 export interface AuthDatabase {
   auth: Auth;
   pool: pg.Pool;
-  /** Carries out a change of accounts with its events. */
+  /** Commits an account change with its events. */
   change<T>(change: AccountChange<T> | Promise<AccountChange<T>>): Promise<Result<T>>;
-  /** Another process on the same database, as far as authentication goes. */
+  /** Another process on the same database, for authentication. */
   another(): Promise<Auth>;
-  /** What freshness.check() reads. */
+  /** The epoch that freshness.check() reads. */
   epoch(): Promise<number>;
-  /** Moves the clock, in milliseconds. */
+  /** Advances the clock by milliseconds. */
   pass(milliseconds: number): void;
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ function valueOf<T>(result: Result<T>): T {
 
 const codesOf = (result: Result<unknown>) => (result.ok ? [] : result.problems.map(({ code }) => code));
 
-/** A login from the network that tests come from. */
+/** A login from the network of the tests. */
 const from = (email: string, password: string) => ({ email, password, network: '192.0.2.1' });
 
 describe('authentication', () => {
@@ -174,7 +174,7 @@ describe('authentication', () => {
       const created = valueOf(await database.change(database.auth.tokens.create(user.id, { expires_at })));
       expect(created.expires_at).equal(expires_at);
       expect(await who(created.token)).not.equal(null);
-      // The test's clock stands still between calls, and lags behind by what the tests before have taken.
+      // The test's clock stands still between calls, and lags behind by the duration of the earlier tests.
       database.pass(600_000);
       expect(await who(created.token)).equal(null);
     });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Access, ROLES, allows } from '../../src/auth/caller.js';
 
-/** Who may what, as docs/security.md has it. */
+/** Permissions by role, as in docs/security.md. */
 const ALLOWED: Readonly<Record<Access, readonly string[]>> = {
   anyone: ['admin', 'auditor', 'author', 'reader'],
   reader: ['admin', 'auditor', 'author', 'reader'],

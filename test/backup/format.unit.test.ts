@@ -14,7 +14,7 @@ const HEADER: Header = {
   not_included: { views: ['v'] },
 };
 
-/** Sections with what is hard to tell from their end. */
+/** Sections with content that resembles their end. */
 const SECTIONS: readonly [section: Section, content: string][] = [
   [{ section: 'events' }, '{"position":1}\n'],
   [{ section: 'account-rows', table: 'service_users', columns: ['id'] }, ''],
@@ -34,7 +34,7 @@ async function written(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** What is read of bytes that come in chunks of a size. */
+/** Reads bytes in chunks of a given size. */
 async function read(bytes: Buffer, size = bytes.length): Promise<{ header: Header; found: unknown[] }> {
   const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
     bytes.subarray(index * size, (index + 1) * size),

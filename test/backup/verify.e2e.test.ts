@@ -1,4 +1,4 @@
-/** Backups that are restored before they count. Runs on every supported release of PostgreSQL (`.ci/run`). */
+/** Backups that are verified by a restore. Runs on every supported release of PostgreSQL (`.ci/run`). */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const TABLES = `
   INSERT INTO ev (at) SELECT DATE '2020-12-01' + i FROM generate_series(1, 60) i;
   INSERT INTO always (k) SELECT 1 FROM generate_series(1, 5)`;
 
-/** A row that PostgreSQL accepted once and rejects when it comes back. */
+/** A row that PostgreSQL accepted once and rejects on a restore. */
 const NOT_RESTORABLE = `
   CREATE TABLE moody (id int PRIMARY KEY, CHECK (coalesce(current_setting('backup.mood', true), '') = 'good'));
   SET backup.mood = 'good';
@@ -256,7 +256,10 @@ describe('dps backup --verify', () => {
     });
   });
 
-  /** The file with other lines and the checksum that fits them. @param keepsSignature with that of the original */
+  /**
+   * The file with changed lines and a matching checksum.
+   * @param keepsSignature keeps the original signature
+   */
   async function resealed(
     file: string,
     change: (lines: string[]) => string[],

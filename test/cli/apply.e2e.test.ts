@@ -47,7 +47,6 @@ describe('dps apply', () => {
 
   const snapshot = async (): Promise<Snapshot> => JSON.parse((await run(['snapshot', '--json'])).out) as Snapshot;
 
-  /** The schema with a change, as a file. */
   async function changed(change: (document: Snapshot) => void): Promise<string> {
     const document = await snapshot();
     change(document);

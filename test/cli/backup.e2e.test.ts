@@ -44,7 +44,7 @@ describe('dps backup', () => {
     source = await emptyDatabase();
     service = await startService({ DATABASE_URL: source });
     await sql(source, HARD_SCHEMA, HARD_ROWS);
-    // A row that the key, which is not validated, does not allow.
+    // A row that violates the unvalidated key.
     await sql(
       source,
       `ALTER TABLE counters DROP CONSTRAINT b_second, DROP CONSTRAINT a_first`,
@@ -103,7 +103,7 @@ describe('dps backup', () => {
   it('restores everything exactly as it was', async function () {
     this.timeout(120_000);
     const target = await emptyDatabase();
-    // What is said of the database is not what its rows were written under.
+    // These database settings differ from those under which the rows were written.
     await sql(
       target,
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET xmloption = document', current_database()); END $$`,
@@ -239,7 +239,7 @@ describe('dps backup', () => {
       .toString()
       .split('\n')
       .slice(0, -2);
-    // Twice the same key, and a checksum that says that it has to be so.
+    // Repeats a key, with a matching checksum.
     lines.splice(lines.indexOf('7') + 1, 0, '7');
     const content = `${lines.join('\n')}\n`;
     const sections = lines.filter((line) => line.startsWith('{"section"')).length;
@@ -346,7 +346,6 @@ async function sql(connectionString: string, ...texts: string[]): Promise<void> 
   for (const text of texts) await query(connectionString, text);
 }
 
-/** Of what is managed. */
 async function managedCatalog(connectionString: string): Promise<string[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -357,7 +356,7 @@ async function managedCatalog(connectionString: string): Promise<string[]> {
   }
 }
 
-/** A checksum of the rows of each table that has some; accounts too. */
+/** A checksum of the rows of each non-empty table, including accounts. */
 async function rowsOf(connectionString: string): Promise<Record<string, unknown>> {
   const tables = (await query(
     connectionString,

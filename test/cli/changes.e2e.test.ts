@@ -1,4 +1,3 @@
-/** dps changes and dps push --propose: a change from a file to everybody's schema, with people in between. */
 import { mkdtemp, rm, writeFile, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +34,6 @@ describe('dps changes, dps push --propose', () => {
     return { code, out: out.join('\n'), err: err.join('\n') };
   }
 
-  /** A file of the schema as it should be. */
   const wanted = async (edit: (snapshot: Snapshot) => void): Promise<void> => {
     const snapshot = (await admin('/schema/snapshot')).json as Snapshot;
     edit(snapshot);

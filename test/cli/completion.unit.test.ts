@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { expect } from 'chai';
 import { completionOf } from '../../src/cli/completion.js';
 
-/** A small program: a command with an argument of few values, one with a command below it, options of every kind. */
+/** A small program: a command with an argument with choices, one with a subcommand, options of every kind. */
 function program(): Command {
   const all = new Command('dps').version('1.0.0').option('--json', "the program's JSON");
   const users = all.command('users').summary('who may come in');

@@ -1,4 +1,3 @@
-/** What is told of a change request while one waits for it. */
 import { expect } from 'chai';
 import { type ShownChange, createTeller, describeEnd } from '../../src/cli/follow-change.js';
 
@@ -71,7 +70,7 @@ describe('waiting for a change request prints', () => {
       const silent = { print: () => undefined, read: () => Promise.resolve('') };
       const note = (line: string) => void noted?.push(line);
       const elsewhere = createTeller({ terminal: { ...silent, note } });
-      // A line for each thing that changes.
+      // One line per change.
       elsewhere({ ...request, ...change });
       elsewhere({ ...request, ...change });
       expect(noted).to.deep.equal([`${percent} %: ${said}`]);

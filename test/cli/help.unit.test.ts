@@ -1,4 +1,3 @@
-/** What `dps COMMAND --help` prints, of every command: the whole of what can be called, and how. */
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.js';
 import { createTranscript } from '../support/transcript.js';
@@ -15,7 +14,7 @@ describe('the help of dps', () => {
     );
     const transcript = createTranscript('dps-help.txt');
     const add = (command: Command): void => {
-      // As wide as it is where nobody looks, whatever the terminal is.
+      // The default width without a terminal, whatever the real terminal is.
       command.configureHelp({ helpWidth: 120 }).outputHelp();
       transcript.add([`$ ${nameOf(command)} --help`, ...printed.splice(0)].join('\n'));
       for (const each of command.commands) add(each);

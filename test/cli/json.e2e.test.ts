@@ -1,4 +1,6 @@
-/** "Every command but completion takes --json, to print for machines": each one does, and what it prints then is one document. */
+/**
+ * "Every command but completion takes --json, to print for machines": each one does, and prints one JSON document.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +11,13 @@ import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { withService } from '../support/with-service.js';
 
-/** One that runs, one that writes a script for a shell, and those that need another database or a broken log: their own tests. */
+/**
+ * Commands that keep running, print a shell script, or need another database or a broken log. They have their own
+ * tests.
+ */
 const ELSEWHERE = ['start', 'completion', 'restore', 'acknowledge-log'];
 
-/** Names of all commands that do something. */
+/** The names of all commands with an action. */
 function commandsOf(command: Command, path: readonly string[] = []): string[] {
   if (command.commands.length === 0) return [path.join(' ')];
   return command.commands.flatMap((each) => commandsOf(each, [...path, each.name()]));
@@ -34,7 +39,7 @@ describe('dps --json prints valid JSON when it', () => {
 
   const at = (name: string): string => join(folder, name);
 
-  /** Runs it with `--json`: neither refused nor used wrongly (differences are 1), and the document that it prints. */
+  /** Runs a command with `--json`. It must exit with 0 or 1 (differences) and print a JSON document. */
   async function run(...line: string[]): Promise<Record<string, unknown>> {
     const environment = { DATABASE_URL: service.databaseUrl, DPS_URL: service.url, DPS_TOKEN: service.adminToken };
     const { code, out, err } = await dps([...line, '--json'], environment);
@@ -44,7 +49,7 @@ describe('dps --json prints valid JSON when it', () => {
     return JSON.parse(out) as Record<string, unknown>;
   }
 
-  /** A file of the schema without a field. */
+  /** A schema file without a field. */
   async function without(field: string): Promise<string> {
     const snapshot = await run('snapshot');
     const fields = (snapshot['fields'] as { field: string }[]).filter((each) => each.field !== field);

@@ -42,7 +42,7 @@ describe('dps lint', () => {
     return file;
   };
 
-  /** The schema with one field that can't be null any more, as YAML. */
+  /** The schema with one field that becomes required, as YAML. */
   const required = async (): Promise<string> => {
     const yaml = (await send('/schema/snapshot?export=yaml')).text;
     return fileOf('schema.yaml', yaml.replace(/(field: title[\s\S]*?)is_nullable: true/, '$1is_nullable: false'));
@@ -122,7 +122,7 @@ describe('dps lint', () => {
     large.schema.is_nullable = false;
     wanted.fields = wanted.fields.filter(({ collection, field }) => collection !== 'articles' || field !== 'title');
     const diff = (await send('/schema/diff', json(wanted))).json as { hash: string; diff: object };
-    // It is not applied while somebody writes.
+    // It cannot be applied while an application writes.
     const application = new pg.Client(service.databaseUrl);
     await application.connect();
     try {
@@ -130,7 +130,7 @@ describe('dps lint', () => {
       const opened = await send('/schema/apply?online&purge', json({ hash: diff.hash, diff: diff.diff }));
       expect(opened.status, opened.text).to.equal(202);
       const { id } = (opened.json as { data: { id: string } }).data;
-      // Its hash is another one than that of the schema now.
+      // Its hash differs from that of the current schema.
       expect((await send('/collections', json({ collection: 'meanwhile', schema: null }))).status).to.equal(200);
       const { code, out, err } = await lint('--json', id, '--level', 'danger');
       expect([code, err], out).to.deep.equal([1, '']);
@@ -172,7 +172,7 @@ describe('dps lint', () => {
       const { code, err } = await lint(what, ...option);
       expect([code, err.includes(said)], err).to.deep.equal([2, true]);
     }
-    // Both changed it: a side has to be taken, which only theirs has findings for.
+    // Both changed it, so a side must be chosen; only theirs has findings.
     const people = join(directory, 'collections', 'people.yaml');
     const text = await readFile(people, 'utf8');
     await writeFile(people, text.replace(/(field: name[\s\S]*?)max_length: 255/, '$1max_length: 100'));

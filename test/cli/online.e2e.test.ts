@@ -33,7 +33,7 @@ describe('dps apply --online, dps changes', function () {
     return { code, out: out.join('\n'), err: err.join('\n') };
   }
 
-  /** The snapshot as it is, changed, in a file. */
+  /** The current snapshot with a change, in a file. */
   const wish = async (change: (field: (name: string) => Snapshot['fields'][number], all: Snapshot) => void) => {
     const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
     change((name) => snapshot.fields.find(({ field }) => field === name) as Snapshot['fields'][number], snapshot);

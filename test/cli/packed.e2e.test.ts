@@ -10,7 +10,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What a fresh clone has of what is packed and what it is built from; the app as `npm ci` has built it there. */
+/** The files of a fresh clone that are packed or built; the app as `npm ci` has built it. */
 const CLONED = [
   'src',
   'dist/web',
@@ -28,8 +28,8 @@ const CLONED = [
 const TOKEN = 'packed-admin-token-0123456789-abcdefgh';
 
 /**
- * `npm pack` in a fresh clone, the tarball unpacked elsewhere, and called through a link as npm makes one. Only the
- * dependencies are borrowed from here, so that nothing is asked of a registry.
+ * Runs `npm pack` in a fresh clone, unpacks the tarball elsewhere and calls it through a link like npm's.
+ * Dependencies are borrowed, so that no registry is needed.
  */
 describe('the packed program', () => {
   let directory: string;
@@ -87,7 +87,7 @@ describe('the packed program', () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(sh('dps --version')).to.deep.equal({ code: 0, out: `${version}\n`, err: '' });
     for (const call of ['dps --version', 'dps --help', 'dps help apply', 'dps completion bash']) {
-      // Of the processor: how long it takes by the clock depends on what else the machine does.
+      // CPU time, because wall-clock time depends on the load of the machine.
       const times = Array.from({ length: 5 }, () => {
         const { err } = sh(`TIMEFORMAT='%U %S'; time ${call} > /dev/null`);
         return err
@@ -168,7 +168,7 @@ describe('the packed program', () => {
     ]);
     expect(complete('apply', 'diff.json', '--all')).to.deep.equal(['--allow-drop']);
     expect(complete('rebuild', 'm')).to.deep.equal(['metadata']);
-    // Nothing of ours fits: bash offers files.
+    // Nothing of ours matches, so bash offers files.
     expect(complete('apply', 'sch')).to.deep.equal([]);
     expect(sh('source <(dps completion bash); complete -p dps').out).to.contain('-o default');
     expect(complete('$(touch evaluated)', '')).to.be.an('array');

@@ -1,4 +1,4 @@
-/** dps policy, and what other commands say of it: exit code 3 where it stops something. */
+/** dps policy, and the exit code 3 of other commands when the policy blocks something. */
 import { expect } from 'chai';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ describe('dps and the policy', () => {
     await writeFile(path, JSON.stringify(value));
     return path;
   };
-  /** What leaves out a field of a collection. */
+  /** A diff that removes a field of a collection. */
   const without = async (collection: string, field: string): Promise<string> => {
     const snapshot = await api.ok<{ fields: { collection: string; field: string }[] }>('GET', '/schema/snapshot');
     const fields = snapshot.fields.filter((each) => each.collection !== collection || each.field !== field);
@@ -45,7 +45,7 @@ describe('dps and the policy', () => {
     expect([set.code, set.err]).to.deep.equal([0, '']);
     const shown = await dps('policy', '--json');
     expect(JSON.parse(shown.out)).to.deep.include(policy);
-    // What one prints, the other takes.
+    // `set` accepts the output of `show`.
     const again = await dps('policy', 'set', await file('again.json', JSON.parse(shown.out) as object));
     expect(again.out).to.contain('LOSES_DATA: refuse').and.to.contain('MAY_FAIL of tmp_*: off');
     const wrong = await dps('policy', 'set', await file('wrong.json', { findings: { LOSES_DATA: 'never' } }));

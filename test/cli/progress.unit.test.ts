@@ -1,4 +1,3 @@
-/** How far long work has come, on a terminal and elsewhere. */
 import { expect } from 'chai';
 import type { Terminal } from '../../src/cli/command.js';
 import { bar, createProgress } from '../../src/cli/progress.js';

@@ -101,7 +101,6 @@ describe('dps status, verify and rebuild', () => {
     const index = (name: string) =>
       client(`/fields/pages/${name}?concurrentIndexCreation`, json({ schema: { is_indexed: true } }, 'PATCH'));
     const stopped = async () => (await run('status')).code === 1;
-    // Random, so that it can't be compressed: too large for a B-tree.
     await pool.query(
       `insert into pages (body) select string_agg(md5(random()::text), '') from generate_series(1, 1000)`,
     );

@@ -1,4 +1,3 @@
-/** What an operator reads who types something wrong, or asks for what can't be: line by line, held whole. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

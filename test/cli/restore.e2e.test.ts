@@ -13,7 +13,7 @@ import { type TestDatabase, createDatabase, temporaryDirectory, testServer } fro
 import { type TestService, startService } from '../support/service.js';
 
 describe('backup and restore', () => {
-  /** The database that is backed up. Its service has stopped. */
+  /** The backed-up database. Its service has stopped. */
   let source: string;
   let directory: string;
   let file: string;
@@ -50,7 +50,7 @@ describe('backup and restore', () => {
     return database.connectionString;
   }
 
-  /** The log and the schema are the same, and a service starts on it. */
+  /** The log and the schema are equal, and a service starts on it. */
   async function expectSame(connectionString: string): Promise<void> {
     expect(await catalogOf(connectionString)).to.deep.equal(await catalogOf(source));
     expect(await kindsOf(connectionString)).to.deep.equal({
@@ -216,7 +216,7 @@ describe('backup and restore', () => {
   });
 });
 
-/** Everything a history can hold: relations of every kind, names that must be quoted, changes, removals. */
+/** Creates a history with everything: relations of every kind, names that need quoting, changes, removals. */
 async function live(service: TestService): Promise<void> {
   const client = clientOf(service);
   const must = async (path: string, ...request: Parameters<typeof json>): Promise<Reply> => {
@@ -267,7 +267,6 @@ async function snapshotOf(service: TestService): Promise<string> {
 
 const nameOf = (connectionString: string): string => new URL(connectionString).pathname.slice(1);
 
-/** Of the projections, by name. */
 async function kindsOf(connectionString: string): Promise<object> {
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -281,7 +280,7 @@ async function kindsOf(connectionString: string): Promise<object> {
   }
 }
 
-/** What PostgreSQL says of everything that is managed. */
+/** PostgreSQL's definitions of everything managed. */
 async function catalogOf(connectionString: string): Promise<string[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();

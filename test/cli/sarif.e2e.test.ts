@@ -1,4 +1,3 @@
-/** SARIF of a folder, by `dps plan` and `dps lint`: as its schema has it, whatever things are called. */
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +47,7 @@ describe('SARIF of a folder', () => {
     expect(await results('lint', 0)).to.deep.equal([]);
   });
 
-  /** The file that a result names; the line is that of the field. */
+  /** The file of a result; the line is that of the field. */
   async function fileOf({ locations: [location] = [] }: Result): Promise<string> {
     const { artifactLocation, region } = location?.physicalLocation ?? expect.fail('no place');
     const file = decodeURIComponent(new URL(artifactLocation.uri).pathname);

@@ -1,4 +1,3 @@
-/** What an operator reads, whole: one session with `dps`, every line of it (`test/support/transcript.ts`). */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +21,7 @@ describe('a session with dps', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  /** What is built after its commit follows when it comes to it. */
+  /** Waits until deferred work has completed. */
   const followed = () =>
     until('the projections have followed', async () => {
       const { data } = (await client('/projections')).json as { data: { lag: number }[] };

@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { expect } from 'chai';
 import { createTerminal } from '../../src/cli/terminal.js';
 
-/** Takes all, or fails every write with a code. */
+/** Accepts all writes, or fails each with a code. */
 function output(fails?: string): Writable & { text: string } {
   const taken = Object.assign(
     new Writable({

@@ -1,8 +1,8 @@
-/** Command lines that can't be meant: said before anything is asked of a database or a service. */
+/** Command lines that are rejected before any database or service is used. */
 import { expect } from 'chai';
 import { dps } from '../support/dps.js';
 
-/** Nothing listens there: a command that got so far would say so. */
+/** Nothing listens there, so a command that connected would report that. */
 const NOWHERE = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:9/none', DPS_URL: 'http://127.0.0.1:9', DPS_TOKEN: 'x' };
 
 const ID = '00000000-0000-4000-8000-000000000001';
@@ -11,7 +11,7 @@ const PASSWORDS = '--password-stdin, --new-password and --no-password exclude ea
 const POSITION = 'POSITION is a number from 1: "dps trash" lists them.';
 const missing = (file: string): string => `${file} can't be read (ENOENT: no such file or directory, open '${file}').`;
 
-/** What a command says of itself. */
+/** Usage messages of commands. */
 const USAGE: Readonly<Record<string, string>> = {
   'drift --allow-drop': '--allow-drop goes with --repair.',
   'drift --repair --accept a': '--repair or --accept, not both.',
@@ -51,7 +51,7 @@ const USAGE: Readonly<Record<string, string>> = {
   'trash purge x': POSITION,
 };
 
-/** What is not as it was declared. */
+/** Command lines that contradict the declaration. */
 const UNDECLARED: Readonly<Record<string, string>> = {
   rebuild: "missing required argument 'projection'",
   'rebuild nothing':
@@ -72,7 +72,7 @@ const UNDECLARED: Readonly<Record<string, string>> = {
   nothing: "unknown command 'nothing'",
 };
 
-/** Files that are not there, or not what they must be. */
+/** Missing and invalid files. */
 const FILES: Readonly<Record<string, string>> = {
   'apply none.json': missing('none.json'),
   'diff none.json': missing('none.json'),
@@ -81,7 +81,7 @@ const FILES: Readonly<Record<string, string>> = {
   'apply -': 'What stdin holds is neither JSON nor YAML: expected a document, but the input is empty',
 };
 
-/** @param line its words, with an equals sign for a blank one */
+/** @param line its words, with an equals sign for a space */
 const words = (line: string): string[] => line.split(' ').map((word) => (word === '=' ? ' ' : word));
 
 describe('an invalid command line', () => {

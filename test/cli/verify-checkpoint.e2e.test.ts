@@ -9,7 +9,6 @@ import { checkpointText, originOf } from '../../src/log/signed-checkpoints/check
 import { encodeNoteKey, noteKey, rawPublicKey, signNote } from '../../src/log/signed-checkpoints/note.js';
 import { type Ran, dps } from '../support/dps.js';
 
-/** A log of the first release: what was written then is held against checkpoints as it is. */
 const LOG = fileURLToPath(new URL('../fixtures/log-0.1.0.ndjson', import.meta.url));
 
 function newSigner(name = 'data-platform-service') {
@@ -25,7 +24,7 @@ describe('dps verify --checkpoint, offline', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'dps-checkpoints-'));
     const lines = (await readFile(LOG, 'utf8')).trimEnd().split('\n');
-    // Documents that events name by hash stand between them.
+    // The documents of events are on separate lines between them.
     events = lines.map((line) => JSON.parse(line) as EventRecord).filter((each) => 'position' in each);
   });
 

@@ -1,4 +1,6 @@
-/** Any three steps of a real project as base and two branches: the conflicts that are there, and no others. */
+/**
+ * Uses any three steps of a real project as base and two branches. The merge must report exactly the real conflicts.
+ */
 import { expect } from 'chai';
 import { parseYaml } from '../../src/http/formats/yaml.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
@@ -21,7 +23,7 @@ interface Step {
 
 const OPTIONS = { force: true, mode: 'mirror', release: '0.1.0' } as const;
 
-/** Everything is told by its name, as of a base that is a snapshot. */
+/** Everything is identified by name, as with a snapshot as base. */
 function named(state: State): State {
   const draft = new Draft(state);
   for (const [name, { fields }] of state.collections)
@@ -36,7 +38,7 @@ const documentsIn = (state: State): Documents => {
   return byKey(documentsOf(snapshot).values());
 };
 
-/** The state that documents say; null: they are no valid schema. */
+/** The state of the documents; null if they are no valid schema. */
 function stateOf(documents: Documents): State | null {
   const body = { version: 1, service: OPTIONS.release, vendor: 'postgres', ...assemble(grouped(documents)).parts };
   const read = runToEnd(compareSnapshot(initialState(), body, OPTIONS));
@@ -88,7 +90,7 @@ describe('branches of a real project', function () {
     const triples = all.flatMap((base) => all.flatMap((ours) => all.map((theirs) => [base, ours, theirs] as const)));
     for (const triple of triples) {
       const [base, ours, theirs] = triple;
-      // That sides can be swapped, and a side that changed nothing, are properties of the merge.
+      // Symmetry and unchanged sides are tested as properties of the merge.
       if (base === ours || base === theirs || ours >= theirs) continue;
       const [b, o, t] = triple.map((index) => steps[index]) as [Step, Step, Step];
       found[expectMerge(b, o, t, `base, ours, theirs: ${triple.map((index) => index + 1).join(', ')}`).kind] += 1;

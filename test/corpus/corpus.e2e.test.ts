@@ -1,4 +1,3 @@
-/** `npm run test:corpus`: each real schema through diff and apply, twice, and nothing lost. */
 import { expect } from 'chai';
 import { JSON_SCHEMA, load } from 'js-yaml';
 import pg from 'pg';
@@ -32,7 +31,7 @@ function client(service: TestService) {
   };
 }
 
-/** Puts a row into every table that takes one without being told a value, and counts the rows of all. */
+/** Inserts a row into every table that accepts one without values, and counts all rows. */
 async function rows(databaseUrl: string, insert: boolean): Promise<Record<string, number>> {
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
@@ -53,7 +52,7 @@ async function rows(databaseUrl: string, insert: boolean): Promise<Record<string
   return counts;
 }
 
-/** The file with members left out here and there, as by hand: what it then doesn't say must stay as it is. */
+/** The file with some members removed. Missing members must stay unchanged. */
 function trimmed(text: string): string {
   const file = load(text, { schema: JSON_SCHEMA }) as Documents;
   let round = 0;

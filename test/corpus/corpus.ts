@@ -1,14 +1,14 @@
-/** Schemas that real projects committed. They stay where they are: tests skip where the folder is absent. */
+/** Schemas committed by real projects. They are not part of the repository: tests are skipped without the folder. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** CORPUS, or beside the checkout. */
+/** CORPUS, or a folder beside the checkout. */
 export const FOLDER = process.env['CORPUS'] ?? fileURLToPath(new URL('../../../shared/corpus', import.meta.url));
 
 export interface CorpusFile {
   name: string;
-  /** YAML as it was committed. */
+  /** The committed YAML. */
   text: string;
 }
 
@@ -22,8 +22,8 @@ function filesIn(folder: string): CorpusFile[] {
     .map((name) => ({ name: basename(name, '.yaml'), text: readFileSync(join(folder, name), 'utf8') }));
 }
 
-/** One schema a file. */
+/** One schema per file. */
 export const corpusFiles = (): CorpusFile[] => filesIn(FOLDER);
 
-/** One project's history, a step a file, in order. */
+/** The history of one project, one step per file, in order. */
 export const historyFiles = (): CorpusFile[] => filesIn(join(FOLDER, 'landingpage'));

@@ -1,4 +1,4 @@
-/** What is found in schemas that real projects committed: nothing that their authors would laugh at. */
+/** Findings of real schemas must be sensible. */
 import { expect } from 'chai';
 import { parseYaml } from '../../src/http/formats/yaml.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
@@ -19,7 +19,7 @@ async function step(before: State, file: CorpusFile): Promise<{ after: State; fi
   return { after, findings: runToEnd(findingsOf({ before, after, events, statements })) };
 }
 
-/** Of a schema that is new, nothing can be lost, locked or broken: what is left is the habits of its author. */
+/** A new schema cannot lose, lock or break anything, so only findings about conventions remain. */
 const HABITS = new Set([
   'CASCADE_DELETES',
   'FOREIGN_KEY_WITHOUT_INDEX',
@@ -71,7 +71,7 @@ describe('findings of real schemas', () => {
       state = after;
       for (const { level, code, message } of findings) {
         if (level === 'danger') dangers.push(code);
-        // A field that is new is null in every row: none can stand in the way of its key.
+        // A new field is null in every row, so its key cannot fail.
         if (code === 'MAY_FAIL') expect(message).to.match(/nullability/);
       }
     }

@@ -1,4 +1,4 @@
-/** The files of `dps pull`, taken apart by hand: what this says of them doesn't come from the merge that it is held to. */
+/** Parses the files of `dps pull` independently of the merge that is tested with them. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { JSON_SCHEMA, dump, load } from 'js-yaml';
 
 export type Document = { [member: string]: unknown };
 
-/** Documents by their key: `c posts`, `f posts.title`, `r posts.author`. */
+/** Documents by key: `c posts`, `f posts.title`, `r posts.author`. */
 export type Documents = Map<string, Document>;
 
 interface CollectionFile extends Document {
@@ -15,7 +15,6 @@ interface CollectionFile extends Document {
   relations: (Document & { many_field: string })[];
 }
 
-/** The files of a folder, by their names. */
 export function filesOf(folder: string): Record<string, string> {
   const names = readdirSync(join(folder, 'collections')).sort();
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, 'collections', name), 'utf8')]));
@@ -35,10 +34,10 @@ export function byKey(files: Iterable<Document>): Documents {
   return found;
 }
 
-/** `f posts.title` → `posts`; no collection of real schemas has a dot in its name. */
+/** `f posts.title` → `posts`; collections of the corpus have no dots in their names. */
 export const collectionOf = (key: string): string => key.slice(2).split('.')[0] as string;
 
-/** The files that hold the documents. */
+/** The files that contain the documents. */
 export function grouped(documents: Documents): CollectionFile[] {
   const files = new Map<string, CollectionFile>();
   for (const [key, document] of documents) {
@@ -53,7 +52,7 @@ export function grouped(documents: Documents): CollectionFile[] {
   return [...files.values()];
 }
 
-/** Writes documents as the files of a folder; names of real collections need an escape at most. */
+/** Writes documents as files of a folder; real names need at most an escape. */
 export function writeDocuments(folder: string, documents: Documents): void {
   const path = join(folder, 'collections');
   rmSync(path, { recursive: true, force: true });
@@ -65,7 +64,7 @@ export function writeDocuments(folder: string, documents: Documents): void {
 const escaped = (name: string): string =>
   name.replaceAll(/[^a-z0-9_-]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 
-/** Runs git in a folder that nobody's settings reach. */
+/** Runs git in a folder without user settings. */
 export function git(folder: string, ...args: string[]): string {
   const who = { NAME: 'a', EMAIL: 'a@example.com' };
   const people = Object.entries(who).flatMap(([name, value]) => [

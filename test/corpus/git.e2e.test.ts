@@ -1,4 +1,4 @@
-/** Ten steps of a real project as commits of a repository, from one service to another. */
+/** Ten steps of a real project as commits, transferred from one service to another. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ describe('ten steps of a real project in Git', function () {
     if (work !== undefined) rmSync(work, { recursive: true, force: true });
   });
 
-  /** The author's snapshot, applied where they work. */
+  /** Applies a step on the author's service. */
   async function author(text: string): Promise<void> {
     const send = clientOf(laptop);
     const headers = { 'content-type': 'application/yaml' };
@@ -58,7 +58,7 @@ describe('ten steps of a real project in Git', function () {
     expect((await send('/schema/apply', json(diff.json))).status).to.equal(204);
   }
 
-  /** Tables and columns that go; what goes with its table needs no name. */
+  /** Dropped tables and columns. Columns of a dropped table need no name. */
   const losses = ({ diff }: Plan): string[] => {
     const gone = (each: Plan['diff']['fields'][number]): boolean =>
       each.diff.some(({ kind, path = [], lhs }) => kind === 'D' && path.length === 0 && lhs?.schema !== null);
@@ -80,7 +80,7 @@ describe('ten steps of a real project in Git', function () {
       git(repository, 'add', '--all');
       git(repository, 'commit', '--quiet', '--message', name);
 
-      // The workflow of docs/git.md: the commit before is what the files are changes of.
+      // As in the workflow of docs/git.md: the previous commit is the base of the files.
       rmSync(before, { recursive: true, force: true });
       mkdirSync(before);
       if (index > 0) git(repository, '--work-tree', before, 'checkout', 'HEAD~1', '--', 'schema');
@@ -111,7 +111,10 @@ describe('ten steps of a real project in Git', function () {
     await Promise.all([laptop, production].map(({ databaseUrl }) => expectConsistent(databaseUrl)));
   });
 
-  /** Makes production what a folder says, whatever it has. @param folder with its files */
+  /**
+   * Makes production equal to a folder.
+   * @param folder with its files
+   */
   async function bring(folder: string): Promise<void> {
     const planned = await run(production, 'plan', folder, '--base', 'now', '--json');
     expect(planned.code, planned.err).to.equal(1);
@@ -121,7 +124,7 @@ describe('ten steps of a real project in Git', function () {
     expect((await run(production, 'pull', folder, '--check')).code).to.equal(0);
   }
 
-  /** The files of a commit, in a folder of their own. */
+  /** The files of a commit in a separate folder. */
   function folderOf(commit: string): string {
     const folder = join(work, `of-${commit}`);
     git(repository, 'worktree', 'add', '--quiet', '--detach', folder, commit);

@@ -1,11 +1,8 @@
-/**
- * What two branches changed, said member by member from the files alone, with nothing of the merge in it:
- * what a test expects of the merge.
- */
+/** Computes the expected merge of two branches member by member, from the files alone. */
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, type Documents, collectionOf } from './folders.js';
 
-/** Several members that say one thing: a column's type. */
+/** Members that form one value: a column's type. */
 const TYPE = new Set([
   'type',
   'schema.data_type',
@@ -16,7 +13,7 @@ const TYPE = new Set([
 
 const known = new WeakMap<Document, ReadonlyMap<string, unknown>>();
 
-/** Members by their path; lists, and values that say one thing, are one each. */
+/** Members by path; lists and combined values count as one. */
 function membersOf(document: Document = {}): ReadonlyMap<string, unknown> {
   const found = known.get(document) ?? membersBelow(document, []);
   known.set(document, found);
@@ -35,7 +32,7 @@ function membersBelow(document: Document, above: string[]): Map<string, unknown>
   return found;
 }
 
-/** The members that two documents don't have alike, of a type as one. */
+/** The members in which two documents differ; a type counts as one. */
 function differing(one: Document | undefined, other: Document | undefined): Set<string> {
   const [a, b] = [membersOf(one), membersOf(other)];
   const names = [...new Set([...a.keys(), ...b.keys()])];
@@ -43,7 +40,7 @@ function differing(one: Document | undefined, other: Document | undefined): Set<
   return new Set(unlike.map((name) => (TYPE.has(name) ? 'type' : name)));
 }
 
-/** Carries what changed from one step to the next over to a branch, as far as the branch has what it is about. */
+/** Applies the changes between two steps to a branch, as far as their objects exist there. */
 export function carryOver(branch: Documents, before: Documents, after: Documents): void {
   for (const key of new Set([...before.keys(), ...after.keys()])) {
     const [was, is, here] = [before.get(key), after.get(key), branch.get(key)];
@@ -75,7 +72,7 @@ function changedAlike(here: Document, was: Document, is: Document): Document {
   return result;
 }
 
-/** `removed f posts.title`, `changed f posts.title meta.sort`: what no merge can decide. In order. */
+/** `removed f posts.title`, `changed f posts.title meta.sort`: conflicts that no merge can resolve. In order. */
 export function conflictsBetween(base: Documents, ours: Documents, theirs: Documents): string[] {
   const sides = [base, ours, theirs].map(partsOf);
   const found = [...new Set(sides.flatMap((side) => [...side.keys()]))].flatMap((collection) => {
@@ -94,7 +91,7 @@ const NONE: Documents = new Map();
 
 const parts = new WeakMap<Documents, ReadonlyMap<string, Documents>>();
 
-/** The collections with all that they hold. */
+/** The collections with all their documents. */
 function partsOf(documents: Documents): ReadonlyMap<string, Documents> {
   const held = parts.get(documents);
   if (held !== undefined) return held;
@@ -119,7 +116,7 @@ function inPart(base: Documents, ours: Documents, theirs: Documents): string[] {
   });
 }
 
-/** What both branches made of the base, where they are in no conflict. */
+/** The expected merge without conflicts. */
 export function mergedBetween(base: Documents, ours: Documents, theirs: Documents): Documents {
   const merged: Documents = new Map();
   for (const key of new Set([...ours.keys(), ...theirs.keys()])) {

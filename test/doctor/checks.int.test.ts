@@ -1,4 +1,3 @@
-/** What the doctor says, word for word, of a database that is made ill. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { openProjectionTools } from '../../src/cli/connections/projections.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { FINDINGS, finding } from '../../src/doctor/finding.js';
 
-/** Nothing goes on, or something is wrong already: the exit code of dps doctor is 1. */
+/** Findings that make the exit code of dps doctor 1. */
 const ERRORS = [
   'ACCOUNTS_DIFFER',
   'CHAIN_BROKEN',

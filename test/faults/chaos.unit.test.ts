@@ -1,4 +1,4 @@
-/** What `npm run chaos` takes for a finding. */
+/** The criteria of `npm run chaos`. */
 import { expect } from 'chai';
 import { faultOf } from '../../scripts/chaos/run.js';
 import { type Command, type Fate, work } from '../../scripts/chaos/writers.js';
@@ -25,7 +25,7 @@ describe('the chaos test', () => {
   });
 
   it('sends no two commands with the same effect, because the second would change nothing', () => {
-    // The draws of this seed hold the same number below a million twice, sixty draws apart.
+    // This seed yields the same number below a million twice, sixty draws apart.
     const random = createRandom(8);
     const sent = new Set<string>();
     for (let turn = 0; turn < 5_000; turn++) {

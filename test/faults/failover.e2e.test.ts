@@ -10,7 +10,6 @@ import { until } from '../support/until.js';
 
 const run = promisify(execFile);
 
-/** An address with several hosts. */
 function hostsOf(...servers: Server[]): string {
   const [first] = servers.map(({ connectionString }) => new URL(connectionString));
   const places = servers.map(({ port }) => `127.0.0.1:${port}`).join(',');
@@ -79,12 +78,12 @@ describe('a failover', function () {
     const { divergences } = (
       acknowledged.json as { data: { divergences: { fork: number; seen: { position: number } }[] } }
     ).data;
-    // Who has only listened may have heard of less.
+    // A process that only listened may know less.
     expect(divergences.map(({ fork }) => fork)).to.deep.equal(divergences.map(() => 1));
     expect(divergences.map(({ seen }) => seen.position)).to.include(4);
     await create(blind.send, 'after');
 
-    // It believes to be the primary, and has more events than the one in its place.
+    // It believes to be the primary, and has more events than its replacement.
     await primary.start();
     for (let turn = 0; turn < 4; turn += 1) {
       await create(one.send, `one_${turn}`);
@@ -95,7 +94,7 @@ describe('a failover', function () {
     expect(position(await late.send('/collections'))).to.equal(position(await one.send('/collections')));
     expect(await written(primary)).to.equal(4);
     expect(await written(standby)).to.equal(12);
-    // All services of this process share the choice, and the last that was started tells of it.
+    // All services of this process share the choice, and the last one started reports it.
     expect(blind.service.log()).to.contain('the database is another server now');
   });
 

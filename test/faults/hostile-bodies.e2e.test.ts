@@ -1,4 +1,3 @@
-/** Bodies that are cheap to send and dear to read, on a process of its own: it answers all other requests meanwhile. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -9,7 +8,7 @@ import { type ServiceProcess, spawnService } from '../support/process.js';
 const MIB = 1024 * 1024;
 const TOKEN = 'hostile-bodies-admin-token-0123456789';
 
-/** Milliseconds: room for a machine that runs everything else as well. It was half a minute; alone it is under 100. */
+/** Milliseconds, with room for a busy machine. It was half a minute before the fix, and is under 100 when alone. */
 const PATIENCE = 3_000;
 
 /** Each took 3 GiB, so three would end the process. */
@@ -18,7 +17,7 @@ const AT_ONCE = 3;
 /** MiB of the whole process. Six bodies of 24 MiB took 3 GiB each, and ended it. */
 const MEMORY = 2_000;
 
-/** With more, rubbish is left lying about for longer, and nothing could be said of what is needed. */
+/** With more, garbage is collected later, and the measurement would be meaningless. */
 const NODE_OPTIONS = '--max-old-space-size=1024';
 
 describe('hostile bodies', function () {
@@ -47,7 +46,7 @@ describe('hostile bodies', function () {
     return { status: answer.status, message: errors?.[0].message ?? '', code: errors?.[0].extensions.code };
   };
 
-  /** The longest wait of /server/ping while `work` runs, and the largest the process has ever been, in MiB. */
+  /** The longest response time of /server/ping while `work` runs, and the peak memory of the process in MiB. */
   async function watched<T>(work: Promise<T>): Promise<{ result: T; wait: number; memory: number }> {
     let [wait, over] = [0, false];
     const done = work.finally(() => (over = true));
@@ -94,7 +93,7 @@ describe('hostile bodies', function () {
       const all = Array.from({ length: AT_ONCE }, () => send(text, type));
       const { result, wait, memory } = await watched(Promise.all(all));
       const shown = `${JSON.stringify(result)}, ping ${Math.round(wait)} ms, ${Math.round(memory)} MiB`;
-      // Who waited too long for the others is told so.
+      // A request that waited too long receives 503.
       for (const { status } of result) expect([answer, 503], shown).include(status);
       expect(
         result.map(({ status }) => status),

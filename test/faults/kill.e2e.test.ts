@@ -1,4 +1,4 @@
-/** The service is killed eight times in the middle of an apply of 500 collections, of one that deletes them too: all or nothing. */
+/** The service is killed eight times during an apply of 500 collections and during their deletion: all or nothing. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
@@ -7,7 +7,7 @@ import { expectConsistent } from '../support/consistent.js';
 
 const COLLECTIONS = 500;
 const KILLS = 8;
-/** Where in an apply each kill comes: how many of its locks on tables have been taken. The same ones in every run. */
+/** How many table locks an apply has taken when each kill happens; the same in every run. */
 const MOMENTS = [1, 90, 420, 250, 30, 480, 170, 340];
 const TOKEN = 'test-admin-token-0123456789abcdef';
 
@@ -63,7 +63,7 @@ describe('kill -9 during an apply', function () {
     await database.drop();
   });
 
-  /** The killed service's statement may still run for a moment; what it ends in is the outcome. */
+  /** The killed service's statement may still run for a moment; its end is the outcome. */
   async function serverIsQuiet(): Promise<void> {
     const client = new pg.Client({ connectionString: database.connectionString });
     await client.connect();
@@ -72,7 +72,7 @@ describe('kill -9 during an apply', function () {
     await client.end();
   }
 
-  /** Resolves when the apply holds locks on this many relations that nobody else may touch, or has ended before. */
+  /** Resolves when the apply holds this many exclusive locks, or has ended before. */
   async function locksAreHeld(count: number, applied: Promise<unknown>): Promise<void> {
     let running = true;
     void applied.finally(() => (running = false));
@@ -93,7 +93,8 @@ describe('kill -9 during an apply', function () {
     };
     let there = 0;
     for (const [kill, moment] of MOMENTS.entries()) {
-      // The first half makes all, the second deletes all: what a kill left is brought to where the next one starts.
+      // The first half creates all, the second deletes all. Each kill continues from the state that the previous one
+      // left.
       const from = kill < KILLS / 2 ? 0 : COLLECTIONS;
       if (there !== from) expect(await apply(from)).to.equal(204);
       const wanted = COLLECTIONS - from;

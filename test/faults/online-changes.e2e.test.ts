@@ -1,4 +1,3 @@
-/** An online change whose process is killed, or whose connections are cut, at each step: it goes on, and is made once. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { expectConsistent } from '../support/consistent.js';
@@ -22,7 +21,7 @@ describe('an online change', function () {
   let database: TestDatabase;
   let db: pg.Client;
   let gates: Gates;
-  /** Of the test. */
+  /** The table of the test. */
   let table: string;
   let tables = 0;
 
@@ -40,7 +39,7 @@ describe('an online change', function () {
       plain('note', 'string'),
     ];
     await call('POST', '/collections', { collection: table, schema: {}, fields });
-    // Pages that are nearly empty: large, and quickly read.
+    // Nearly empty pages, so that the table is large but quickly read.
     await db.query(`
       ALTER TABLE ${table} SET (fillfactor = 10);
       INSERT INTO ${table} (title, code, customer, note)
@@ -73,7 +72,7 @@ describe('an online change', function () {
     db.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
                WHERE datname = current_database() AND application_name LIKE 'data-platform-service%'`);
 
-  /** What applications do meanwhile: one row of each kind. */
+  /** Concurrent application writes: one row of each kind. */
   const write = (turn: number) =>
     db.query(`UPDATE ${table} SET note = 'changed at ${turn}' WHERE id IN (${10 + turn}, ${ROWS - turn});
               DELETE FROM ${table} WHERE id IN (${100 + turn}, ${ROWS - 100 - turn});
@@ -85,7 +84,7 @@ describe('an online change', function () {
       )
     ).rows[0]?.hash;
 
-  /** PostgreSQL builds an index, and waits for a transaction of an application while it is not valid. */
+  /** A transaction of an application that PostgreSQL waits for while the index is invalid. */
   async function building(during: () => Promise<void>): Promise<void> {
     const blocker = new pg.Client({ connectionString: database.connectionString });
     await blocker.connect();
@@ -98,7 +97,7 @@ describe('an online change', function () {
     await blocker.end();
   }
 
-  /** Opens the request, and does something at each point. */
+  /** Opens the request and calls the function at each point. */
   async function disturbed(
     points: readonly string[],
     disturb: (at: { id: string; turn: number; proceed: () => Promise<void> }) => Promise<void>,
@@ -108,7 +107,7 @@ describe('an online change', function () {
     let rows: string | undefined;
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
-      // From here on the table is locked, or the field gone.
+      // From here on the table is locked or the field is gone.
       if (!['applied', 'forget'].includes(point)) {
         await write(turn);
         rows = await rowsOf('id, note');
@@ -134,7 +133,7 @@ describe('an online change', function () {
     await expectConsistent(database.connectionString);
   }
 
-  /** Once, with all the rows, and all the values of the field that it deletes. */
+  /** Applied once, with all rows and all values of the deleted field. */
   async function expectApplied({ id, rows }: { id: string; rows: string | undefined }): Promise<void> {
     const { result } = await ended(id, 'applied');
     const { rows: events } = await db.query<{ type: string; batch: string }>(
@@ -175,7 +174,7 @@ describe('an online change', function () {
   it('continues in the next process when it is killed at each step, and is applied once', async () => {
     const change = await disturbed(POINTS, async ({ turn, proceed }) => {
       await current().end('SIGKILL');
-      // What PostgreSQL had been told to do is done, or it is not.
+      // A statement that was already sent may complete or not.
       if (turn % 2 === 0) await sessionsEnd();
       await proceed();
       await start();

@@ -1,4 +1,3 @@
-/** Online changes where the server is restarted at each step, where a pooler is in between, and where a standby falls behind. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Api, createApi } from '../support/api.js';
@@ -35,7 +34,7 @@ async function make(api: Api, online: Online, table: string): Promise<void> {
   await online.large(table, FIELDS, VALUES);
 }
 
-/** Once, with all rows, and the values of the field that went. */
+/** Applied once, with all rows and the values of the deleted field. */
 async function expectApplied(api: Api, online: Online, { id }: Change, table: string): Promise<void> {
   await online.ended(id, 'applied');
   expect(await online.leftBehind()).to.deep.equal([]);

@@ -1,4 +1,3 @@
-/** How long a writer waits altogether, whatever it waits for. */
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -7,7 +6,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
 import { type TestService, startService } from '../support/service.js';
 
-/** Milliseconds, as LOCK_TIMEOUT is by default; and a second, with what a busy machine may need. */
+/** Milliseconds: the default LOCK_TIMEOUT, and one second of slack for a busy machine. */
 const LOCK_TIMEOUT = 10_000;
 const AT_MOST = LOCK_TIMEOUT + 2_000;
 
@@ -47,7 +46,10 @@ describe('a write waits for at most LOCK_TIMEOUT in total', function () {
     return performance.now() - started;
   }
 
-  /** One after the other, some time apart. @returns how long each waited */
+  /**
+   * One after the other at intervals.
+   * @returns how long each waited
+   */
   async function writers(): Promise<number[]> {
     const asked: Promise<number>[] = [];
     for (let number = 0; number < 6; number += 1) {

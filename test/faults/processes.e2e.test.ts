@@ -1,4 +1,3 @@
-/** Sixteen writers on three processes of the service, over HTTP, on one database. */
 import { expect } from 'chai';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type ServiceProcess, spawnService } from '../support/process.js';
@@ -29,7 +28,7 @@ describe('sixteen writers on three processes of the service', function () {
       LOCK_TIMEOUT: '60s',
       DB_POOL: '4',
     };
-    // All at once: the migrations are raced too.
+    // All at once, so that migrations race too.
     services = [1, 2, 3].map(() => spawnService(settings));
     urls = (await Promise.all(services.map((service) => service.ready()))).map(({ url }) => url);
   });
@@ -64,7 +63,7 @@ describe('sixteen writers on three processes of the service', function () {
         const reason = (what: string) => `${writer}/${round}/${what}`;
         const table = (collection: string) => ({ collection, schema: {}, meta: { note: own } });
         written.push(await write(url(0), 'POST', '/collections', { reason: reason('own'), body: table(own) }));
-        // Another process shows it at once, and changes it at once.
+        // Another process shows the change at once and can change it at once.
         const read = await fetch(`${url(1)}/collections/${own}`, { headers: { Authorization: `Bearer ${TOKEN}` } });
         expect(read.status, `${own} is not there on another process`).to.equal(200);
         const patch = { meta: { note: reason('patched') } };

@@ -1,4 +1,3 @@
-/** The process that applies an approved change request is killed in the middle of it: it is applied once, or not at all. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { expectConsistent } from '../support/consistent.js';
@@ -25,7 +24,7 @@ describe('an approved change request whose process is killed', function () {
     ({ database, db, gates } = service);
   });
 
-  /** An approved request that makes a field. */
+  /** An approved request that creates a field. */
   async function approved(collection: string): Promise<string> {
     await call('POST', '/collections', { collection, schema: {}, fields: [] });
     const snapshot = await call<{ fields: object[] }>('GET', '/schema/snapshot');
@@ -35,7 +34,7 @@ describe('an approved change request whose process is killed', function () {
     return data.id;
   }
 
-  /** Those of the service that are in a transaction. */
+  /** The service's backends that are in a transaction. */
   const BACKENDS = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
     AND application_name LIKE 'data-platform-service%' AND state <> 'idle'`;
 

@@ -1,6 +1,6 @@
 /**
- * A change request that is approved, scheduled and prepared, whose PostgreSQL is restarted, or has a standby promoted in its
- * place, at each step: made once, or not at all, and the log says which. The service is never restarted.
+ * PostgreSQL restarts, or a standby is promoted, at each step of an approved, scheduled and prepared request. The
+ * request must be applied once or not at all, as the log says. The service never restarts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -13,10 +13,10 @@ import { type TestService, startService } from '../support/service.js';
 import { type Cluster, type Server, startCluster } from '../support/standby.js';
 import { until } from '../support/until.js';
 
-/** Events of a request that is prepared, up to the one that carries it out. */
+/** The events of a prepared request up to its application. */
 const STEPS = ['change.opened', 'change.approved', 'change.scheduled', 'change.preparing', 'change.prepared'];
 
-/** A change request, as far as it is looked at here. */
+/** The members of a change request that the test reads. */
 interface Shown {
   id: string;
   plan: string;
@@ -31,7 +31,7 @@ describe('a scheduled change request', function () {
   let service: TestService;
   let send: Client;
   let gates: Gates;
-  /** The server that is written to. */
+  /** The current primary. */
   let server: Server;
 
   afterEach(async () => {
@@ -43,7 +43,7 @@ describe('a scheduled change request', function () {
     cluster = await startCluster({ durable: true });
     server = cluster.primary;
     const chain = [server];
-    // Each follows the one before it, and goes on following it when that is promoted.
+    // Each follows the previous one, also after that one's promotion.
     for (let made = 0; made < standbys; made += 1) chain.push(await cluster.addStandby(chain.at(-1)));
     const [first] = chain.map(({ connectionString }) => new URL(connectionString));
     const hosts = chain.map(({ port }) => `127.0.0.1:${port}`).join(',');
@@ -87,7 +87,10 @@ describe('a scheduled change request', function () {
     await ok('POST', '/collections', { collection: table, schema: {}, fields });
   }
 
-  /** One that makes a column unique, approved. @param large it has to be prepared */
+  /**
+   * An approved request that makes a column unique.
+   * @param large whether it needs a preparation
+   */
   async function approved(table: string, large = true): Promise<string> {
     await make(table);
     if (large) await fill({ sql }, table, 'code = i');
@@ -103,7 +106,7 @@ describe('a scheduled change request', function () {
     return data.id;
   }
 
-  /** The change is in the log once, with its request's last event; and the database is as the log says. */
+  /** The change is in the log once with its request's last event, and the database matches the log. */
   async function expectApplied(id: string, table: string, steps: readonly string[]): Promise<void> {
     await endedRequest(retrieve, id, 'applied');
     expect(await typesOf(id)).to.deep.equal([...steps, 'change.applied']);
@@ -167,7 +170,7 @@ describe('a scheduled change request', function () {
         await answers();
         const isIn = (await typesOf(id)).includes(`change.${gate}`);
         expect((await retrieve(id)).state === gate, text).to.equal(isIn);
-        // Who was told that it is done can rely on it, and the other way round.
+        // A success response and the log must agree.
         expect([status, isIn], text).to.be.deep.oneOf([
           [200, true],
           [503, false],
@@ -200,7 +203,7 @@ describe('a scheduled change request', function () {
   });
 });
 
-/** All that was written to a server is on those that follow it. */
+/** Waits until the followers have received everything. */
 async function caughtUp(server: Server, followers: readonly Server[]): Promise<void> {
   const [row] = await server.sql('SELECT pg_current_wal_lsn()::text AS lsn');
   for (const follower of followers)

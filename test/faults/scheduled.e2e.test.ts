@@ -1,4 +1,4 @@
-/** A change request that is approved, scheduled and prepared, whose process is killed at each step: made once, or not at all. */
+/** An approved, scheduled and prepared request whose process is killed at each step is applied once or not at all. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { expectConsistent } from '../support/consistent.js';
@@ -40,7 +40,7 @@ describe('a scheduled change request', function () {
       ALTER TABLE ${table} RESET (fillfactor); ANALYZE ${table}`);
   });
 
-  /** One that makes a column of a large table unique, approved. */
+  /** An approved request that makes a column of a large table unique. */
   async function approved(): Promise<string> {
     interface Snapshot {
       fields: { collection: string; field: string; schema: { is_unique: boolean } }[];
@@ -93,7 +93,7 @@ describe('a scheduled change request', function () {
       const next = points[turn + 1];
       if (next !== undefined) await gates.close(next);
       await kill();
-      // What PostgreSQL had been told to do is done, or it is not.
+      // A statement that was already sent may complete or not.
       if (turn % 2 === 0) await sessionsEnd();
       await gates.open(point);
       await start();

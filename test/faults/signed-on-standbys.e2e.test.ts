@@ -43,10 +43,10 @@ describe('checkpoints in an asynchronous cluster', function () {
   it('sign only positions that the standby has flushed, and wait while it is away', async () => {
     const send = await start(cluster.primary);
     await create(send);
-    // Without any standby a position is as safe as it will be.
+    // Without a standby, a position cannot become safer.
     expect(positionOf(await checkpoint(send))).to.equal(1);
     standby = await cluster.addStandby();
-    // Another process, which has signed nothing before.
+    // Another process, which has not signed anything yet.
     const hidden = await checkpoint(await start(cluster.primary));
     expect([hidden.status, hidden.codes]).to.deep.equal([503, ['UNAVAILABLE']]);
     expect(hidden.text).to.contain('GRANT pg_read_all_stats');
@@ -54,7 +54,7 @@ describe('checkpoints in an asynchronous cluster', function () {
     await create(send);
     await until('the standby has it', async () => (await checkpoint(send)).status === 200);
     expect(positionOf(await checkpoint(send))).to.equal(2);
-    // It is expected still, by its slot, when it is gone.
+    // Its slot keeps it expected after it has gone.
     await cluster.primary.sql(`select pg_create_physical_replication_slot('expected')`);
     await standby.stop('SIGQUIT');
     await create(send);
@@ -95,7 +95,7 @@ describe('checkpoints in an asynchronous cluster', function () {
     expect((await read('/history/checkpoint/keys')).status).to.equal(200);
     const rotation = await read('/history/checkpoint/keys', { method: 'POST' });
     expect([rotation.status, rotation.codes]).to.deep.equal([503, ['READ_ONLY']]);
-    // What the standby doesn't get, the primary doesn't sign.
+    // The primary signs only what the standby has received.
     await cluster.primary.sql(`select pg_create_physical_replication_slot('expected')`);
     await standby.stop('SIGQUIT');
     await create(send);

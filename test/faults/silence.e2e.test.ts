@@ -1,4 +1,3 @@
-/** Connections of the database that go silent: sockets stay open, nothing comes any more. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { type Client, type Reply, clientOf, json } from '../support/client.js';
@@ -7,9 +6,9 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, type Verdict, startProxy } from '../support/proxy.js';
 import { type TestService, startService } from '../support/service.js';
 
-/** The statement, and not READ COMMITTED. */
+/** Matches the statement but not READ COMMITTED. */
 const COMMIT = /commit\0/i;
-/** Events that are sent in one flight with the COMMIT, which is a prepared statement then. */
+/** Sent in one batch with the COMMIT, which is a prepared statement then. */
 const TOKEN = 'token.created';
 const CHANGED = 'account.updated';
 
@@ -47,7 +46,7 @@ describe('a request whose connection to the database goes silent', function () {
     await database.drop();
   });
 
-  /** Once, where these have come in this order over one connection. */
+  /** Once, after these were sent in this order on one connection. */
   function when(places: readonly (string | RegExp)[], verdict: Verdict): () => boolean {
     const left = [...places];
     let on: number | undefined;
@@ -62,13 +61,13 @@ describe('a request whose connection to the database goes silent', function () {
   }
 
   interface Meanwhile {
-    /** A change of this process waits until the silence is noticed, because its turn or the log's lock is taken. */
+    /** Another change waits until the silence is noticed, because it needs the turn or the log's lock. */
     isChangeWaiting?: boolean;
   }
 
   /**
-   * The answer to a request whose connection is silent. The silence cannot be noticed before another read has been
-   * answered, and another change, unless it has to wait.
+   * The response to a request on a silent connection. Another read must succeed before the silence can be noticed,
+   * and another change too, unless it must wait.
    */
   async function noticed(request: () => Promise<Reply>, met: () => boolean, meanwhile: Meanwhile = {}): Promise<Reply> {
     proxy.murmur(true);
@@ -106,7 +105,7 @@ describe('a request whose connection to the database goes silent', function () {
   it('at a login, while the session is written, gets 503, and no session exists', async () => {
     const count = () => rowsOf('SELECT FROM service.service_sessions', []);
     const before = await count();
-    // Its user is named there for the first time; the text is not sent where the connection knows the statement already.
+    // The user is named there for the first time. The text is not sent if the connection has prepared the statement.
     expectAway(await noticed(login, when([admin], 'fall silent')));
     expect(await count()).to.equal(before);
   });
@@ -161,7 +160,7 @@ describe('a request whose connection to the database goes silent', function () {
 
   it('during the switch of a rebuild, before and after its COMMIT, leaves consistent rows', async () => {
     const rebuild = () => client('/projections/metadata/rebuild', { method: 'POST' });
-    // Nothing else is committed on its connection.
+    // Only this is committed on its connection.
     const switches = 'staged_collections';
     expectAway(await noticed(rebuild, when([switches, COMMIT], 'fall silent'), { isChangeWaiting: true }));
     const answer = await noticed(rebuild, when([switches, COMMIT], 'pass and fall silent'));

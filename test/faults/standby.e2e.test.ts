@@ -81,7 +81,7 @@ describe('a service that reads from a standby', function () {
     for (const path of paths) {
       const [here, there] = [await atLeast(position, path), await write(path)];
       expect(here.status, `${path}: ${here.text}`).to.equal(200);
-      // A diff lists the members of what it shows as the process came to know them.
+      // The members of a diff are ordered as the process first saw them.
       if (path.startsWith('/history/diff')) expect(here.json, path).to.deep.equal(there.json);
       else expect(here.text, path).to.equal(there.text);
     }

@@ -1,4 +1,4 @@
-/** A short run of the fuzzer over every kind of request: `npm run fuzz` goes on from here. */
+/** A short run of the fuzzer over every kind of request: `npm run fuzz` runs longer. */
 import { expect } from 'chai';
 import { checkAll } from '../../scripts/fuzz/checkpoint.js';
 import { judge } from '../../scripts/fuzz/judge.js';

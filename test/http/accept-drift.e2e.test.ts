@@ -1,4 +1,3 @@
-/** What was changed in the database by hand, taken into the log: afterwards everything says the same. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { dps } from '../support/dps.js';
@@ -128,7 +127,7 @@ describe('accepting drift', function () {
     await api.ok('POST', '/fields/a', plain('tags', 'csv', { default_value: 'x,y' }));
     await api.sql(`ALTER TABLE a RENAME n TO position; ALTER TABLE a RENAME tags TO labels; ALTER TABLE a RENAME title TO headline;
       ALTER TABLE b RENAME a TO a_id; INSERT INTO a (headline) VALUES ('kept')`);
-    // Either of its names will do.
+    // Either of its names works.
     const fields = [
       { collection: 'a', field: 'position' },
       { collection: 'a', field: 'title' },

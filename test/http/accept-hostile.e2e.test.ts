@@ -1,4 +1,3 @@
-/** Accepting drift while others are at it, and where the log can't say what is there. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';

@@ -1,4 +1,3 @@
-/** Tables and columns that were renamed by hand: what the log knows of them goes over, and the log replays. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,7 +93,7 @@ describe('accepting manual renames', function () {
     return database.connectionString;
   }
 
-  /** The log as it is makes the same database elsewhere, both ways. */
+  /** Replaying the log both ways yields the same database. */
   async function replays(): Promise<void> {
     const [rebuilt, restored] = [await empty(), await empty()];
     const first = await dps(['rebuild', 'tables', '--into', rebuilt], { DATABASE_URL: service.databaseUrl });

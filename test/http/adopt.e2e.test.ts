@@ -250,7 +250,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(events.map(({ name }) => name)).to.satisfy((names: string[]) =>
       names.every((name) => name.endsWith('(dps)')),
     );
-    // The running service sees what was adopted beside it.
+    // The running service sees changes made by another process.
     await api.ok('GET', '/collections/people');
   });
 });

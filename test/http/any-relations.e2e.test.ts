@@ -1,4 +1,3 @@
-/** Relations that point at several collections. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { key, plain } from './routes/columns.js';

@@ -1,4 +1,3 @@
-/** What clients of the peer ask for and send beside what the interface lists. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 

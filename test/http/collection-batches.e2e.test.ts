@@ -1,4 +1,3 @@
-/** Several collections in one request: one batch, all or nothing. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { json } from '../support/client.js';

@@ -1,4 +1,3 @@
-/** Answers in the coding that is asked for, over connections that decode nothing by themselves. */
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';

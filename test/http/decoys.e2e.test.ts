@@ -1,4 +1,3 @@
-/** What others have made in the schemas where names are looked for is never called by the service's own statements. */
 import { expect } from 'chai';
 import { type Api, createApi } from '../support/api.js';
 import { plantDecoys } from '../support/decoys.js';

@@ -1,4 +1,3 @@
-/** Changes that are only planned: `dry_run` and `explain` on every route that changes the schema. */
 import { expect } from 'chai';
 import { documentOfRoutes } from '../support/openapi.js';
 import { withService } from '../support/with-service.js';
@@ -41,7 +40,7 @@ describe('dry runs', function () {
         WHERE c.relnamespace::regnamespace::text ~ '^(public|service_trash.*|trash.*)$' GROUP BY c.oid ORDER BY 1`,
     );
 
-  /** Each with what prepares it, and the events that it appends. */
+  /** Each with its preparation and the events it appends. */
   const CHANGES: [name: string, method: string, given: () => Promise<[path: string, body?: unknown]>, type: string][] =
     [
       [
@@ -198,7 +197,7 @@ describe('dry runs', function () {
         const explained = await api.ok<Plan>(method, `${path}?explain`, body);
         expect(explained.accepted).to.equal(null);
         expect(explained.events.map((event) => event.type)).to.deep.equal(events.map((event) => event.type));
-        // Only a plan that was run knows what the trash can keep.
+        // Only an executed plan knows what the trash can keep.
         if (!tried.statements.some(({ summary }) => summary.includes('trash')))
           expect(summaries(explained)).to.deep.equal(summaries(tried));
       }

@@ -1,4 +1,3 @@
-/** Small readers and writers of the edge: lists, cursors, members, codings, the refresh cookie, statuses. */
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { Duplex } from 'node:stream';
@@ -199,7 +198,7 @@ describe('rejections', () => {
   });
 
   describe('of unparsable requests', () => {
-    /** A connection that keeps what is written to it. */
+    /** A connection that records what is written to it. */
     function connection(more: object = {}): Duplex & { written: string } {
       const socket = Object.assign(
         new Duplex({

@@ -1,4 +1,3 @@
-/** Columns of types that the service has no name for: what of them can change. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 

@@ -94,7 +94,7 @@ describe('errors', () => {
       READ_ONLY: 503,
       UNAVAILABLE: 503,
     });
-    // The first is what was met first.
+    // The first one determines the status.
     const problems = (['SCHEMA_CHANGED', 'INVALID_PAYLOAD'] as const).map((code) => ({ code, message: 'x' }));
     expect(refusal(problems).status).equal(409);
   });

@@ -1,8 +1,7 @@
-/** Text that PostgreSQL can't store and times it doesn't know, in every place of every route: refused, never a 500. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
-/** As a query or a path holds them: NUL, halves of a surrogate pair, what is no UTF-8, ends of time and of numbers. */
+/** For queries and paths: NUL, lone surrogates, invalid UTF-8, extreme times and numbers. */
 const EXTREMES = [
   '%00',
   'a%00b',
@@ -44,7 +43,7 @@ describe('extreme values', function () {
     expect(operations).length.above(30);
   });
 
-  /** An admin who logged out would be let in nowhere, and an endless stream never ends. */
+  /** Logging out would invalidate the session, and an endless stream never ends. */
   const filled = (path: string, value = 'x') => path.replaceAll(/\{\w+\}/g, value);
 
   async function expectNo5xx(
@@ -75,7 +74,7 @@ describe('extreme values', function () {
         operation.requestBody === undefined ? {} : { body: '{}', headers: { 'content-type': 'application/json' } };
       const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
       for (const { name } of parameters) {
-        // What the stream takes, it answers without end; a subject is read as for /history/events.
+        // The stream never ends for valid input; a subject is parsed as for /history/events.
         const isEndless = (value: string) =>
           path === '/history/stream' && (name === 'subject' || !value.startsWith('%'));
         const values = EXTREMES.filter((value) => !isEndless(value));

@@ -1,4 +1,3 @@
-/** What hostile or careless clients send: answered with a refusal, with nothing left behind. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { expectConsistent } from '../support/consistent.js';
@@ -104,7 +103,7 @@ describe('hostile clients', function () {
     const climbed = await timed(() => api.ok('POST', '/schema/diff?mode=merge', { ...now, collections: chain }));
     const cycle = chain.map((each, index) => (index === 0 ? { ...each, meta: { group: 'ch19999' } } : each));
     const at = 'collections[0].meta.group';
-    // As many as are answered.
+    // The maximum number of reported errors.
     const also = Array.from({ length: 99 }, (_, index) => `collections[${index + 1}].meta.group`);
     const refused = await timed(() =>
       api.refused({ ...INVALID, at, also }, 'POST', '/schema/diff?mode=merge', { ...now, collections: cycle }),

@@ -1,4 +1,4 @@
-/** Names that PostgreSQL gives by itself: it would evade a taken one, and the snapshot could be applied nowhere else. */
+/** Implicit names of PostgreSQL: it would evade a collision, and the snapshot could not be applied elsewhere. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { plain } from './routes/columns.js';

@@ -1,4 +1,3 @@
-/** What a rejected import says: the collection and the field, what the database has, and what to do. */
 import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';

@@ -1,4 +1,3 @@
-/** Lists that grow for as long as the service runs: nobody gets all of them at once. */
 import { expect } from 'chai';
 import { dps } from '../support/dps.js';
 import { column, onlineOf } from '../support/online.js';
@@ -8,7 +7,7 @@ const ROWS = 1_100;
 
 const ID = `lpad(to_hex(n), 32, '0')::uuid`;
 
-/** Behind the log, so that nothing in it is about them. */
+/** Directly in the tables, so that the log has no events about them. */
 const FILL = `
 INSERT INTO service.service_changes (id, state, collections, held, opened_position, request)
   SELECT ${ID}, state, collections, held, 1000000 + n, request || jsonb_build_object('id', ${ID}, 'opened_position', 1000000 + n)

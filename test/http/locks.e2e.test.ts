@@ -1,4 +1,3 @@
-/** An application's transaction in the way of changes over HTTP. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { until } from '../support/until.js';

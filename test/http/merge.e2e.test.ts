@@ -1,4 +1,3 @@
-/** POST /schema/merge: what a file changes since its base, carried out on what others did meanwhile. */
 import { expect } from 'chai';
 import { writeYaml } from '../../src/http/formats/yaml.js';
 import { json } from '../support/client.js';
@@ -237,7 +236,7 @@ describe('POST /schema/merge', () => {
       const paths = (body as { errors: { extensions: { path: string } }[] }).errors.map((each) => each.extensions.path);
       expect(paths, JSON.stringify(more).slice(0, 80)).to.include(path);
     }
-    // A change request has the snapshot itself.
+    // A change request accepts the snapshot itself.
     const proposed: [object, string][] = [
       [{ ...theirs, more: 1 }, 'snapshot.more'],
       [{ ...theirs, fields: [{ collection: 'articles', field: 'x', type: 'nope' }] }, 'snapshot.fields[0].type'],

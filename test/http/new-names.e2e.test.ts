@@ -1,4 +1,3 @@
-/** Names with format characters, and names that differ only in case or Unicode normalization. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 

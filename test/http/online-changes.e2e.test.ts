@@ -1,4 +1,3 @@
-/** Changes that are prepared while their tables are used, over HTTP: from the request to its end. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../support/client.js';
@@ -72,7 +71,7 @@ describe('online changes over HTTP', () => {
     expect(answer.headers.get('location')).to.equal(`/changes/${data.id}`);
     return data;
   };
-  /** How many steps of each kind the metrics have counted, and what they took altogether, in milliseconds. */
+  /** The number and total duration (in milliseconds) of steps by kind, from the metrics. */
   const steps = async (): Promise<Record<string, number[]>> => {
     const { text } = await send('/metrics');
     const found: Record<string, number[]> = {};
@@ -228,7 +227,7 @@ describe('online changes over HTTP', () => {
     expect(answer.status, answer.text).to.equal(202);
     const { id, collections } = (answer.json as { data: Change }).data;
     expect(collections).to.deep.equal(['large', 'small']);
-    // Something else changes meanwhile, of a table that isn't prepared.
+    // A concurrent change of another table.
     expect((await send('/collections/small', json({ meta: { note: 'meanwhile' } }, 'PATCH'))).status).to.equal(200);
     await ended(id, 'applied');
     expect((await send('/schema/diff', json(snapshot))).status).to.equal(200);

@@ -1,4 +1,3 @@
-/** What is prepared of a table is changed by nothing else meanwhile, whichever way it comes; what stands beside it is free. */
 import { expect } from 'chai';
 import { type Gates, makeGates } from '../support/gates.js';
 import { type Change, type Online, column, onlineOf } from '../support/online.js';
@@ -12,7 +11,6 @@ describe('a table with a pending online change', function () {
   let online: Online;
   let gates: Gates;
   let request: Change;
-  /** Of the field that was deleted before, in the trash; and of the log then, and before. */
   let trashed: number;
   let deletion: number;
 

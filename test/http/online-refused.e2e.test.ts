@@ -1,4 +1,3 @@
-/** What can't be done online, each with its reason, and what gains nothing by it. */
 import { expect } from 'chai';
 import { type Online, type Snapshot, column, fill, onlineOf } from '../support/online.js';
 import { withService } from '../support/with-service.js';
@@ -45,7 +44,7 @@ const without =
     snapshot.fields = snapshot.fields.filter((each) => each.collection !== collection || each.field !== field);
   };
 
-/** What is asked for, why it is refused, and about which field. */
+/** The change, the reason of its rejection, and its field. */
 const REFUSED: readonly [what: string, edit: Edit, reason: RegExp, field?: string][] = [
   [
     'a type that rewrites the table',
@@ -164,7 +163,7 @@ describe('an online change without preparation', function () {
       expect([planned.status, planned.text.includes('ONLINE_NOT_POSSIBLE')]).to.deep.equal([422, true]);
     });
 
-  /** What needs no preparation, and how it is answered. */
+  /** Changes without preparation, and their response. */
   const AT_ONCE: readonly [what: string, method: string, path: string, body: object | undefined, status: number][] = [
     ['a note', 'PATCH', '/fields/items/code', { meta: { note: 'n' } }, 200],
     ['a default', 'PATCH', '/fields/items/code', { schema: { default_value: 4 } }, 200],

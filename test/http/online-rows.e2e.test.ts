@@ -1,4 +1,3 @@
-/** Each row of what can be done online, over HTTP: what it leaves is what the same change leaves without online. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { catalogText } from '../support/catalog-text.js';
@@ -16,7 +15,7 @@ interface Asked {
   body?: unknown;
 }
 
-/** By what is made: the request for a table, or what to edit of a snapshot; and the kinds of its steps. */
+/** By object: the request for a table or the edit of a snapshot, and the kinds of its steps. */
 const CHANGES: readonly [what: string, (table: string) => Asked | ((snapshot: Snapshot) => void), kinds: string[]][] = [
   ['NOT NULL', (table) => patch(table, 'code', { is_nullable: false }), ['add', 'validate']],
   ['unique', (table) => patch(table, 'code', { is_unique: true }), ['index']],
@@ -90,7 +89,7 @@ describe('an applied online change', function () {
     await api.sql('INSERT INTO owners SELECT FROM generate_series(1, 10)');
   });
 
-  /** The catalog of a table, with its name taken out. */
+  /** The catalog of a table without its name. */
   const shapeOf = async (table: string): Promise<string[]> => {
     const db = new pg.Client(service.databaseUrl);
     await db.connect();

@@ -1,4 +1,3 @@
-/** Whose transaction keeps a prepared change from being applied: told as soon as it is known, however long it is waited for. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { column, onlineOf } from '../support/online.js';
@@ -7,7 +6,7 @@ import { withService } from '../support/with-service.js';
 
 describe('a prepared change that a transaction blocks', function () {
   this.timeout(120_000);
-  // A try goes on for longer than the test waits.
+  // An attempt lasts longer than the test.
   const { api, service } = withService({ settings: { LOCK_TIMEOUT: '90s', LOCK_WAIT: '100ms' } });
 
   it('names the blocking session early, and none after it is applied', async () => {
@@ -16,7 +15,7 @@ describe('a prepared change that a transaction blocks', function () {
     const reader = new pg.Client({ connectionString: service.databaseUrl, application_name: 'a long report' });
     await reader.connect();
     try {
-      // In the way of nothing but the change itself.
+      // Blocks only the change itself.
       await reader.query('BEGIN; SELECT FROM items LIMIT 1');
       const { id } = await online.open('PATCH', '/fields/items/code', { schema: { is_unique: true } });
       await until('it is prepared', async () => (await online.retrieve(id)).state === 'prepared', 30_000);

@@ -1,4 +1,3 @@
-/** The OpenAPI document and its page, as a running service answers them. */
 import { expect } from 'chai';
 import { documentOfRoutes } from '../support/openapi.js';
 import { withService } from '../support/with-service.js';

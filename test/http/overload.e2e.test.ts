@@ -1,4 +1,3 @@
-/** One user cannot occupy the service: quotas, slow bodies, clients that leave. */
 import { type ClientRequest, type IncomingMessage, get, request } from 'node:http';
 import { expect } from 'chai';
 import { runYielding } from '../../src/kernel/event-loop.js';
@@ -25,7 +24,7 @@ describe('the quota of one user', () => {
 
   const headers = (token: string) => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
 
-  /** A body that is never finished. */
+  /** A body that never ends. */
   function sendSlowly(token: string, bytes: number): ClientRequest {
     const options = { method: 'POST', headers: { ...headers(token), 'content-length': bytes + 1 }, agent: false };
     const slow = request(`${service.url}/schema/diff`, options).on('error', () => undefined);

@@ -1,4 +1,3 @@
-/** Requests that never become one, sent as bytes: each is answered in the form of every other error. */
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';

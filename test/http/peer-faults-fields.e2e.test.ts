@@ -1,4 +1,4 @@
-/** What users of such services have met elsewhere with fields and relations, one by one: here it must not happen. */
+/** Faults that users of similar services reported for fields and relations must not occur here. */
 import { expect } from 'chai';
 import { createApi } from '../support/api.js';
 import { startService } from '../support/service.js';

@@ -1,4 +1,4 @@
-/** What every refusal must keep: each path it names is in the request that was refused. */
+/** Checks that the locations in an error exist in the rejected request. */
 import { expect } from 'chai';
 import { load } from 'js-yaml';
 
@@ -14,7 +14,7 @@ interface Told {
 
 const REFUSED: ReadonlySet<number> = new Set([400, 409, 422]);
 
-/** Fails when an error of a refusal names a place that the request doesn't have. */
+/** Fails if an error names a location that the request does not have. */
 export function expectPlaces(sent: Sent, status: number, answer: unknown): void {
   if (!REFUSED.has(status) || sent.body instanceof FormData) return;
   const paths = pathsOf(answer as Told);
@@ -32,13 +32,15 @@ const pathsOf = ({ errors = [] }: Told): string[] =>
     path === undefined || code === 'INVALID_QUERY' || isHeader(path) ? [] : [path],
   );
 
-/** Those whose values are refused with a place. */
+/** Headers whose values are validated with a location. */
 const isHeader = (path: string): boolean =>
   ['X-Reason', 'X-Acknowledge', 'Idempotency-Key', 'If-Match', 'X-Log-Position-At-Least'].includes(path);
 
 const shown = (body: unknown): string => String(body).slice(0, 2000);
 
-/** Sent in `{ "data": … }`, a document's places are its own; what no document could hold is told at its place in the body. */
+/**
+ * In `{ "data": … }`, locations are relative to the document; errors outside any document are relative to the body.
+ */
 function documentOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const [first, ...others] = Object.entries(value);
@@ -53,7 +55,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The place is there, or it is a member that is missing from an object that is there. */
+/** The location exists, or is a missing member of an existing object. */
 function isPlace(path: string, document: unknown): boolean {
   const steps = stepsOf(path);
   const last = steps.pop();
@@ -68,7 +70,7 @@ function isPlace(path: string, document: unknown): boolean {
 
 const STEP = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|(?:^|\.)([A-Za-z_$][\w$-]*)/gy;
 
-/** `fields[2]["a b"].type` → `['fields', 2, 'a b', 'type']`; anything else is no path at all. */
+/** `fields[2]["a b"].type` → `['fields', 2, 'a b', 'type']`; anything else is no path. */
 function stepsOf(path: string): (string | number)[] {
   const steps: (string | number)[] = [];
   let end = 0;

@@ -1,4 +1,3 @@
-/** The policy where time, processes and databases come between: online changes, two processes, a log that is carried elsewhere. */
 import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -121,7 +120,7 @@ describe('the policy of two processes on one database', () => {
         const [setter, changer] = round % 2 === 0 ? [one, other] : [other, one];
         await changer.ok('POST', '/collections', { collection: `c${round}`, schema: {}, fields: [TITLE] });
         await setter.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse' } });
-        // Nothing was read in between that could have told the other process.
+        // No read in between could have informed the other process.
         await changer.refused(POLICY_REFUSED, 'DELETE', `/collections/c${round}`);
         await setter.ok('PUT', '/policy', {});
         await changer.ok('DELETE', `/collections/c${round}`);
@@ -150,7 +149,7 @@ describe('the policy of two processes on one database', () => {
         const order = await one.sql<{ type: string }>(
           `SELECT type FROM service.service_events WHERE type IN ('policy.updated', 'collection.deleted') ORDER BY position DESC LIMIT 2`,
         );
-        // Refused: the policy came before. Done: it came after.
+        // Rejected: the policy came first. Applied: it came later.
         if (deleted.status === 422) expect(order[0]?.type).to.equal('policy.updated');
         else
           expect([deleted.status, ...order.map(({ type }) => type)]).to.deep.equal([
@@ -198,7 +197,7 @@ describe('the policy in a copied log', () => {
         await elsewhere.stop();
         await there.stop();
       }
-      // Event by event, with all that was refused before or after.
+      // Event by event, including everything rejected before or after.
       const replayed = await dps(['rebuild', 'tables', '--into', again.connectionString], {
         DATABASE_URL: service.databaseUrl,
       });

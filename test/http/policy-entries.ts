@@ -1,6 +1,6 @@
 /**
- * Every route that is no read, with what of it the policy refuses, or why there is nothing to refuse.
- * What a request needs is made while nothing is refused.
+ * Every write route with the finding that the policy can reject, or the reason why there is none. The objects a
+ * request needs are created while nothing is rejected.
  */
 import type { Api } from '../support/api.js';
 import { onlineOf } from '../support/online.js';
@@ -11,14 +11,14 @@ export interface Request {
 }
 
 export interface Entry {
-  /** `POST /collections`, as the reference has it. */
+  /** As in the reference: `POST /collections`. */
   route: string;
   what?: string;
-  /** The code that the policy refuses. */
+  /** The finding code. */
   code: string;
-  /** Makes what the request needs, while nothing is refused, and says the request. */
+  /** Creates the needed objects while nothing is rejected, and returns the request. */
   given: () => Promise<Request>;
-  /** Takes back what goes on after the answer. */
+  /** Undoes what continues after the response. */
   over?: (request: Request) => Promise<unknown>;
 }
 
@@ -251,7 +251,7 @@ export function entriesOf(api: Api): Entries {
       code: 'LOSES_DATA',
       async given() {
         const { id, plan } = await proposed('i2');
-        // Its approval is enough for one person's, and the policy asks for two.
+        // One approval is not enough, because the policy requires two.
         await api.ok('POST', `/changes/${id}/approve`, { plan });
         return { path: `/changes/${id}/apply` };
       },
@@ -284,7 +284,7 @@ export function entriesOf(api: Api): Entries {
     },
   ];
 
-  /** Of metadata alone no rule finds anything: there is nothing that a policy could say of it. */
+  /** No rule finds anything in pure metadata, so the policy cannot reject it. */
   const metadata: Omit<Entry, 'code'>[] = [
     {
       route: 'PATCH /collections',
@@ -299,7 +299,7 @@ export function entriesOf(api: Api): Entries {
     },
   ];
 
-  /** What is said of a change that is only asked for. */
+  /** Changes that are only proposed. */
   const proposals: Omit<Entry, 'code'>[] = [
     {
       route: 'POST /changes',
@@ -343,13 +343,13 @@ export function entriesOf(api: Api): Entries {
     { route: 'POST /changes/{id}/withdraw', given: () => on('j8', '/withdraw') },
   ];
 
-  /** They leave the schema as it is. */
+  /** Routes that leave the schema unchanged. */
   const others: readonly string[] = [
     'POST /schema/diff',
     'POST /schema/merge',
     'PUT /policy',
     'POST /policy/test',
-    // What it takes was deleted, and judged, before.
+    // Its objects were already judged when they were deleted.
     'DELETE /trash/{position}',
     'POST /auth/login',
     'POST /auth/refresh',

@@ -1,7 +1,3 @@
-/**
- * Nobody gets round the policy: every route that is no read stands here, with what of it the policy refuses, or why there is
- * nothing to refuse. A new route that isn't here fails.
- */
 import { expect } from 'chai';
 import { RULES } from '../../src/schema/findings/index.js';
 import { json } from '../support/client.js';
@@ -93,7 +89,7 @@ describe('the policy at every entry point', () => {
       const { data } = done.json as { data: { id: string; state: string } };
       expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
       for (const event of await api.events(head)) expect(event).to.match(/^change\./);
-      // Whatever was said of it: it is not carried out.
+      // It is not applied, whatever the response says.
       if (data.state === 'open' || data.state === 'approved') {
         const refused = await client(`/changes/${data.id}/apply`, { method: 'POST' });
         expect([refused.status, ...new Set(refused.codes)], refused.text).to.deep.equal([422, 'POLICY_REFUSED']);

@@ -1,4 +1,3 @@
-/** /policy: read, set and tried, by whom; and what a change is refused by. */
 import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';

@@ -114,7 +114,7 @@ describe('/projections and /metrics', () => {
     this.timeout(60_000);
     const body = { field: 'body', type: 'text', schema: {}, meta: { interface: 'input' } };
     await client('/collections', json({ collection: 'pages', schema: {}, fields: [body] }));
-    // Random, so that it can't be compressed: too large for a B-tree.
+    // Random, so that it cannot be compressed: too large for a B-tree.
     const fill = `insert into pages (body) select string_agg(md5(random()::text), '') from generate_series(1, 1000)`;
     await pool.query(fill);
     const patch = await client(

@@ -1,4 +1,3 @@
-/** A relation as two kinds of readers know it: flat and nested, in every answer alike, understood in every request. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 

@@ -1,4 +1,3 @@
-/** Relations over HTTP: both shapes, every kind, what they point at, and what is refused. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { alias, key, plain } from './routes/columns.js';
@@ -44,7 +43,7 @@ describe('relations over HTTP', function () {
     const at = { ...INVALID, at: 'one_field' };
     const { message } = await api.refused(at, 'POST', '/relations', { ...second, one_field: 'list' });
     expect(message).to.include('"list" of "one" shows the relation "many.ref" already');
-    // The same alias name of another collection is another alias.
+    // The same alias name in another collection is another alias.
     await post({ ...second, one_collection: 'other', one_field: 'list' });
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'PATCH', '/relations/many/sort', {
       one_collection: 'one',
@@ -52,7 +51,7 @@ describe('relations over HTTP', function () {
     await api.ok('PATCH', '/relations/many/sort', { one_collection: 'one', one_field: null });
     await api.refused(at, 'PATCH', '/relations/many/sort', { one_field: 'list' });
     await api.ok('PATCH', '/relations/many/sort', { one_field: 'other_list' });
-    // The change is told, not the relation that is younger and was there.
+    // Names the change instead of the older, existing relation.
     const { message: older, extensions } = await api.refused(at, 'PATCH', AT, { one_field: 'other_list' });
     expect(older).to.include('"other_list" of "one" shows the relation "many.sort" already');
     expect(extensions['field']).to.equal('ref');
@@ -153,7 +152,7 @@ describe('relations over HTTP', function () {
   it('retargeting removes the former alias and its references in one batch', async () => {
     await api.ok('POST', '/fields/one', { ...plain('inside', 'string'), meta: { group: 'list' } });
     await post({ collection: 'many', field: 'ref', related_collection: 'one', meta: { one_field: 'list' } });
-    // Without an alias there, nothing happens here.
+    // Without an alias there, nothing changes.
     await api.ok('DELETE', '/fields/other/list');
     const { message } = await api.refused({ ...INVALID, at: 'one_field' }, 'PATCH', AT, { one_collection: 'other' });
     expect(message).to.equal('"list" is not an alias field of "other"; name one, or null');
@@ -164,7 +163,7 @@ describe('relations over HTTP', function () {
       AT,
       { one_collection: 'other', one_field: 'manies' },
     );
-    // An alias that is only detached stays: another relation can be shown there.
+    // A detached alias stays, because another relation can use it.
     await api.appends(['relation.updated many.ref'], 'PATCH', AT, { one_field: null });
     await patch({ one_field: 'manies' });
     const any = {
@@ -300,11 +299,11 @@ describe('relations over HTTP', function () {
     const anyAt = '/relations/many/item';
     await api.refused({ ...INVALID, at: 'one_collection_field' }, 'PATCH', anyAt, { one_collection_field: 'item' });
     await api.refused({ ...INVALID, at: 'one_allowed_collections' }, 'PATCH', anyAt, { one_allowed_collections: [] });
-    // The field is changed, not the relation: its places stand in no body.
+    // The field changes, so the relation's locations are not in the body.
     const { message, extensions } = await api.refused(INVALID, 'PATCH', '/fields/many/sort', { type: 'json' });
     expect(message).to.include(`"sort" can't put anything in order`);
     expect(extensions).to.include({ collection: 'many', field: 'ref' }).and.not.have.property('path');
-    // A delete may leave none to point at, and what is there can be said again, here and in a snapshot.
+    // A deletion may leave no target, and existing values can be sent again, here and in a snapshot.
     await api.ok('DELETE', '/relations/many/ref');
     await api.ok('DELETE', '/collections/one');
     expect((await api.ok<{ data: Shown }>('GET', anyAt)).data['one_allowed_collections']).to.deep.equal([]);

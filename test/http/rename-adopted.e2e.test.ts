@@ -1,4 +1,3 @@
-/** Renames of adopted tables: partitions, checks, index expressions, keys of several columns; and of indexes yet to be built. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { until } from '../support/until.js';

@@ -1,4 +1,3 @@
-/** Renames beside what else is going on: repeated requests, uploaded files, an index that is just being built. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../support/client.js';

@@ -1,4 +1,3 @@
-/** Renames that come by snapshot, that are gone back over, and that history knows. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
@@ -41,7 +40,7 @@ describe('renames by snapshot', function () {
   const take = () => api.ok<Snapshot>('GET', '/schema/snapshot');
   const diffTo = (snapshot: object, query = '') => api.ok<Difference>('POST', `/schema/diff${query}`, snapshot);
 
-  /** As it is where the collection and its field were renamed already. */
+  /** The snapshot after the collection and its field were renamed. */
   async function renamedSnapshot(): Promise<Snapshot> {
     const text = JSON.stringify(await take())
       .replaceAll('"articles"', '"posts"')

@@ -1,4 +1,3 @@
-/** Other names for collections and fields: rows, relations, keys and texts stay, and follow. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 

@@ -1,6 +1,6 @@
 /**
- * The Directus SDK against this service: every call that has a counterpart here. SDK 18 is the newest one that supports
- * Node 20; requests that only a newer SDK sends are written out.
+ * The Directus SDK against this service: every call with a counterpart here. SDK 18 is the newest one that supports
+ * Node 20; requests of newer SDKs are written out.
  */
 import {
   authentication,
@@ -254,7 +254,7 @@ describe('the Directus SDK', () => {
     const diff = await directus.request(schemaDiff(snapshot));
     await directus.request(schemaApply(diff));
     expect((await directus.request(readCollection('posts'))).meta.note).equal('from elsewhere');
-    // The requests that "schemaSnapshot" and "schemaDiff" of SDK 26 send when they are given options.
+    // The requests that "schemaSnapshot" and "schemaDiff" of SDK 26 send with options.
     const part = await directus.request(
       customEndpoint<SchemaSnapshotOutput>({
         path: '/schema/snapshot',

@@ -1,7 +1,3 @@
-/**
- * More of what a client reads, whole: change requests, the policy, the trash, the past, accounts, and changes of several
- * at once; what is refused of each, and where.
- */
 import { expect } from 'chai';
 import { createSession } from '../support/session.js';
 import { json } from '../support/client.js';
@@ -12,7 +8,6 @@ interface Snapshot {
   fields: { collection: string; field: string }[];
 }
 
-/** What is another each time, and what the next release is called. */
 const MASKS: [RegExp, string][] = [
   [/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/g, '<AN ID IN CAPITALS>'],
   [/(?<="(release|service)":\s?")\d+\.\d+\.\d+/g, '<release>'],

@@ -1,4 +1,3 @@
-/** Whatever gives a column a sequence: the next row gets a value that no row has. */
 import { expect } from 'chai';
 import { dps } from '../support/dps.js';
 import { withService } from '../support/with-service.js';
@@ -11,7 +10,7 @@ interface Snapshot {
 describe('columns that get a sequence', () => {
   const { api, service } = withService();
 
-  /** A table with rows 1 to 5, made by hand and adopted. */
+  /** A manually created and adopted table with rows 1 to 5. */
   async function adopted(name: string, id: string, ...more: string[]): Promise<void> {
     await api.sql(`CREATE TABLE "${name}" (id ${id}, a int)`);
     await api.sql(`INSERT INTO "${name}" (id, a) SELECT n, 1 FROM generate_series(1, 5) n`);

@@ -1,4 +1,3 @@
-/** The HTTP server by itself: taking its address, before it is ready, and its end. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** What a client reads, whole: one session over HTTP, each answer with its headers (`test/support/session.ts`). */
+/** One session over HTTP, each response with its headers (`test/support/session.ts`). */
 import { createSession } from '../support/session.js';
 import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';
@@ -112,7 +112,7 @@ describe('a session over HTTP', () => {
     await ask('/history/snapshot?at=1');
     await ask('/history/verify');
     await ask('/history/checkpoint');
-    // What is built after its commit follows when it comes to it.
+    // Deferred work completes in its own time.
     await until('the projections have followed', async () => {
       const { data } = (await client('/projections')).json as { data: { lag: number }[] };
       return data.every(({ lag }) => lag === 0);

@@ -112,10 +112,10 @@ describe('sessions over HTTP', () => {
     const tries: number[] = [];
     for (let count = 0; count < 101; count++) tries.push((await login('wrong', at('192.0.2.1'))).status);
     expect(tries.filter((status) => status === 401)).to.have.length(10);
-    // The ninety that were refused lock no user out: not the owner, not the owner from somewhere new.
+    // The ninety rejected attempts lock no user out, neither from the known nor from a new address.
     expect((await login(service.adminPassword, at('198.51.100.1'))).status).to.equal(200);
     expect((await login(service.adminPassword, at('203.0.113.9'))).status).to.equal(200);
-    // Ten addresses with ten tries each: now only where the owner was last.
+    // Ten addresses with ten attempts each: now only the owner's last address is admitted.
     for (let host = 2; host <= 11; host++) {
       for (let count = 0; count < 10; count++) await login('wrong', at(`192.0.2.${host}`));
     }

@@ -1,4 +1,3 @@
-/** Names that something else in the database has: 409, saying what it is. */
 import { expect } from 'chai';
 import { testServer } from '../support/postgres.js';
 import { withService } from '../support/with-service.js';
@@ -111,7 +110,7 @@ describe('a name in use in the database', function () {
     const { extensions } = await api.refused(at, 'POST', '/relations', relation('b', 'fk'));
     expect(extensions).to.deep.include({ field: 'b', taken: [{ name: 'fk', kind: 'constraint of the table' }] });
     await api.ok('POST', '/relations', relation('b', 'other'));
-    // The elder, now that it is the one that changes.
+    // The older relation, which is the changed one now.
     const reply = await api.client('/relations/t/a', json({ schema: { constraint_name: 'other' } }, 'PATCH'));
     const { errors } = reply.json as { errors: { extensions: object }[] };
     expect(errors.map(({ extensions: { field } }: { extensions: { field?: string } }) => field)).to.deep.equal(['a']);

@@ -1,4 +1,3 @@
-/** What the trash says of tables that were changed by hand meanwhile. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 

@@ -1,4 +1,3 @@
-/** What the trash says of rows before anything comes back: how many there are, in words. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 

@@ -1,4 +1,3 @@
-/** The trash of fields: a column is really dropped; its values come back by the primary key of their rows. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { json } from '../support/client.js';
@@ -155,7 +154,7 @@ describe('the trash of fields', function () {
     await api.ok('POST', '/collections/posts/rename', { to: 'articles' });
     await api.ok('POST', '/collections/people/rename', { to: 'authors' });
     await restore(first);
-    // A relation is called by the position of the event that made it.
+    // The id of a relation is the position of its event.
     const withoutIds = (text: string) => text.replaceAll(/\{"id":\d+,/g, '{');
     expect(withoutIds((await client('/schema/snapshot')).text)).to.equal(withoutIds(before.text));
     const second = await gone('/fields/articles/author');
@@ -229,7 +228,7 @@ describe('the trash of fields', function () {
     expect(await refused(409, 'IN_USE')).to.contain('gone for good');
     await api.ok('DELETE', `/trash/${position}`);
     expect(await refused(404, 'NOT_FOUND')).to.contain('it was purged at');
-    // By hand: that it was kept for long enough is said of the others.
+    // By hand: the purge event claims that the retention was over.
     const [purged] = await api.sql<{ data: object }>(
       `SELECT data FROM service.service_events WHERE type = 'trash.purged' ORDER BY position DESC LIMIT 1`,
     );
@@ -306,12 +305,12 @@ describe('the trash of fields', function () {
     await api.ok('POST', '/collections/old/rename', { to: 's' });
     await api.ok('POST', '/fields/s/a/rename', { to: 'a2' });
     await api.ok('POST', '/fields/s/b/rename', { to: 'a' });
-    // Both change places again, and the later field goes.
+    // Both swap places again, and the later field is removed.
     await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${early}`));
     expect((await trashed()).map(({ field, rows }) => [field, rows])).to.deep.equal([['later', 1]]);
     await restore((await trashed())[0]!.position);
     expect(await api.sql('SELECT a, b, later FROM t')).to.deep.equal([{ a: 'x', b: 'y', later: 'kept' }]);
-    // Now the whole table comes back, and loses that field again on the way.
+    // Now the whole table is restored, and loses that field again.
     await gone('/collections/t');
     await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${early}`));
     expect((await trashed()).map(({ field, rows }) => [field, rows])).to.deep.equal([['later', 1]]);

@@ -1,6 +1,6 @@
 /**
- * What the rules of the trash say of tables, fields and rows, in a few lines: tests do the same to a service and compare.
- * Things are known by numbers of their own, as the service knows them by identities.
+ * A small model of the trash rules for tables, fields and rows. Tests apply the same steps to a service and compare.
+ * Objects are numbered like the service's identities.
  */
 
 export type Row = Map<number, string | null>;
@@ -10,16 +10,16 @@ export interface ModelTable {
   name: string;
   /** Names by number. */
   fields: Map<number, string>;
-  /** By the value of the primary key. */
+  /** By primary key value. */
   rows: Map<number, Row>;
 }
 
-/** In the trash: a table as it was, or a field's values by the key of their rows. */
+/** In the trash: a whole table, or a field's values by row key. */
 export type Kept =
   | { kind: 'table'; table: ModelTable }
   | { kind: 'field'; of: number; field: number; name: string; values: Map<number, string | null> };
 
-/** The schema of a moment. */
+/** The schema at a point in time. */
 export type Moment = readonly Pick<ModelTable, 'id' | 'name' | 'fields'>[];
 
 export class Model {
@@ -70,7 +70,7 @@ export class Model {
     return { kind: 'field', of: table.id, field, name, values };
   }
 
-  /** Why it can't come back; null: it can. */
+  /** The obstacle to a restore; null if there is none. */
   obstacle(kept: Kept, as: string | undefined): string | null {
     if (kept.kind === 'table') return this.named(as ?? kept.table.name) === undefined ? null : 'the name is taken';
     const table = this.tables.get(kept.of);
@@ -99,8 +99,8 @@ export class Model {
   }
 
   /**
-   * Goes back. What is there stays, what is kept comes back, the rest is made again, and empty.
-   * @param deleted told what goes to the trash; the caller finds out at which position
+   * Reverts: existing objects stay, kept ones are restored, others are recreated empty.
+   * @param deleted receives what goes to the trash; the caller finds its position
    */
   goBack(moment: Moment): { restored: number; empty: number; deleted: Kept[] } {
     const found = { restored: 0, empty: 0, deleted: [] as Kept[] };
@@ -135,7 +135,7 @@ export class Model {
     return table;
   }
 
-  /** @returns the number that it has then */
+  /** @returns its new number */
   #fieldOf(
     table: ModelTable,
     field: number,

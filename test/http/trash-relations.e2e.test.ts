@@ -1,7 +1,7 @@
 /**
- * Any sequence of deletions, restorations, renames and goings back among tables with relations of all kinds, groups and
- * alias fields: fold = rows = catalog after each step, what comes back has the rows that it had, no identity ever is two
- * things', and the same schema makes the same snapshot, whichever way it was reached.
+ * Random sequences of deletions, restores, renames and reverts with relations of all kinds, groups and aliases. After
+ * each step, fold, rows and catalog agree; restored objects have their rows; identities are unique. Equal schemas
+ * yield equal snapshots, whatever their history.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ import { explored } from '../support/runs.js';
 import { withService } from '../support/with-service.js';
 import { type Step, step } from './trash-relations.steps.js';
 
-/** Values by the identity of their field, of rows by their key. */
+/** Values by field identity and row key. */
 type Rows = Map<number, Map<Identity, unknown>>;
 type Contents = Map<Identity, Rows>;
 
@@ -33,7 +33,7 @@ interface Plan {
 
 const pick = <T>(all: readonly T[], index: number): T | undefined => all[index % Math.max(all.length, 1)];
 const quoted = (name: string): string => `"${name}"`;
-/** A relation is called by the position of the event that made it. */
+/** The id of a relation is the position of its event. */
 const withoutIds = (text: string): string => text.replaceAll(/\{"id":\d+,/g, '{');
 const column = (field: string, type: string) => ({ field, type, interface: 'input', schema: {} });
 const alias = (field: string) => ({
@@ -51,7 +51,7 @@ describe('random sequences with the trash and relations', function () {
   let pool: pg.Pool;
   let folded: State = initialState();
   let kept = new Map<number, Kept>();
-  /** What each identity is of: for good. */
+  /** The permanent owner of each identity. */
   const owners = new Map<Identity, Identity>();
   let count = 0;
 
@@ -64,7 +64,7 @@ describe('random sequences with the trash and relations', function () {
       which,
     ) ?? '';
 
-  /** A request that may be refused, but never for a fault of the service. */
+  /** A request that may be rejected, but never with a fault of the service. */
   const tried = async (method: string, path: string, body?: unknown): Promise<Reply> => {
     const reply = await client(path, body === undefined ? { method } : json(body, method));
     expect(reply.status, `${method} ${path} ${JSON.stringify(body)}: ${reply.text}`).to.be.below(500);
@@ -129,7 +129,7 @@ describe('random sequences with the trash and relations', function () {
       else await api.sql(`INSERT INTO ${table} (${names}) VALUES (${places.join(', ')})`, values);
     },
     async 'delete row'({ on }) {
-      // Others may point at it.
+      // Others may reference it.
       const first = `SELECT min(id) FROM ${quoted(nameAt(on))}`;
       if (nameAt(on) !== '')
         await api.sql(`DELETE FROM ${quoted(nameAt(on))} WHERE id = (${first})`).catch(() => undefined);
@@ -148,7 +148,7 @@ describe('random sequences with the trash and relations', function () {
       const [before, contents, had] = [await snapshot(), await read(), new Set(kept.keys())];
       if ((await tried('DELETE', path)).status !== 204) return;
       await catchUp(contents);
-      // What has no column keeps nothing.
+      // Fields without a column keep nothing.
       const position = [...kept.keys()].find((each) => !had.has(each));
       if (position === undefined) return;
       const reply = await tried('POST', `/trash/${position}/restore`);
@@ -171,7 +171,7 @@ describe('random sequences with the trash and relations', function () {
     },
   };
 
-  /** What all tables hold. */
+  /** The rows of all tables. */
   const read = async (): Promise<Contents> => {
     const contents: Contents = new Map();
     for (const { collection, fields, identities } of nodes()) {
@@ -187,7 +187,6 @@ describe('random sequences with the trash and relations', function () {
     return contents;
   };
 
-  /** Takes in what happened since. @param contents from before it @returns what came back */
   const catchUp = async (contents: Contents): Promise<Kept[]> => {
     const returned: Kept[] = [];
     for (const event of await eventsOf(pool, { after: folded.position })) {
@@ -210,7 +209,7 @@ describe('random sequences with the trash and relations', function () {
     kept.set(position, { identity: identities.collection, field: identity, rows });
   };
 
-  /** What came back, and is still there, has the values that it had. */
+  /** Restored objects that still exist have their former values. */
   const compareReturned = async (returned: readonly Kept[], shown: string): Promise<void> => {
     const contents = await read();
     for (const each of returned) {
@@ -221,7 +220,7 @@ describe('random sequences with the trash and relations', function () {
     }
   };
 
-  /** Of a field that came back alone only its values; a row that was written meanwhile has none. */
+  /** For a restored field only its values; a row written meanwhile has none. */
   const compareRow = ({ field, rows }: Kept, key: number, row: ReadonlyMap<Identity, unknown>, shown: string): void => {
     const then = rows.get(key);
     const came = [...row].filter(([each]) => (field === null ? then?.has(each) === true : each === field));
@@ -257,7 +256,7 @@ describe('random sequences with the trash and relations', function () {
       await compare(shown);
       moments.push(await api.head());
     }
-    // Elsewhere, from whatever is there, by a diff that knows names alone.
+    // Elsewhere, from any state, by a diff that knows only names.
     const diff = await other.client('/schema/diff', json((await client('/schema/snapshot')).json));
     if (diff.status !== 204) await other.api.ok('POST', '/schema/apply', diff.json);
     expect(await snapshot('/schema/snapshot', other.client)).to.equal(await snapshot());

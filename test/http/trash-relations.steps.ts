@@ -1,4 +1,4 @@
-/** What may happen to tables with relations of all kinds: steps of random sequences. */
+/** Steps of random sequences on tables with relations of all kinds. */
 import fc from 'fast-check';
 
 const TABLES = ['a', 'b', 'c', 'd'];

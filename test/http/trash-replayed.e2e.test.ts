@@ -1,4 +1,3 @@
-/** Databases that were made from a log have no trash: what is restored there is what it was, and empty, and that is said. */
 import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -92,7 +91,7 @@ describe('a database created from a log', function () {
     databases.push(database);
     return database;
   };
-  /** All DDL of the log, event by event. */
+  /** Replays all DDL of the log, event by event. */
   const replayed = async (from = service): Promise<Api> => {
     const database = await empty();
     const ran = await dps(['rebuild', 'tables', '--into', database.connectionString], {
@@ -101,7 +100,7 @@ describe('a database created from a log', function () {
     expect(ran.code, ran.out + ran.err).to.equal(0);
     return serve(database);
   };
-  /** The tables as they are at the end. */
+  /** Creates the tables in their final form. */
   const exported = async (): Promise<Api> => {
     const database = await empty();
     const file = join(directory, 'log.ndjson');
@@ -160,7 +159,7 @@ describe('a database created from a log', function () {
       const { collections } = await folded(other);
       expect(collections.get('people')?.identities.collection).to.equal(entries.get('authors')?.identity);
       expect(collections.get('articles')?.identities.fields.get('title')).to.equal(entries.get('title')?.identity);
-      // What is deleted from now on is kept here too; and the log can be replayed once more.
+      // From now on, deletions are kept here too, and the log can be replayed again.
       await other.sql(`INSERT INTO people (name) VALUES ('y')`);
       await other.ok('DELETE', '/collections/people');
       const [kept] = (await other.ok<{ data: Entry[] }>('GET', '/trash')).data;
@@ -188,7 +187,7 @@ describe('a database created from a log', function () {
       const plan = await other.ok<Answer>('POST', '/schema/apply?dry_run', diff);
       expect((plan.warnings ?? []).filter(({ code }) => code.startsWith('DATA_'))).to.have.deep.members(told);
       await other.ok('POST', '/schema/apply', diff);
-      // A relation is called by the position of the event that made it.
+      // The id of a relation is the position of its event.
       const withoutIds = (text: string) => text.replaceAll(/\{"id":\d+,/g, '{');
       const then = await client(`/history/snapshot?at=${start}`);
       expect(withoutIds((await other.client('/schema/snapshot')).text)).to.equal(withoutIds(then.text));

@@ -1,4 +1,3 @@
-/** What comes back with a table that is restored, what doesn't, and how that is told. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
@@ -45,7 +44,7 @@ describe('restoring tables', function () {
   };
   const restore = async (position: number, body?: object): Promise<Warning[]> =>
     (await api.ok<{ warnings?: Warning[] }>('POST', `/trash/${position}/restore`, body)).warnings ?? [];
-  /** The ids of relations are the log's. */
+  /** Relation ids come from the log. */
   const snapshot = async () => {
     const { relations, ...rest } = await api.ok<{ relations: { id: number }[] }>('GET', '/schema/snapshot');
     return { ...rest, relations: relations.map((each) => ({ ...each, id: 0 })) };
@@ -78,7 +77,7 @@ describe('restoring tables', function () {
     await api.sql('INSERT INTO parts (book) VALUES (1)');
     const before = await snapshot();
     const position = await remove('books');
-    // Nothing in the trash is in the way.
+    // The trash blocks nothing.
     await api.sql('UPDATE authors SET id = 2; UPDATE authors SET id = 1');
     expect(await restore(position)).to.deep.equal([]);
 

@@ -1,7 +1,7 @@
 /**
- * Any sequence of renames, deletions, restorations and goings back: fold = rows = catalog after each step, the rows that
- * the rules say are there are there, no identity ever is two things', and another service that gets to the same schema by
- * a way of its own makes the same snapshot, byte for byte.
+ * Random sequences of renames, deletions, restores and reverts. After each step, fold, rows and catalog agree, and
+ * rows match the model; identities are unique. Another service that reaches the same schema in another way returns
+ * the same snapshot, byte for byte.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -73,7 +73,7 @@ describe('random sequences with the trash', function () {
   const { api, client, service } = withService({ consistent: true });
   const other = withService();
   let folded: State = initialState();
-  /** What each identity is in the model: for good. */
+  /** The permanent object of each identity in the model. */
   const identities = new Map<string, number>();
   let count = 0;
 
@@ -94,7 +94,7 @@ describe('random sequences with the trash', function () {
     return Math.max(...found);
   };
 
-  /** @returns whether it could be done */
+  /** @returns whether it succeeded */
   const done = async (expected: boolean, method: string, path: string, body?: unknown): Promise<boolean> => {
     const reply = await client(path, body === undefined ? { method } : json(body, method));
     expect(reply.status, `${method} ${path}: ${reply.text}`).to.satisfy((status: number) =>
@@ -209,7 +209,7 @@ describe('random sequences with the trash', function () {
     return [table, pick(fields, which)] as const;
   };
 
-  /** What going back has put into the trash, at its position. */
+  /** Records what a revert moved to the trash and its position. */
   function noteDeleted(model: Model, { kind, position }: InTrash, deleted: Kept[]): void {
     const at = deleted.findIndex(
       (kept) => kept.kind === (kind === 'field' ? 'field' : 'table') && isSame(position, kept),
@@ -218,7 +218,7 @@ describe('random sequences with the trash', function () {
     model.trash.set(position, ...(deleted.splice(at, 1) as [Kept]));
   }
 
-  /** By the identities that were met so far. */
+  /** By the identities seen so far. */
   const identityAt = new Map<number, string>();
   const isSame = (position: number, kept: Kept): boolean =>
     identities.get(identityAt.get(position) ?? '') === (kept.kind === 'table' ? kept.table.id : kept.field);
@@ -302,7 +302,7 @@ describe('random sequences with the trash', function () {
     }
   });
 
-  /** From whatever it had before, by a diff that knows names alone. */
+  /** From any state, by a diff that knows only names. */
   async function reachElsewhere(): Promise<void> {
     const snapshot = await client('/schema/snapshot');
     const diff = await other.client('/schema/diff', json(snapshot.json));

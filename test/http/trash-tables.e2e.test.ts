@@ -1,4 +1,3 @@
-/** Tables on their way into the trash: what stops them, what they leave behind, and who gets in there. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
@@ -31,7 +30,7 @@ describe('moving tables to the trash', function () {
   };
   const restore = (position: number) =>
     api.ok<{ warnings?: { message: string }[] }>('POST', `/trash/${position}/restore`);
-  /** Without these collections. */
+  /** The snapshot without these collections. */
   const dropping = async (...names: string[]): Promise<object> => {
     const snapshot = await api.ok<Record<'collections' | 'fields' | 'relations', Record<string, unknown>[]>>(
       'GET',

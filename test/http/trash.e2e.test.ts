@@ -1,4 +1,3 @@
-/** The trash of tables: what is deleted moves there, and comes back as it was. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
@@ -22,7 +21,7 @@ describe('the trash of tables', function () {
 
   const trashed = async (): Promise<Entry[]> => (await api.ok<{ data: Entry[] }>('GET', '/trash')).data;
 
-  /** All that depends on a table. */
+  /** All dependents of a table. */
   const shape = async (table: string): Promise<unknown> =>
     api.sql(
       `SELECT relacl::text, relrowsecurity,

@@ -1,4 +1,3 @@
-/** Types that the database lacks, and row types of relations in other schemas. */
 import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';

@@ -1,4 +1,4 @@
-/** GET /schema/types: compiled, evaluated and used, whatever the names are. */
+/** GET /schema/types: compiled, evaluated and used, for any names. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

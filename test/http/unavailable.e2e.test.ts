@@ -1,4 +1,3 @@
-/** The database goes away, and comes back: what a client sees of it. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { type Proxy, startProxy } from '../support/proxy.js';
@@ -83,7 +82,7 @@ describe('an unavailable database', function () {
     expect((await client('/collections', unknown)).status).to.equal(401);
     proxy.muffle();
     const started = performance.now();
-    // The connection that reads ask over is another one, and found out first.
+    // Reads use another connection, which detects the outage first.
     for (let tries = 0; (await client('/collections', unknown)).status !== 401; tries++) {
       expect(tries, 'connections that are silent are used again').to.be.below(5);
     }
@@ -105,7 +104,7 @@ describe('an unavailable database', function () {
       expect(text)
         .to.match(/^dps_database_up 0$/m)
         .and.match(/^process_cpu_seconds_total /m);
-      // An old value would be a wrong one.
+      // An old value would be wrong.
       expect(text).not.to.match(/^dps_log_head_position|^dps_projection_(lag_events|failed)\{/m);
       expect((await measures(null)).status).to.equal(401);
       const unknown = await measures('dps_unknown-token-0123456789');

@@ -1,4 +1,3 @@
-/** No value of a row reaches an answer, the log, a document, a metric or a log line. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

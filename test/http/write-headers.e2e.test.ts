@@ -1,4 +1,3 @@
-/** Headers of writes: what a route says to take it carries out, and the rest it refuses. */
 import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
@@ -13,7 +12,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   'X-Acknowledge': 'what is known of a change is said with it, and of a change request where it is proposed',
 };
 
-/** They answer a question: nothing is written. */
+/** They only answer a question and write nothing. */
 const READS = new Set(['post /schema/diff', 'post /schema/merge', 'post /policy/test']);
 
 describe('write headers', () => {

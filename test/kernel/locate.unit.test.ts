@@ -9,7 +9,7 @@ const about = (subject: Subject, more: Partial<Problem> = {}): Problem => ({
   ...more,
 });
 
-/** `a` has a document of its own, its field `b` and the relation of that as well. */
+/** `a` has its own document, and its field `b` and the relation of `b` have theirs. */
 const places: Places = {
   collection: (collection) =>
     collection === 'a' ? documentPlace(['collections', 0], { meta: { sort: 1 } }) : undefined,

@@ -36,7 +36,7 @@ describe('checking the items of a list', () => {
     expect(runToEnd(allOf(['a', 'b'], (item, index) => ok(`${item}${index}`)))).to.deep.equal(ok(['a0', 'b1']));
   });
 
-  /** A list that tells how many of its items were looked at. */
+  /** A list that counts how many items were read. */
   function watched(): { list: unknown[]; looked: () => number } {
     let looked = 0;
     const list = Array.from({ length: 1000 }, () => ({}));

@@ -16,12 +16,11 @@ import { until } from '../support/until.js';
 
 const never = (): boolean => false;
 
-/** Each step is a slice, and counts as long work at once or as new work for ever. */
+/** Each step is a slice, and counts as long work at once or as new work forever. */
 const EACH_STEP = { ...LIMITS, sliceMs: 0 };
 const LONG = { ...EACH_STEP, quickMs: 0 };
 const NEW = { ...EACH_STEP, quickMs: Infinity };
 
-/** Work of several callers, which notes whose step each was. */
 function working(limits: Limits) {
   const scheduler = createScheduler(limits);
   const steps: string[] = [];
@@ -49,7 +48,7 @@ describe('the scheduler', () => {
       most = Math.max(most, steps.length - before);
     }
     await all;
-    // Of two turns, where the order of what ends them is by chance.
+    // For two turns, because the order of their end is random.
     expect(most).to.be.at.most(2);
   });
 

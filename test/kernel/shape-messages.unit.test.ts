@@ -28,7 +28,7 @@ const SAID: [z.ZodType, unknown, string][] = [
   [z.email(), 'a', 'must be an e-mail address.'],
   [z.uuid(), 'a', 'must be a UUID.'],
   [z.string({ error: 'is what it says.' }), 1, 'is what it says.'],
-  // Of what has no sentence here, zod's own is better than none.
+  // Without an own message, zod's is better than none.
   [z.set(z.string()), 1, 'Invalid input: expected set, received number'],
 ];
 

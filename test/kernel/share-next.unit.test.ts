@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { shareNext } from '../../src/kernel/share-next.js';
 
 describe('shareNext', () => {
-  /** Answers the value at the moment the question is asked, later. */
+  /** Returns the value at the time of the call, later. */
   function slowReader() {
     const world = { value: 0, asked: 0, under_way: 0, most: 0 };
     const ask = async (): Promise<number> => {

@@ -5,7 +5,7 @@ import { sortedInSteps } from '../../src/kernel/sorted.js';
 
 const byKey = ([a]: [number, number], [b]: [number, number]) => a - b;
 
-/** Few keys, so that many are equal; the second member tells those apart. */
+/** Few keys, so that many are equal; the second member distinguishes them. */
 const items = (length: number, keys = 50) =>
   Array.from({ length }, (_, index): [number, number] => [(index * 7_919) % keys, index]);
 

@@ -15,7 +15,7 @@ interface Verified {
 
 const BEFORE = 8;
 
-/** What can become of a log of eight events, and the newest position that is another one afterwards. */
+/** Ways to replace a log of eight events, and the newest differing position afterwards. */
 const REPLACED: Record<string, (url: string) => Promise<unknown>> = {
   'the last events are cut off': (url) => cutOff(url, 3),
   'all events are gone': (url) => cutOff(url, BEFORE),
@@ -111,7 +111,7 @@ describe('a log replaced under a running service', () => {
       expect(event.data).to.deep.include({ type: 'log.acknowledged', collection: null, reason: 'restored' });
       const { divergences, previous_origin, ...more } = event.data['data'] as Record<string, unknown>;
       expect([divergences, more]).to.deep.equal([data.divergences, {}]);
-      // Of a log without any event, and of which nothing was ever signed, nobody knows.
+      // Without events and signatures, nobody knows the origin.
       if (data.position > 1) expect(previous_origin).to.match(/^data-platform-service\/[0-9a-f]{64}$/);
       await expectGoingOn(send, 'after');
       expect((await send(`/history/snapshot?at=${data.position}`)).status).to.equal(200);
@@ -201,7 +201,7 @@ describe('a log replaced under a running service', () => {
     await cutOff(database.connectionString, 2);
     await send('/history/acknowledge', { method: 'POST' });
     const again = await send('/collections', keyed);
-    // The table is still there, and unmanaged: the first answer would have said that it was made.
+    // The table still exists, unmanaged: the stored response would have said that it was created.
     expect(again.codes, again.text).to.deep.equal(['ALREADY_EXISTS']);
   });
 

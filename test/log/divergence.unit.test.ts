@@ -1,4 +1,3 @@
-/** A log that isn't the one that was seen: what is told of it without asking the database. */
 import { expect } from 'chai';
 import {
   type HeadCheck,

@@ -1,4 +1,3 @@
-/** Documents as lines of an exported log, and what is told of one that is not what its event names. */
 import { expect } from 'chai';
 import { sha256 } from '../../src/kernel/sha256.js';
 import { documentFault, documentLine, readDocumentLine } from '../../src/log/document-lines.js';

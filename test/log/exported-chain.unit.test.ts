@@ -1,4 +1,3 @@
-/** An exported log, checked line by line: what is wrong, and where. */
 import { expect } from 'chai';
 import { sha256 } from '../../src/kernel/sha256.js';
 import { prepareEvents } from '../../src/log/append.js';
@@ -48,7 +47,7 @@ async function* toStream(lines: readonly string[]): AsyncGenerator<string> {
 
 describe('an exported log, line by line', () => {
   let stored: StoredEvent[];
-  /** Four events, and behind the second the document that it and the last one name. */
+  /** Four events, and after the second its document, which the last one also names. */
   let lines: string[];
 
   before(async () => {
@@ -58,7 +57,7 @@ describe('an exported log, line by line', () => {
     lines = [first, second, document, third, fourth, document];
   });
 
-  /** Up to and with a position. */
+  /** Up to and including a position. */
   const headAt = (position: number) => {
     const { hash = '', occurred_at = '' } = stored[position - 1] ?? {};
     return position === 0 ? emptyHead() : { position, hash, occurred_at };
@@ -132,7 +131,7 @@ describe('an exported log, line by line', () => {
     const isChanged = `its document ${SAID_HASH} is not what its hash says: it was changed`;
     expect(await broken(lines.with(2, other))).to.deep.equal([4, { position: 2, reason: isChanged }]);
     expect(await broken(lines.with(2, other).toSpliced(-1, 1))).to.deep.equal([4, { position: 2, reason: isChanged }]);
-    // Of a document that no event names nobody cares.
+    // A document that no event names is ignored.
     const stray = documentLine({ hash: UNSAID_HASH, content: SAID });
     expect(await check([...lines, stray])).to.include({ ok: true });
   });

@@ -26,7 +26,7 @@ const event = (position: number, previous_hash: string): StoredEvent => ({
   hash: HASH,
 });
 
-/** A point behind the event at `position`. */
+/** A point after the event at `position`. */
 const at = (position: number): Point => ({
   ...startPoint(),
   head: { position, hash: HASH, occurred_at: '2026-01-01T00:00:00.000Z' },

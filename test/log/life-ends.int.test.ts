@@ -1,4 +1,3 @@
-/** Where lives of collections and fields ended, by identity: renamed, deleted, and brought back in between. */
 import { expect } from 'chai';
 import { endsOf } from '../../src/log/life-ends.js';
 import type { LogEvent } from '../../src/schema/model/events.js';
@@ -8,7 +7,7 @@ import { withPool } from '../support/with-pool.js';
 describe('the ends of lives', () => {
   const { database, pool } = withPool({ each: true });
 
-  /** What is read of an event, whatever else it would say. */
+  /** The members of an event that are read. */
   const event = (type: LogEvent['type'], collection: string, field: string | null, data: object = {}): LogEvent =>
     ({ type, version: 1, collection, field, data }) as LogEvent;
   const made = (collection: string, fields: string[], restored?: object) =>
@@ -20,7 +19,7 @@ describe('the ends of lives', () => {
   const field = (collection: string, name: string, restored?: object) =>
     event('field.created', collection, name, { field: {}, ...(restored && { restored }) });
 
-  /** Appends the events, numbered from 1, and asks for the ends of these. */
+  /** Appends the events, numbered from 1, and queries the ends of these identities. */
   async function ends(identities: string[], ...events: LogEvent[]): Promise<Record<string, [number, boolean]>> {
     await append(database.connectionString, events);
     const found = await endsOf(pool(), identities);

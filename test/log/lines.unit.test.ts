@@ -1,4 +1,4 @@
-/** A stream as lines, wherever its chunks end. */
+/** Splits a stream into lines, wherever its chunks end. */
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { readLines } from '../../src/log/lines.js';

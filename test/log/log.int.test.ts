@@ -15,7 +15,7 @@ import { eventHash } from '../support/event-hash.js';
 import { eventsOf } from '../support/log.js';
 import type { Json } from '../../src/kernel/json.js';
 
-/** Everything that could come back from jsonb other than it went in. */
+/** Values that jsonb might return changed. */
 const HOSTILE: Json = {
   zz: 1,
   a: 2,
@@ -73,7 +73,7 @@ describe('the log', () => {
     return eventsOf(pool, { after, ...(limit !== undefined && { limit }) });
   }
 
-  /** As a role with all rights would do it. */
+  /** Like a role with all privileges. */
   async function tamper(change: string): Promise<void> {
     await pool.query(
       `ALTER TABLE service.service_events DISABLE TRIGGER ALL; ${change}; ALTER TABLE service.service_events ENABLE TRIGGER ALL`,
@@ -139,7 +139,7 @@ describe('the log', () => {
     process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
     try {
       let queries = 0;
-      // The second page is asked for on a connection that is gone by then.
+      // The second page is requested on a closed connection.
       const client = await pool.connect();
       const query = ((...args: Parameters<pg.PoolClient['query']>) => {
         queries += 1;

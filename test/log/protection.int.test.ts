@@ -1,4 +1,3 @@
-/** What PostgreSQL would not refuse to do with the log, and why. */
 import { expect } from 'chai';
 import { findUnprotected } from '../../src/log/protection.js';
 import { withPool } from '../support/with-pool.js';

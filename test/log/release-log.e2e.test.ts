@@ -1,6 +1,6 @@
 /**
- * The log of each release so far, as that release wrote it: this one still reads, folds and restores it, and gets from
- * it what that release said. A test that fails here would fail for everybody who has such a log.
+ * The log of each release, as that release wrote it. This release must read, fold and restore it with the same
+ * results. A failure here would affect every user with such a log.
  */
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ import { type TestDatabase, createDatabase, testServer } from '../support/postgr
 import { type ReleaseLog, fileOf, parseLog, readReleaseLog, releasesWithLogs } from '../support/release-log.js';
 import { type TestService, startService } from '../support/service.js';
 
-/** What the whole log needs: `NULLS NOT DISTINCT`, virtual columns, and names of NOT NULL. */
+/** The log needs `NULLS NOT DISTINCT`, virtual columns, and names of NOT NULL. */
 const NEWEST = 18;
 
 it('the log of a release is in the repository', () => {
@@ -59,7 +59,7 @@ for (const release of releasesWithLogs()) {
     });
 
     if (release === readRelease()) {
-      // `npm run release:log -- --force` rewrites it, as long as the release is not out.
+      // `npm run release:log -- --force` rewrites it until the release is published.
       it('has every type, version, member and choice of the current release', () => {
         expect(neverUsed(events)).to.deep.equal([]);
         expect(said.declared).to.deep.equal(declaredVersions());

@@ -3,7 +3,7 @@ import { verifyLog } from '../../src/log/verify-log.js';
 import { CAUSE, type Instance, command, done, field, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
-/** With the trigger disabled, as a superuser can. `$1` stands for the position. */
+/** With the trigger disabled, as a superuser can. `$1` is the position. */
 const TAMPERING: Record<string, { sql: string[]; at?: 'end' }> = {
   'a changed payload': { sql: [`UPDATE service.service_events SET data = data || '{"extra": 1}' WHERE position = $1`] },
   'a changed value inside a payload': {

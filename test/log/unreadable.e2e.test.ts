@@ -7,7 +7,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 import { rewrite, tamper } from '../support/tamper.js';
 
-/** What makes event 3 of four unreadable. */
+/** Ways to make event 3 of four unreadable. */
 const DAMAGES: Record<string, (url: string) => Promise<unknown>> = {
   'an unknown type': (url) =>
     rewrite(url, (events) => events.map((event) => (event.position === 3 ? { ...event, type: 'field.sung' } : event))),
@@ -60,7 +60,7 @@ describe('an event that this release cannot read', () => {
       const created = await send('/collections', json({ collection: 'e', schema: {} }));
       expect(created.codes, created.text).to.deep.equal(['LOG_UNREADABLE']);
       expect((await send('/server/health', { token: null })).text).to.contain('position 3');
-      // Past the client that holds answers to their description: damaged data is shown as it is.
+      // Bypasses the client that checks responses against their description, because damaged data is shown as stored.
       const headers = { authorization: `Bearer ${service.adminToken}` };
       expect((await fetch(`${service.url}/history/events`, { headers })).status).to.equal(200);
       expect((await send('/history/verify')).status).to.equal(200);

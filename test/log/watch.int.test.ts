@@ -1,4 +1,3 @@
-/** What a process knows of a log that was replaced, against the rows in the database. */
 import { expect } from 'chai';
 import { type NotedDivergence, checkHead } from '../../src/log/divergence.js';
 import type { LogHead } from '../../src/log/head.js';
@@ -36,7 +35,7 @@ describe('the divergence watch of a process', () => {
   const created = (collection: string): LogEvent =>
     ({ type: 'collection.created', version: 1, collection, field: null, data: {} }) as unknown as LogEvent;
   const headOf = ({ position, hash, occurred_at }: EventRecord): LogHead => ({ position, hash, occurred_at });
-  /** Their records, as they are in the log. */
+  /** Their records in the log. */
   async function logged(...names: string[]): Promise<EventRecord[]> {
     await append(database.connectionString, names.map(created));
     const records: EventRecord[] = [];
@@ -274,7 +273,7 @@ describe('the divergence watch of a process', () => {
     const records = await logged('a', 'b');
     const [first, second] = records as [EventRecord, EventRecord];
     await cutOff(database.connectionString, 1);
-    /** Looks after so many places of another log were remembered, and says where the two part. */
+    /** Remembers this many positions of another log and returns where the two diverge. */
     const fork = async (more: number): Promise<unknown> => {
       const one = watch();
       one.remember(first);
@@ -295,7 +294,7 @@ describe('the divergence watch of a process', () => {
     const records = await logged('a', 'b', 'c');
     const [first, second, third] = records as [EventRecord, EventRecord, EventRecord];
     for (const record of records) one.remember(record);
-    // The same end again is no other log.
+    // The same end again is not another log.
     one.remember(third);
     one.remember({ position: 2, hash: NOTHING });
     await cutOff(database.connectionString, 1);

@@ -7,7 +7,7 @@ import { withRelations } from '../support/library.js';
 type Metrics = ReturnType<typeof createMetrics>;
 type Sources = Parameters<Metrics['watch']>[0];
 
-/** The value of a series, `name{label="value"}`; undefined: there is none. */
+/** The value of a series, `name{label="value"}`; undefined if it does not exist. */
 async function valueOf(metrics: Metrics, series: string): Promise<number | undefined> {
   const line = (await metrics.text()).split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));

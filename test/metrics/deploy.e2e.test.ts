@@ -32,7 +32,7 @@ const USES = [
   ),
 ];
 
-/** Given by Prometheus to every series. */
+/** Labels that Prometheus adds to every series. */
 const ITS_OWN = ['job', 'instance'];
 
 describe('the dashboard and the alert rules', () => {
@@ -72,7 +72,7 @@ describe('the dashboard and the alert rules', () => {
         [...text.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].map(([, label]) => label),
       );
       for (const label of [...selected, ...grouped, ...shown]) expect([...has], `${name}: ${expr}`).to.include(label);
-      // What is grouped away can't be shown.
+      // Labels removed by grouping cannot be shown.
       if (grouped.length > 0) for (const label of shown) expect(grouped, `${name}: ${expr}`).to.include(label);
     }
   });
@@ -84,5 +84,5 @@ describe('the dashboard and the alert rules', () => {
   });
 });
 
-/** Of a histogram's series: its name. */
+/** The name of a histogram, for one of its series. */
 const family = (name: string): string => name.replace(/_(?:bucket|sum|count)$/, '');

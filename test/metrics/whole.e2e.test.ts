@@ -1,4 +1,6 @@
-/** What /metrics tells after a little of everything, but for the numbers: held whole against `test/fixtures/metrics.txt`. */
+/**
+ * The output of /metrics after a little of everything, without numbers, compared with `test/fixtures/metrics.txt`.
+ */
 import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { createTranscript } from '../support/transcript.js';
@@ -6,7 +8,7 @@ import { withService } from '../support/with-service.js';
 
 const MOMENTARY = /^dps_(\w*_seconds|\w*_bytes|database_pool|rendered|listener|projection_lag)/;
 
-/** What a process or Node tells of itself is theirs. */
+/** Metrics of the process and of Node are not ours. */
 const shown = (text: string): string =>
   text
     .split('\n')

@@ -59,7 +59,7 @@ describe('a change that PostgreSQL rejects', function () {
     expect(refusedWith(again)).to.equal('ALREADY_EXISTS');
     expect(warnings).to.include('an answer could not be kept');
     proxy.intercept(() => 'pass');
-    // Nothing is stored, so the same key is decided again: by now the name is free.
+    // Nothing is stored, so a repeated key is decided again, and the name is free now.
     const gone = command('delete-collection', { collection: 'first' });
     done(await instance.pipeline.execute('delete-collection', gone, { cause: CAUSE }));
     done(await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency }));
@@ -101,7 +101,7 @@ describe('a change that PostgreSQL rejects', function () {
   });
 });
 
-/** Takes locks until `left` are left, in a transaction that stays open. */
+/** Takes locks until `left` remain, in an open transaction. */
 async function fillLockTable(client: pg.Client, left: number): Promise<void> {
   await client.query('BEGIN');
   let next = 1;
@@ -113,7 +113,7 @@ async function fillLockTable(client: pg.Client, left: number): Promise<void> {
         next + step - 1,
       ]);
       next += step;
-      // Rolled back one by one they would stay in the table; each step is released as a whole.
+      // Rolled back one by one they would stay in the table, so each step is released as a whole.
       await client.query('RELEASE SAVEPOINT step');
     } catch {
       await client.query('ROLLBACK TO SAVEPOINT step');

@@ -60,7 +60,7 @@ describe('the pipeline under failures', function () {
   const exists = async (name: string): Promise<boolean> =>
     (await other.query('SELECT FROM pg_tables WHERE tablename = $1', [name])).rowCount === 1;
 
-  /** The log, the tables and the state know of these collections, and the next command works. */
+  /** Log, tables and state contain these collections, and the next command works. */
   async function expectWhole(...names: string[]): Promise<void> {
     expect((await verifyChain(instance.pool)).ok).to.equal(true);
     const { rows } = await other.query<{ collection: string }>('SELECT collection FROM service.service_collections');
@@ -78,7 +78,7 @@ describe('the pipeline under failures', function () {
       return (rowCount ?? 0) > 0;
     });
 
-  /** Each wait is short: whoever is seen waiting may have stopped when it is to be ended. */
+  /** Waits are short, so a waiting session may have stopped before it is terminated. */
   async function terminateWaiting(): Promise<void> {
     await until('a waiting process is ended', async () => {
       const { rowCount } = await other.query(
@@ -113,7 +113,7 @@ describe('the pipeline under failures', function () {
   it('times out on a table that a long transaction has locked with LOCK_TIMEOUT', async () => {
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     expect(refusedWith(await addField('first', 'b'))).to.equal('LOCK_TIMEOUT');
-    // What doesn't need the table isn't held up.
+    // Statements that do not need the table are not blocked.
     done(await create('second'));
     await other.query('COMMIT');
     done(await addField('first', 'b'));
@@ -133,14 +133,15 @@ describe('the pipeline under failures', function () {
   });
 
   it('repeats a transaction after a deadlock', async function () {
-    // On a machine that is slow just then, PostgreSQL may find that the other one has waited longer.
+    // On a slow machine, PostgreSQL may choose the other session as the victim.
     this.retries(3);
     const told: string[] = [];
     const logger = { ...silent, info: (message: string) => void told.push(message) };
     const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, lockWait: 10_000, logger });
     done(await create('second'));
     done(await addField('second', 'first_id', 'integer'));
-    // The foreign key needs both tables. PostgreSQL ends the one of the two who looks for a deadlock first: who waits longer.
+    // The foreign key needs both tables. PostgreSQL cancels the session that detects the deadlock first, which is the
+    // one that waits longer.
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     const relation = command('create-relation', {
       body: { many_collection: 'second', many_field: 'first_id', one_collection: 'first', schema: {} },
@@ -206,7 +207,7 @@ describe('the pipeline under failures', function () {
   });
 
   describe('during the commit', () => {
-    /** The last flight of a command: the news for listeners, and the COMMIT behind them. */
+    /** The last batch of a command: the notification and the COMMIT. */
     const isCommit = (sent: Buffer): boolean => sent.includes(logChannel('public'));
 
     it('finds that it was committed, and responds normally', async () => {

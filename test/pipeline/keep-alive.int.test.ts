@@ -1,4 +1,3 @@
-/** What the watch over a connection asks about while a transaction is attended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -7,7 +6,7 @@ import { createPool } from '../../src/postgres/pool.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
 
-/** Milliseconds: longer than a connection may be silent, with what finding out takes. */
+/** Milliseconds: longer than a connection may be silent, plus the time to detect it. */
 const STALL = 7_000;
 
 describe('a transaction on a silent connection', function () {
@@ -57,7 +56,7 @@ describe('a transaction on a silent connection', function () {
     expect(warnings).to.deep.equal([]);
     expect(await asked).to.have.property('message', 'the connection has gone silent');
     expect(warnings).to.deep.include({ backend: pid });
-    // What nobody listens to any more is ended, so that it keeps no locks.
+    // An abandoned session is ended, so that it keeps no locks.
     for (let each = 0; each < 100 && (await isThere(pid)); each++) await sleep(50);
     expect(await isThere(pid)).to.equal(false);
   });

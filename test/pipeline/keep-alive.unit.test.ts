@@ -1,10 +1,9 @@
-/** Signs of life while a transaction is open and its process is at work elsewhere. */
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { keepAlive } from '../../src/pipeline/keep-alive.js';
 
-/** Milliseconds between two signs. */
+/** Milliseconds between two signs of life. */
 const SIGN_OF_LIFE = 1_500;
 
 describe('a transaction that is kept alive', () => {

@@ -1,4 +1,3 @@
-/** What a change that waited for a lock in vain is told of those who have it. */
 import { expect } from 'chai';
 import { type LockConflict, described, holderDetails, lockConflictProblem } from '../../src/pipeline/lock-conflict.js';
 import { lockTimeout } from '../../src/postgres/errors.js';
@@ -30,7 +29,7 @@ describe('the holder of a lock', () => {
       'by "shop" (process 41 of the database server)',
       { pid: 41, application_name: 'shop', age_seconds: null, collection: 'orders' },
     ],
-    // By a clock that was set back.
+    // After the clock was set back.
     'of the future': [
       { age: -3 },
       'by "shop" (process 41 of the database server, its transaction began 0 s ago)',

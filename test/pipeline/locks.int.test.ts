@@ -9,10 +9,10 @@ import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
 import { CAUSE, type Instance, command, done, field, refusedWith, startInstance, table } from '../support/instance.js';
 
-/** Milliseconds that one try waits. */
+/** Milliseconds of one attempt. */
 const LOCK_WAIT = 200;
 
-/** Milliseconds beyond what is promised that a busy machine may need. */
+/** Milliseconds of slack for a busy machine. */
 const SLACK = 1_300;
 
 describe('a change beside application transactions', function () {
@@ -71,7 +71,7 @@ describe('a change beside application transactions', function () {
       )
     ).rowCount !== 0;
 
-  /** Until a change has met the open transaction at least once. */
+  /** Waits until a change has met the open transaction at least once. */
   const met = () => until('a change has met it', async () => !(await logLockHeld()));
 
   it('blocks no plan, which takes no lock and no turn of the process', async () => {
@@ -124,7 +124,7 @@ describe('a change beside application transactions', function () {
     await application.query('BEGIN; SELECT count(*) FROM a');
     const waiting = tighten(one, 'a');
     await sleep(LOCK_WAIT + SLACK);
-    // It looks whether that transaction is still there, without a lock.
+    // It checks for that transaction without taking a lock.
     for (let look = 0; look < 20; look += 1) {
       expect(await logLockHeld()).to.equal(false);
       await sleep(20);
@@ -178,7 +178,7 @@ describe('a change beside application transactions', function () {
     const other = two.pipeline.execute('delete-field', gone, { cause: CAUSE });
     await application.query('COMMIT');
     const outcomes = [await waiting, await other];
-    // Either order is right; what isn't there any more can't be changed.
+    // Both orders are valid; a missing object cannot be changed.
     if (outcomes[0]?.kind === 'refused') expect(refusedWith(outcomes[0])).to.equal('NOT_FOUND');
     done(outcomes[1] as Outcome);
   });
@@ -198,7 +198,7 @@ describe('a change beside application transactions', function () {
     );
     done(await one.pipeline.execute('create-relation', relation, { cause: CAUSE }));
     await application.query('BEGIN; SELECT FROM c');
-    // Deleting it takes the foreign key of a along: both tables, and c can't be had.
+    // Deleting it also drops a foreign key of a, so both tables are needed, and c is not available.
     const outcome = await hurried.pipeline.execute(
       'delete-collection',
       command('delete-collection', { collection: 'a' }),
@@ -284,7 +284,7 @@ describe('a change beside application transactions', function () {
       await reading;
       done(outcome);
       expect(took).to.be.below(4_000 + SLACK);
-      // Less than deadlock_timeout: that is waited for behind a lock which no reader meets.
+      // Below deadlock_timeout: the wait happens behind a lock that blocks no reader.
       expect(longest).to.be.below(900);
     } finally {
       await admin.query('ALTER SYSTEM RESET autovacuum_naptime');

@@ -1,4 +1,3 @@
-/** Ending the transaction whose COMMIT was lost, and nobody else's: behind a pooler its process works for others by then. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { isCommitted } from '../../src/pipeline/transaction/commit-outcome.js';
@@ -10,7 +9,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 describe('a transaction with a lost COMMIT', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
-  /** What a pooler would give to one client after the other. */
+  /** A session that a pooler would hand to one client after another. */
   let session: pg.Client;
   let ended: boolean;
 

@@ -1,4 +1,4 @@
-/** From a step to an operation on what is there. */
+/** Converts a step to an operation on existing objects. */
 import type { OperationName } from '../../src/schema/operations/index.js';
 import type { CollectionNode, State } from '../../src/schema/model/state.js';
 import type { Picks, Step } from './steps.js';
@@ -30,13 +30,13 @@ function placeOf(nodes: CollectionNode[], at: Picks) {
   };
 }
 
-/** A field that holds a relation, if there is one. */
+/** A relation field, if there is one. */
 function relatedOf(node: CollectionNode | undefined, at: Picks): string {
   const relations = [...(node?.relations.keys() ?? [])];
   return pick(relations, at.field) ?? pick([...(node?.fields.keys() ?? [])], at.field) ?? 'nothing';
 }
 
-/** `@` in a patch is the name of another field, as an identifier where it is part of an expression. */
+/** `@` in a patch is the name of another field, quoted within an expression. */
 function filled(body: object, name: string): unknown {
   const quoted = `"${name.replaceAll('"', '""')}"`;
   return JSON.parse(JSON.stringify(body), (member, value: unknown) => {
@@ -130,13 +130,13 @@ const MOVES: MoveOf = {
   fill: ({ picks: at }, { nodes }) => ({ fill: placeOf(nodes, at).collection }),
 };
 
-/** Collections that hold relations, if there are any. */
+/** Collections with relations, if any. */
 function holding(nodes: CollectionNode[]): CollectionNode[] {
   const found = nodes.filter(({ relations }) => relations.size > 0);
   return found.length > 0 ? found : nodes;
 }
 
-/** A field whose type is that of the key it would point at. */
+/** A field whose type matches the target key. */
 function fitting(nodes: CollectionNode[], at: Picks): string | undefined {
   const key = [...(pick(nodes, at.other)?.fields.values() ?? [])].find(({ schema }) => schema?.is_primary_key);
   const fields = [...(pick(nodes, at.one)?.fields.values() ?? [])];

@@ -50,7 +50,7 @@ describe("a process older than its database's migrations", function () {
   const rows = async (name: string): Promise<number> =>
     Number((await other.query<{ count: string }>(`SELECT count(*) FROM ${name}`)).rows[0]?.count);
 
-  /** The error that `work` ends with. */
+  /** The error of `work`. */
   const failure = (work: Promise<unknown>): Promise<Error> =>
     work.then(
       () => expect.fail('it was done'),

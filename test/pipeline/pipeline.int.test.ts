@@ -133,7 +133,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(refusedWith(await create(table('counter')))).to.equal('ALREADY_EXISTS');
       const folder = (collection: string) =>
         command('create-collection', { body: { collection, schema: null }, concurrentIndexes: false });
-      // It would hide the table; a sequence it hides nothing of.
+      // A table of that name would be hidden, a sequence would not.
       expect(refusedWith(await create(folder('unmanaged')))).to.equal('ALREADY_EXISTS');
       done(await create(folder('ticks')));
     });

@@ -1,4 +1,4 @@
-/** What has been kept for long enough is purged, once, by whichever process is alive; and what an account may not keep. */
+/** Expired entries are purged once by any live process; and limits of an account. */
 import { expect } from 'chai';
 import { type Api, createApi } from '../support/api.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../support/postgres.js';
@@ -11,7 +11,7 @@ interface Warning {
   message: string;
 }
 
-/** What is said where it might be expected that something is kept. */
+/** Messages that nothing is kept. */
 const NOTHING_KEPT = 'nothing that is deleted is kept';
 
 describe('the trash and its purger', function () {

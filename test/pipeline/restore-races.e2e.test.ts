@@ -1,4 +1,3 @@
-/** Restorations while others restore, purge or drop the same thing, on this process and on others. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { type Api, createApi } from '../support/api.js';
@@ -45,7 +44,7 @@ describe('restores during concurrent changes', function () {
     expect(data, JSON.stringify(data)).to.include({ ok: true });
   };
 
-  /** Somebody reads the table, and so keeps a restoration of its field waiting, while `work` is done. */
+  /** A reader blocks the restore of a field while `work` runs. */
   const whileItWaits = async (position: number, work: () => Promise<unknown>): Promise<Reply> => {
     const reader = new pg.Client(database.connectionString);
     await reader.connect();
@@ -98,7 +97,7 @@ describe('restores during concurrent changes', function () {
 
   it('handle a concurrent deletion, rename or key change of the table', async () => {
     const position = await gone('/fields/articles/title');
-    // What changes the table waits as well: whoever is first, the others find what it made.
+    // Changes of the table wait too, and find what the first one did.
     const replies = await Promise.all([
       restore(one, position),
       other.client('/collections/articles/rename', json({ to: 'posts' })),

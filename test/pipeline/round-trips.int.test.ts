@@ -1,4 +1,3 @@
-/** How often a change goes to the server: as often behind a pooler as past it. */
 import { expect } from 'chai';
 import { CAUSE, done, field, refusedWith, startInstance, table } from '../support/instance.js';
 import { INSTALL_PGBOUNCER, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
@@ -14,7 +13,7 @@ describe('a change', () => {
 
   afterEach(() => database.drop());
 
-  /** Packets that go to the server for one change, on a connection that is there already. */
+  /** The packets of one change on an existing connection. */
   async function packets(address: string, pooled: boolean): Promise<string[]> {
     const proxy = await startProxy(address);
     const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString, pooled });
@@ -26,7 +25,7 @@ describe('a change', () => {
       done(await create('second'));
       proxy.intercept((packet) => {
         const text = packet.toString('latin1');
-        // The session is cleaned for the next user when the answer is given.
+        // The session is cleaned after the response.
         if (!text.includes('DISCARD TEMP')) sent.push(text);
         return 'pass';
       });
@@ -52,7 +51,7 @@ describe('a change', () => {
       const before = proxy.connections();
       for (let times = 0; times < 20; times += 1) expect(refusedWith(await create('first'))).to.equal('ALREADY_EXISTS');
       done(await create('second'));
-      // One that is still being cleaned for the next may be passed over, and the pool has a few.
+      // A connection that is still being cleaned may be skipped, and the pool has a few.
       expect(proxy.connections() - before).to.be.below(10);
     } finally {
       await instance.stop();

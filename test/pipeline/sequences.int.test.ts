@@ -1,7 +1,7 @@
 /**
- * Sequences of all operations, the refused ones too, through the real pipeline: after each, fold = metadata rows =
- * catalog. A sequence that failed once is kept in fixtures/seeds.json and replayed first: the steps themselves, because
- * a seed means something else as soon as the generator changes.
+ * Random sequences of all operations, including rejected ones, through the real pipeline. After each step, fold,
+ * metadata rows and catalog agree. Failed sequences are stored in fixtures/seeds.json and replayed first. The steps
+ * themselves are stored, because a seed changes its meaning with the generator.
  */
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
@@ -44,7 +44,7 @@ describe('random sequences of commands', function () {
 
   const state = (): State => instance.store.point().state;
 
-  /** @returns the problems of a refusal; undefined when it was done */
+  /** @returns the problems of a rejection; undefined on success */
   const run = async (name: OperationName, input: unknown): Promise<Problem[] | undefined> => {
     const command = parsed(name, input);
     if (!command.ok) return command.problems;
@@ -57,7 +57,7 @@ describe('random sequences of commands', function () {
     const move = moveOf(taken, state());
     if ('fill' in move) {
       const insert = `INSERT INTO ${qualified('public', move.fill)} DEFAULT VALUES`;
-      // Where the row isn't allowed, there is none.
+      // Rows that are not allowed are skipped.
       for (const text of [insert, insert]) await instance.pool.query(text).catch(() => undefined);
       return;
     }

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, table } from '../support/instance.js';
 
-/** Milliseconds in which a silent connection is noticed and given up, with what a busy machine may need. */
+/** Milliseconds until a silent connection is detected and closed, plus slack for a busy machine. */
 const NOTICED = 20_000;
 
 for (const way of ['the server', 'a pooler'] as const)
@@ -20,7 +20,7 @@ for (const way of ['the server', 'a pooler'] as const)
     let database: TestDatabase;
     let proxy: Proxy;
     let instance: Instance;
-    /** Another process, without the proxy. */
+    /** Another process without the proxy. */
     let beside: Instance;
     let other: pg.Client;
     let warnings: string[];
@@ -123,7 +123,7 @@ for (const way of ['the server', 'a pooler'] as const)
     it(`before it began: ${pooled ? 'the change fails in time' : 'another connection makes the change'}`, async () => {
       when((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
       const [outcome, took] = await timed(create('second'));
-      // It may as well wait for one of the pooler's connections, so the caller's time is let pass.
+      // It may also wait for a pooler connection, so it may run into the timeout.
       if (pooled) expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
       else done(outcome);
       expect(took).to.be.below(pooled ? 18_000 : NOTICED);

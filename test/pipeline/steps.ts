@@ -1,4 +1,4 @@
-/** Steps at random through the real pipeline: every operation, with input that fits, nearly fits, or doesn't. */
+/** Random steps through the real pipeline: every operation with valid, nearly valid and invalid input. */
 import fc from 'fast-check';
 import {
   collectionMeta,
@@ -10,7 +10,7 @@ import {
   fieldName,
 } from '../support/arbitraries.js';
 
-/** Names are picked by index among what is there when the step comes: so a shorter sequence is still one. */
+/** Names are picked by index among existing objects, so that a shortened sequence stays valid. */
 export interface Picks {
   one: number;
   other: number;
@@ -103,7 +103,7 @@ const other = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('fill' as const), picks }) },
 );
 
-/** Tables first, so that there is something to work on; then anything. */
+/** Tables first, then anything. */
 export const steps = fc
   .tuple(fc.array(create, { minLength: 2, maxLength: 4 }), fc.array(other, { minLength: 4, maxLength: 20 }))
   .map(([tables, others]): Step[] => [...tables, ...others]);

@@ -54,7 +54,7 @@ describe("a suspended process that holds the log's lock", function () {
   };
 
   it('blocks other writers for less than ten seconds, and continues when resumed', async () => {
-    // Its change waits for the metadata rows, and holds the lock of the log meanwhile.
+    // Its change waits for the metadata rows while it holds the log's lock.
     await other.query('BEGIN; LOCK TABLE service.service_fields IN SHARE MODE');
     const interrupted = create(url, 'interrupted').then(
       ({ status }) => status,
@@ -77,7 +77,7 @@ describe("a suspended process that holds the log's lock", function () {
   });
 
   it('blocks them no longer when suspended in the middle of a message', async () => {
-    // As such a process leaves it: a transaction of ours with the lock, and half of the next message.
+    // The state such a process leaves: a transaction with the lock, and half of the next message.
     const half = new pg.Client({
       connectionString: database.connectionString,
       application_name: 'data-platform-service',
@@ -89,7 +89,7 @@ describe("a suspended process that holds the log's lock", function () {
     const { stream } = (half as unknown as pg.PoolClient).connection;
     await half.query(`BEGIN; SELECT set_config('idle_in_transaction_session_timeout', '5000', true)`);
     await half.query('SELECT pg_advisory_xact_lock($1)', [key]);
-    // A Parse without what follows it: no Sync, so the server isn't idle but reads.
+    // A Parse without its Sync, so the server is reading instead of idle.
     const text = Buffer.from('\0SELECT 1\0\0\0');
     const length = Buffer.alloc(4);
     length.writeInt32BE(4 + text.length);

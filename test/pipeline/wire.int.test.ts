@@ -1,7 +1,4 @@
-/**
- * What changes send to PostgreSQL, statement by statement and round trip by round trip: held whole against
- * `test/fixtures/wire.txt`.
- */
+/** The statements and round trips of changes, compared with `test/fixtures/wire.txt`. */
 import { CAUSE, type Instance, command, field, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
@@ -12,7 +9,7 @@ import { runToEnd } from '../../src/kernel/resumable.js';
 import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
 
 const MASKS: [RegExp, string][] = [
-  // The key of an advisory lock, by the name of the database.
+  // The advisory lock key, derived from the name of the database.
   [/(?<=advisory_xact_lock\(\$1\) -- )-?\d+/g, '<key>'],
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*\+00/g, '<a time>'],
   [/"occurred_at":"[^"]*"/g, '"occurred_at":"<a time>"'],
@@ -44,7 +41,7 @@ describe('statements of changes sent to PostgreSQL', function () {
 
   const FLOW = { concurrentIndexes: false };
 
-  /** Runs it, and writes down what was sent. A session that is cleaned for its next user is none of its business. */
+  /** Runs it and records what was sent, without session cleanup. */
   async function sends(what: string, work: () => Promise<{ kind: string }>): Promise<void> {
     wire.take();
     const { kind } = await work();
@@ -55,7 +52,7 @@ describe('statements of changes sent to PostgreSQL', function () {
     transcript.add([`${what}: ${kind}`, ...shown.flatMap((flight) => ['  --', flight])].join('\n'));
   }
 
-  /** A statement that was there before is called by its number. */
+  /** Known statements are shown by their number. */
   const numbers = new Map<string, number>();
   function named(sent: string): string {
     const [text = '', ...values] = sent.split(' -- ');
@@ -73,7 +70,7 @@ describe('statements of changes sent to PostgreSQL', function () {
   const with_ = (more: Partial<RequestContext> = {}): RequestContext => ({ cause: CAUSE, ...more });
 
   it('match the recorded list', async () => {
-    // The first on a connection prepares what the others use.
+    // The first command on a connection prepares the statements of the others.
     await execute('create-collection', table('first', []), with_());
     await sends('a table is made', () =>
       execute(

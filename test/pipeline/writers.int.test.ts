@@ -34,7 +34,7 @@ describe('sixteen writers on three processes', function () {
       Array.from({ length: WRITERS }, async (_, writer) => {
         for (let round = 0; round < ROUNDS; round += 1) {
           const { pipeline } = instances[(writer + round) % PROCESSES] as Instance;
-          // Half of the names are asked for by all writers.
+          // Half of the names are requested by all writers.
           const name = round % 2 === 0 ? `everybody ${round}` : `writer ${writer} ${round}`;
           const note = `${writer}/${round}`;
           const request = { cause: { ...CAUSE, reason: note } };

@@ -1,4 +1,3 @@
-/** The service behind PgBouncer: what it needs at the start, and what the pooler and its other clients may do to it. */
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -122,7 +121,7 @@ describe('a service behind a pooler', function () {
   });
 
   it('works on sessions that other clients left dirty', async () => {
-    // All meet in one session.
+    // All clients share one session.
     await begin({ default_pool_size: '1' });
     const client = await start(both());
     const other = new pg.Client(address);
@@ -131,7 +130,7 @@ describe('a service behind a pooler', function () {
     const dirt = [
       "SET search_path = 'pg_temp'",
       "SET TimeZone = 'Asia/Kathmandu'",
-      // It holds for the statement that takes it back.
+      // It applies to the statement that resets it.
       'SET statement_timeout = 100',
       'SET lock_timeout = 1',
       'SET standard_conforming_strings = off',
@@ -210,7 +209,7 @@ describe('a service behind a pooler', function () {
     expect(await refusalOf({ ...options, DATABASE_URL: `${address}?options=-c%20work_mem%3D4MB` })).to.include(
       'options',
     );
-    // Told to pass them over, it does so silently; what they set is in each transaction all the same.
+    // The pooler ignores them silently if told to, but each transaction sets them anyway.
     const client = await start(both());
     expect((await client('/collections', collection('articles'))).status).to.equal(200);
   });

@@ -1,4 +1,3 @@
-/** What a connection is configured with, and what is prepared on it. */
 import { EventEmitter } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
@@ -109,7 +108,7 @@ describe('a query cancelled by a standby', () => {
       code: '40001',
     });
 
-  /** What is sent, of the pool's answers. */
+  /** What is sent, given these pool responses. */
   async function asked(answers: unknown[]): Promise<{ sent: unknown[][]; answer: unknown }> {
     const sent: unknown[][] = [];
     const pool = {

@@ -3,7 +3,7 @@ import { OperatorError } from '../../src/kernel/operator-error.js';
 import { readDatabase } from '../../src/postgres/database.js';
 import type { Queryable } from '../../src/postgres/pool.js';
 
-/** A server that answers so. */
+/** A server that responds with these values. */
 const server = (version: string, number: number, encoding = 'UTF8'): Queryable =>
   ({ query: () => Promise.resolve({ rows: [{ database: 'd', version, number, encoding }] }) }) as unknown as Queryable;
 

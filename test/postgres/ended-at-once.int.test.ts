@@ -1,4 +1,4 @@
-/** A server that accepts a session and ends it in the same TCP segment, as one does that is shut down or told to. */
+/** A server that accepts a session and ends it in the same TCP segment, like one that is shutting down. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A message of the protocol: its type, and its length with itself. */
+/** A protocol message: its type, and its length including itself. */
 function message(type: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);
@@ -46,7 +46,7 @@ describe('a server that ends every session at once', () => {
   });
   after(() => server.close());
 
-  /** Rejected or not, the process goes on: mocha fails a test whose run ends in an uncaught exception. */
+  /** The process must survive, rejected or not: mocha fails a test on an uncaught exception. */
   const repeated = async (work: () => Promise<unknown>): Promise<void> => {
     const before = sessions;
     for (let tried = 0; tried < 20; tried += 1) {

@@ -1,4 +1,3 @@
-/** What an error of the driver, the system or PostgreSQL means for a request. */
 import { expect } from 'chai';
 import pg from 'pg';
 import {
@@ -51,7 +50,7 @@ const CONFLICT = {
   message: 'The standby has ended the query, because it was in the way of following the primary. Try again.',
 };
 
-/** By what it is: what is answered, and whether the connection is gone. */
+/** By kind: the response, and whether the connection is lost. */
 const MEANINGS: [what: string, error: unknown, problem: object | undefined, isLost: boolean][] = [
   ['no lock in time', sent('55P03'), LOCKED, false],
   ['a deadlock', sent('40P01'), LOCKED, false],

@@ -1,4 +1,3 @@
-/** The connection that indexes are built on, and changes prepared: one process has it at a time. */
 import { expect } from 'chai';
 import { type LockedSession, openLockedSession } from '../../src/postgres/locked-session.js';
 import { silent } from '../support/instance.js';

@@ -1,4 +1,3 @@
-/** The managed schema under another name, or gone: nothing is changed before it is back. */
 import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { asSuperuser } from '../support/postgres.js';

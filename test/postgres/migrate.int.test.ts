@@ -121,7 +121,7 @@ describe('migrate', () => {
             schema,
             async (pool) => {
               const where = await readDatabase(pool);
-              // Where the schemas are there before, nothing but the tables in them tells whose they are.
+              // If the schemas exist, only their tables show which service owns them.
               if (round % 2 === 0) await pool.query('CREATE SCHEMA IF NOT EXISTS own').catch(() => undefined);
               await migrate({ pool, schema, serviceSchema, database: where, logger: silent });
             },

@@ -1,4 +1,4 @@
-/** The names of functions in the service's own SQL: by their schema, so that nothing that others have made is called. */
+/** Functions in the service's own SQL must be qualified, so that no function of another user is called. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -8,17 +8,17 @@ import { testServer } from '../support/postgres.js';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** Where names of functions are no calls: lists of what requests may say, and pages. */
+/** Files in which function names are no calls: lists for requests, and pages. */
 const OTHERWISE = /^src\/(web|http\/openapi|cli\/(help|declarations)|schema)\//;
 
-/** Spelled like calls, and looked up in `pg_catalog` alone, or no functions: their names are keywords of SQL. */
+/** Call-like keywords that PostgreSQL resolves in `pg_catalog` only, or that are no functions. */
 const KEYWORDS = new Set(
   'bit char decimal extract interval numeric overlay position substring time timestamp timestamptz varchar'.split(' '),
 );
 
 const CALL = /(?<![\w."'$@-])([a-z_][a-z0-9_]*)\((?!\s*\*?\s*\))/g;
 
-/** Texts of a file that may be SQL, with the line they begin in. */
+/** Texts of a file that may be SQL, with their first line. */
 function textsOf(file: string, source: string): { text: string; line: number }[] {
   if (file.endsWith('.sql'))
     return source.split('\n').map((text, index) => ({ text: text.replace(/--.*/, ''), line: index + 1 }));

@@ -1,4 +1,3 @@
-/** How the service's own tables are named. */
 import { expect } from 'chai';
 import {
   LONGEST_SERVICE_SCHEMA,

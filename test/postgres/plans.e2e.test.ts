@@ -1,6 +1,6 @@
 /**
- * How PostgreSQL carries out the statements of ordinary requests once the tables have grown: none may read a growing
- * table from end to end. The statements are those that the service sent, not a list.
+ * Query plans of ordinary requests on large tables: none may scan a growing table. The statements are recorded from
+ * the service instead of listed.
  */
 import { expect } from 'chai';
 import { loadModule, parseSync } from 'libpg-query';
@@ -11,7 +11,7 @@ import { type Proxy, startProxy } from '../support/proxy.js';
 import { type TestService, startService } from '../support/service.js';
 import { createWire } from '../support/wire.js';
 
-/** Tables of which each change, user or request adds a row. */
+/** Tables that grow with changes, users or requests. */
 const GROWING = [
   'changes',
   'checkpoints',
@@ -27,12 +27,12 @@ const GROWING = [
   'users',
 ].map((name) => `service_${name}`);
 
-/** Events in the log. At 10,000 to 40,000 a scan looks cheap to the planner, beside a join that it overestimates. */
+/** Numbers of events. At 10,000 to 40,000 a scan looks cheap to the planner, beside a join that it overestimates. */
 const SIZES = [1_000, 10_000, 30_000, 100_000];
-/** Rows of the other tables: more than fit on a few pages. */
+/** Rows of the other tables: more than a few pages. */
 const OTHERS = 40_000;
 
-/** A value of row `g`, by the type of the column. Texts differ from row to row. */
+/** A value of row `g` by column type. Texts differ from row to row. */
 const VALUES: Readonly<Record<string, string>> = {
   bigint: 'g + 100',
   integer: '(g + 100)::integer',
@@ -53,7 +53,10 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** A simple query may hold several statements. @param sent a statement with its values, see `createWire` */
+/**
+ * A simple query may contain several statements.
+ * @param sent a statement with its values, see `createWire`
+ */
 function statementsIn(sent: string): string[] {
   const text = Buffer.from(sent.split(' -- ')[0] ?? '');
   const { stmts = [] } = parseSync(text.toString()) as { stmts?: { stmt_location?: number; stmt_len?: number }[] };
@@ -106,7 +109,7 @@ describe('the statements of requests on large tables', function () {
     await ask('/fields/articles/title/rename', json({ to: 'headline' }));
     await ask('/fields/articles/headline', { method: 'DELETE' });
     await ask('/collections/authors/rename', json({ to: 'people' }));
-    // The names of a collection's life are read where the policy has rules for some collections.
+    // The former names of a collection are read if the policy has rules for some collections.
     await ask('/policy', json({ collections: [{ pattern: 'prod_*', findings: { LOSES_DATA: 'refuse' } }] }, 'PUT'));
     await ask('/fields/people', json({ field: 'age', type: 'integer' }));
     const { data: login } = await ask('/auth/login', {
@@ -154,7 +157,7 @@ describe('the statements of requests on large tables', function () {
     '/users?limit=5',
   ];
 
-  /** Fills a table with rows that are alike in nothing. Checks and triggers are switched off: these rows are never read. */
+  /** Fills a table with distinct rows. Checks and triggers are disabled: these rows are never read. */
   async function fill(table: string, rows: number): Promise<void> {
     const { rows: columns } = await superuser.query<{ name: string; type: string }>(
       `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
@@ -183,7 +186,7 @@ describe('the statements of requests on large tables', function () {
     for (const table of GROWING) await superuser.query(`ALTER TABLE service.${table} DISABLE TRIGGER USER`);
   }
 
-  /** Growing tables that a generic plan of the statement reads from end to end; null: it is no query. */
+  /** The growing tables that a generic plan of the statement scans; null if it is no query. */
   async function scannedBy(statement: string): Promise<string[] | null> {
     if (!/^(select|with|insert|update|delete)\b/i.test(statement)) return null;
     await superuser.query(`PREPARE statement_of_request AS ${statement}`);

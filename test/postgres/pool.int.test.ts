@@ -6,7 +6,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { startService } from '../support/service.js';
 import { silent } from '../support/instance.js';
 
-/** What a session can keep beyond a transaction. */
+/** Session state that outlives a transaction. */
 const LEFTOVERS = [
   "SET search_path = ''",
   'SET default_transaction_read_only = on',

@@ -1,4 +1,3 @@
-/** What a pool of ours does behind PgBouncer in transaction mode, where sessions are shared and dirty. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { ExchangeError } from '../../src/postgres/errors.js';
@@ -34,7 +33,7 @@ describe('connections through a pooler', function () {
       this.skip();
     }
     database = await createDatabase();
-    // One session for all: whatever is left on it is met by the next.
+    // One session for all, so that each client meets what others left.
     pgbouncer = await startPgbouncer(database.connectionString, { default_pool_size: '1' });
     const connectionString = pgbouncer.through(database.connectionString);
     pool = createPool({
@@ -54,7 +53,7 @@ describe('connections through a pooler', function () {
     await database?.drop();
   });
 
-  /** Another client of the same pooler leaves the session as it likes. */
+  /** Another client of the pooler leaves the session in any state. */
   const dirty = async (...statements: string[]): Promise<void> => {
     const client = new pg.Client(pgbouncer.through(database.connectionString));
     await client.connect();
@@ -109,7 +108,7 @@ describe('connections through a pooler', function () {
     it(`${name} has its settings on a dirty session`, async () => {
       await dirty(...LEFT);
       expect(await withClient(pool, look)).to.deep.equal(CLEAN);
-      // The second one on the same connection as well.
+      // Also the second transaction on the same connection.
       await dirty(...LEFT);
       expect(await withClient(pool, look)).to.deep.equal(CLEAN);
     });

@@ -1,10 +1,9 @@
-/** What goes over the wire of a connection through a pooler, message by message. */
 import { expect } from 'chai';
 import { type Wire, beginWithSettings } from '../../src/postgres/pooled.js';
 
 const BEFORE = ['BEGIN', 'RESET default_transaction_read_only', 'COMMIT'];
 
-/** A wire that notes what is sent on it, and what of the answers gets through. */
+/** Records what is sent, and which responses pass through. */
 function wired() {
   const sent: string[] = [];
   const through: string[] = [];
@@ -21,9 +20,12 @@ function wired() {
   beginWithSettings(wire, 'SET x');
   return {
     wire,
-    /** What was sent since the last time. */
+    /** What was sent since the last call. */
     sent: () => sent.splice(0),
-    /** Answers with so many finished statements and the transaction's state. @returns the numbers (from 0) that got through */
+    /**
+     * Responds with a number of completed statements and the transaction status.
+     * @returns the numbers (from 0) that passed through
+     */
     answer: (count: number, status?: string, event = 'commandComplete'): number[] => {
       const got = Array.from({ length: count }, (_, index) => {
         const before = through.length;
@@ -42,7 +44,7 @@ function wired() {
   };
 }
 
-/** The messages of one statement of ours. */
+/** The messages of one of our statements. */
 const ours = (text: string): string[] => [
   `parse [${JSON.stringify({ text, name: '', types: [] })},true]`,
   'bind [{},true]',

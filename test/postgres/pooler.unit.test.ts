@@ -1,4 +1,3 @@
-/** What is to be expected on DATABASE_URL, by what both ways say and what the settings do. */
 import { expect } from 'chai';
 import pg from 'pg';
 import {

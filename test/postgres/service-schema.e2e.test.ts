@@ -1,4 +1,3 @@
-/** The service's own tables live in a schema of their own: what is managed holds nothing of theirs. */
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -11,7 +10,7 @@ import { clientPrograms, dumpSchema } from '../support/pg-dump.js';
 import { type TestDatabase, asSuperuser, createDatabase, superuserUrl, testServer } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 
-/** Every object of a schema, with its oid: one that is recreated shows as well. */
+/** Every object of a schema with its oid, so that a recreated one shows. */
 const OBJECTS = `
   SELECT 'relation ' || c.relkind::text || ' ' || c.oid || ' ' || c.relname AS line FROM pg_class c WHERE c.relnamespace = $1::regnamespace
   UNION ALL SELECT 'function ' || p.oid || ' ' || p.proname FROM pg_proc p WHERE p.pronamespace = $1::regnamespace
@@ -213,7 +212,7 @@ describe('the schema of the service’s own tables', function () {
     stops.push(() => target.stop());
     const elsewhere = createApi(target);
     stops.push(() => elsewhere.stop());
-    // From another release, and from the peer: read as foreign.
+    // From another release and from Directus: read as foreign.
     for (const foreign of [
       { ...snapshot, service: '0.0.1' },
       { ...snapshot, service: undefined, directus: '11.0.0', vendor: 'postgres' },
@@ -240,7 +239,7 @@ describe('the schema of the service’s own tables', function () {
     await api.ok('POST', '/collections', { collection: 'a', schema: {}, fields: [plain('author', 'uuid')] });
     const snapshot = await api.ok<{ relations: object[] }>('GET', '/schema/snapshot');
     await api.ok('POST', '/relations', body);
-    // What an apply would do is told in the names of this database.
+    // A plan uses the names of this database.
     const back = await api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', snapshot);
     await api.ok('POST', '/schema/apply', back);
     const wanted = { ...snapshot, relations: [{ ...relation, schema: {} }] };
@@ -258,7 +257,7 @@ describe('the schema of the service’s own tables', function () {
     stops.push(() => copy.end());
     await copy.query(script);
     expect(await catalogText(copy)).to.deep.equal(await catalogText(pool));
-    // The table leaves the log and comes back by adoption, with the relation.
+    // The table leaves the log and returns by adoption, with the relation.
     const [{ name: key } = { name: '' }] = await api.sql<{ name: string }>(
       `SELECT conname AS name FROM pg_constraint WHERE conrelid = 'a'::regclass AND contype = 'f'`,
     );

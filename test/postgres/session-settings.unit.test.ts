@@ -1,4 +1,3 @@
-/** What each connection is set to, on the server itself and behind a pooler. */
 import { expect } from 'chai';
 import { startupOptions, transactionSettings } from '../../src/postgres/session-settings.js';
 
@@ -12,7 +11,7 @@ const SPELLING = {
   quote_all_identifiers: 'off',
 };
 
-/** As the server takes them apart: blanks and backslashes are part of a value where a backslash stands before them. */
+/** As the server parses them: backslashes escape blanks and backslashes within a value. */
 const started = (options: Parameters<typeof startupOptions>[0]): Record<string, string> =>
   Object.fromEntries(
     [...startupOptions(options).matchAll(/-c (\w+)=((?:\\.|[^\\\s])*)(?: |$)/gs)].map(([, name = '', value = '']) => [
@@ -21,7 +20,7 @@ const started = (options: Parameters<typeof startupOptions>[0]): Record<string, 
     ]),
   );
 
-/** Name and value, in their order. */
+/** Names and values in order. */
 const set = (options: Parameters<typeof transactionSettings>[0]): [name: string, value: string][] =>
   [...transactionSettings(options).matchAll(/pg_catalog\.set_config\('(\w+)', (NULL|'(?:''|[^'])*'), true\)/g)].map(
     ([, name = '', value = '']) => [name, value],

@@ -7,7 +7,7 @@ import { createPool, withClient } from '../../src/postgres/pool.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { startProxy } from '../support/proxy.js';
 
-/** Milliseconds: longer than a connection may be silent, with what finding out takes. */
+/** Milliseconds: longer than a connection may be silent, plus the time to detect it. */
 const STALL = 7_000;
 
 describe('a slow COPY', function () {
@@ -120,7 +120,7 @@ describe('an idle connection while another one is silent', function () {
   const pid = async (text = 'SELECT pg_backend_pid() AS pid'): Promise<unknown> =>
     (await pool.query<{ pid: number }>(text)).rows[0]?.pid;
 
-  /** Two connections that are idle, and another one's query that is never answered. */
+  /** Two idle connections, and a query without a response on another one. */
   async function oneSilent(isSilent: (sent: Buffer, of: boolean) => boolean): Promise<unknown[]> {
     const slow = 'SELECT pg_backend_pid() AS pid FROM pg_sleep(0.2)';
     const pids = await Promise.all([pid(slow), pid(slow)]);

@@ -1,4 +1,3 @@
-/** Limits of time that an operator sets on the database: what takes as long as it takes is ended by none of them. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { beginMoment } from '../../src/backup/take.js';
@@ -52,7 +51,7 @@ describe('database time limits', function () {
     await client.end();
   }
 
-  /** Runs `work` while somebody else has the lock for longer than the limits. */
+  /** Runs `work` while another session has the lock for longer than the limits. */
   async function behind<T>(lock: string, work: () => Promise<T>): Promise<T> {
     await other.query(`SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0`);
     if (limits.includes('transaction_timeout')) await other.query('SET transaction_timeout = 0');

@@ -1,4 +1,3 @@
-/** A COMMIT whose answer never came: what became of it is asked over another connection. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { ProblemError } from '../../src/kernel/problem.js';
@@ -10,9 +9,9 @@ import { until } from '../support/until.js';
 describe('a COMMIT without a response', function () {
   this.timeout(20_000);
   let database: TestDatabase;
-  /** Its connection is gone; it is the one that would have had the answer. */
+  /** The connection that lost the response. */
   let lost: pg.Client;
-  /** What the server still has of it. */
+  /** The server's side of it. */
   let session: pg.Client;
   let isEnded: boolean;
   const asked = async (statement: string): Promise<unknown[]> => {

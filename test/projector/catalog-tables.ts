@@ -1,4 +1,4 @@
-/** Tables as the catalog is read, for tests of what is made of them: each says only what it is about. */
+/** Tables as read from the catalog. Tests state only what matters to them. */
 import type {
   CatalogColumn,
   CatalogConstraint,
@@ -46,7 +46,7 @@ export function catalogConstraint(
   };
 }
 
-/** A foreign key of one column to the `id` of a table of the same schema. */
+/** A single-column foreign key to the `id` of a table in the same schema. */
 export function catalogReference(
   name: string,
   column: string,
@@ -68,7 +68,7 @@ export function catalogReference(
   });
 }
 
-/** A plain one on these columns. */
+/** A plain index on these columns. */
 export function catalogIndex(name: string, columns: string[], more: Partial<CatalogIndex> = {}): CatalogIndex {
   return {
     name,
@@ -106,7 +106,7 @@ export function catalogTable(name: string, more: Partial<CatalogTable> = {}): Ca
   };
 }
 
-/** A sequence as PostgreSQL makes it unasked, for a column of this type. */
+/** A default sequence for a column of this type. */
 export function catalogSequence(name: string, type: string, more: Partial<CatalogSequence> = {}): CatalogSequence {
   const max = { smallint: '32767', integer: '2147483647', bigint: '9223372036854775807' }[type] ?? '';
   return {
@@ -125,7 +125,7 @@ export function catalogSequence(name: string, type: string, more: Partial<Catalo
 }
 
 export interface Objects {
-  /** Of the table `t`. */
+  /** For the table `t`. */
   uses?: readonly Use[];
   types?: readonly UsedType[];
   sequences?: readonly CatalogSequence[];

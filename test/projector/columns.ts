@@ -1,4 +1,4 @@
-/** Fields and events for tests of the planners, built by the readers that requests go through. */
+/** Fields and events for planner tests, parsed like requests. */
 import type { NewEvent } from '../../src/schema/model/events.js';
 import type { TableExtras } from '../../src/schema/model/extras.js';
 import type { Collection, Field } from '../../src/schema/model/model.js';
@@ -18,7 +18,7 @@ function must<T>(result: Result<T>): T {
   throw new Error(JSON.stringify(result.problems));
 }
 
-/** A field of the table `t`, unless the name says another: `articles.title`. */
+/** A field of the table `t`, unless the name contains another: `articles.title`. */
 export function column(name: string, type: string, schema: object | null = {}): Field {
   const [collection, field] = name.includes('.') ? (name.split('.') as [string, string]) : ['t', name];
   return must(readNewField({ collection, field, type, schema }, [], own));
@@ -59,13 +59,13 @@ export function deleted(collection: string): NewEvent {
   return { type: 'collection.deleted', version: 1, collection, field: null, data: {} };
 }
 
-/** collection.updated: the extras of the table are these from now on. */
+/** collection.updated: replaces the extras of the table. */
 export function extended(collection: string, extras: TableExtras): NewEvent {
   const data = { patch: [{ op: 'add' as const, path: '/schema/extras', value: JSON.parse(JSON.stringify(extras)) }] };
   return { type: 'collection.updated', version: 1, collection, field: null, data };
 }
 
-/** collection.renamed, or field.renamed where a field is named. */
+/** collection.renamed, or field.renamed if a field is named. */
 export function renamed(what: string, to: string): NewEvent {
   const [collection = '', field] = what.split('.');
   if (field === undefined) return { type: 'collection.renamed', version: 1, collection, field: null, data: { to } };

@@ -1,4 +1,3 @@
-/** A change request as people see it, of what its events say and of what is known of the work on it. */
 import type { ApprovedView } from '../../src/schema/model/events.js';
 import { expect } from 'chai';
 import type { KeptStep } from '../../src/projector/change-requests/preparations.js';

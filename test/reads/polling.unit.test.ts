@@ -1,4 +1,3 @@
-/** How a process that can't be told of news asks for it. */
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -10,7 +9,7 @@ describe('polling the end of the log', () => {
   let polling: Polling;
   let now: number;
   let needed: boolean;
-  /** What the log ends with, or why it can't be asked. */
+  /** The end of the log, or the error of the query. */
   let answer: number | Error;
 
   beforeEach(() => {
@@ -28,7 +27,7 @@ describe('polling the end of the log', () => {
     mock.timers.reset();
   });
 
-  /** Lets so many milliseconds pass. */
+  /** Advances the clock. */
   async function pass(milliseconds: number): Promise<void> {
     for (const end = now + milliseconds; now < end;) {
       now += 25;

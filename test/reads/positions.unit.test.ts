@@ -28,7 +28,7 @@ describe('waiting for a position', () => {
     expect(new Set(await Promise.all(strangers))).to.deep.equal(new Set(['at 6']));
     head = 7;
     expect(await said(positions.reach(7, { isKnown: false }))).to.equal('at 7');
-    // Their places are free again, and no more than they had.
+    // Their places are free again, and no more than before.
     const others = Array.from({ length: STRANGERS }, () => said(positions.reach(8, { isKnown: false })));
     expect(await said(positions.reach(8, { isKnown: false }))).to.match(/^Too many wait/);
     head = 8;
@@ -37,7 +37,7 @@ describe('waiting for a position', () => {
 
   it('shares frequent checks among all waiting callers', async () => {
     let asked = 0;
-    // There at the tenth look after all have asked for themselves.
+    // Available at the tenth check after all have checked once.
     const check = (): Promise<Fresh> => {
       asked += 1;
       return Promise.resolve({ head: asked < 30 ? 5 : 6, hash: '', authEpoch: 1, standby: true, lag: 0 });

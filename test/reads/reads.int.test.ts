@@ -51,7 +51,7 @@ describe('reading at the head', () => {
     }
   });
 
-  /** A store that counts its questions to the database. */
+  /** A store that counts its queries. */
   const countingStore = async () => {
     const asked = { times: 0 };
     const counting = {
@@ -153,7 +153,7 @@ describe('reading at the head', () => {
   it('advances the accounts epoch', async () => {
     const { authEpoch } = await freshness.check();
     await writer.pool.query(`DELETE FROM service.service_sessions`);
-    // By no fixed step: a server that takes the place of another may have counted on from an older one.
+    // Not by a fixed step: a replacement server may continue from an older number.
     expect((await freshness.check()).authEpoch).to.be.greaterThan(authEpoch);
   });
 

@@ -1,4 +1,4 @@
-/** Work on a schema of many collections pauses at least once for each: what it does in one go doesn't grow with them. */
+/** Work on a schema with many collections pauses at least once per collection. */
 import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

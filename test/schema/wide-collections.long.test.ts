@@ -25,7 +25,7 @@ const wide = (field: (index: number) => object, count = FIELDS) => ({
   concurrentIndexes: false,
 });
 
-/** The state with a collection of 5,000 fields, and the same after a change of each of them. */
+/** A state with a collection of 5,000 fields, and the same after a change of each. */
 function changed(): { from: State; to: State } {
   const from = accepted(initialState(), 'create-collection', wide(alias));
   const draft = new Draft(from);
@@ -53,7 +53,7 @@ describe('documents of a collection of 5,000 fields', () => {
     expect(stepsOf(fieldDocumentsOf(state, node))).to.be.at.least(FIELDS);
     const another = accepted(initialState(), 'create-collection', wide(alias));
     expect(stepsOf(snapshotOf(another, '1.0.0')), 'snapshot').to.be.at.least(FIELDS);
-    // The documents are known by now; what is written of them is cut into pieces of 50.
+    // The documents are cached, and their text is cut into pieces of 50.
     expect(stepsOf(snapshotHash(another, '1.0.0')), 'hash').to.be.at.least((2 * FIELDS) / 50);
   });
 
@@ -61,7 +61,7 @@ describe('documents of a collection of 5,000 fields', () => {
     const another = accepted(initialState(), 'create-collection', wide(alias));
     const wideNode = another.collections.get('wide') as CollectionNode;
     expect(collectionDocumentOf(another, wideNode).collection).to.equal('wide');
-    // Not one of them is known yet.
+    // None of them is cached yet.
     expect(stepsOf(fieldDocumentsOf(another, wideNode))).to.be.at.least(FIELDS);
   });
 
@@ -88,7 +88,7 @@ describe('a table with more columns than PostgreSQL allows', () => {
     const result = attempt(initialState(), 'create-collection', wide(column, 2_000));
     const [problem, ...others] = result.ok ? [] : result.problems;
     expect(others).to.deep.equal([]);
-    // The primary key that nobody sent is the first of them.
+    // The implicit primary key is the first of them.
     expect(problem?.path).to.equal('fields[1599].field');
     expect(problem?.message).to.contain('1,600');
   });

@@ -1,6 +1,6 @@
 /**
- * What is made of each kind of value at each place of a body: refused, with the code, the place and the words, or taken,
- * with what it changes. For transcripts that hold all of it.
+ * The result of each kind of value at each location of a body: rejected with code, location and message, or accepted
+ * with its changes. For complete transcripts.
  */
 import patch from 'fast-json-patch';
 import type { Problem, Result } from '../../src/kernel/problem.js';
@@ -37,18 +37,18 @@ const shownValue = (value: unknown): string => (value === GONE ? 'left out' : JS
 
 export type Answer = Result<unknown>;
 
-/** What is asked, and a body that is taken. */
+/** The request and an accepted body. */
 export interface Asked {
   title: string;
   body: unknown;
-  /** Something else than a list is another operation. */
+  /** A value that is not a list selects another operation. */
   isList?: boolean;
   ask(body: unknown): Answer;
 }
 
 type Step = string | number;
 
-/** Every place of a value, the whole first; objects also have a member that nobody knows. */
+/** Every location of a value, the whole first; objects also have an unknown member. */
 function* placesIn(value: unknown, path: readonly Step[] = []): Generator<readonly Step[]> {
   yield path;
   if (typeof value !== 'object' || value === null) return;
@@ -68,7 +68,7 @@ function changed(body: unknown, [step, ...rest]: readonly Step[], value: unknown
   }
   const { [step]: child, ...others } = body as Record<string, unknown>;
   if (rest.length === 0 && value === GONE) return others;
-  // In its place, as a client would write it.
+  // At its position, as a client would write it.
   return Object.hasOwn(body as object, step)
     ? Object.fromEntries(
         Object.entries(body as object).map(([key, each]) => [key, key === step ? changed(each, rest, value) : each]),
@@ -87,7 +87,7 @@ export const shownProblem = ({ code, path, message, collection, field, details }
     .filter((part) => part !== undefined && part !== '')
     .join(' | ');
 
-/** One line for each answer, with the values that get it. */
+/** One line per response with the values that produce it. */
 function answersAt({ body, ask }: Asked, path: readonly Step[], taken: unknown): string[] {
   const groups = new Map<string, string[]>();
   for (const value of VALUES) {
@@ -106,7 +106,10 @@ export const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(valu
 const shownChange = (change: patch.Operation): string =>
   `${change.op} ${change.path.slice('/it'.length)}${'value' in change ? ` ${JSON.stringify(change.value)}` : ''}`;
 
-/** A section of the transcript. @throws where the body isn't taken */
+/**
+ * A section of the transcript.
+ * @throws if the body is not accepted
+ */
 export function sectionOf(asked: Asked): string {
   const base = asked.ask(asked.body);
   if (!base.ok) throw new Error(`${asked.title}: ${base.problems.map(shownProblem).join('; ')}`);
@@ -118,7 +121,7 @@ export function sectionOf(asked: Asked): string {
   return [`${asked.title}: ${JSON.stringify(asked.body)}`, ...places].join('\n');
 }
 
-/** A schema with something of every kind. */
+/** A schema with an object of every kind. */
 export function exampleSchema(): State {
   const flow = { concurrentIndexes: false };
   let state = initialState();

@@ -1,4 +1,3 @@
-/** given/when/then over HTTP: what a call answers, and which events it appends. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { type Client, type Send, clientOf, json } from './client.js';
@@ -13,23 +12,22 @@ export interface ApiError {
 export interface Refused {
   status: number;
   code: string;
-  /** The place that the first error must name. */
+  /** The location in the first error. */
   at?: string;
-  /** The places of the other errors; there are none otherwise. */
+  /** The locations in further errors; none by default. */
   also?: readonly (string | undefined)[];
 }
 
 export interface Api {
   client: Client;
-  /** The call must succeed and append exactly these events (`type collection[.field]`); the parsed body. */
+  /** The call must succeed and append exactly these events (`type collection[.field]`). Returns the parsed body. */
   appends<T = { data: never }>(events: readonly string[], method: string, path: string, body?: unknown): Promise<T>;
-  /** The call must succeed; the parsed body. */
   ok<T = { data: never }>(method: string, path: string, body?: unknown): Promise<T>;
-  /** The call must be refused and leave nothing in the log. */
+  /** The call must be rejected and append nothing. */
   refused(expected: Refused, method: string, path: string, body?: unknown): Promise<ApiError>;
   /** The events after `position`, in order. */
   events(after: number): Promise<string[]>;
-  /** Position of the newest event. */
+  /** The position of the newest event. */
   head(): Promise<number>;
   sql<T extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
@@ -105,7 +103,7 @@ export function createApi(service: TestService): Api {
   };
 }
 
-/** Resolves when the projection that builds concurrent indexes has seen every event. */
+/** Resolves when the index projection has processed every event. */
 export const indexesBuilt = (api: Api): Promise<void> =>
   until('the builder is at the head', async () => {
     const { data } = await api.ok<{ data: { name: string; lag: number }[] }>('GET', '/projections');

@@ -1,4 +1,4 @@
-/** The admin app in a browser, signed in, for the tests of a `describe`. */
+/** The admin app in a signed-in browser, for the tests of a `describe`. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
@@ -14,35 +14,35 @@ import { type Served, type Serving, withService } from './with-service.js';
 export interface Visit {
   /** Below `/app`: `/collections/articles?tab=history`. */
   path?: string;
-  /** By whom; null: nobody is signed in. By default the admin. */
+  /** The user; null for none. The admin by default. */
   as?: { email: string; password: string } | null;
   dark?: boolean;
-  /** A phone's width. */
+  /** The width of a phone. */
   narrow?: boolean;
 }
 
 export interface App extends Served {
-  /** A page of its own context: cookies, storage. */
+  /** Opens a page in its own context: cookies, storage. */
   visit(visit?: Visit): Promise<Page>;
-  /** Another tab beside one. */
+  /** Opens another tab beside one. */
   another(page: Page, path: string): Promise<Page>;
   /** A new user with this role. */
   user(role: Role): Promise<{ email: string; password: string }>;
   /**
-   * What browsers complained of since the last call: errors, refused content, requests to other places. There must be
-   * none at the end of a test.
+   * Browser errors, blocked content and external requests since the last call. There must be none at the end of a
+   * test.
    */
   complaints(): string[];
-  /** Until the test ends, that is no complaint: what is refused is told in the console, sooner or later than on the page. */
+  /** Ignores matching complaints until the test ends: rejected requests appear in the console at any time. */
   mayComplain(of: RegExp): void;
 }
 
-/** Milliseconds that a test has at least: it opens several pages, on a machine that may be busy. */
+/** Minimum milliseconds per test: it opens several pages on a possibly busy machine. */
 const LONGEST = 90_000;
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** Registers the hooks; without a browser the tests are skipped. What browsers complain of fails the test. */
+/** Registers the hooks. Tests are skipped without a browser, and fail on browser complaints. */
 export function withApp(serving: Serving = {}): App {
   const program = chromiumProgram();
   before(function () {
@@ -54,7 +54,7 @@ export function withApp(serving: Serving = {}): App {
     ensureBuilt();
   });
   const contexts: BrowserContext[] = [];
-  // Before a service of each test is stopped: a page that is still open would ask it, and complain.
+  // Before a service per test is stopped: an open page would request it and complain.
   afterEach(async function () {
     if (this.currentTest?.state === 'failed') await tellPages(contexts);
     for (const context of contexts.splice(0)) await context.close();
@@ -104,7 +104,7 @@ export function withApp(serving: Serving = {}): App {
         colorScheme: dark ? 'dark' : 'light',
         reducedMotion: 'reduce',
       });
-      // Sooner than the test's own limit, so that a failure says what was waited for.
+      // Shorter than the test's own limit, so that a failure names what was awaited.
       context.setDefaultTimeout(20_000 * PATIENCE);
       contexts.push(context);
       await slowContext(context);
@@ -128,7 +128,7 @@ export function withApp(serving: Serving = {}): App {
   });
 }
 
-/** Where a test failed, what its pages showed: whoever reads it has no other way to see them. */
+/** Shows the pages of a failed test, which are not visible otherwise. */
 async function tellPages(contexts: readonly BrowserContext[]): Promise<void> {
   for (const page of contexts.flatMap((context) => context.pages())) {
     const text = await page.innerText('body', { timeout: 2_000 }).catch(String);
@@ -136,7 +136,7 @@ async function tellPages(contexts: readonly BrowserContext[]): Promise<void> {
   }
 }
 
-/** The cookie and the hint that signing in leaves, without drawing the form. */
+/** Sets the cookie and the hint of a login without rendering the form. */
 async function signedIn(url: string, { email, password }: { email: string; password: string }) {
   const answer = await fetch(`${url}/auth/login`, json({ email, password, mode: 'cookie' }));
   expect(answer.status, await answer.text()).to.equal(200);
@@ -154,10 +154,10 @@ interface Violation {
   nodes: { target: string[]; failureSummary?: string }[];
 }
 
-/** What axe finds on the page as it stands must be nothing. */
+/** axe must find nothing on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
-  // A colour on its way to another is none that somebody reads; what turns for ever isn't waited for.
+  // Ends colour transitions, which axe would misread, without waiting for endless animations.
   await page.evaluate(
     'Promise.all(document.getAnimations().filter((each) => Number.isFinite(each.effect.getComputedTiming().endTime)).map((each) => each.finished.catch(() => undefined))).then(() => undefined)',
   );
@@ -166,7 +166,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(told, page.url()).to.deep.equal([]);
 }
 
-/** Nothing lies beside the page's width. */
+/** Nothing may exceed the width of the page. */
 export async function expectFits(page: Page): Promise<void> {
   const [needed, has] = await page.evaluate<[number, number]>(
     '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
@@ -174,6 +174,6 @@ export async function expectFits(page: Page): Promise<void> {
   expect(needed, `${page.url()} is wider than the window`).to.be.at.most(has);
 }
 
-/** A page says its title once it is drawn. */
+/** A page sets its title once it is rendered. */
 export const expectTitle = (page: Page, title: string): Promise<void> =>
   until(`the title is ${title}`, async () => (await page.title()) === title);

@@ -1,4 +1,3 @@
-/** Events put into a log past the service, as another process of it would. */
 import type pg from 'pg';
 import { prepareEvents } from '../../src/log/append.js';
 import { type LogHead, emptyHead } from '../../src/log/head.js';
@@ -17,7 +16,7 @@ const NOBODY: Cause = {
 };
 
 /**
- * Appends events in one flight. The caller holds the log's lock in the client's transaction, and `head` is what it read
+ * Appends events in one batch. The caller holds the log's lock in the client's transaction, and has read `head`
  * since.
  */
 export async function appendEvents(
@@ -31,7 +30,7 @@ export async function appendEvents(
   return prepared.events;
 }
 
-/** Appends in a transaction of its own, with right hashes. */
+/** Appends in its own transaction with correct hashes. */
 export async function append(
   connectionString: string,
   events: readonly LogEvent[],
@@ -52,7 +51,7 @@ export async function append(
   }
 }
 
-/** An event that changes no schema. */
+/** An event without a schema change. */
 export const ACKNOWLEDGED: LogEvent = {
   type: 'log.acknowledged',
   version: 1,

@@ -1,4 +1,4 @@
-/** Generated schemas: valid ones, with hostile names, groups, aliases, relations of every kind. */
+/** Generated valid schemas with hostile names, groups, aliases and relations of every kind. */
 import fc from 'fast-check';
 import { Draft } from '../../src/schema/transition/draft.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
@@ -86,7 +86,7 @@ export const columnFlags = fc.record(
   { requiredKeys: [] },
 );
 
-/** A column: its type and the members that fit it. */
+/** A column: its type and fitting members. */
 export const column = fc.oneof(
   fc.record({
     type: fc.constant('string'),
@@ -201,7 +201,7 @@ const table = fc.record({
   fields: fc.uniqueArray(field, { selector: (each) => each.field, maxLength: 5 }),
 });
 
-/** What to weave between tables once they stand: picked by index, used where it fits. */
+/** Objects that connect tables, picked by index and used if they fit. */
 const thread = fc.record({
   many: fc.nat(20),
   one: fc.nat(20),
@@ -217,7 +217,7 @@ const thread = fc.record({
 type Table = typeof table extends fc.Arbitrary<infer T> ? T : never;
 type Thread = typeof thread extends fc.Arbitrary<infer T> ? T : never;
 
-/** A valid state at position 0, built through the same readers that requests go through. */
+/** A valid state at position 0, built through the readers of requests. */
 export const schemaState: fc.Arbitrary<State> = fc
   .record({
     tables: fc.uniqueArray(table, { selector: (each) => each.name, maxLength: 5 }),

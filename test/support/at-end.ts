@@ -1,4 +1,4 @@
-/** What a test process stops when its tests are over, known to those who started it and to the hook that ends it. */
+/** Cleanup callbacks of a test process, run by the root hook. */
 const stops: (() => Promise<void>)[] = [];
 
 export function atEnd(stop: () => Promise<void>): void {

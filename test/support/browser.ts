@@ -1,4 +1,4 @@
-/** A real browser for tests of the admin app: Chromium, as this machine has it. */
+/** Chromium for tests of the admin app, as installed on this machine. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -9,7 +9,7 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 export const INSTALL_CHROMIUM =
   'Skipped: tests of the admin app need Chromium (apt-get install chromium), in PATH or named by CHROMIUM.';
 
-/** Where it is: CHROMIUM names it, else it is looked for in PATH. Null: there is none. */
+/** The path from CHROMIUM or PATH; null if there is none. */
 export function chromiumProgram(): string | null {
   const named = process.env['CHROMIUM'];
   const folders = (process.env['PATH'] ?? '').split(delimiter);
@@ -28,7 +28,7 @@ function isProgram(path: string): boolean {
 
 let launched: Promise<Browser> | undefined;
 
-/** One for all tests of a process, whichever files they are of. */
+/** One for all tests of a process. */
 export function browser(executablePath: string): Promise<Browser> {
   launched ??= launch(executablePath);
   return launched;
@@ -36,9 +36,9 @@ export function browser(executablePath: string): Promise<Browser> {
 
 async function launch(executablePath: string): Promise<Browser> {
   const { chromium } = await import('playwright-core');
-  // As root, as which containers run tests, Chromium can't make its sandbox; what it loads here is ours.
+  // Chromium cannot create its sandbox as root, as in containers; it loads only our pages.
   const started = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-  // Mocha ends a process of several files by itself, and it ends its browser; any other process lives as long as that does.
+  // Mocha ends worker processes with their browser; in other processes the browser lives until the end.
   if (process.env['MOCHA_WORKER_ID'] === undefined) atEnd(() => started.close());
   return started;
 }

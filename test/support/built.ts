@@ -1,4 +1,4 @@
-/** The program as it is built: tests start it as a process in half the time that the sources would need. */
+/** The built program: as a process it starts twice as fast as the sources. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ const SOURCES = [
   'tsconfig.build.json',
 ];
 const LAST_BUILT = join(ROOT, 'dist/main.js');
-/** Without it `npx dps` installs the project into itself, which builds it under the feet of what runs. */
+/** Without it, `npx dps` installs the project into itself, which rebuilds running files. */
 const LINK = join(ROOT, 'node_modules/.bin/dps');
 const LOCK = join(ROOT, 'node_modules/.test-build');
 const LONGEST_BUILD_MS = 120_000;
 
 let known = false;
 
-/** Builds the program if a source is newer than it, once a process. Of several processes one builds, and the others wait. */
+/** Builds the program once per process if a source is newer. Of several processes one builds, and the others wait. */
 export function ensureBuilt(): void {
   while (!known && isStale()) {
     if (!locked()) {
@@ -52,7 +52,7 @@ function isStale(): boolean {
 function changedAt(path: string): number {
   const stats = statSync(path);
   if (!stats.isDirectory()) return stats.mtimeMs;
-  // A folder's own time tells of files that are gone.
+  // A folder's mtime shows deleted files.
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => changedAt(join(path, name))));
 }
 
@@ -61,7 +61,7 @@ function locked(): boolean {
     mkdirSync(LOCK);
     return true;
   } catch {
-    // One that a killed run left is nobody's.
+    // A lock left by a killed run is stale.
     const takenAt = statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (Date.now() - takenAt > LONGEST_BUILD_MS) rmSync(LOCK, { recursive: true, force: true });
     return false;

@@ -1,6 +1,6 @@
 /**
- * What PostgreSQL says of a schema, as sorted lines. Written for the tests of adopting, beside the product's own reader
- * and without a word of it: what both misread alike would never be found.
+ * PostgreSQL's definition of a schema as sorted lines. Independent of the product's own reader, so that both cannot
+ * share a mistake.
  */
 import type pg from 'pg';
 
@@ -49,7 +49,7 @@ SELECT 'collation ' || c.collname || ' ' || (to_jsonb(c) - '{oid,collname,collow
 UNION ALL
 SELECT 'extension ' || extname FROM pg_extension`;
 
-/** @param schema of the tables; our own are left out */
+/** @param schema of the tables, without the service's own */
 export async function catalogText(client: Pick<pg.ClientBase, 'query'>, schema = 'public'): Promise<string[]> {
   const { rows } = await client.query<{ line: string }>(LINES, [schema]);
   return rows.map(({ line }) => line).sort();

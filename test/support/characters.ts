@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
-/** How many halves of surrogate pairs there are; they lie in one row. */
+/** The number of surrogate code points, which are contiguous. */
 const SURROGATES = 0x800;
 
 /**
- * Any character. fast-check's own 'binary' is the same, but draws up a table of all of them first, so that it can shrink
- * strings that it has not drawn: a second for each process.
+ * Any character. Like fast-check's 'binary', which first builds a table of all characters for shrinking: one second
+ * per process.
  */
 export const character = fc
   .integer({ min: 0, max: 0x10_ff_ff - SURROGATES })

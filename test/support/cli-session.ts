@@ -1,21 +1,27 @@
-/** A transcript of a session with `dps`: each line with what is printed, noted and answered. */
+/** A transcript of a `dps` session: each line with its output and answers. */
 import { dps } from './dps.js';
 import { type Transcript, createTranscript } from './transcript.js';
 
 export interface CliSession extends Transcript {
-  /** Runs a line as a shell would take it, and writes down what one reads. @returns what is printed */
+  /**
+   * Runs a line as a shell would, and records the output.
+   * @returns the printed text
+   */
   run(line: string, given?: Typed): Promise<string>;
 }
 
 export interface Typed {
   stdin?: string;
-  /** What is typed at each question; without, there is nobody to ask. */
+  /** The answer to each question; without it there is no terminal. */
   answer?: string;
-  /** Beside those of the session. */
+  /** In addition to those of the session. */
   settings?: Readonly<Record<string, string>>;
 }
 
-/** @param environment asked for each line @param folder stands for FOLDER in a line */
+/**
+ * @param environment called for each line
+ * @param folder replaces FOLDER in a line
+ */
 export function createCliSession(
   name: string,
   { environment, folder }: { environment: () => Readonly<Record<string, string>>; folder: () => string },

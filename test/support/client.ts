@@ -1,4 +1,4 @@
-/** A client for tests over HTTP: any method, any body, the answer in one value. */
+/** An HTTP client for tests: any method and body, with the response as one value. */
 import { connect } from 'node:net';
 import { expectPlaces } from '../http/places.js';
 import { holdToContract } from './contract.js';
@@ -8,9 +8,9 @@ export interface Reply {
   status: number;
   headers: Headers;
   text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined otherwise. */
   json: unknown;
-  /** The codes of the errors in the body. */
+  /** The error codes in the body. */
   codes: string[];
 }
 
@@ -18,11 +18,11 @@ export interface Send {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Buffer | FormData | ReadableStream;
-  /** null: none; by default the admin's. */
+  /** null for none; the admin's by default. */
   token?: string | null;
 }
 
-/** fetch would ask for a coding by itself, and each coding has a tag of its own. */
+/** fetch would request a coding by itself, and each coding has its own tag. */
 const AS_IT_IS = { 'accept-encoding': 'identity' };
 
 export type Client = (path: string, send?: Send) => Promise<Reply>;
@@ -31,7 +31,7 @@ export function clientOf({ url, adminToken }: TestService): Client {
   return async (path, { method = 'GET', headers = {}, body, token = adminToken } = {}) => {
     const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
     const init: RequestInit = { method, headers: { ...AS_IT_IS, ...authorization, ...headers } };
-    // `duplex` is what a stream needs, and missing from the types.
+    // Streams need `duplex`, which the types lack.
     if (body !== undefined) Object.assign(init, { body, duplex: 'half' });
     const answer = await fetch(url + path, init);
     const text = await answer.text();
@@ -71,14 +71,14 @@ export async function signIn(client: Client, login: { email: string; password: s
   return token;
 }
 
-/** JSON bodies, which most are. */
+/** A JSON body. */
 export const json = (value: unknown, method = 'POST'): Send => ({
   method,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(value),
 });
 
-/** Sends bytes as they are and gives what comes back until the connection ends; one that stays open is a failure. */
+/** Sends raw bytes and returns everything until the connection ends. An open connection is a failure. */
 export function raw(url: string, text: string, { hangUp = false } = {}): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -94,7 +94,7 @@ export function raw(url: string, text: string, { hangUp = false } = {}): Promise
   });
 }
 
-/** The body of a request as JSON; undefined when it is something else. */
+/** The body of a request as JSON; undefined otherwise. */
 function jsonSent({ body }: RequestInit, headers: Record<string, string>): unknown {
   const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
   return typeof body === 'string' && /^application\/json\b/i.test(type) ? parse(body) : undefined;

@@ -1,4 +1,4 @@
-/** The clock of one database, to be set: what the service asks for is PostgreSQL's own function, under another name. */
+/** A settable database clock: the service calls PostgreSQL's function under another name. */
 import { asSuperuser } from './postgres.js';
 
 const MAKE = `
@@ -12,9 +12,8 @@ CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql VO
   AS 'SELECT pg_catalog.machine_clock() + (SELECT ahead FROM clock.set)'`;
 
 export interface Clock {
-  /** @param ahead of the machine's: `1 hour`, `-2 days` */
   set(ahead: string): Promise<void>;
-  /** Set between two questions: the next statement with these words that asks for the time still has it as it was. */
+  /** Set between two queries: the next statement with these words still sees the previous time. */
   setOnceAsked(words: string, ahead: string): Promise<void>;
 }
 
@@ -28,7 +27,7 @@ CREATE OR REPLACE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANG
     RETURN pg_catalog.machine_clock() + (SELECT CASE WHEN asked_by <> asking THEN '${ahead}' ELSE ahead END FROM clock.set);
   END $$`;
 
-/** Before anybody else is connected: statements that were planned know the old name. */
+/** Call it before anyone else connects, because planned statements use the old name. */
 export async function makeClock(databaseUrl: string): Promise<Clock> {
   await asSuperuser(databaseUrl, MAKE);
   return {

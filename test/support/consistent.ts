@@ -1,4 +1,4 @@
-/** What must hold of a database after anything: the chain is whole, and fold, metadata rows and catalog agree. */
+/** Checks the invariants of a database: the chain is intact, and fold, metadata rows and catalog agree. */
 import { expect } from 'chai';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
@@ -8,7 +8,7 @@ import { type State, initialState } from '../../src/schema/model/state.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';
 import { eventsOf } from './log.js';
 
-/** Checks it and gives the fold and the events it was made of. */
+/** Checks them and returns the fold and its events. */
 export async function expectConsistent(databaseUrl: string): Promise<{ state: State; events: StoredEvent[] }> {
   const pool = createPool({
     connectionString: databaseUrl,

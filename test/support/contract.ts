@@ -1,6 +1,6 @@
 /**
- * Holds what tests send and get to the OpenAPI document: every answer must be one that the document knows, every body that
- * was accepted one that it allows.
+ * Checks tests' requests and responses against the OpenAPI document: every response must be described, and every
+ * accepted body valid.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -9,13 +9,13 @@ import { documentOfRoutes } from './openapi.js';
 
 export interface Observed {
   method: string;
-  /** Of the request, with its query. */
+  /** The path with its query. */
   path: string;
-  /** The JSON that was sent; undefined: none, or something else. */
+  /** The sent JSON; undefined otherwise. */
   sent: unknown;
   status: number;
   contentType: string | null;
-  /** The JSON that was answered; undefined: none. */
+  /** The received JSON; undefined for none. */
   received: unknown;
 }
 
@@ -33,7 +33,7 @@ interface Contract {
 
 let contract: Contract | undefined;
 
-/** Throws an assertion error where document and service differ. */
+/** Throws an assertion error if document and service differ. */
 export function holdToContract(observed: Observed): void {
   contract ??= readContract();
   const { method, path, status } = observed;
@@ -57,7 +57,7 @@ function checkAnswer(known: Contract, operation: Operation, observed: Observed, 
   }
   const type = (observed.contentType ?? '').replace(/;.*/, '');
   expect(Object.keys(response.content ?? { 'application/json': {} }), `${shown}: its media type`).include(type);
-  // Of chosen members and of files, only what they are is known.
+  // For selected members and files, only the types are known.
   const isPart = /[?&]fields=/.test(path) && status < 300;
   if (type !== 'application/json' || isPart) return;
   const place = response.$ref ?? `${operation.pointer}/responses/${status}`;
@@ -65,7 +65,7 @@ function checkAnswer(known: Contract, operation: Operation, observed: Observed, 
 }
 
 function checkRequest(known: Contract, operation: Operation, { status, sent, path }: Observed, shown: string): void {
-  // With force, documents of other services are understood; those are theirs.
+  // With force, documents of other services are accepted, whose format is theirs.
   if (status >= 300 || sent === undefined || /[?&]force(=true|=1|=?&|=?$)/.test(path)) return;
   check(known, `${operation.pointer}/requestBody/content/application~1json/schema`, sent, `${shown}, its body`);
 }
@@ -92,7 +92,7 @@ function readContract(): Contract {
   addFormats.default(ajv);
   ajv.addSchema({ ...document, $id: 'openapi' });
   const operations = new Map<string, Operation[]>();
-  // The routes' own order: a path without parts that vary comes before those that have them.
+  // In route order: fixed paths before those with parameters.
   for (const [template, methods] of Object.entries(document.paths)) {
     const pattern = new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
     for (const [method, { responses }] of Object.entries(methods)) {

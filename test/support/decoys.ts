@@ -1,7 +1,6 @@
 /**
- * What a hostile user of the database could leave where names are looked for: operators that fit better than PostgreSQL's
- * own wherever these take their arguments by a conversion, or take any type. A statement in which one is chosen is refused,
- * by its type or where it is called.
+ * Operators that a hostile user could create in searched schemas: they match better than PostgreSQL's own where
+ * arguments are converted or polymorphic. A statement that resolves to one fails, by its type or when it is called.
  */
 import { asSuperuser } from './postgres.js';
 
@@ -32,7 +31,7 @@ BEGIN
 END
 $do$`;
 
-/** Plants them in `public`: tens of thousands, which takes some seconds. */
+/** Creates tens of thousands of them in `public`, which takes some seconds. */
 export async function plantDecoys(connectionString: string): Promise<void> {
   await asSuperuser(connectionString, PLANT);
 }

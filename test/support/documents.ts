@@ -1,4 +1,4 @@
-/** The pages of the documentation, for the tests that hold them to what is true. */
+/** The pages of the documentation, for tests that verify them. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,12 +23,12 @@ export function readPage(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8');
 }
 
-/** What a page says, apart from its layout: lint holds that, which prettier makes (the widths of tables, white space, escapes). */
+/** The content of a page without its layout, which prettier produces (table widths, white space, escapes). */
 export function saidIn(text: string): string[] {
   return text.replaceAll(/[\s\\]|-{3,}/g, '').split('|');
 }
 
-/** The files under a folder whose names end so, from the root. */
+/** The files in a folder with this ending, from the root. */
 export function filesUnder(folder: string, end: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(end))

@@ -1,4 +1,3 @@
-/** The operators' command, run in this process. */
 import { runCli } from '../../src/cli/run.js';
 
 export interface Ran {
@@ -7,7 +6,7 @@ export interface Ran {
   err: string;
 }
 
-/** @param environment the settings; nothing of this process's own environment is seen */
+/** @param environment the settings; this process's own environment is hidden */
 export async function dps(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,

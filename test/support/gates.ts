@@ -1,25 +1,24 @@
 /**
- * Gates in the way of an online change: what is written down of it waits at a closed one, so that a test can do something
- * at exactly that point. `begin 3` and `end 3`: of the third step, `checkpoint 3`: in the middle
- * of it, when something of it is kept already, `prepared`,
- * `applied` …: the states, `forget`: what was left is taken away.
+ * Gates in an online change: writes of its progress wait at a closed one, so that a test can act at exactly that
+ * point. `begin 3` and `end 3`: of the third step; `checkpoint 3`: within it, after a checkpoint; `prepared`,
+ * `applied` …: the states; `forget`: the cleanup.
  */
 import pg from 'pg';
 import { until } from './until.js';
 
 export interface Gates {
-  /** Before anything can come to it. */
+  /** Before anything reaches it. */
   close(gate: string): Promise<void>;
-  /** Resolves when somebody waits at it. */
+  /** Resolves when something waits at it. */
   reached(gate: string): Promise<void>;
-  /** Whoever waits at it goes on. */
+  /** Releases what waits at it. */
   open(gate: string): Promise<void>;
-  /** After a restart of the server, or on the one in its place. Gates that were closed are. */
+  /** After a restart of the server, or on its replacement. Closed gates stay closed. */
   reconnect(databaseUrl?: string): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Who waits has a lock that tells so: for `pg_advisory_lock`, beside those of the service, which have one number. */
+/** A waiter holds an advisory lock with two keys, which the service never uses. */
 const LOCK = 4711;
 
 const MAKE = `
@@ -55,7 +54,7 @@ SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND clas
    AND objid::bigint = hashtext($1)::bigint & 4294967295
    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-/** In the database of a service, whose tables are there. */
+/** In the database of a service with its tables. */
 export async function makeGates(databaseUrl: string): Promise<Gates> {
   const connect = async (connectionString: string): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString });
@@ -70,7 +69,7 @@ export async function makeGates(databaseUrl: string): Promise<Gates> {
     async close(gate) {
       await db.query('INSERT INTO gates.closed VALUES ($1)', [gate]);
     },
-    // As long as a busy machine takes to fail over and to begin again.
+    // As long as a busy machine needs for a failover and a restart.
     reached: (gate) => until(`the gate ${gate}`, async () => (await db.query(WAITING, [gate])).rowCount !== 0, 60_000),
     async open(gate) {
       await db.query('DELETE FROM gates.closed WHERE gate = $1', [gate]);

@@ -1,4 +1,3 @@
-/** given events, when a command, then events: tests of decide without any I/O. */
 import { expect } from 'chai';
 import type { NewEvent } from '../../src/schema/model/events.js';
 import { evolve } from '../../src/schema/fold/evolve.js';
@@ -8,14 +7,14 @@ import type { Problem, ProblemCode, Result } from '../../src/kernel/problem.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
 import { type Resumable, runToEnd, stepsTo } from '../../src/kernel/resumable.js';
 
-/** Folds decided events as the log would place them: from the position after the state's. */
+/** Folds decided events like the log: at the positions after the state's. */
 export function follow(state: State, events: readonly NewEvent[]): State {
   let next = state;
   for (const event of events) next = evolve(next, { ...event, position: next.position + 1 });
   return next;
 }
 
-/** The same, and every prefix must be a valid schema. */
+/** The same, and each intermediate state must be valid. */
 export function followStrictly(state: State, events: readonly NewEvent[]): State {
   let next = state;
   for (const [index, event] of events.entries()) {
@@ -27,7 +26,7 @@ export function followStrictly(state: State, events: readonly NewEvent[]): State
   return next;
 }
 
-/** The command that an input means, or what is wrong with it. */
+/** The command of an input, or its problems. */
 export function parsed<N extends OperationName>(name: N, input: unknown): Result<CommandOf<N>> {
   const { parse } = operations[name] as unknown as {
     parse(input: unknown): Result<CommandOf<N>> | Resumable<Result<CommandOf<N>>>;
@@ -35,7 +34,7 @@ export function parsed<N extends OperationName>(name: N, input: unknown): Result
   return runToEnd(stepsTo(parse(input)));
 }
 
-/** Parses and decides in one go. */
+/** Parses and decides at once. */
 export function attempt<N extends OperationName>(state: State, name: N, input: InputOf<N>): Result<NewEvent[]> {
   const operation = operations[name] as unknown as {
     decide(state: State, command: CommandOf<N>): Resumable<Result<NewEvent[]>>;

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { stopAll } from './at-end.js';
 
 /**
- * Property tests draw the same examples in every run, so that a change is tested by itself and not by the draw.
- * PROPERTY_SEED=random explores; a number repeats what a failure has named. Finds become fixtures.
+ * Property tests use the same examples in every run, so that failures come from changes. PROPERTY_SEED=random
+ * explores; a number repeats a named failure. Findings become fixtures.
  */
 const seed = process.env['PROPERTY_SEED'] ?? '20261121';
 if (seed !== 'random') fc.configureGlobal({ seed: Number(seed) });

@@ -1,4 +1,4 @@
-/** The spine of a service process without its HTTP edge, on a database of the test server. */
+/** The core of a service process without HTTP, on a database of the test server. */
 import type pg from 'pg';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { type Outcome, type Pipeline, type PipelineOptions, createPipeline } from '../../src/pipeline/index.js';
@@ -35,9 +35,9 @@ export interface InstanceOptions extends Partial<
 > {
   schema?: string;
   logger?: Logger;
-  /** Another way to the same database for commands: through a proxy, for one. */
+  /** Another address of the same database for commands, for example through a proxy. */
   writeThrough?: string;
-  /** That way leads through a pooler. */
+  /** Whether that address leads through a pooler. */
   pooled?: boolean;
 }
 
@@ -83,7 +83,7 @@ export async function startInstance(connectionString: string, options: InstanceO
   return { pool, store, pipeline, schema, stop };
 }
 
-/** Parses an input that must be fine. */
+/** Parses a valid input. */
 export function command<N extends OperationName>(name: N, input: InputOf<N>): CommandOf<N> {
   const result = parsed(name, input);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
@@ -95,18 +95,18 @@ export function table(collection: string, fields: object[] = [], meta: object = 
   return command('create-collection', { body: { collection, schema: {}, fields, meta }, concurrentIndexes: false });
 }
 
-/** A field as a create body has it. */
+/** A field in a create body. */
 export function field(name: string, type = 'string', schema: object = {}, meta: object = {}): object {
   return { field: name, type, meta: { interface: 'input', ...meta }, schema };
 }
 
-/** The outcome, which must be an accepted command. */
+/** The outcome of a command that must be accepted. */
 export function done(outcome: Outcome): Extract<Outcome, { kind: 'done' }> {
   if (outcome.kind !== 'done') throw new Error(`not done: ${JSON.stringify(outcome)}`);
   return outcome;
 }
 
-/** The code of the first problem of a refused command. */
+/** The code of the first problem of a rejected command. */
 export function refusedWith(outcome: { kind: string }): string {
   if (outcome.kind !== 'refused') throw new Error(`not refused but ${outcome.kind}`);
   return (outcome as Extract<Outcome, { kind: 'refused' }>).problems[0]?.code ?? '';

@@ -1,4 +1,4 @@
-/** The service as processes that are killed, one after another, on a database of its own whose steps can be stopped. */
+/** Service processes that are killed one after another, on a database whose steps can be stopped. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { type Gates, makeGates } from './gates.js';
@@ -7,21 +7,24 @@ import { type ServiceProcess, spawnService } from './process.js';
 
 const TOKEN = 'test-admin-token-0123456789abcdef';
 
-/** Set before the tests, in the suite that asks for it. */
+/** Set before the tests of the suite. */
 export interface KilledService {
   database: TestDatabase;
   db: pg.Client;
   gates: Gates;
-  /** Another process; the newest is asked. */
+  /** Starts another process; requests use the newest. */
   start(): Promise<void>;
   current(): ServiceProcess;
   kill(): Promise<void>;
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** @throws AssertionError for an answer that isn't one of success */
+  /** @throws AssertionError unless the response is a success */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
 }
 
-/** Begins with one process, and ends with none. @param settings of each, beside the database and its admin */
+/**
+ * Starts with one process and ends with none.
+ * @param settings of each, in addition to the database and its admin
+ */
 export function withKilledService(settings: Readonly<Record<string, string>> = {}): KilledService {
   const processes: ServiceProcess[] = [];
   let url = '';

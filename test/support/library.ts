@@ -1,4 +1,4 @@
-/** A small schema with every kind of relation: the fixture that tests of chains share. */
+/** A small schema with every kind of relation, shared by tests of cascades. */
 import { Draft } from '../../src/schema/transition/draft.js';
 import { readNewCollection, readNewField, readNewRelation } from '../../src/schema/normal-form/index.js';
 import type { Result } from '../../src/kernel/problem.js';

@@ -1,4 +1,3 @@
-/** The log, as tests look at it. */
 import { type Range, readEventPages } from '../../src/log/read.js';
 import type { Queryable } from '../../src/postgres/pool.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';

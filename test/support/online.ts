@@ -1,10 +1,10 @@
-/** Online changes of a service under test: large tables, requests, and how they end. */
+/** Online changes in tests: large tables, requests, and their end. */
 import { expect } from 'chai';
 import type { Api } from './api.js';
 import type { Reply } from './client.js';
 import { until } from './until.js';
 
-/** A change request, as far as tests look at it. */
+/** The members of a change request that tests read. */
 export interface Change {
   id: string;
   state: string;
@@ -24,16 +24,16 @@ export interface Change {
 export const ROWS = 4_000;
 
 export interface Online {
-  /** Asks for a change online, which must become a request. */
+  /** Requests an online change, which must become a request. */
   open(method: string, path: string, body?: unknown): Promise<Change>;
   retrieve(id: string): Promise<Change>;
-  /** Waits until it is over, and all that was prepared gone. */
+  /** Waits for its end and cleanup. */
   ended(id: string, state: 'applied' | 'failed' | 'withdrawn'): Promise<Change>;
-  /** A table of more than 8 MB, of few rows: pages that are nearly empty, so that it is quickly read. */
+  /** A table of more than 8 MB with few rows: nearly empty pages that are quickly read. */
   large(name: string, fields: readonly object[], columns?: string): Promise<void>;
   /** The snapshot after `edit`, as a diff to apply. */
   diff(edit: (snapshot: Snapshot) => void): Promise<object>;
-  /** Whatever is in the database that was made for a request, or is not valid. */
+  /** Objects of requests in the database, and invalid ones. */
   leftBehind(): Promise<unknown[]>;
 }
 
@@ -58,7 +58,10 @@ export const column = (field: string, type = 'string', schema: object = {}) => (
   schema,
 });
 
-/** Waits until a request is over, and all that was prepared gone. @throws where it ended otherwise */
+/**
+ * Waits for the end and cleanup of a request.
+ * @throws if it ended otherwise
+ */
 export async function endedRequest<Found extends Pick<Change, 'state' | 'cleaning' | 'errors'>>(
   retrieve: (id: string) => Promise<Found>,
   id: string,
@@ -112,7 +115,7 @@ export function onlineOf(api: Pick<Api, 'client' | 'ok' | 'sql'>): Online {
   };
 }
 
-/** @param columns `code = i % 7; name = 'n' || i`: what there is beside the wide one, by the number of the row */
+/** @param columns `code = i % 7; name = 'n' || i`: further columns, by row number */
 export async function fill({ sql }: Pick<Api, 'sql'>, name: string, columns: string): Promise<void> {
   const [names, values] = columns === '' ? ['', ''] : split(columns);
   await sql(`ALTER TABLE ${name} SET (fillfactor = 10)`);

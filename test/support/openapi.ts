@@ -1,10 +1,10 @@
-/** The OpenAPI document of the routes, without a service that answers them. */
+/** The OpenAPI document of the routes without a running service. */
 import type { HttpDeps } from '../../src/http/deps.js';
 import { type OpenApiDocument, openApiDocument } from '../../src/http/openapi/document.js';
 import { createRoutes } from '../../src/http/routes/index.js';
 import { readRelease } from '../../src/release.js';
 
-/** What the routes ask for when they are made; nothing of it is called. */
+/** Dependencies that routes need when they are created; none is called. */
 const UNUSED = { config: { release: readRelease(), schema: 'public' }, systemCollections: [], auth: {} };
 
 export function documentOfRoutes(): OpenApiDocument {

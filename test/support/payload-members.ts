@@ -1,10 +1,10 @@
-/** Which members and choices of the declared payloads occur in events: so that a sample of the log leaves none out. */
+/** Which members and choices of the payload shapes occur in events, so that a sample log can be complete. */
 import type { z } from 'zod';
 import { EVENT_KINDS } from '../../src/schema/fold/event-schemas.js';
 import { isObject } from '../../src/kernel/json.js';
 import type { EventRecord } from '../../src/log/read.js';
 
-/** What this looks at of zod's schemas; a shape that several payloads share is looked at once, in any of them. */
+/** The parts of zod's schemas that are read; a shared shape is visited once. */
 interface Definition {
   type: string;
   innerType?: z.ZodType;
@@ -16,17 +16,17 @@ interface Definition {
 
 const definition = (schema: z.ZodType): Definition => schema.def;
 
-/** Per shape, what it may hold (a member, a choice, null) and where that was first declared. */
+/** By shape: its possible content (a member, a choice, null) and where it was first declared. */
 type Declared = Map<z.ZodType, Map<string, string>>;
 
-/** `collection.created 1`: each declared type with each of its versions. */
+/** `collection.created 1`: each type with each version. */
 export function declaredVersions(): string[] {
   return Object.entries(EVENT_KINDS).flatMap(([type, { versions }]) =>
     versions.map((_, index) => `${type} ${index + 1}`),
   );
 }
 
-/** What is declared and occurs in none of the events: types with their versions, members, choices, nulls. */
+/** Declared types, versions, members, choices and nulls that occur in no event. */
 export function neverUsed(events: readonly EventRecord[]): string[] {
   const declared: Declared = new Map();
   const kinds: Readonly<Record<string, { versions: readonly z.ZodType[] }>> = EVENT_KINDS;
@@ -65,7 +65,7 @@ function use(declared: Declared, schema: z.ZodType, value: unknown): void {
   }
 }
 
-/** What a value consists of, with the shape of each part; `member`: of an object. */
+/** The parts of a value with their shapes; `member`: of an object. */
 function inside(schema: z.ZodType, value: unknown): { schema: z.ZodType; value: unknown; member?: string }[] {
   const { innerType, element, shape = {}, options = [] } = definition(schema);
   if (innerType !== undefined) return [{ schema: innerType, value }];

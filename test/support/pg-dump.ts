@@ -1,11 +1,10 @@
-/** PostgreSQL's own programs, where the machine has them. */
 import { execFile } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 export const run = promisify(execFile);
 
-/** Where pg_dump for this server is, as Debian or the PATH have it; null when there is none that is new enough. */
+/** The path of pg_dump for this server, from Debian's folders or PATH; null if none is new enough. */
 export async function clientPrograms(majorVersion: number): Promise<string | null> {
   const places = [`/usr/lib/postgresql/${majorVersion}/bin`, ...(process.env['PATH'] ?? '').split(delimiter)];
   for (const place of places) {
@@ -18,7 +17,7 @@ export async function clientPrograms(majorVersion: number): Promise<string | nul
   return null;
 }
 
-/** One schema as SQL, the same text for the same objects. */
+/** One schema as SQL, equal for equal objects. */
 export async function dumpSchema(programs: string, connectionString: string, schema: string): Promise<string> {
   const help = await run(join(programs, 'pg_dump'), ['--help']);
   const fixed = help.stdout.includes('--restrict-key') ? ['--restrict-key=fixed'] : [];

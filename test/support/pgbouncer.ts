@@ -1,4 +1,4 @@
-/** Debian's PgBouncer as an ordinary process in front of the server of the run: transaction mode, otherwise its defaults. */
+/** PgBouncer from Debian as a process in front of the test server: transaction mode, otherwise defaults. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,19 +9,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 export interface Pgbouncer {
-  /** The same database, through it. */
+  /** The address of the same database through it. */
   through(connectionString: string): string;
-  /** Ends it at once, connections or not. */
+  /** Ends it at once, with open connections. */
   kill(): Promise<void>;
-  /** On the same port, after `kill`. */
+  /** On the same port after `kill`. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Beside its defaults: `{ pool_mode: 'statement', default_pool_size: '1' }`. */
+/** In addition to its defaults: `{ pool_mode: 'statement', default_pool_size: '1' }`. */
 export type PgbouncerSettings = Readonly<Record<string, string>>;
 
-/** Where it is installed; null where it isn't. */
+/** The installed path, or null. */
 export function pgbouncerProgram(): string | null {
   const names = ['/usr/sbin/pgbouncer', 'pgbouncer'];
   return names.find((name) => spawnSync(name, ['--version']).status === 0) ?? null;
@@ -38,7 +38,7 @@ const nobody = (): { uid: number; gid: number } | undefined =>
 
 const idOf = (which: '-u' | '-g'): string => spawnSync('id', [which, 'nobody'], { encoding: 'utf8' }).stdout.trim();
 
-/** @param address of a database on the server that it stands in front of, for the user that it logs in as */
+/** @param address of a database on its server, with the user to log in as */
 export async function startPgbouncer(address: string, settings: PgbouncerSettings = {}): Promise<Pgbouncer> {
   const program = pgbouncerProgram();
   if (program === null) throw new Error(INSTALL_PGBOUNCER);

@@ -1,17 +1,17 @@
-/** With TEST_POOLER=transaction the services of the tests reach their databases through PgBouncer. */
+/** With TEST_POOLER=transaction, test services use PgBouncer. */
 import { atEnd } from './at-end.js';
 import { type Pgbouncer, startPgbouncer } from './pgbouncer.js';
 import { testServer } from './postgres.js';
 
 let running: Promise<Pgbouncer> | undefined;
 
-/** The settings that lead a service through the pooler; none where another way is meant. */
+/** The settings that route a service through the pooler; none if another address is required. */
 export async function throughPooler(settings: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const { DATABASE_URL: connectionString = '', DIRECT_DATABASE_URL: direct } = settings;
   if (process.env['TEST_POOLER'] !== 'transaction' || direct !== undefined) return {};
   const server = new URL((await testServer()).connectionString);
   const url = URL.canParse(connectionString) ? new URL(connectionString) : server;
-  // A proxy, another server, another user than the one that owns the databases of the run.
+  // A proxy, another server, or a user that does not own the databases of the run.
   if (url.port !== server.port || !url.pathname.startsWith(`/${url.username}_`)) return {};
   if (running === undefined) {
     running = startPgbouncer(connectionString);

@@ -1,6 +1,6 @@
 /**
- * Databases for tests: on the server of the run (`npm test` starts one for all its processes), else on one that is
- * started when the first test of this process asks for it. Every spec takes a database of its own.
+ * Test databases on the server of the run (`npm test` starts one for all processes), otherwise on one started on
+ * first use. Every spec uses its own database.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -10,18 +10,18 @@ import { type Content, type ServerAddress, creation, disconnected, ownerUrl, sta
 export { temporaryDirectory } from './server.js';
 
 export interface TestDatabase {
-  /** As the database's owner, who is no superuser: what the service works as. */
+  /** For the database's owner, who is no superuser, like the service. */
   connectionString: string;
-  /** Drops it, open connections or not. */
+  /** Drops it despite open connections. */
   drop(): Promise<void>;
 }
 
 export interface TestServer {
-  /** As a superuser, to the maintenance database. */
+  /** For a superuser, on the maintenance database. */
   connectionString: string;
   /** 15, 18 … */
   majorVersion: number;
-  /** A fresh database: empty, or with the service's own tables in `public`, as its start makes them. UTF8, collation C. */
+  /** A new database: empty, or with the service's own tables as its start creates them. UTF8, collation C. */
   createDatabase(content?: Content): Promise<TestDatabase>;
 }
 
@@ -40,7 +40,7 @@ export function testServer(): Promise<TestServer> {
   return running;
 }
 
-/** A fresh database on the server of this run. */
+/** A new database on the server of this run. */
 export async function createDatabase(content: Content = 'empty'): Promise<TestDatabase> {
   return (await testServer()).createDatabase(content);
 }
@@ -52,7 +52,7 @@ export async function superuserUrl(connectionString: string): Promise<string> {
   return url.href;
 }
 
-/** Runs SQL on the database of `connectionString` as a superuser: for what its owner may not do. */
+/** Runs SQL as a superuser on the database of `connectionString`. */
 export async function asSuperuser(connectionString: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client(await superuserUrl(connectionString));
   await client.connect();
@@ -63,7 +63,7 @@ export async function asSuperuser(connectionString: string, ...statements: strin
   }
 }
 
-/** For scripts; tests are followed by it anyway. */
+/** For scripts; tests stop it through a hook. */
 export async function stopTestServer(): Promise<void> {
   const server = await running;
   running = null;
@@ -79,7 +79,7 @@ async function start(): Promise<Running> {
 
 async function onServer(address: ServerAddress, stop: () => Promise<void>): Promise<Running> {
   const maintenance = new pg.Pool({ connectionString: address.connectionString, max: 2 });
-  // `end` doesn't wait for the sockets: the server, stopped right after, may still tell one that it is over.
+  // `end` does not wait for the sockets, and the server, which stops right after, may still report its end on one.
   maintenance.on('error', () => undefined);
   const { rows } = await maintenance.query<{ version: number }>(
     "select current_setting('server_version_num')::int / 10000 as version",

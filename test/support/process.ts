@@ -1,4 +1,4 @@
-/** The service as a process of its own, for tests that stop, kill and misconfigure it. */
+/** The service as a separate process, for tests that stop, kill and misconfigure it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,13 +6,13 @@ import { ensureBuilt } from './built.js';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const BUILT = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** What `npm test` has made of `src/main.ts` beside the tests: it loads in half the time of hundreds of files. */
+/** The bundle of `src/main.ts` that `npm test` builds; it loads twice as fast as the sources. */
 const BUNDLED = process.env['TEST_PROGRAM'];
 const TYPESCRIPT = new URL('./typescript.mjs', import.meta.url).href;
 
 export interface ServiceProcess {
   child: ChildProcess;
-  /** Resolves with what it printed when it is ready; rejects when it ends before. */
+  /** Resolves with its output when it is ready; rejects if it ends before. */
   ready(): Promise<Greeting>;
   /** Resolves when it has ended. */
   ended(): Promise<Ended>;
@@ -36,8 +36,8 @@ export interface Ended {
 }
 
 /**
- * Starts the service with these settings and none of our own: `src/main.ts` itself, what is built of it, or, where it
- * makes no difference, what loads fastest.
+ * Starts the service with these settings and none of our own, from `src/main.ts`, from its build, or from whichever
+ * loads fastest.
  */
 export function spawnService(
   settings: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Statements run on a real server: what the pipeline does, without a log. */
+/** Runs planned statements on a real server like the pipeline, without a log. */
 import { expect } from 'chai';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import type pg from 'pg';
@@ -22,11 +22,11 @@ export interface Projected {
   pool: pg.Pool;
   schema: string;
   state(): State;
-  /** Runs the batch in a transaction of its own: tables and metadata rows. A refused one leaves nothing. */
+  /** Runs the batch in its own transaction: tables and metadata rows. A rejected one leaves nothing. */
   project(events: readonly NewEvent[]): Promise<Statement[]>;
-  /** Projects what leads from the present state to `target`. */
+  /** Projects the events from the present state to `target`. */
   become(target: State): Promise<Statement[]>;
-  /** Fold = metadata rows = catalog. */
+  /** Fold, metadata rows and catalog agree. */
   expectVerified(): Promise<void>;
   rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   stop(): Promise<void>;
@@ -34,7 +34,7 @@ export interface Projected {
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A fresh database with the service's tables and no collection. */
+/** A new database with the service's tables and no collection. */
 export async function startProjected(schema = 'public'): Promise<Projected> {
   const database = await createDatabase(schema === 'public' ? 'migrated' : 'empty');
   const pool = createPool({

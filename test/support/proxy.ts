@@ -1,31 +1,31 @@
-/** A way to a server that can fall silent: sockets stay open and nothing comes through, as when a firewall forgets. */
+/** A proxy that can fall silent: sockets stay open and forward nothing, like a firewall that drops state. */
 import net from 'node:net';
 import { Transform } from 'node:stream';
 
 export interface Proxy {
-  /** The address of the server, with the proxy in between. */
+  /** The address of the server through the proxy. */
   connectionString: string;
-  /** Connections made through it so far. */
+  /** The number of connections so far. */
   connections(): number;
-  /** Forwards nothing any longer, in either direction, without a word. New connections get through. */
+  /** Forwards nothing any more, in either direction. New connections still work. */
   fallSilent(): void;
-  /** Forwards nothing of what the server says on the present connections; what it is told goes through. */
+  /** Forwards nothing from the server on the present connections; client data still passes. */
   muffle(): void;
   /**
-   * Asked about everything a client sends: pass it on, hang up after or without that (the server isn't told), or let
-   * nothing through any longer, after or without that, with the sockets left open. `connection`: its number.
+   * Decides about everything a client sends: forward it, close the connection after or without that, or fall silent
+   * after or without that with open sockets. `connection`: its number.
    */
   intercept(judge: (sent: Buffer, connection: number) => Verdict): void;
   /**
-   * While it is on, a connection on which a verdict stopped all traffic still sends the client a message without meaning
-   * now and then: the client cannot tell that it is silent.
+   * While enabled, a silenced connection still sends the client a meaningless message from time to time, so that the
+   * client cannot detect the silence.
    */
   murmur(on: boolean): void;
   /** Ends all connections. */
   cut(): void;
-  /** What becomes of new connections: they get through, are refused, or are taken and then left waiting. */
+  /** The treatment of new connections: forwarded, refused, or accepted and left waiting. */
   answer(how: 'through' | 'refused' | 'never'): void;
-  /** Ends all connections; new ones go to another server, with the same database and user. */
+  /** Ends all connections; new ones lead to another server with the same database and user. */
   leadTo(target: string): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Commands at random, most of which a service accepts: the same ones for the same seed. */
+/** Random commands, mostly acceptable, reproducible by seed. */
 import type { OperationName } from '../../src/schema/operations/index.js';
 import { parsed } from './given.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../../src/schema/model/state.js';
@@ -113,7 +113,7 @@ function relationInput({ node, nodes, draw }: Threads): [OperationName, unknown]
   return ['create-relation', { body }];
 }
 
-/** Numbers from 0 below a bound (mulberry32). */
+/** Numbers from 0 below a limit (mulberry32). */
 export function generator(seed: number): Draw {
   let state = seed >>> 0;
   return (below) => {

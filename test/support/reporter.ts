@@ -1,4 +1,4 @@
-/** Mocha's spec report with one plain line at its end, for people and machines that read only that. */
+/** Mocha's spec report with one plain summary line at its end. */
 import { writeFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
@@ -7,7 +7,7 @@ export default class Reporter extends Mocha.reporters.Spec {
     super.epilogue();
     const { passes, failures, pending } = this.stats;
     const totals = process.env['TEST_TOTALS'];
-    // Of several runs, their caller adds the numbers up.
+    // For several runs, the caller adds up the numbers.
     if (totals !== undefined)
       return writeFileSync(totals, JSON.stringify({ passes, failures, pending, failed: failed(this) }));
     if (pending > 0) console.log(`${pending} skipped`);
@@ -15,7 +15,7 @@ export default class Reporter extends Mocha.reporters.Spec {
   }
 }
 
-/** What failed, and how: of a run that goes on with others, it would stand far above the end. */
+/** The failures, repeated at the end of a run with several parts. */
 function failed({ failures }: Mocha.reporters.Spec): string[] {
   const { Base } = Mocha.reporters;
   return failures.map((test) => {

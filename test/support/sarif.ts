@@ -1,4 +1,3 @@
-/** The official schema of SARIF 2.1.0, for what is written of findings. */
 import { createRequire } from 'node:module';
 
 export interface Validate {
@@ -6,7 +5,7 @@ export interface Validate {
   errors?: unknown;
 }
 
-/** The official schema is of draft 4, which the validator that comes with it reads, and ours does not. */
+/** The official schema uses draft 4, which its own validator supports and ours does not. */
 export function sarifSchema(): Validate {
   const path = createRequire(import.meta.url).resolve('@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json');
   const theirs = createRequire(path);

@@ -1,4 +1,4 @@
-/** The PostgreSQL that a test run works on: one server, one owner of all its databases, one migrated template. */
+/** The PostgreSQL server of a test run: one owner of all databases, one migrated template. */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
@@ -10,24 +10,23 @@ import { startEmbedded } from '../../src/postgres/embedded/index.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';
 
-/** All that a process needs to join the server of the run; passed on as JSON in TEST_SERVER. */
 export interface ServerAddress {
-  /** As a superuser, to the maintenance database. */
+  /** For a superuser, on the maintenance database. */
   connectionString: string;
-  /** Who owns the databases: no superuser. All their names begin with the owner's. */
+  /** The owner of the databases, no superuser. All database names begin with its name. */
   owner: { name: string; password: string };
 }
 
 export interface StartedServer {
   address: ServerAddress;
-  /** Drops what tests left behind, and stops the server if it was started here. */
+  /** Drops leftovers of tests, and stops the server if it was started here. */
   stop(): Promise<void>;
 }
 
-/** What a fresh database holds: nothing, or the service's own tables, as its start makes them. */
+/** The content of a new database: nothing, or the service's own tables. */
 export type Content = 'empty' | 'migrated';
 
-/** The server of TEST_DATABASE_URL, or an embedded one in a directory of its own. */
+/** The server of TEST_DATABASE_URL, or an embedded one in its own directory. */
 export async function startTestServer(): Promise<StartedServer> {
   const given = process.env['TEST_DATABASE_URL'];
   if (given !== undefined && given !== '') return prepared(given, () => Promise.resolve());
@@ -43,7 +42,7 @@ async function prepared(connectionString: string, stop: () => Promise<void>): Pr
   const name = `dps_test_${randomBytes(4).toString('hex')}`;
   const address = { connectionString, owner: { name, password: randomBytes(12).toString('hex') } };
   await onMaintenance(address, async (client) => {
-    // A password that is guessed gains nobody anything: each connection is spared the 4,096 hashes on either side.
+    // Guessing the password is useless here, and each connection saves 4,096 hashes on both sides.
     await client.query("select set_config(name, '1', false) from pg_settings where name = 'scram_iterations'");
     await client.query(
       `create role ${name} login password '${address.owner.password}'; grant pg_read_all_stats to ${name}`,
@@ -84,14 +83,11 @@ export function ownerUrl({ connectionString, owner }: ServerAddress, database: s
   return url.href;
 }
 
-/**
- * SQL that makes a database with this content. Its files are copied from a template, which costs half of what it does to
- * write each page into the log of the server.
- */
+/** SQL that creates a database with this content. Copying the files of a template costs half of logging each page. */
 export async function creation(address: ServerAddress, content: Content): Promise<(name: string) => string> {
   const template = `${address.owner.name}_${content}`;
   const version = await onMaintenance(address, (client) => prepareTemplate({ client, address, template, content }));
-  // Until 15 there was no other way.
+  // Before 15 there was no other way.
   const strategy = version >= 15 ? ' strategy file_copy' : '';
   return (name) => `create database ${name} owner ${address.owner.name} template ${template}${strategy}`;
 }
@@ -104,8 +100,8 @@ interface Template {
 }
 
 /**
- * All processes of the run share the templates; who comes first makes them, with the migrations as they are now.
- * Gives the server's release.
+ * All processes of the run share the templates; the first creates them with the current migrations. Returns the
+ * server's release.
  */
 async function prepareTemplate({ client, address, template, content }: Template): Promise<number> {
   await client.query("select pg_advisory_lock(hashtext('dps test template'))");
@@ -118,7 +114,7 @@ async function prepareTemplate({ client, address, template, content }: Template)
   if (found) return version;
   const making = `${template}_making`;
   await client.query(`drop database if exists ${making} with (force)`);
-  // UTF8 and collation C, whatever the server's own are.
+  // UTF8 and collation C, whatever the server's defaults.
   await client.query(
     `create database ${making} owner ${address.owner.name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`,
   );
@@ -126,8 +122,8 @@ async function prepareTemplate({ client, address, template, content }: Template)
   const url = new URL(address.connectionString);
   url.pathname = `/${making}`;
   await onMaintenance({ ...address, connectionString: url.href }, (inside) => inside.query('vacuum (freeze, analyze)'));
-  // The first connection after it writes the file that the catalogs are read from at the start of later ones: each copy
-  // brings it along, where each connection at once to a database without it has to make its own.
+  // The first connection writes the catalog cache file for later ones. Each copy inherits it; otherwise every
+  // connection to a new database would create its own.
   await onMaintenance({ ...address, connectionString: url.href }, (inside) => inside.query('select'));
   await disconnected(client, making);
   await client.query(`alter database ${making} rename to ${template}`);
@@ -135,12 +131,12 @@ async function prepareTemplate({ client, address, template, content }: Template)
 }
 
 /**
- * A client that has just said goodbye may still have its backend for a moment; a forced drop would end that with an
- * error without a handler. A session that is still there after ten seconds is terminated.
+ * The backend of a client that has just disconnected may still exist. A forced drop would terminate it with an
+ * unhandled error. Sessions that remain after ten seconds are terminated.
  */
 export async function disconnected(maintenance: pg.Client | pg.Pool, database: string): Promise<void> {
   const connections = 'select count(*)::int as count from pg_stat_activity where datname = $1';
-  // A pooler keeps its connections: a hundredth of the time is enough for those of the clients past it.
+  // A pooler keeps its connections, so a hundredth of the time is enough for the others.
   const most = process.env['TEST_POOLER'] === 'transaction' ? 10 : 1_000;
   for (let tries = 0; tries < most; tries++) {
     const { rows } = await maintenance.query<{ count: number }>(connections, [database]);
@@ -159,11 +155,11 @@ async function migrated(connectionString: string): Promise<void> {
   }
 }
 
-/** Bytes that a test run may need for the files of its servers. */
+/** Bytes that the servers of a test run may need. */
 const ROOM = 2 ** 31;
 const MEMORY = '/dev/shm';
 
-/** A fresh directory that a server may be started in: where root runs the tests, the server's user must get through. */
+/** A new directory for a server: the server's user must be able to enter it if root runs the tests. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(await temporaryPlace(), 'dps-test-'));
   await chmod(directory, process.getuid?.() === 0 ? 0o711 : 0o700);
@@ -171,8 +167,8 @@ export async function temporaryDirectory(): Promise<string> {
 }
 
 /**
- * In memory where there is room: each database is three hundred small files, made and removed again, which costs
- * several times as much on a disk with a journal. TMPDIR names another place.
+ * In memory if there is space: each database consists of three hundred small files, which are much slower on a
+ * journaling disk. TMPDIR overrides it.
  */
 async function temporaryPlace(): Promise<string> {
   if (process.env['TMPDIR'] !== undefined) return tmpdir();

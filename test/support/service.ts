@@ -1,4 +1,4 @@
-/** The whole service in this process, each on a database of its own. */
+/** The whole service in this process, each on its own database. */
 import { Writable } from 'node:stream';
 import { createService } from '../../src/app.js';
 import { readConfig, secretsOf } from '../../src/config.js';
@@ -7,24 +7,23 @@ import { throughPooler } from './pooler.js';
 import { createDatabase } from './postgres.js';
 
 export interface TestService {
-  /** `http://127.0.0.1:40123` */
   url: string;
   /** A static token of the admin. */
   adminToken: string;
   adminEmail: string;
   adminPassword: string;
   databaseUrl: string;
-  /** The service's log so far, one JSON object a line. */
+  /** The service's log so far, one JSON object per line. */
   log(): string;
-  /** Stops the service, and drops the database if it was made here. */
+  /** Stops the service, and drops the database if it was created here. */
   stop(): Promise<void>;
 }
 
 const ADMIN = { email: 'admin@example.com', password: 'correct horse', token: 'test-admin-token-0123456789abcdef' };
 
 /**
- * @param overrides settings by name, `{ LOCK_TIMEOUT: '200ms' }`. With a DATABASE_URL the service joins that database,
- *   which stays the caller's: several services on one database are started so.
+ * @param overrides settings by name, `{ LOCK_TIMEOUT: '200ms' }`. With a DATABASE_URL the service joins that
+ * database, which the caller keeps, so that several services can share one.
  */
 export async function startService(overrides: Readonly<Record<string, string>> = {}): Promise<TestService> {
   const schema = overrides['DB_SCHEMA'] ?? 'public';

@@ -1,12 +1,11 @@
-/** A transcript of a session over HTTP: each question with its answer and its headers. */
 import { type Client, type Reply, json } from './client.js';
 import { type Transcript, createTranscript } from './transcript.js';
 
-/** Of the transport, of the security policy (its own test) and of the moment. */
+/** Headers of the transport, of the security policy (tested separately), and variable ones. */
 const NOT_SHOWN =
   /^(date|connection|keep-alive|content-length|transfer-encoding|x-request-id|etag|vary|access-control-.*|content-security-policy|cross-origin-.*|origin-agent-cluster|referrer-policy|strict-transport-security|x-(content-type|dns|download|frame|permitted|xss).*)$/;
 
-/** JSON as people read it: what fits into a line stands in one. */
+/** Readable JSON: values that fit are on one line. */
 function shown(value: unknown, indent = ''): string {
   const line = JSON.stringify(value);
   if (typeof value !== 'object' || value === null || indent.length + line.length <= 120) return line;
@@ -19,7 +18,7 @@ function shown(value: unknown, indent = ''): string {
   return `${open}\n${inLines(members, inner).join('\n')}\n${indent}${close}`;
 }
 
-/** Members one after the other, as many in a line as there is room for. */
+/** Members in as few lines as possible. */
 function inLines(members: readonly string[], indent: string): string[] {
   const lines: string[] = [];
   members.forEach((member, index) => {
@@ -35,7 +34,7 @@ function inLines(members: readonly string[], indent: string): string[] {
 export interface Asked {
   method?: string;
   body?: unknown;
-  /** What stands for the body, where it was read before. */
+  /** The name of the body, if it was read before. */
   called?: string;
   text?: string;
   headers?: Record<string, string>;
@@ -61,7 +60,7 @@ function answerLines({ status, headers, json: document, text }: Reply): string[]
 }
 
 export interface Session extends Transcript {
-  /** `GET /collections`, or with a body POST; written down with its answer. */
+  /** `GET /collections`, or POST with a body; recorded with its response. */
   ask(path: string, more?: Asked): Promise<Reply>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Bad conditions for tests of the app, to find what races: a browser with a slower processor, and answers that come late.
- * SLOW_BROWSER=4: scripts take four times as long. SLOW_ANSWERS=400: each request and each answer waits up to 400 ms more.
+ * Slow conditions to find races in tests of the app. SLOW_BROWSER=4: scripts take four times as long.
+ * SLOW_ANSWERS=400: each request and response is delayed by up to 400 ms.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Page, Route } from 'playwright-core';
@@ -8,7 +8,7 @@ import type { BrowserContext, Page, Route } from 'playwright-core';
 const RATE = Number(process.env['SLOW_BROWSER'] ?? 1);
 const MOST_MS = Number(process.env['SLOW_ANSWERS'] ?? 0);
 
-/** How much longer a test and what it waits for may take. */
+/** The factor for test timeouts and waits. */
 export const PATIENCE = RATE > 1 || MOST_MS > 0 ? 3 : 1;
 
 export async function slowContext(context: BrowserContext): Promise<void> {
@@ -21,11 +21,11 @@ export async function slowPage(page: Page): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: RATE });
 }
 
-/** One half of them waits before the service has it, the other when it is done and nobody knows it yet. */
+/** Half of them are delayed before the service receives them, the other half afterwards. */
 async function late(route: Route): Promise<void> {
   const pause = () => sleep(Math.random() * MOST_MS);
   try {
-    // An answer that has no end can't be held back.
+    // An endless response cannot be delayed.
     if (Math.random() < 0.5 || new URL(route.request().url()).pathname.endsWith('/stream')) {
       await pause();
       await route.continue();
@@ -35,7 +35,7 @@ async function late(route: Route): Promise<void> {
       await route.fulfill({ response });
     }
   } catch (error) {
-    // The page was closed or has gone on: nobody waits for it any more. What else it may be is told.
+    // The page was closed or has navigated, so nobody waits for it. Other errors are reported.
     const isGone =
       String(error).includes('closed') ||
       (await route.abort().then(
@@ -46,7 +46,7 @@ async function late(route: Route): Promise<void> {
   }
 }
 
-/** Byte by byte, as Node takes headers: what isn't ASCII is UTF-8 in them. */
+/** As bytes, like Node: UTF-8 outside ASCII. */
 const asSent = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString('latin1')] as const),

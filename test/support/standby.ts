@@ -1,6 +1,6 @@
 /**
- * PostgreSQL servers that follow each other: a primary and its standbys, made of the server that npm brings, on loopback.
- * A standby is a copy of the running primary's files (the package has no pg_basebackup) that streams from it.
+ * A primary and its standbys from the npm server package, on loopback. A standby is a copy of the running primary's
+ * files (the package has no pg_basebackup) that streams from it.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,29 +20,32 @@ const run = promisify(execFile);
 
 const PASSWORD = 'of servers that live for minutes';
 
-/** Who owns the database: no superuser, and without rights beyond it. */
+/** The owner of the database: no superuser, without further privileges. */
 const OWNER = 'dps_owner';
 
 export interface Server {
   port: number;
-  /** As the owner of the database, who is no superuser: what the service works as. */
+  /** For the owner of the database, who is no superuser, like the service. */
   connectionString: string;
-  /** Runs SQL as a superuser, and answers the rows of the last statement. */
+  /** Runs SQL as a superuser and returns the rows of the last statement. */
   sql(...statements: string[]): Promise<Record<string, unknown>[]>;
-  /** It becomes a primary. */
+  /** Promotes it to a primary. */
   promote(): Promise<void>;
-  /** Replays nothing until it is resumed. */
+  /** Pauses replay until it is resumed. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Ends it in good order, or at once. */
+  /** Stops it, gracefully or at once. */
   stop(how?: 'SIGINT' | 'SIGQUIT'): Promise<void>;
-  /** Starts it again on its port. @param follows the server that it is a standby of from now on */
+  /**
+   * Starts it again on its port.
+   * @param follows its new primary as a standby
+   */
   start(follows?: Server): Promise<void>;
 }
 
 export interface Cluster {
   primary: Server;
-  /** A standby of `of`, the primary where nothing else is said. It answers queries when this resolves. */
+  /** A standby of `of`, by default the primary. It accepts queries when this resolves. */
   addStandby(of?: Server): Promise<Server>;
   stop(): Promise<void>;
 }
@@ -61,7 +64,10 @@ const SETTINGS = [
 
 const THROWAWAY = Object.entries(THROWAWAY_SETTINGS).map(([name, value]) => `${name}=${value}`);
 
-/** A primary, with an empty database of its owner's. @param durable whether it survives a power cut, as servers usually do */
+/**
+ * A primary with an empty database of the owner.
+ * @param durable survives a power cut, like usual servers
+ */
 export async function startCluster({ durable = false } = {}): Promise<Cluster> {
   const folder = await temporaryDirectory();
   const account = await serverAccount(folder);
@@ -125,7 +131,7 @@ async function copyOf(installation: Installation, primary: StartedServer, number
   await client.connect();
   try {
     await client.query(`select pg_backup_start('copy', true)`);
-    // What vanishes meanwhile is made good by the write-ahead log.
+    // The write-ahead log repairs files that vanish meanwhile.
     await run('cp', ['-a', primary.data, data]).catch(() => undefined);
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
     for (const name of ['postmaster.pid', 'postmaster.opts', 'standby.signal'])

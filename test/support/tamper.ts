@@ -1,4 +1,4 @@
-/** What a role with the rights of the tables' owner can do to a log. */
+/** What a role with the privileges of the tables' owner can do to a log. */
 import type pg from 'pg';
 import type { Api } from './api.js';
 import { eventHash } from './event-hash.js';
@@ -7,7 +7,7 @@ import { type EventRecord, readRecordPages } from '../../src/log/read.js';
 import { restoreEvents } from '../../src/log/restore-events.js';
 import { createClient } from '../../src/postgres/pool.js';
 
-/** Runs `work` with the append-only trigger off. */
+/** Runs `work` with the append-only trigger disabled. */
 export async function tamper<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = createClient({ connectionString, schema: 'public', serviceSchema: 'service' });
   await client.connect();
@@ -23,7 +23,7 @@ export async function tamper<T>(connectionString: string, work: (client: pg.Clie
   }
 }
 
-/** Takes the last events away. */
+/** Deletes the last events. */
 export const cutOff = (connectionString: string, count: number): Promise<void> =>
   tamper(connectionString, async (client) => {
     await client.query(
@@ -32,7 +32,7 @@ export const cutOff = (connectionString: string, count: number): Promise<void> =
     );
   });
 
-/** Makes another log of it, with a chain that holds. */
+/** Rewrites the log with a valid chain. */
 export const rewrite = (
   connectionString: string,
   change: (events: EventRecord[]) => EventRecord[],
@@ -57,8 +57,8 @@ function chained(events: readonly EventRecord[]): EventRecord[] {
 }
 
 /**
- * Changes until when deletions say that they are kept.
- * @param time an expression of SQL; `condition`: on the events
+ * Changes the expiry of deletions in the log.
+ * @param time an SQL expression; `condition`: on the events
  */
 export async function keepInLog({ sql }: Pick<Api, 'sql'>, time: string, condition = 'true'): Promise<void> {
   await sql('ALTER TABLE service.service_events DISABLE TRIGGER USER');

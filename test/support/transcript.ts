@@ -1,12 +1,12 @@
 /**
- * A transcript of what people and programs read of the service, held whole against a file of `test/fixtures` that is
- * checked in. `UPDATE_FIXTURES=1` writes the file, for whoever then reads what changed in it.
+ * A transcript of everything people and programs read, compared with a file of `test/fixtures`. `UPDATE_FIXTURES=1`
+ * writes the file, whose diff must then be reviewed.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-/** What differs from run to run. Each stands for as many characters where columns depend on them. */
+/** Values that differ between runs. Masks keep the width where columns depend on it. */
 const MASKS: readonly [RegExp, string][] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<an id that has thirty-six letters.>'],
   [/[0-9a-f]{64}/g, '<hash>'],
@@ -20,12 +20,12 @@ const MASKS: readonly [RegExp, string][] = [
   [/(?<=once: )[\w-]{43}/g, '<secret>'],
   [/\d+ ms\b/g, '<some> ms'],
   [/\d+ bytes/g, '<some> bytes'],
-  // Statistics follow their table when they come to it.
+  // Statistics are updated after their table at an unknown time.
   [
     /\((PostgreSQL does not know yet how many rows|about [\d,]+ rows?)[^;)]*(; counted since its statistics began)?/g,
     '(<its size>',
   ],
-  // As late, and later than the rows.
+  // As late as those of rows, or later.
   [/ \((?:the statistics count no use of its table|its table is used, by the statistics)\)/g, ''],
   [/127\.0\.0\.1:\d+/g, '<address>'],
   [/^[\w+/]{43}=$/gm, '<hash in base64>'],
@@ -34,9 +34,12 @@ const MASKS: readonly [RegExp, string][] = [
 
 export interface Transcript {
   add(text: string): void;
-  /** Takes the last one away. */
+  /** Removes the last entry. */
   drop(): void;
-  /** Throws where it isn't what the file holds. @param masks of this transcript, taken first */
+  /**
+   * Throws if it differs from the file.
+   * @param masks of this transcript, applied first
+   */
   expectAsBefore(masks?: readonly (readonly [RegExp | string, string])[]): Promise<void>;
 }
 
@@ -53,7 +56,7 @@ export function createTranscript(name: string): Transcript {
       if (process.env['UPDATE_FIXTURES'] === '1') await writeFile(file, text);
       const [found, kept] = [text.split('\n'), (await readFile(file, 'utf8')).split('\n')];
       const at = kept.findIndex((line, index) => line !== found[index]);
-      // Where it begins to differ, with what is around it: the whole would be too long to read.
+      // The first difference with its context, because the whole would be too long.
       const around = (lines: readonly string[]) => lines.slice(Math.max(at - 12, 0), at < 0 ? undefined : at + 12);
       expect(around(found)).to.deep.equal(around(kept));
       expect(found).to.have.length(kept.length);

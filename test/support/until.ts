@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for what will come true, looking often; fails by the test's own time limit, or after `limit` milliseconds. */
+/** Polls for a condition until the test's own timeout, or for `limit` milliseconds. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, limit = 20_000): Promise<void> {
   const end = Date.now() + limit;
   while (!(await holds())) {

@@ -1,17 +1,17 @@
-/** What a client of PostgreSQL's protocol sends, as text: one entry a round trip, with its statements and their values. */
+/** PostgreSQL protocol messages as text: one entry per round trip, with statements and values. */
 
 interface Sending {
   waiting: Buffer;
-  /** The messages before this have no type: the start of the connection. */
+  /** Messages before it have no type: the connection startup. */
   begun: boolean;
   prepared: Map<string, string>;
   flight: string[];
 }
 
 export interface Wire {
-  /** Takes what a connection has sent, in pieces as they come. */
+  /** Receives what a connection has sent, in pieces. */
   feed(sent: Buffer, connection: number): void;
-  /** The round trips since the last time, in their order. */
+  /** The round trips since the last call, in order. */
   take(): string[][];
 }
 
@@ -65,7 +65,7 @@ export function createWire(): Wire {
   };
 }
 
-/** The statement of a Bind message, and its values in text. */
+/** The statement of a Bind message and its values as text. */
 function bound(body: Buffer): { statement: string; values: string[] } {
   const portal = body.indexOf(0) + 1;
   const end = body.indexOf(0, portal);

@@ -1,4 +1,4 @@
-/** A database with the service's own tables, and a pool of connections to it as the service has: without a service. */
+/** A database with the service's own tables and a pool like the service's, without a service. */
 import type pg from 'pg';
 import { createPool } from '../../src/postgres/pool.js';
 import { silent } from './instance.js';
@@ -10,7 +10,7 @@ export interface Pooled {
   pool(): pg.Pool;
 }
 
-/** Registers the hooks where it is called. `each`: a database of its own for each test. */
+/** Registers the hooks. `each`: a separate database for each test. */
 export function withPool({ each = false } = {}): Pooled {
   const database = { connectionString: '' };
   let pool: pg.Pool | undefined;

@@ -1,4 +1,4 @@
-/** A service for the tests of a `describe`: started before them, stopped after them, whether they passed or not. */
+/** A service for the tests of a `describe`: started before and stopped after them. */
 import { type Api, createApi } from './api.js';
 import type { Client } from './client.js';
 import { expectConsistent } from './consistent.js';
@@ -13,19 +13,19 @@ export interface Served {
 }
 
 export interface Serving {
-  /** As `startService` takes them. */
+  /** As in `startService`. */
   settings?: Readonly<Record<string, string>>;
-  /** A service of its own for each test. */
+  /** A separate service for each test. */
   each?: boolean;
-  /** In the end the rows and the catalog must be as the log says. */
+  /** At the end, the rows and the catalog must match the log. */
   consistent?: boolean;
-  /** What else is to be done before the service is stopped. */
+  /** Further cleanup before the service is stopped. */
   atEnd?: () => Promise<void>;
 }
 
 /**
- * Registers the hooks where it is called, so that hooks below it find the service running.
- * What it gives is empty until then, and is another service's in the next test where `each` has one of its own.
+ * Registers the hooks, so that later hooks find the service running. The result is empty until then, and changes per
+ * test with `each`.
  */
 export function withService({ settings, each = false, consistent = false, atEnd }: Serving = {}): Served {
   const service = {} as TestService;
@@ -38,7 +38,7 @@ export function withService({ settings, each = false, consistent = false, atEnd 
     running = true;
   });
   (each ? afterEach : after)(async () => {
-    // It may not even have started.
+    // It may not have started.
     if (!running) return;
     running = false;
     try {

@@ -1,4 +1,3 @@
-/** What commands print for people, word for word. */
 import { expect } from 'chai';
 import { describeAdoption } from '../../../src/cli/commands/adopt.js';
 import { describeApplied, describePlan, lossRefused } from '../../../src/cli/commands/apply.js';

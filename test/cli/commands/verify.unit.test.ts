@@ -1,4 +1,3 @@
-/** What dps verify prints for people, word for word. */
 import { expect } from 'chai';
 import { describeAgainst, describeChain } from '../../../src/cli/commands/verify-file.js';
 import { describeVerified } from '../../../src/cli/commands/verify.js';

@@ -1,4 +1,4 @@
-/** A service as commands meet it: an HTTP server of our own says what services and strangers say. */
+/** A local HTTP server that responds like a service or another server. */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { expect } from 'chai';
@@ -64,7 +64,7 @@ describe('requests of commands to a service', () => {
     expect(asked.url).to.equal('/a?force=true');
     const secured = createSocketServer((socket) => {
       socket.once('data', (sent) => {
-        // The first byte of a handshake of TLS (RFC 8446, 5.1).
+        // The first byte of a TLS handshake (RFC 8446, 5.1).
         first = sent[0];
         socket.destroy();
       });

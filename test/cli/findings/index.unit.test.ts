@@ -1,9 +1,8 @@
-/** One list of findings, in each of the forms that they are printed in. */
 import { expect } from 'chai';
 import { type FindingFormat, type Shown, type Source, printFindings } from '../../../src/cli/findings/index.js';
 import { ruleOf } from '../../../src/schema/findings/index.js';
 
-/** As a service answers them: with what its policy does about each. */
+/** As a service returns them, with the policy's action. */
 const FINDINGS: readonly (Shown & { action?: string })[] = [
   {
     code: 'LOSES_DATA',

@@ -1,11 +1,10 @@
-/** Who may write into a folder of files, and who is found to be gone. */
 import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { WRITING, exclusively } from '../../../src/cli/schema-files/exclusively.js';
 
-/** Of a process that nobody has: larger than any system gives. */
+/** A process id larger than any system assigns. */
 const NOBODY = '999999999\n';
 
 describe('a folder with an exclusive writer', () => {

@@ -1,4 +1,3 @@
-/** dps pull, plan and push: the schema as files, changed by people, and brought back. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -216,7 +215,7 @@ describe('the schema as files', () => {
       const pushed = await run(['push', directory, '--base', before], second);
       expect(pushed.code, pushed.err).to.equal(0);
       expect((await run(['pull', directory, '--check'], second)).code).to.equal(0);
-      // Written by hand: what its lock says is older than what it is now.
+      // Edited by hand: its lock is older than its content.
       await run(['pull', before], second);
       const text = await readFile(file('posts.yaml'), 'utf8');
       await writeFile(file('posts.yaml'), text.replace('note: null', 'note: by hand'));

@@ -1,4 +1,3 @@
-/** A pull that is killed, that finds no room, or that meets another one: the folder is never silently wrong. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -17,7 +16,6 @@ import { withService } from '../../support/with-service.js';
 const PROGRAM = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 const COLLECTIONS = 150;
 
-/** Text files by their path in the folder. */
 type Folder = Record<string, string>;
 
 describe('an interrupted pull', function () {
@@ -25,7 +23,7 @@ describe('an interrupted pull', function () {
   const { service, client } = withService();
   let work: string;
   let directory: string;
-  /** What the folder has before and after. */
+  /** The content of the folder before and after. */
   let first: Folder;
   let second: Folder;
 
@@ -45,7 +43,7 @@ describe('an interrupted pull', function () {
     directory = join(work, 'before');
     expect((await run('pull')).code).to.equal(0);
     first = contents();
-    // Every file changes, one goes and one comes.
+    // Every file changes; one is removed and one added.
     const changes = Array.from({ length: COLLECTIONS }, (_, index) => ({ ...of(index), meta: { note: 'after' } }));
     await call(
       '/collections',
@@ -98,7 +96,10 @@ describe('an interrupted pull', function () {
     error: string;
   }
 
-  /** `dps pull`, as a process of its own. @param shell what comes before it in a shell */
+  /**
+   * `dps pull` as a separate process.
+   * @param shell shell code before it
+   */
   function start(shell = ''): { child: ChildProcess; ended: Promise<Ended> } {
     const command = `${shell} exec "$0" "$@"`;
     const child = spawn('sh', ['-c', command, process.execPath, PROGRAM, 'pull', directory], {
@@ -114,11 +115,11 @@ describe('an interrupted pull', function () {
   async function expectNeverSilentlyWrong(): Promise<void> {
     const now = contents();
     for (const [name, text] of Object.entries(now)) expect([first[name], second[name]], name).to.include(text);
-    // The lock comes last.
+    // The lock is written last.
     if (now['dps.lock'] === second['dps.lock']) expect(now).to.deep.equal(second);
     const isAfter = JSON.stringify({ ...now, 'dps.lock': '' }) === JSON.stringify({ ...second, 'dps.lock': '' });
     expect((await run('pull', '--check')).code).to.equal(isAfter ? 0 : 1);
-    // What is new already is no change, and what is old still isn't one either.
+    // Neither new nor old files count as changes.
     expect((await run('plan')).out).to.equal('No differences.');
     expect((await run('pull')).code).to.equal(0);
     expect(contents()).to.deep.equal(second);
@@ -150,7 +151,7 @@ describe('an interrupted pull', function () {
   }
 
   it('changes nothing on a full disk, and reports it', async () => {
-    // No file may be larger than a block; the signal for that is left out, so that writing fails.
+    // The file size limit is one block. Without SIGXFSZ, writing fails instead.
     const { ended } = start('trap "" XFSZ; ulimit -f 1;');
     const { status, error } = await ended;
     expect([status, error.split(' (')[0]]).to.deep.equal([2, "The files can't be written"]);

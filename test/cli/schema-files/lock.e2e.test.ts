@@ -1,4 +1,4 @@
-/** dps.lock as people edit it by hand, and as another release wrote it: never a wrong base, and always an answer. */
+/** dps.lock after manual edits and from another release must never yield a wrong base. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

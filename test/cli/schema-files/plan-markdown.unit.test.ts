@@ -57,7 +57,7 @@ describe('a plan as Markdown', () => {
     const cut = planMarkdown({ hash: '', diff: { ...NO_DIFF, collections } });
     const lines = cut.split('\n');
     expect(cut.length).to.be.within(59_900, 60_050);
-    // Those of the head and of 2,000 rows, but for what is shown: the last two are a blank one and this.
+    // The numbers include those of the head and the 2,000 rows. The last two lines are an empty one and this one.
     expect(lines.at(-1)).to.equal(`and ${4 + 2_000 - (lines.length - 2)} lines more`);
     expect(lines.at(-2)).to.equal('');
     expect(lines.at(-3)).to.match(/^\| new \| collection \| <code>collection \d{4}<\/code> \| {2}\|$/);

@@ -1,4 +1,3 @@
-/** A folder of schema files as it is read, and what is told where it is none. */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +36,7 @@ describe('a folder of schema files', () => {
     const fault = await readSchemaFiles(folder).catch((error: unknown) => error);
     return fault instanceof Error ? `${fault.name}: ${fault.message.replaceAll(folder, 'FOLDER')}` : 'it was read';
   };
-  /** Of one file. */
+  /** The error for one file. */
   const refused = async (text: string, name = 'posts.yaml'): Promise<string> => {
     await put(`collections/${name}`, text);
     const said = await refusal();

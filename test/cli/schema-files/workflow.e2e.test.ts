@@ -56,7 +56,7 @@ describe('the GitHub workflow', () => {
     ...more,
   });
 
-  /** As GitHub runs a step that names no shell. Not at once: the service runs in this process. */
+  /** Like a GitHub step without a shell. Asynchronous, because the service runs in this process. */
   async function sh(script: string, more: Record<string, string> = {}): Promise<{ status: unknown; output: string }> {
     const child = spawn('bash', ['-e', '-c', script], { cwd: join(work, 'repository'), env: environment(more) });
     child.stdin.end();
@@ -71,7 +71,7 @@ describe('the GitHub workflow', () => {
     return output.trim();
   }
 
-  /** What a run of the workflow writes: its log, and its summary. */
+  /** The log and the summary of a workflow run. */
   async function runWorkflow(
     event: 'pull_request' | 'push',
     before: string,

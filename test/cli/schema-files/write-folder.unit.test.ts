@@ -1,4 +1,3 @@
-/** What a folder has and should not have, while somebody else writes into it. */
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -7,7 +7,7 @@ import { startService } from '../../support/service.js';
 import { withService } from '../../support/with-service.js';
 
 const BUILT = join(ROOT, 'dist/web');
-/** Bytes that the first page may take, compressed: the entry, what it needs at once, and the schema page. */
+/** Compressed bytes of the first page: the entry, its direct dependencies, and the schema page. */
 const FIRST_LOAD = 300 * 1024;
 
 interface Chunk {
@@ -24,7 +24,7 @@ describe('the admin app', () => {
   });
   const { service } = withService();
 
-  /** The whole answer: one that isn't read to its end would keep the service from stopping. */
+  /** Reads the whole response, because an unread one would keep the service from stopping. */
   const ask = async (url: string, init: RequestInit = {}) => {
     const answer = await fetch(url, { redirect: 'manual', ...init });
     const text = await answer.text();

@@ -7,7 +7,7 @@ import type { EventText } from '../../../src/log/event-text.js';
 import type { Tail } from '../../../src/reads/history/tail.js';
 import { until } from '../../support/until.js';
 
-/** A tail of given pages, each asked for only when the one before was taken. */
+/** A tail of given pages, each requested only after the previous one was taken. */
 function tailOf(pages: EventText[][], asked: { pages: number }): Tail {
   return {
     async *follow(_after, signal) {

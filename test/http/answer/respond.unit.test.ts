@@ -8,7 +8,7 @@ import { until } from '../../support/until.js';
 
 interface Received {
   status: number | undefined;
-  /** Those of ours. */
+  /** Our own headers. */
   headers: Record<string, unknown>;
   body: string;
   complete: boolean;

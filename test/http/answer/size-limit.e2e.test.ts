@@ -1,4 +1,3 @@
-/** What one of the schema endpoints answers, the next one takes: an answer that it would not take is 413. */
 import { expect } from 'chai';
 import { withService } from '../../support/with-service.js';
 import { json } from '../../support/client.js';

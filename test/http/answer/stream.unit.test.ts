@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { goneSignal, write } from '../../../src/http/answer/stream.js';
 
-/** A client that takes what `taken` lets it take. */
+/** A client that reads as much as `taken` allows. */
 function response() {
   const taken: (() => void)[] = [];
   const res = new Writable({ highWaterMark: 4, write: (_chunk, _encoding, done) => void taken.push(done) });

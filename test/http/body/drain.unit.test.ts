@@ -6,7 +6,7 @@ import { drain } from '../../../src/http/body/limited-bytes.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** A request whose body still comes. */
+/** A request whose body is still arriving. */
 function request(complete = false): PassThrough & IncomingMessage {
   return Object.assign(new PassThrough(), { complete }) as unknown as PassThrough & IncomingMessage;
 }

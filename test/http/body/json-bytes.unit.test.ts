@@ -73,7 +73,7 @@ describe('JSON scanning', () => {
       const moved = end < 0 ? end - 3 : end + 3;
       expect(endOfLiteral(Buffer.from(`   ${text}`), 3), `behind something: ${text}`).to.equal(moved);
     }
-    // What is none at the very beginning ends there.
+    // An invalid first character ends there.
     for (const text of ['', '.5', 'e5', 'E']) expect(Math.abs(endOfLiteral(Buffer.from(text), 0)), text).to.equal(0);
   });
 

@@ -1,4 +1,4 @@
-/** Cut or whole, JSON.parse decides; what it would take without a word is refused. */
+/** JSON.parse is the reference, cut or whole. What it would silently accept is rejected. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { buildJson } from '../../../src/http/body/json-build.js';
@@ -8,7 +8,7 @@ import { Refused } from '../../../src/http/errors.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { explored } from '../../support/runs.js';
 
-/** Deeper than any of these documents, and of any content. */
+/** Deeper than any of these documents. */
 const options = { limits: { ...JSON_LIMITS, depth: 1_000 }, group: 0 };
 
 const built = (text: string, group: number): { value: string } | 'refused' => {
@@ -31,7 +31,7 @@ const whole = (text: string): { value: string } | 'refused' => {
   }
 };
 
-/** Small enough that every container is cut, some between all of their elements. The text shows the order of members. */
+/** Small enough to cut every container, some between all elements. The text shows the member order. */
 const expectSame = (text: string): void => {
   for (const group of [0, 3, 50]) expect(built(text, group), text).deep.equal(whole(text));
 };
@@ -188,7 +188,7 @@ describe('parsing JSON in steps', () => {
       message: 'The body is not taken: the member "type" stands twice in one object.',
       path: 'fields[1].a.type',
     });
-    // The same name in another spelling, and in objects that are built from several chunks.
+    // The same name in another spelling, and in objects built from several chunks.
     expect(await refusalOf('{"a":1,"\\u0061":2}')).include({ path: 'a' });
     const long = Array.from({ length: 9_000 }, (_, index) => `"member ${index}":${index}`).join();
     expect(await refusalOf(`{"__proto__":1,${long},"__proto__":2}`)).include({ path: '__proto__' });

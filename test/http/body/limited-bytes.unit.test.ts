@@ -7,12 +7,12 @@ import { ClientGone, type Reading, drain, hasBody, readRaw as readBody } from '.
 import { Refused } from '../../../src/http/errors.js';
 import { until } from '../../support/until.js';
 
-/** A request whose body comes when it is written. */
+/** A request whose body arrives when it is written. */
 function request(headers: IncomingHttpHeaders, complete = false): PassThrough & IncomingMessage {
   return Object.assign(new PassThrough(), { headers, complete }) as unknown as PassThrough & IncomingMessage;
 }
 
-/** One that has come, chunk by chunk. */
+/** A received one, in chunks. */
 function sent(headers: IncomingHttpHeaders, ...chunks: Buffer[]): IncomingMessage {
   const req = request(headers, true);
   for (const chunk of chunks) req.write(chunk);
@@ -26,7 +26,7 @@ function createGate() {
   return { opened, open };
 }
 
-/** Room for all that comes. */
+/** Unlimited room. */
 const SHARE = { take: () => true, untilFree: () => Promise.resolve(), release: () => undefined };
 
 const readRaw = (req: IncomingMessage, limit: number, more: Partial<Reading> = {}): Promise<Buffer> =>
@@ -185,7 +185,7 @@ describe('reading a body', () => {
 
   it('leaves no listener or timer, and handles later connection errors', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
-    // The test's own limit counts from here on.
+    // The test's own limit starts here.
     await Promise.resolve();
     const before = timers();
     for (const headers of [{}, { 'content-encoding': 'gzip' }]) {

@@ -64,7 +64,7 @@ describe('multipart bodies', () => {
       fields.subarray(0, -5),
       ...Array.from({ length: 100_000 }, () => fields.subarray(0, -5)),
     ]);
-    // All of it would be told to be cut off.
+    // A complete parse would report truncation.
     expect(await refusalOf(many)).match(/^The form holds "mode" beside a file/);
   });
 

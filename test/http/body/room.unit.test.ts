@@ -5,7 +5,7 @@ import { AbandonedError, OverloadedError } from '../../../src/kernel/scheduler.j
 const gone = new AbortController().signal;
 const LIMITS = { bytes: 100, bytesPerCaller: 60, patienceMs: 60_000 };
 
-/** What has been decided, and what has not. */
+/** Which promises are settled. */
 function noted(waiting: Record<string, Promise<void>>): string[] {
   const over: string[] = [];
   for (const [name, each] of Object.entries(waiting)) void each.then(() => over.push(name));

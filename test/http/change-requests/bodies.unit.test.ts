@@ -13,7 +13,7 @@ import { Refused } from '../../../src/http/errors.js';
 
 type Shape = Parameters<typeof readShape>[0];
 
-/** What is told of a body, place by place; nothing: it is taken as it is. */
+/** The errors of a body by location; empty if it is accepted. */
 function told(shape: Shape, body: unknown): string[] {
   try {
     expect(readShape(shape, body)).to.deep.equal(body);

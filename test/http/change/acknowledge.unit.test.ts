@@ -8,7 +8,7 @@ const call = (body: unknown, header?: string) => ({
   body,
 });
 
-/** The places and the sentences of a refusal. */
+/** The locations and messages of a rejection. */
 function refusalOf(work: () => unknown): [path: string | undefined, message: string][] {
   try {
     work();

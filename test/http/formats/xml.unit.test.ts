@@ -12,7 +12,6 @@ interface Element {
   children: Element[];
 }
 
-/** The document as an independent parser reads it; throws where it isn't well-formed. */
 function parse(xml: string): Element {
   const parser = new SaxesParser();
   const top: Element = { name: '', attributes: {}, text: '', children: [] };
@@ -36,7 +35,7 @@ function parse(xml: string): Element {
   return root;
 }
 
-/** What `writeXml` says it means. */
+/** The meaning of the output of `writeXml`. */
 function valueOf({ attributes, text, children }: Element): unknown {
   const decoded = attributes['encoding'] === 'base64' ? Buffer.from(text, 'base64').toString('utf8') : text;
   const { type } = attributes;

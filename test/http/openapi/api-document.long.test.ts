@@ -1,4 +1,3 @@
-/** The OpenAPI document as a document: what linters, generators and readers make of it. */
 import { BaseResolver, Source, createConfig, lintDocument } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { apiReference } from '../../../scripts/api-docs/reference.js';
@@ -18,7 +17,7 @@ interface Operation {
   responses: Record<string, { content?: Record<string, { schema: object }> }>;
 }
 
-/** A copy of the document that is about to say something wrong. */
+/** A copy of the document that is then broken. */
 interface Broken {
   paths: {
     '/users': {
@@ -48,7 +47,7 @@ describe('the OpenAPI document', () => {
       });
     const problems = await remarks(document);
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).deep.equal([]);
-    // One path says as much of the linter as all of them, and one shape.
+    // One path and one shape are enough for the linter.
     const { paths, components } = structuredClone(document) as unknown as Broken;
     const { get, post } = paths['/users'];
     get.operationId = 0;

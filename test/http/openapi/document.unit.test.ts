@@ -15,7 +15,7 @@ describe('the OpenAPI document', () => {
   it('matches the recorded document', async () => {
     const { info, ...document } = documentOfRoutes();
     const transcript = createTranscript('openapi.yaml');
-    // JSON leaves out what is undefined, as an answer does. A line is a parameter, an answer, or a member of a shape.
+    // JSON omits undefined members like a response. A line is a parameter, a response, or a member of a shape.
     const said: unknown = JSON.parse(JSON.stringify({ ...document, info: { ...(info as object), version: '0.0.0' } }));
     transcript.add(dump(said, { noRefs: true, lineWidth: -1, flowLevel: 5 }).trimEnd());
     await transcript.expectAsBefore();

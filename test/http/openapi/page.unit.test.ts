@@ -6,7 +6,7 @@ import { createTranscript } from '../../support/transcript.js';
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const item = { $ref: '#/components/schemas/Item' };
 
-/** Of what is told in a way of its own, one each. */
+/** One of each that is rendered specially. */
 const DOCUMENT = {
   openapi: '3.1.0',
   info: { title: 'A & B', description: 'Of "a" < b.' },

@@ -32,7 +32,7 @@ function problemsOf(query: string) {
   throw new Error(`${query} was accepted`);
 }
 
-/** One refusal, of a parameter by its name. */
+/** One error for a parameter. */
 const refusal = (path: string, message: string) => [{ code: 'INVALID_QUERY', message, path }];
 
 describe('readQuery', () => {

@@ -18,10 +18,10 @@ import {
 const request = (headers: IncomingHttpHeaders, remoteAddress?: string) =>
   ({ headers, socket: { remoteAddress } }) as unknown as IncomingMessage;
 
-/** As Node hands over a header that was sent in UTF-8. */
+/** As Node decodes a header that was sent in UTF-8. */
 const onTheWire = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
-/** What is told of a header; each is refused as INVALID_PAYLOAD, by its name. */
+/** The error for a header, which must be INVALID_PAYLOAD with its name. */
 function refusalOf(header: string, act: () => unknown): string | undefined {
   try {
     act();
@@ -155,7 +155,7 @@ describe('request headers', () => {
     expect(addressOf({ ip: undefined, socket })).equal('192.0.2.1');
     expect(addressOf({ ip: undefined, socket: request({}, '2001:db8::1').socket })).equal('2001:db8::1');
     expect(addressOf({ ip: undefined, socket: request({}).socket })).equal(null);
-    // What a proxy says, in the spellings that there are; what is no address isn't believed.
+    // Spellings of proxies. Invalid addresses are ignored.
     for (const [said, address] of [
       ['198.51.100.7', '198.51.100.7'],
       ['198.51.100.7:4711', '198.51.100.7'],

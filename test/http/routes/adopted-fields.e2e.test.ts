@@ -1,4 +1,3 @@
-/** Columns of adopted tables are changed as any other; what names them follows. */
 import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
 import { withService } from '../../support/with-service.js';

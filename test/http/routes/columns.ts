@@ -1,4 +1,3 @@
-/** A column as PostgreSQL's catalog has it. */
 import type { Api } from '../../support/api.js';
 
 export interface CatalogColumn {
@@ -10,7 +9,7 @@ export interface CatalogColumn {
   /** `s`: stored; empty: none. */
   generated: string;
   unique: boolean;
-  /** Valid indexes that are no constraint's. */
+  /** Valid indexes that serve no constraint. */
   indexes: number;
   comment: string | null;
 }
@@ -27,16 +26,16 @@ const COLUMN = `
     FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
    WHERE a.attrelid = $1::regclass AND a.attname = $2 AND NOT a.attisdropped`;
 
-/** undefined: there is none. `table` must need no quotes. */
+/** undefined if it does not exist. `table` must need no quotes. */
 export async function catalogColumn(api: Api, table: string, field: string): Promise<CatalogColumn | undefined> {
   const [row] = await api.sql<{ [M in keyof CatalogColumn]: CatalogColumn[M] }>(COLUMN, [table, field]);
   return row;
 }
 
-/** A field as a create request has it. */
+/** A field in a create request. */
 export const plain = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'x', schema });
 
-/** A primary key whose values the test gives. */
+/** A primary key with values from the test. */
 export const key = (field: string, type = 'integer', schema: object = {}) =>
   plain(field, type, { is_primary_key: true, ...schema });
 

@@ -1,4 +1,3 @@
-/** Names of indexes that are built after the commit: what is taken is refused at once, and no other index is touched. */
 import { expect } from 'chai';
 import { dps } from '../../support/dps.js';
 import { asSuperuser, createDatabase } from '../../support/postgres.js';
@@ -20,7 +19,7 @@ describe('the name of a deferred index', function () {
     },
   });
 
-  /** Where every index is made at once. */
+  /** A replay builds every index at once. */
   const expectReplayed = async (): Promise<void> => {
     const { connectionString, drop } = await createDatabase();
     const settings = { DATABASE_URL: service.databaseUrl };
@@ -33,7 +32,7 @@ describe('the name of a deferred index', function () {
   const indexed = (is_indexed: boolean, extras?: object | null) => ({
     schema: { is_indexed, ...(extras !== undefined && { extras }) },
   });
-  /** `name on table`, primary keys and the service's own aside. */
+  /** `name on table`, without primary keys and the service's own. */
   const indexes = async (): Promise<string[]> => {
     await indexesBuilt(api);
     const rows = await api.sql<{ index: string }>(

@@ -1,4 +1,3 @@
-/** Every change of a column that PostgreSQL can make, on rows that are there. */
 import { expect } from 'chai';
 import { withService } from '../../support/with-service.js';
 import { type CatalogColumn, catalogColumn, key, plain } from './columns.js';
@@ -7,7 +6,7 @@ interface Case {
   what: string;
   /** The column `c` before: type and schema. */
   from: [type: string, schema?: object];
-  /** SQL of the values that are there before, row by row. */
+  /** SQL of the existing values, row by row. */
   rows?: string[];
   patch: object;
   column: Partial<CatalogColumn>;

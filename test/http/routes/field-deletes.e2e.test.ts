@@ -1,4 +1,3 @@
-/** Deleting what something needs: a chain of events that the batch shows, or IN_USE and who needs it. */
 import { expect } from 'chai';
 import { withService } from '../../support/with-service.js';
 import { alias, catalogColumn, key, plain } from './columns.js';

@@ -1,4 +1,3 @@
-/** What PostgreSQL or the service refuses of a change, and what it says. */
 import { expect } from 'chai';
 import { testServer } from '../../support/postgres.js';
 import { withService } from '../../support/with-service.js';
@@ -20,7 +19,7 @@ describe('a change that existing rows violate', function () {
 
   const { api } = withService({ consistent: true });
 
-  /** A table with the column `c` and these values; its name. */
+  /** Creates a table with the column `c` and these values; returns its name. */
   const tableWith = async (type: string, schema: object, values: string): Promise<string> => {
     const table = `t${(tables += 1)}`;
     await api.ok('POST', '/collections', {
@@ -71,7 +70,7 @@ describe('a change that existing rows violate', function () {
     const table = await tableWith('string', {}, `VALUES ('1'), ('one'), ('99999999999')`);
     const number = await refusedChange(table, { type: 'integer' });
     expect(number.sqlstate).to.be.oneOf(['22P02', '22003']);
-    // Before 16, PostgreSQL can't say which.
+    // Before 16, PostgreSQL cannot tell which.
     if ((await testServer()).majorVersion < 16) return;
     expect(number.message).to.match(/\(2 values can't be integer\)$/);
     const date = await refusedChange(table, { type: 'date' });
@@ -249,7 +248,7 @@ describe('a change that is not possible in place', function () {
   it('rejects a second primary key at its location', async () => {
     const at = 'schema.is_primary_key';
     await api.refused({ ...INVALID, at }, 'PATCH', '/fields/t/a', { schema: { is_primary_key: true } });
-    // What points at the table is no part of the body.
+    // References from other tables are not part of the body.
     await api.refused({ ...INVALID, at, also: [undefined] }, 'POST', '/fields/t', key('other'));
     await api.refused({ ...INVALID, at: `[1].${at}` }, 'PATCH', '/fields/t', [
       { field: 'n', meta: { note: 'x' } },

@@ -1,4 +1,3 @@
-/** Every type, its columns and its defaults: in the catalog, as shown, and on another instance. */
 import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
 import { createApi } from '../../support/api.js';
@@ -9,9 +8,9 @@ import { catalogColumn, key, plain } from './columns.js';
 interface Row {
   type: string;
   schema?: object;
-  /** What the catalog says. */
+  /** The catalog's definition. */
   column: string;
-  /** Defaults as given, and as PostgreSQL gives them to a row, as text; a function where the value isn't known. */
+  /** Defaults as given, and as PostgreSQL inserts them, as text; a function if the value is unpredictable. */
   defaults?: [given: unknown, inserted: string | ((text: string) => boolean)][];
 }
 
@@ -161,7 +160,7 @@ const ROWS: Row[] = [
   { type: 'binary', column: 'bytea', defaults: [['\\x00FF', '\\x00ff']] },
 ];
 
-/** type, default that doesn't fit it, schema. */
+/** type, default that does not fit, schema. */
 const UNFIT: [type: string, value: unknown, schema?: object][] = [
   ['string', 1],
   ['string', 'abcd', { max_length: 3 }],

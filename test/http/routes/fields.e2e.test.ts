@@ -1,4 +1,3 @@
-/** Fields and relations as resources: who may do what, lists, single ones, batches. */
 import { expect } from 'chai';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';

@@ -1,4 +1,6 @@
-/** Geometry, where PostGIS can be had: on Debian `.ci/debian-postgres` brings it. Without it: types.e2e.test.ts. */
+/**
+ * Geometry, where PostGIS is available: on Debian, `.ci/debian-postgres` provides it. Without it: types.e2e.test.ts.
+ */
 import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
 import { type Api, createApi } from '../../support/api.js';

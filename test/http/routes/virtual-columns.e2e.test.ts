@@ -1,4 +1,4 @@
-/** Columns that are computed when they are read: PostgreSQL has no index on them. */
+/** PostgreSQL cannot index virtual columns. */
 import { withService } from '../../support/with-service.js';
 import { key, plain } from './columns.js';
 

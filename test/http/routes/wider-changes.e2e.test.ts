@@ -1,4 +1,3 @@
-/** Changes of columns that are more than one column: keys and what points at them, counting, locks. */
 import { expect } from 'chai';
 import { withService } from '../../support/with-service.js';
 import { catalogColumn, key, plain } from './columns.js';

@@ -1,4 +1,3 @@
-/** Checkpoints held against a log: what is said of each that the log isn't as it says. */
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import type { EventRecord } from '../../../src/log/read.js';
@@ -24,7 +23,7 @@ function signed(position: number, says: { hash?: string; origin?: string } = {})
 const event = (position: number, more: Partial<EventRecord> = {}): EventRecord =>
   ({ position, type: 'collection.deleted', hash: hashOf(position), data: {}, ...more }) as EventRecord;
 
-/** The log became another one, as often as that: `found` is where it ended then, and `seen` where it had ended before. */
+/** The log diverged once per fork: `found` is its end then, and `seen` its former end. */
 const acknowledging = (position: number, ...forks: { seen: number; found: number }[]): EventRecord =>
   event(position, {
     type: 'log.acknowledged',
@@ -34,7 +33,7 @@ const acknowledging = (position: number, ...forks: { seen: number; found: number
 
 type Signed = ReturnType<typeof signed>;
 
-/** Held against an export of these events. */
+/** Compared with an export of these events. */
 async function held(
   files: readonly Signed[],
   events: readonly EventRecord[],
@@ -102,7 +101,7 @@ describe('checkpoints compared with an export', () => {
   });
 
   describe('of a diverged log', () => {
-    // Position 3 acknowledges that the log had ended at 5, and ended at 2; and far on before.
+    // Position 3 acknowledges that the log ended at 2 after it had ended at 5, and before that much later.
     const events = [event(1), event(2), acknowledging(3, { seen: 99, found: 98 }, { seen: 5, found: 2 }), event(4)];
     const next = originOf(hashOf(3));
     const told = '. Event 3 acknowledges that the log became another one: look at it (log.acknowledged)';
@@ -120,7 +119,7 @@ describe('checkpoints compared with an export', () => {
       expect(await another(5)).to.equal(
         `the log ends at position 4: what came after that is gone, or the log was read before the checkpoint was signed${told}`,
       );
-      // What was gone ended at 5, and began after 2.
+      // The lost part ended at 5 and began after 2.
       expect(await another(6)).to.match(/before the checkpoint was signed$/);
       expect(await another(2)).to.equal(`position 2 has the hash ${hashOf(2)}: the log was rewritten, there or before`);
       expect(await reasonOf([signed(4, { hash: gone, origin: next })], events)).to.equal(

@@ -70,7 +70,7 @@ describe('checkpoint keys', () => {
       ['database', 2],
     ]);
     expect(rotated.out).to.contain(keys[1]?.key);
-    // The running service signs with it at once.
+    // The running service uses it at once.
     expect(await signerOf(send, keys)).to.equal(keys[1]?.key);
     const again = (await send('/history/checkpoint/keys', { method: 'POST' })).json as { data: Key };
     expect(await signerOf(send, await keysOf(send))).to.equal(again.data.key);
@@ -160,7 +160,7 @@ describe('checkpoint keys', () => {
       );
     };
 
-    /** A key and what else stands in its file. */
+    /** A key with other content in its file. */
     const ofSize = (bytes: number): string => PEM.padEnd(bytes, '\n');
 
     const cases: Record<string, { file: () => Promise<string>; reason: RegExp }> = {

@@ -21,7 +21,7 @@ import {
   verifyNote,
 } from '../../../src/log/signed-checkpoints/note.js';
 
-/** The example of golang.org/x/mod/sumdb/note: its key, its text, and what Go makes of them. */
+/** The example of golang.org/x/mod/sumdb/note: its key, its text, and Go's results. */
 const GO = {
   key: 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
   seed: 'AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz',
@@ -31,7 +31,6 @@ const GO = {
 };
 const GO_NOTE = `${GO.text}\n${GO.signature}`;
 
-/** RFC 8410: an Ed25519 key of a seed of 32 bytes. */
 const keyOfSeed = (seed: Buffer) =>
   createPrivateKey({
     key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]),
@@ -247,7 +246,7 @@ describe('the checkpoint text', () => {
       /UTF-8/,
     );
     expect(reasonOf(() => parseCheckpoint(Buffer.alloc(100_000, 'a')))).to.match(/too large/);
-    // A mark at the beginning is part of what was signed: it is not passed over.
+    // A byte order mark is part of the signed text.
     expect(reasonOf(() => parseCheckpoint(bytes(`\uFEFF${checkpointText(SAYS)}`)))).to.match(/first line/);
   });
 });

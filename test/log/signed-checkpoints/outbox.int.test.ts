@@ -26,7 +26,7 @@ describe('claims on undelivered checkpoints', () => {
   const claimedAt = (when: string) => pool.query(`UPDATE service.service_checkpoints SET claimed_at = ${when}`);
 
   it('are not taken from a live process that claimed them meanwhile', async () => {
-    // The clock of a statement stands still at its begin: what is committed meanwhile is of its future.
+    // A statement's clock stops at its start, so later commits are in its future.
     await claimedAt(`now() + interval '2 seconds'`);
     expect(await claim(pool, 'folder')).to.equal(undefined);
     await claimedAt(`now() - interval '50 seconds'`);
@@ -57,7 +57,7 @@ describe('stored checkpoints', () => {
     await database.drop();
   });
 
-  /** Rows of `target`, at positions from `from` on. */
+  /** Rows of `target` from the position `from`. */
   const keep = (count: number, how: { target?: string; from?: number; published?: boolean } = {}) => {
     const { target = 'folder', from = 1, published = false } = how;
     return pool.query(

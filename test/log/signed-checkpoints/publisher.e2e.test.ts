@@ -61,7 +61,7 @@ describe('published checkpoints', () => {
     }
     const all = await published();
     const said = () => services.flatMap((service) => publishedBy(service.log())).sort((a, b) => a - b);
-    // The file is there a moment before the line that says so.
+    // The file appears just before the log line.
     await until('all are said', () => said().length >= all.length);
     expect(said()).to.deep.equal(all);
     expect(
@@ -124,7 +124,7 @@ describe('published checkpoints', () => {
     let down = true;
     const taken: string[] = [];
     const server = createServer((req, res) => {
-      // Down is: it takes the request, and says nothing.
+      // An unavailable server: accepts the request and never responds.
       if (down) return;
       taken.push(req.url ?? '');
       req.resume().on('end', () => res.writeHead(201).end());

@@ -1,4 +1,3 @@
-/** What is no checkpoint, no signed note and no key, with the words that say why. */
 import { generateKeyPairSync } from 'node:crypto';
 import { chmod, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -78,7 +77,7 @@ describe('a private key file', () => {
   });
   after(() => rm(directory, { recursive: true }));
 
-  /** Of a file with this content and mode. */
+  /** The error for a file with this content and mode. */
   async function reason(content: string, mode = 0o600): Promise<string> {
     const file = join(directory, 'key.pem');
     await rm(file, { force: true });

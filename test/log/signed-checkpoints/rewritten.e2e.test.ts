@@ -17,7 +17,7 @@ interface Result {
   checkpoints: { ok: boolean; position: number; reason?: string; signed_by: string | null }[];
 }
 
-/** What who owns the tables can make of a log, with every place in the database that knows better. */
+/** Ways in which the owner of the tables can rewrite a log, and the places in the database that reveal it. */
 const REWRITTEN: Record<string, { how: (url: string) => Promise<unknown>; reason: RegExp }> = {
   'every event has another actor': {
     how: (url) => rewrite(url, (events) => events.map((each) => ({ ...each, actor: { id: 'x', name: 'Mallory' } }))),
@@ -36,7 +36,7 @@ const REWRITTEN: Record<string, { how: (url: string) => Promise<unknown>; reason
 
 const reasoned = (event: EventRecord): EventRecord => ({ ...event, reason: 'it was ordered' });
 
-/** No place in the database remembers the other log: nothing that runs on it alone can know of it. */
+/** Removes every trace of the other log from the database, so that nothing on it alone can detect it. */
 const forget = (url: string): Promise<void> =>
   tamper(url, async (client) => {
     await client.query(`UPDATE service.service_projections p SET position = e.position, hash = e.hash
@@ -111,7 +111,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
       await how(database.connectionString);
       await forget(database.connectionString);
       const again = await start();
-      // The service itself finds nothing, and goes on.
+      // The service itself finds nothing and continues.
       expect((await again('/server/health', { token: null })).status).to.equal(200);
       expect((await again('/history/verify')).json).to.have.nested.property('data.ok', true);
       const file = await exported(again);
@@ -122,7 +122,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
         expect(found.file.ok).to.equal(true);
         expect(found.checkpoints[0]?.reason).to.match(reason);
       }
-      // And what the service says of it now is refused by the old one alone, wherever it is held against.
+      // The old checkpoint alone contradicts what the service now returns.
       const { url, adminToken } = services[0] as TestService;
       const asked = await dps(['verify', '--checkpoint', checkpoint, '--against', url], { DPS_TOKEN: adminToken });
       expect(asked.code, asked.out + asked.err).to.equal(1);
@@ -181,7 +181,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
     const found = await held('--file', file, '--checkpoint', early);
     expect(found).to.include({ ok: false, code: 1 });
     expect(found.checkpoints[0]?.reason).to.match(/Event 6 acknowledges that the log became another one/);
-    // A second fork names the second origin, also where nothing was signed of it in between.
+    // A second fork names the second origin, even if nothing was signed in between.
     await cutOff(database.connectionString, 1);
     expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);
     const last = (
@@ -195,7 +195,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
     await mkdir(to);
     const send = await start({ CHECKPOINT_TO: to, CHECKPOINT_EVERY: '1' });
     await create(send, 1, 3);
-    // Each is another file until it is whole.
+    // A file has another name until it is complete.
     const published = async () => (await readdir(to)).filter((each) => each.endsWith('.checkpoint'));
     await until('three are published', async () => (await published()).length >= 1);
     const [name = ''] = await published();

@@ -53,7 +53,7 @@ describe('checkpoints in a folder', () => {
     for (const each of [FIRST, checkpoint(2)]) await deliver(each);
     expect((await readdir(folder)).sort()).to.deep.equal([NAME, fileNameOf(checkpoint(2))]);
     expect(await readFile(join(folder, NAME), 'utf8')).to.equal(FIRST.note);
-    // Whoever may look into the folder may read them.
+    // Readable for everyone who may enter the folder.
     expect((await stat(join(folder, NAME))).mode & 0o777).to.equal(0o644 & ~process.umask());
   });
 

@@ -1,4 +1,3 @@
-/** What authors may beside what readers may: the plan of what they would propose, the schema as it was, news of requests. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
@@ -108,7 +107,7 @@ describe('authors', () => {
     expect((await other.send(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
     expect(await waiting(other.send)).to.deep.equal([]);
     expect(await waiting(admin)).to.deep.equal([own.id, id]);
-    // It asks for something else now: that was not approved.
+    // It has another diff now, which was not approved.
     const diff = await diffOf(admin, noted('pages', 'wait longer'));
     expect((await author.send(`/changes/${id}`, json({ diff }, 'PATCH'))).status).to.equal(200);
     expect(await waiting(other.send)).to.deep.equal([id]);
@@ -177,7 +176,7 @@ describe('authors', () => {
     expect(theirs.heard[1]?.ip).to.be.a('string');
     for (const each of [mine, theirs, only]) each.close();
 
-    // What was missed is sent to whoever comes back.
+    // Missed events are sent after a reconnect.
     const again = await listen(author.token, `?subject=change&after=${mine.heard[0]?.position}`);
     await until('what was missed was heard', () => again.heard.length === all.length - 1);
     again.close();

@@ -1,4 +1,3 @@
-/** How an author, an admin or an operator could get something carried out that nobody approved. */
 import { expect } from 'chai';
 import { clientOf, json, signIn } from '../../support/client.js';
 import { startService } from '../../support/service.js';
@@ -102,7 +101,7 @@ describe('approvals and cheating', () => {
     const { token } = dataOf<{ token: string }>(minted);
     const asGrace = (own: string) => admin(`/changes/${id}/approve`, { ...json({ plan }), token: own });
     expect(refusal(await asGrace(token))).equal('403 FORBIDDEN');
-    // A token that is created with the minted one has the same issuer.
+    // A token created with the issued one has the same issuer.
     const second = await admin(`/users/${grace.id}/tokens`, { ...json({ name: 'second' }), token });
     expect(refusal(await asGrace(dataOf<{ token: string }>(second).token))).equal('403 FORBIDDEN');
     // So has a password that is set with it.
@@ -156,7 +155,7 @@ describe('approvals and cheating', () => {
     )[0];
     expect(event?.data.findings['LOSES_DATA']).deep.equal(['pages.body']);
     expect(event?.data.kept).deep.equal(['pages.body']);
-    // The same plan, where the trash keeps nothing any more.
+    // The same plan, but the trash no longer keeps anything.
     const second = await startService({
       DATABASE_URL: service.databaseUrl,
       KEEP_DELETED: '0',

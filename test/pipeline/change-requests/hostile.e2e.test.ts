@@ -1,4 +1,3 @@
-/** Change requests of people who mean harm: texts of all kinds, forged approvals, documents that are changed beside the log. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../../support/client.js';

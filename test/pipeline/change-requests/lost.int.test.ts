@@ -1,4 +1,3 @@
-/** What was prepared, and is dropped, disabled or overtaken before it is used: prepared again, or given up, and nothing left. */
 import { expect } from 'chai';
 import { CAUSE, done, field, table } from '../../support/instance.js';
 import { type Gates, makeGates } from '../../support/gates.js';
@@ -6,7 +5,7 @@ import { type Requests, leftBehind, startRequests } from './requests.js';
 
 const TRIES = 3;
 
-/** Of what is prepared for the first request whose names fit, as the catalog has it. */
+/** The catalog names of what is prepared for the first matching request. */
 const NAMES = {
   index: `SELECT relname AS name FROM pg_class WHERE relname ~ '^dps_online' AND relkind = 'i' AND relnamespace = 'public'::regnamespace`,
   constraint: `SELECT conname AS name FROM pg_constraint WHERE conname ~ '^dps_online' AND connamespace = 'public'::regnamespace`,
@@ -20,7 +19,7 @@ type Harm = (name: string, items: string) => string;
 
 const trashed = (name: string): string => `service_trash_0."${name}"`;
 
-/** By what is prepared: what an operator may do to it by hand. */
+/** By preparation: manual changes by an operator. */
 const HARMS: readonly [what: string, schema: object | 'deleted' | 'related', harms: [string, Kind, Harm][]][] = [
   [
     'NOT NULL',
@@ -139,7 +138,8 @@ describe('a lost preparation', function () {
         await gates.reached('prepared');
         await requests.db.query(harm());
         await gates.open('prepared');
-        // A field goes as it does without online, where nothing can be kept: its column is not there, or no longer ours.
+        // A field is deleted as without online if nothing can be kept, because its column is missing or no longer
+        // ours.
         const { problems } = await requests.ended(id, schema === 'deleted' ? 'applied' : 'failed');
         if (schema !== 'deleted') expect(problems?.[0]?.message).to.include(items);
         expect(await leftBehind(requests.db)).to.deep.equal([]);
@@ -148,7 +148,7 @@ describe('a lost preparation', function () {
   it('is given up after repeated overtaking writes, with their origin', async () => {
     const { db } = requests;
     await db.query(`INSERT INTO ${items} (code, note) SELECT i, 'more' FROM generate_series(1, 20100) i`);
-    // Whenever the copy is complete, somebody writes all rows.
+    // Whenever the copy is complete, all rows are written again.
     await db.query(`CREATE FUNCTION overtake() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF NEW.milliseconds IS NOT NULL AND NEW.number = 2 THEN UPDATE ${items} SET note = note || '.'; END IF; RETURN NEW; END $$`);
     await db.query(

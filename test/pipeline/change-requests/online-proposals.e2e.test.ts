@@ -1,4 +1,3 @@
-/** Change requests by people that take long: prepared, and applied once somebody says so; and those who listen hear of it. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../../support/client.js';

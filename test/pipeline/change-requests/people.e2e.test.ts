@@ -1,4 +1,3 @@
-/** Change requests by people: opened, talked about, approved, and applied as what was approved. */
 import { expect } from 'chai';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';
@@ -100,7 +99,7 @@ describe('change requests of people', () => {
     const { id, plan } = await open(author.send, { title: 'No body', diff });
     expect(refusal(await admin(`/changes/${id}/approve`, json({ plan: 'f'.repeat(64) })))).to.equal('409 PLAN_CHANGED');
 
-    // What has nothing to do with it changes nothing.
+    // Unrelated changes have no effect.
     expect((await admin('/collections/pages', json({ meta: { note: 'other' } }, 'PATCH'))).status).to.equal(200);
     expect((await admin('/fields/articles', json({ field: 'more', type: 'integer', schema: {} }))).status).to.equal(
       200,
@@ -108,7 +107,7 @@ describe('change requests of people', () => {
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
     expect((await show(admin, id)).planned).to.deep.include({ fresh: true, hash: plan });
 
-    // What it removes is another now.
+    // The removed object differs now.
     expect((await admin('/fields/articles/body', json({ meta: { note: 'still used' } }, 'PATCH'))).status).to.equal(
       200,
     );
@@ -223,7 +222,7 @@ describe('change requests of people', () => {
         'of somebody else',
       ).to.equal('403 FORBIDDEN');
     expect((await show(admin, id)).state).to.equal('open');
-    // Authors read what readers read, and nothing changes by them.
+    // Authors read what readers read, and change nothing.
     expect((await author.send('/collections')).status).to.equal(200);
     for (const path of ['/users', '/history/events', '/trash'])
       expect(refusal(await author.send(path)), path).to.equal('403 FORBIDDEN');

@@ -1,4 +1,4 @@
-/** People with roles, and what they do with change requests: for the tests of this folder. */
+/** Users with roles and their actions on change requests, for the tests of this folder. */
 import { expect } from 'chai';
 import { type Client, type Reply, choosePassword, json, signIn } from '../../support/client.js';
 
@@ -8,7 +8,10 @@ export interface Person {
   send: Client;
 }
 
-/** A new user with a token of their own, which an admin created for themselves. @param admin who creates the account */
+/**
+ * A new user with a token of their own, which an admin created for themselves.
+ * @param admin who creates the account
+ */
 export async function newPerson(admin: Client, name: string, role: string): Promise<Person> {
   const login = { email: `${name}@example.com`, password: 'correct horse battery' };
   const made = await admin('/users', json({ ...login, name, role }));
@@ -62,7 +65,7 @@ export interface Shown {
 
 export const dataOf = <T = Shown>({ json: body }: Reply): T => (body as { data: T }).data;
 
-/** The code of a refusal's first error, with its status: `409 INVALID_STATE`. */
+/** The status and code of the first error: `409 INVALID_STATE`. */
 export const refusal = ({ status, json: body }: Reply): string =>
   `${status} ${(body as { errors?: { extensions: { code: string } }[] } | undefined)?.errors?.[0]?.extensions.code}`;
 
@@ -72,7 +75,7 @@ export const show = async (send: Client, id: string): Promise<Shown> => {
   return dataOf(found);
 };
 
-/** A diff of the whole schema as `edit` makes its snapshot. */
+/** The diff of the whole schema after `edit` of its snapshot. */
 export async function diffOf(admin: Client, edit: (snapshot: Snapshot) => void): Promise<object> {
   const found = await admin('/schema/snapshot');
   const snapshot = found.json as Snapshot;

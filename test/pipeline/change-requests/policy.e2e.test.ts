@@ -1,4 +1,3 @@
-/** Change requests under a policy: approvals of others who still may, and what is known of the change. */
 import { expect } from 'chai';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';

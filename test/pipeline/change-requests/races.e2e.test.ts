@@ -1,4 +1,3 @@
-/** Change requests that several people do something with at the same moment: one is first, and the log says who. */
 import { expect } from 'chai';
 import { type Reply, json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';
@@ -6,7 +5,7 @@ import { type Person, type Shown, dataOf, diffOf, newPerson, noted, open, refusa
 
 const ROUNDS = 5;
 
-/** A body, and the Idempotency-Key beside it. */
+/** A body and its Idempotency-Key. */
 type Sent = { key?: string; [member: string]: unknown };
 
 describe('concurrent actions on change requests', () => {
@@ -59,7 +58,7 @@ describe('concurrent actions on change requests', () => {
     );
     await Promise.all([post(admin, id, 'approve', { plan }), post(admin, id, 'approve', { plan })]);
     expect((await show(admin, id)).proposal.approvals).to.have.length(1);
-    // The key of somebody else is another key.
+    // Another user's key is another key.
     expect((await post(second.send, id, 'approve', { plan, key: 'key' })).status).to.equal(200);
     expect((await show(admin, id)).proposal.approvals).to.have.length(2);
     expect((await post(author.send, id, 'withdraw')).status).to.equal(200);

@@ -1,4 +1,3 @@
-/** Change requests that are merged onto the schema as it is by now, and those that take an applied one back. */
 import { expect } from 'chai';
 import { json } from '../../support/client.js';
 import { column } from '../../support/online.js';
@@ -171,7 +170,7 @@ describe('change requests', function () {
         await patch(`/fields/${table}/title`, `both ${turn}`);
         const [approval, rebased] = await Promise.all([admin(`/changes/${id}/approve`, json({ plan })), rebase(id)]);
         expect(rebased.status, rebased.text).to.equal(200);
-        // The plan that was looked at is no more what would be done: whoever comes first.
+        // The reviewed plan is outdated, whoever comes first.
         expect(refusal(approval)).to.match(/^409 (PLAN_CHANGED|SCHEMA_CHANGED)$/);
         const now = await show(admin, id);
         expect(now).to.deep.include({ state: 'open' });

@@ -1,4 +1,3 @@
-/** What is refused of a change request: one that is not there, is over, or has nothing of what is asked for. */
 import { expect } from 'chai';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';

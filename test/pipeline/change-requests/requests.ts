@@ -1,4 +1,4 @@
-/** Change requests on an instance without its HTTP edge: opened, worked on by the runner, and waited for. */
+/** Change requests on an instance without HTTP: opened, processed by the runner, and awaited. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { createChangeRequests, createChangeRunner, openedBy } from '../../../src/pipeline/change-requests/index.js';
@@ -17,12 +17,15 @@ export interface Requests {
   db: pg.Client;
   open<N extends OperationName>(name: N, input: InputOf<N>): Promise<string>;
   retrieve(id: string): Promise<ChangeView>;
-  /** Waits for its end, and until nothing of it has to be taken away any more. */
+  /** Waits for its end and for its cleanup. */
   ended(id: string, state: 'applied' | 'failed' | 'withdrawn'): Promise<ChangeView>;
   stop(): Promise<void>;
 }
 
-/** Every table is large. @param tries that what was prepared may turn out not to be usable */
+/**
+ * Treats every table as large.
+ * @param tries how often a preparation may be repeated
+ */
 export async function startRequests({ tries }: { tries: number }): Promise<Requests> {
   const database = await createDatabase('migrated');
   const { connectionString } = database;
@@ -86,7 +89,7 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
   };
 }
 
-/** Whatever was made for a request in the database, and is there. */
+/** Objects in the database that were created for a request. */
 export async function leftBehind(db: pg.Client): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(`
     SELECT conname AS name FROM pg_constraint WHERE conname LIKE 'dps_online%' OR NOT convalidated

@@ -1,4 +1,3 @@
-/** Change requests take no more room than their users may have, and reads of them no more than the process has. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../../support/client.js';

@@ -1,4 +1,3 @@
-/** Change requests that are applied at a time: once, by whoever is alive, as what was approved, by the database's clock. */
 import { expect } from 'chai';
 import { type Api, createApi } from '../../support/api.js';
 import { json } from '../../support/client.js';
@@ -46,7 +45,10 @@ describe('scheduled change requests', function () {
     }
   });
 
-  /** By the clock of the database. @param by the machine's clock, when none is set */
+  /**
+   * By the database's clock.
+   * @param by the machine's clock, if none is set
+   */
   const inTime = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();
   let notes = 0;
   const proposed = async (edit = noted('articles', `note ${++notes}`)): Promise<{ id: string; plan: string }> => {
@@ -70,12 +72,12 @@ describe('scheduled change requests', function () {
     dataOf<{ meta: { note: string } }>(await admin(`/collections/${name}`)).meta.note;
   const types = async (id: string): Promise<string[]> =>
     dataOf<{ type: string }[]>(await admin(`/history/events?subject=change:${id}`)).map(({ type }) => type);
-  /** All processes look at what there is to do. */
+  /** Makes all processes check for due work. */
   const look = async (id: string): Promise<void> => {
     await api.ok('POST', `/changes/${id}/comment`, { comment: 'look' });
     await new Promise((resolve) => setTimeout(resolve, 300));
   };
-  /** And nobody has to notice that by himself. */
+  /** No process is notified of it. */
   const jump = async (ahead: string, id: string): Promise<void> => {
     await clock.set(ahead);
     await look(id);
@@ -90,7 +92,7 @@ describe('scheduled change requests', function () {
     expect(Date.parse((await show(admin, id)).scheduled_at ?? '')).to.be.closeTo(Date.now() + HOUR, 10_000);
     await look(id);
     expect(await note('articles')).to.not.equal(text);
-    // Each process looks at the clock from time to time: it may have been set.
+    // Each process checks the clock regularly, because it may have been set.
     await clock.set('61 minutes');
     await becomes(id, 'applied');
     expect(await note('articles')).to.equal(text);
@@ -110,7 +112,7 @@ describe('scheduled change requests', function () {
       ['collection.updated', other.id],
       ['change.applied', other.id],
     ]);
-    // It was never there, by the clock.
+    // By the clock, it is not due yet.
     await jump('-2 days', id);
     await jump('2 days', id);
     expect((await types(id)).filter((type) => type === 'change.applied')).to.have.length(1);
@@ -265,7 +267,7 @@ describe('scheduled change requests', function () {
     await look(second.id);
     expect((await online.retrieve(second.id)).holds).to.deep.equal(['orders']);
     expect(refusal(await admin('/fields/orders/code', { method: 'DELETE' }))).to.equal('409 IN_USE');
-    // What was prepared is taken away when it waits no longer.
+    // Prepared objects are removed when it is no longer scheduled.
     await api.ok('PATCH', `/changes/${second.id}`, { title: 'Not yet' });
     await until('nothing is left', async () => (await online.leftBehind()).length === 0, 20_000);
     await api.ok('POST', `/changes/${second.id}/prepare`);

@@ -1,4 +1,3 @@
-/** What people said of change requests travels with the log: into an export, a backup, and what is made of them. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -20,7 +19,7 @@ describe('comments on change requests', function () {
   let ids: string[];
   let told: Shown[];
 
-  /** As it is told of people: not what counts by now, nor what it would do to the schema there. */
+  /** The comments and approvals, without computed members. */
   const saidOf = ({ proposal, state, title, reason, plan, author: by, changed_at: at, error }: Shown) => ({
     state,
     title,
@@ -54,7 +53,7 @@ describe('comments on change requests', function () {
     const two = await open(author.send, { title: 'Notes', diff: await diffOf(admin, noted('pages', 'x')) });
     await admin(`/changes/${two.id}/comment`, json({ comment: 'My name is Ada, of 1 Main Street' }));
     await admin(`/changes/${two.id}/reject`, json({ comment: 'not now' }));
-    // What had to be erased leaves its hash.
+    // Erased content leaves its hash.
     await api.sql(
       `UPDATE service.service_documents SET content = NULL, erased_at = now() WHERE content LIKE '%Main Street%'`,
     );
@@ -84,7 +83,7 @@ describe('comments on change requests', function () {
       expect(found.map(saidOf)).to.deep.equal(told.map(saidOf));
       for (const path of ['/history/verify', '/projections/verify'])
         expect((await restored.ok<{ data: { ok: boolean } }>('GET', path)).data.ok, path).to.equal(true);
-      // And it goes on.
+      // The restored request can continue.
       await restored.ok('POST', `/changes/${ids[1]}/comment`, { comment: 'still here' });
       const { data: list } = await restored.ok<{ data: object[] }>('GET', '/changes');
       expect(list).to.have.length(2);
@@ -119,7 +118,7 @@ describe('comments on change requests', function () {
       const verified = await dps(['verify', '--file', file], {});
       expect([verified.code, verified.out], what).to.satisfy(([code]: [number]) => code === 1);
       const restored = await dps(['restore', '--file', file], { DATABASE_URL: await emptyDatabase() });
-      // What is changed is not taken in; what is left out is told, so that the rest can be had.
+      // Changed content is not restored; missing content is reported, so that the rest can be restored.
       expect(restored.code, what + restored.out).to.equal(what === 'changed' ? 2 : 1);
       expect(restored.out + restored.err, what).to.match(/damaged.*(changed|missing)/);
     }

@@ -1,4 +1,3 @@
-/** A change request whose time comes: while somebody's transaction is in the way, and while nobody looks. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../../support/client.js';
@@ -63,7 +62,7 @@ describe('a scheduled change request', function () {
       expect(state).to.equal('scheduled');
       expect(waiting[0]).to.include({ application_name: 'a long report', collection: 'pages' });
       expect(waiting[0]?.pid).to.be.a('number');
-      // What is said meanwhile takes nothing away of that.
+      // Comments do not hide it.
       await admin(`/changes/${id}/comment`, json({ comment: 'Who is that?' }));
       expect((await show()).waiting_for).to.have.length(1);
     } finally {

@@ -1,4 +1,3 @@
-/** What is being prepared is changed by nothing else: which changes that stops, and what they are told. */
 import { expect } from 'chai';
 import { MAX_PROBLEMS, type Problem } from '../../../src/kernel/problem.js';
 import { heldFrom, heldProblems } from '../../../src/pipeline/transaction/held-collections.js';
@@ -17,7 +16,7 @@ const HELD = [
   { id: 'two', collections: ['people'] },
 ];
 
-/** A statement that comes from an event of `source`, changes `table`, and locks something if it does. */
+/** A statement that comes from an event of `source`, changes `table`, and takes a lock if `isLocking`. */
 const statement = (source: string, table: string | null, isLocking = true): Statement =>
   ({
     locks: isLocking ? [{ table: source, lock: 'ACCESS EXCLUSIVE' }] : [],

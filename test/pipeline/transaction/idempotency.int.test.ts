@@ -30,7 +30,7 @@ describe('an idempotency key', () => {
     await database.drop();
   });
 
-  /** Answers with what happened, members in no particular order. */
+  /** Returns the outcome as a response, with members in any order. */
   const idempotency = (key: string, requestHash = 'hash'): Idempotency => ({
     key,
     requestHash,

@@ -1,4 +1,3 @@
-/** Which first answers are kept, and what a request hears of an earlier one. */
 import { expect } from 'chai';
 import type { Problem } from '../../../src/kernel/problem.js';
 import { outcomeUnknown } from '../../../src/pipeline/transaction/commit-outcome.js';

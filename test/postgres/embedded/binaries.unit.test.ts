@@ -1,4 +1,3 @@
-/** The programs of the npm package where its install script was skipped: links missing, nothing executable. */
 import { access, constants, mkdir, mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

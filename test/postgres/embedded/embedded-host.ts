@@ -1,4 +1,4 @@
-/** A process that keeps an embedded server, for tests that kill it: `embedded-host.ts DATA_DIR`. */
+/** A process with an embedded server, for tests that kill it: `embedded-host.ts DATA_DIR`. */
 import { startEmbedded } from '../../../src/postgres/embedded/index.js';
 import { OperatorError } from '../../../src/kernel/operator-error.js';
 
@@ -7,7 +7,7 @@ const [dataDir = ''] = process.argv.slice(2);
 try {
   const { connectionString, orphanStopped } = await startEmbedded({ dataDir, connections: 20, throwaway: true });
   console.log(JSON.stringify({ connectionString, orphanStopped }));
-  // Stays until it is killed.
+  // Runs until it is killed.
   setInterval(() => undefined, 60_000);
 } catch (error) {
   if (!(error instanceof OperatorError)) throw error;

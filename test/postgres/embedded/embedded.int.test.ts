@@ -49,7 +49,7 @@ describe('embedded PostgreSQL', function () {
     const first = await start();
     await query(first.connectionString, 'create table kept as select 42 as answer');
     await first.stop();
-    // Left by a start that was killed, and opened up by somebody.
+    // Left by a killed start, with permissions changed by someone.
     await writeFile(join(dataDir, 'connection.new'), '', { mode: 0o644 });
     const second = await start();
     const rows = await query(second.connectionString, 'select answer from kept');
@@ -157,7 +157,7 @@ describe('embedded PostgreSQL', function () {
     await end(killed.process, 'SIGKILL');
     await serverGone(join(dataDir, 'postgres'));
     expect(server?.pid).to.be.greaterThan(1);
-    // Its last file goes a moment before the process does.
+    // Its last file disappears just before the process.
     await until('the server is gone', () => Promise.resolve(!existsSync(`/proc/${server?.pid}/cwd`)));
   });
 

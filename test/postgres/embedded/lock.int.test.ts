@@ -7,7 +7,7 @@ import { holdsServer, recordedConnection } from '../../../src/postgres/embedded/
 import { type DataLock, isLock, takeLock } from '../../../src/postgres/embedded/lock.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 
-/** Milliseconds, less than one waits who can't tell whether another has the lock or only wants it. */
+/** Milliseconds, below the wait of a process that cannot tell whether another has the lock or only wants it. */
 const AT_ONCE = 8_000;
 
 describe('the lock of a data directory', () => {
@@ -33,7 +33,7 @@ describe('the lock of a data directory', () => {
     await next.release();
   });
 
-  /** Another process that wants the lock, or has it: a socket that says `text`. */
+  /** Another process that wants or has the lock: a socket that sends `text`. */
   async function contender(name: string, text: string): Promise<() => Promise<void>> {
     await mkdir(join(directory, 'lock'), { recursive: true });
     const path = join(directory, 'lock', name);

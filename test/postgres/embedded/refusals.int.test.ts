@@ -1,4 +1,3 @@
-/** What is said when the server's programs fail: programs of our own stand in their places. */
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,7 +85,7 @@ describe('a failing embedded server', function () {
       expect(await refusalOf(start())).to.contain(' did not start: it did not become ready in time.');
     });
 
-    /** Is ready at the second start; the first finds its port taken. */
+    /** Ready at the second start; the first finds its port in use. */
     const SECOND = `const { appendFileSync, readFileSync, writeFileSync } = require('node:fs');
       const [, home, , port] = process.argv.slice(-4);
       appendFileSync(home + '/starts', port + ' ');

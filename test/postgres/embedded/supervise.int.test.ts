@@ -1,4 +1,3 @@
-/** The shell that a server runs under, with a program of our own in the server's place. */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -73,7 +72,7 @@ describe('the supervisor of the embedded server', function () {
   });
 
   it('sends SIGINT when released, and not before', async () => {
-    // Not in the shell's language: what a shell starts in the background ignores SIGINT, and a shell can't undo that.
+    // Not a shell script: a shell's background process ignores SIGINT, and the shell cannot undo that.
     const program = `process.on('SIGINT', () => { console.error('stopped'); process.exit(0); });
       setInterval(() => {}, 1000); require('node:fs').writeFileSync('up', '');`;
     const server = await started(`exec ${process.execPath} -e "${program}"`);

@@ -1,4 +1,3 @@
-/** Whom root lets the server run as: programs of our own stand in the places of the system's. */
 import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -18,7 +17,7 @@ describe("the embedded server's account under root", function () {
     directory = await temporaryDirectory();
     data = join(directory, 'data');
     process.env['PATH'] = directory;
-    // Knows those users who have a file here.
+    // Knows the users that have a file here.
     await program('id', `[ -f ${directory}/user-$2 ] || exit 1; case $1 in -u) echo 111;; -g) echo 222;; esac`);
     await program('useradd', 'exit 7');
   });

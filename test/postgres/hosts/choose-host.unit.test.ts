@@ -17,7 +17,7 @@ const refusing = (code: string) => ({
   error: Object.assign(new pg.DatabaseError(`refused with ${code}`, 0, 'error'), { code }),
 });
 
-/** Three hosts that answer so; `never`: not at all. */
+/** Three hosts with these responses; `never`: none. */
 function cluster(attrs: string, ...answers: (Probed | 'never')[]) {
   const address = parseAddress(`postgres://a,b,c/db?target_session_attrs=${attrs}`) as DatabaseAddress;
   let asked = 0;
@@ -96,7 +96,7 @@ describe('choosing a host', () => {
 });
 
 describe('connections to a chosen host', () => {
-  /** As the driver makes one; `ended`: why its socket was destroyed. */
+  /** Like one of the driver; `ended`: why its socket was destroyed. */
   function connection() {
     const ended: string[] = [];
     const stream = { destroy: (error: Error) => ended.push(error.message) };

@@ -4,7 +4,7 @@ import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { type Proxy, startProxy } from '../../support/proxy.js';
 import { type TestService, startService } from '../../support/service.js';
 
-/** Two ways to one server stand for two servers: which way is taken, and when, is what is tried here. */
+/** Two addresses of one server stand for two servers. The tests check which one is used and when. */
 describe('a service with several hosts', () => {
   let database: TestDatabase;
   let ways: [Proxy, Proxy];

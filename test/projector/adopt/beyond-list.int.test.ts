@@ -1,4 +1,3 @@
-/** What an adopted table has and no request may send: it stays, is listed, and the snapshot without it goes elsewhere. */
 import { expect } from 'chai';
 import { findDrift } from '../../../src/projector/drift/find.js';
 import { catalogText } from '../../support/catalog-text.js';

@@ -1,4 +1,3 @@
-/** Types and sequences that are there already, and those that change: the catalog is as the log says, or it is refused. */
 import { expect } from 'chai';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import { refusedWith } from '../../support/instance.js';
@@ -36,7 +35,7 @@ describe('types and sequences of adopted tables', function () {
     return fixture;
   }
 
-  /** What the change of a snapshot comes to, where the tables were promoted before. */
+  /** The result of a changed snapshot on promoted tables. */
   async function promoted(
     changed: Partial<typeof BASE>,
   ): Promise<{ before: AdoptFixture; after: AdoptFixture; target: AdoptFixture }> {

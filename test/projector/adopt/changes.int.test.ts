@@ -1,4 +1,3 @@
-/** Snapshots with extras that differ, applied to tables that exist: the catalog becomes that of the other instance. */
 import { expect } from 'chai';
 import { testServer } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
@@ -78,8 +77,8 @@ describe('snapshots of adopted tables applied to existing tables', function () {
   }
 });
 
-/** A column that was made again stands last. */
+/** A recreated column is last. */
 const placeless = (line: string): string => line.replace(/ #\d+ /, ' ');
 
-/** Types and sequences stay when nothing uses them any longer. */
+/** Types and sequences stay when they are no longer used. */
 const isTables = (line: string): boolean => !/^(enum|domain|sequence|extension) /.test(line);

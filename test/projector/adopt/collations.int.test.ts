@@ -1,4 +1,3 @@
-/** Collations that columns, domains, indexes, expressions and partition keys use: made where they are missing. */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import type { Outcome } from '../../../src/pipeline/index.js';
@@ -97,7 +96,7 @@ describe('collations of adopted tables', function () {
   });
 
   it('are no drift if only their spelling differs', async function () {
-    // Before, PostgreSQL kept the locale of ICU as it was written.
+    // Before, PostgreSQL kept the ICU locale as written.
     if ((await testServer()).majorVersion < 16) this.skip();
     const { instance } = await start('CREATE TABLE t (id integer PRIMARY KEY)');
     const needs = [{ kind: 'collation', name: 'c', provider: 'icu', locale: 'de_DE' }];

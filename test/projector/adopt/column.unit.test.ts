@@ -1,4 +1,3 @@
-/** A column of the catalog as a field. */
 import { expect } from 'chai';
 import { type PlacedColumn, type Unmanaged, noParts, toField } from '../../../src/projector/adopt/column.js';
 import { needsOf } from '../../../src/projector/adopt/needs.js';
@@ -80,7 +79,7 @@ describe('converting a column to a field', () => {
     const field = fieldOf(catalogColumn('a', 'character varying(255)'), like);
     expect(field).to.deep.include({ type: 'hash' });
     expect(field.meta).to.include({ note: 'n' });
-    // Of another type nothing but that is known.
+    // For another type, only that is known.
     expect(fieldOf(catalogColumn('a', 'integer'), like)).to.deep.include({ type: 'integer' });
   });
 
@@ -126,7 +125,7 @@ describe('converting a column to a field', () => {
     expect(extrasOf('integer', { identity: 'always', nullable: false })).to.deep.equal({ identity: 'always' });
     expect(extrasOf('text', { generated: { expression: "'x'", kind: 'virtual' } })).to.deep.equal({ virtual: true });
     expect(extrasOf('text', { default: 'lower(CURRENT_USER)' })).to.deep.equal({ default: 'lower(CURRENT_USER)' });
-    // The value alone would be spelled otherwise.
+    // The value alone would be spelled differently.
     expect(schemaOf(catalogColumn('a', 'integer', { default: "'5'::integer" }))).to.include({ default_value: 5 });
     expect(extrasOf('integer', { default: '5::integer' })).to.deep.equal({ default: '5::integer' });
   });
@@ -155,7 +154,7 @@ describe('converting a column to a field', () => {
     expect(sequence('t_a_seq', { start: '7', cycle: true })).to.deep.equal({ sequence: { start: '7', cycle: true } });
     expect(sequence('s')).to.deep.equal({ sequence: { name: 's' } });
     expect(sequence('s', { cache: '9' })).to.deep.equal({ sequence: { name: 's', cache: '9' } });
-    // A sequence that it owns without counting by it is no identity's.
+    // A sequence that it owns without using is not an identity's.
     const owns = { sequence: { schema: 'public', name: 's' } };
     expect(extrasOf('integer', owns, { objects: { sequences: [catalogSequence('s', 'bigint')] } })).to.equal(undefined);
   });

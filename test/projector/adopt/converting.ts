@@ -1,4 +1,3 @@
-/** A table `t` that is adopted, with as much around it as a test says. */
 import type { Converting } from '../../../src/projector/adopt/context.js';
 import type { CatalogTable } from '../../../src/projector/catalog/model.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
@@ -11,12 +10,12 @@ import { created, tableOf } from '../columns.js';
 
 export interface Given {
   objects?: Objects;
-  /** The collection as it is known. */
+  /** The known collection. */
   like?: { fields?: Field[]; extras?: TableExtras; relations?: NewEvent[] };
-  /** Tables that are managed, with `id` as their key. */
+  /** Managed tables with `id` as their key. */
   managed?: string[];
   folders?: string[];
-  /** Tables that are adopted with it. */
+  /** Tables adopted with it. */
   together?: (string | CatalogTable)[];
 }
 

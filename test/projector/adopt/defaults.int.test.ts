@@ -1,4 +1,3 @@
-/** Defaults and generated columns of all kinds: adopted, verified, made elsewhere, and spelled there as they were. */
 import { expect } from 'chai';
 import { testServer } from '../../support/postgres.js';
 import { adopt, expectVerified, roundTrip, startAdoptFixture } from './round-trip.js';
@@ -9,7 +8,7 @@ const BESIDE = `
   CREATE DOMAIN positive AS integer DEFAULT 1 CHECK (VALUE > 0);
   CREATE DOMAIN word AS text;`;
 
-/** By type: what stands behind DEFAULT. */
+/** By type: the text after DEFAULT. */
 const DEFAULTS: Record<string, string[]> = {
   'timestamp with time zone': [
     'now()',
@@ -161,7 +160,7 @@ const DEFAULTS: Record<string, string[]> = {
   'mood[]': [`'{sad}'`, `ARRAY['sad'::mood]`, 'enum_range(NULL::mood)'],
 };
 
-/** By type: what stands in GENERATED ALWAYS AS. */
+/** By type: the text in GENERATED ALWAYS AS. */
 const GENERATED: Record<string, string[]> = {
   text: [
     'upper(a)',
@@ -205,7 +204,7 @@ const GENERATED: Record<string, string[]> = {
 const pairs = (all: Record<string, string[]>): [type: string, sql: string][] =>
   Object.entries(all).flatMap(([type, texts]) => texts.map((text): [string, string] => [type, text]));
 
-/** One table each: of what differs, the message names the type. */
+/** One table each, so that a failure names the type. */
 async function expectKept(tables: readonly string[]): Promise<void> {
   const { adoption } = await roundTrip([BESIDE, ...tables].join(';\n'));
   expect(adoption.refused).to.deep.equal([]);

@@ -1,4 +1,3 @@
-/** Adopted tables that are deleted again, and the log of it replayed into an empty database. */
 import { expect } from 'chai';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
@@ -13,7 +12,7 @@ async function change<N extends OperationName>(instance: Instance, name: N, inpu
   done(await attempt(instance, name, input));
 }
 
-/** Adopts all of it and then deletes; what is left must be what the log says, here and elsewhere. */
+/** Adopts everything and then deletes; the rest must match the log, here and elsewhere. */
 async function expectDeletable(sql: string, ...collections: string[]): Promise<void> {
   const { instance, stop } = await startAdoptFixture(sql);
   try {

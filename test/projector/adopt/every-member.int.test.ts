@@ -1,6 +1,6 @@
 /**
- * Every member that extras have, on an object that is there: changed through the log it is changed in PostgreSQL, or
- * refused with its place; changed by hand it is noticed. A member without a row here fails the test.
+ * Every member of extras on an existing object: a change through the log alters PostgreSQL or is rejected with its
+ * location, and a manual change is drift. A member without a row here fails the test.
  */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { expect } from 'chai';
@@ -26,7 +26,7 @@ import {
 
 const ROWS: readonly Row[] = [...COLUMNS, ...TABLES, ...NEEDS];
 
-/** `sequence.cache`, `needs.domain.type`: leaves, as the shapes have them. */
+/** `sequence.cache`, `needs.domain.type`: leaves of the shapes. */
 function membersOf(shape: object, prefix: string): string[] {
   return Object.entries(shape).flatMap(([name, inner]) => {
     const unwrapped = (inner as { unwrap?(): object }).unwrap?.() ?? (inner as object);
@@ -56,7 +56,7 @@ describe('every member of extras on an existing object', function () {
     expect([...new Set(ROWS.map(({ member }) => member))].sort()).to.deep.equal(members.sort());
   });
 
-  /** The instance's own snapshot, edited: what came of it, and where it was refused. */
+  /** Applies an edit of the instance's own snapshot and returns the rejections. */
   async function changed(row: Row, table: string): Promise<Problem[]> {
     const { instance } = fixture;
     const edit: Parameters<typeof tryPromoting>[2] = {

@@ -1,21 +1,19 @@
-/** What every-member.int.test.ts goes through of columns and tables. */
-
 export interface Row {
   /** As in the shapes: `column.sequence.cache`, `table.needs.domain.default`. */
   member: string;
   what?: string;
-  /** The first PostgreSQL that has it. */
+  /** The first PostgreSQL release that supports it. */
   since?: number;
-  /** Makes the table, with a column x. */
+  /** Creates the table with a column x. */
   sql(table: string): string;
-  /** The members of extras that are otherwise in the snapshot. */
+  /** The changed members of extras in the snapshot. */
   change(table: string): object;
-  /** What is new in the catalog then. */
+  /** The new catalog line. */
   carried?: RegExp;
-  /** Path and message, where it is refused. */
+  /** Path and message of the rejection. */
   refused?: RegExp;
   byHand?(table: string): string;
-  /** The member of a difference that this shows as. */
+  /** The member of the resulting difference. */
   noticed?(table: string): string;
 }
 
@@ -175,7 +173,7 @@ const FROZEN = /: how a table is partitioned can only be changed in the database
 const divided = (t: string): string => `CREATE TABLE ${t} (x integer) PARTITION BY RANGE (x);
   CREATE TABLE ${t}_1 PARTITION OF ${t} FOR VALUES FROM (1) TO (2)`;
 
-/** Shape and definition of a constraint or an index, one of each. */
+/** The shape and definition of a constraint or an index, one of each. */
 const listed = (
   kind: 'constraint' | 'index',
   made: (t: string) => string,

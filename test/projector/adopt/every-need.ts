@@ -1,7 +1,6 @@
-/** What every-member.int.test.ts goes through of what tables use beside themselves. */
 import type { Row } from './every-member.js';
 
-/** What the table uses, named after it: made by `sql`, and otherwise with `change`. */
+/** An object that the table uses, named after it: created by `sql`, and changed by `change`. */
 const need = (member: string, sql: string, change: object, byHand?: string): Row => {
   const [, kind = ''] = member.split('.');
   const name = (t: string): string => `${t}_n`;

@@ -1,4 +1,3 @@
-/** Generated columns that are recreated: dependent objects come back, and unmanaged ones refuse the change. */
 import { expect } from 'chai';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
@@ -60,7 +59,7 @@ const PARTS: [what: string, sql: string][] = [
 
 const ROW = 'INSERT INTO g2 (id, a, h) VALUES (1, 3, 1);';
 
-/** The lines but those of the column that changes, wherever the columns stand. */
+/** The lines without the changed column, wherever columns are. */
 const others = (lines: string[]): string[] =>
   lines.map((line) => line.replace(/ #\d+ /, ' ')).filter((line) => !/^column g2\.[ag] /.test(line));
 

@@ -1,4 +1,4 @@
-/** A schema with what real ones have and ours never had: written for the tests of adopting. */
+/** A schema with features of real databases that our own schemas lack, for the adoption tests. */
 export const HARD_SCHEMA = `
 CREATE TYPE mood AS ENUM ('sad', 'it''s ok', 'happy');
 CREATE DOMAIN positive AS integer DEFAULT 1 CONSTRAINT positive_check CHECK (VALUE > 0);
@@ -84,7 +84,6 @@ CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 
 CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 `;
 
-/** What no snapshot can hold. */
 export const UNREPRESENTED = `
 CREATE FUNCTION shout(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT upper($1)';
 CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';

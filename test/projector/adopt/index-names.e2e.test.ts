@@ -1,4 +1,3 @@
-/** Indexes under other names than the service's, and the builder that comes after the commit. */
 import { expect } from 'chai';
 import { indexName } from '../../../src/schema/model/constraint-names.js';
 import { indexesBuilt } from '../../support/api.js';
@@ -6,7 +5,7 @@ import { withService } from '../../support/with-service.js';
 
 const CONFLICT = { status: 409, code: 'ALREADY_EXISTS' };
 
-/** What the service would call the index of m.ix. */
+/** The service's name for the index of m.ix. */
 const OWN = indexName('m', 'ix');
 
 describe('indexes with custom names', function () {

@@ -1,4 +1,3 @@
-/** Keys and indexes of a table: what its fields say of them, what is kept in words, what is left out. */
 import { expect } from 'chai';
 import type { CatalogConstraint, CatalogTable } from '../../../src/projector/catalog/model.js';
 import type { Use } from '../../../src/projector/catalog/objects.js';
@@ -11,7 +10,7 @@ import { catalogColumn, catalogConstraint, catalogIndex, catalogReference } from
 const COLUMNS = ['id', 'a', 'b'].map((name) => catalogColumn(name, 'integer'));
 
 interface Found {
-  /** By column, of those that something is said of. */
+  /** By column. */
   parts?: Record<string, Partial<ColumnParts>>;
   extras?: Partial<TableExtras>;
   notes?: string[];
@@ -19,7 +18,7 @@ interface Found {
 
 const NOTHING = { is_unique: false, is_indexed: false, is_primary_key: false, names: {} };
 
-/** All that is found of it. */
+/** The result for the table. */
 function keys(table: Partial<CatalogTable>, given: Given = {}, others: CatalogConstraint[] = []): Required<Found> {
   const context = converting({ columns: COLUMNS, ...table }, given);
   const { parts, extras } = keysOf(context, others);

@@ -1,4 +1,3 @@
-/** Foreign keys whose target is adopted after them. */
 import { expect } from 'chai';
 import { verify } from '../../../src/projector/verify/index.js';
 import type { AdoptRequest } from '../../../src/schema/operations/adopt-tables.js';
@@ -31,7 +30,7 @@ describe('foreign keys adopted before their target', function () {
       ({ many_field, one_collection, schema }) => `${many_field} ${one_collection} ${schema?.constraint_name}`,
     );
 
-  /** Adopts one after the other; nothing is done to the tables, and the log says what both adopted together say. */
+  /** Adopts one after the other. The tables stay unchanged, and the log equals adopting both together. */
   async function adoptApart(sql: string, ...requests: AdoptRequest[]) {
     fixture = await startAdoptFixture(sql);
     const { instance } = fixture;
@@ -154,7 +153,7 @@ describe('foreign keys adopted before their target', function () {
     ]);
     await instance.pool.query('ALTER TABLE kid RENAME COLUMN q TO p');
     await expectVerified(instance);
-    // Nothing else is left to adopt, and another look finds it.
+    // Nothing else is left to adopt, and another check finds it.
     expect((await adopt(instance)).relations).to.have.length(1);
     expect(relations('kid')).to.deep.equal(['p par kid_p_fkey']);
     await expectVerified(instance);

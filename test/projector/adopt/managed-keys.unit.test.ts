@@ -1,4 +1,3 @@
-/** Foreign keys of managed tables that were left out until what they point at is adopted. */
 import { expect } from 'chai';
 import { completeKeys, waitingTables } from '../../../src/projector/adopt/managed-keys.js';
 import type { CatalogConstraint, CatalogTable } from '../../../src/projector/catalog/model.js';
@@ -129,7 +128,7 @@ describe('a foreign key that waited for its target', () => {
       collections: [],
       notes: [],
     });
-    // What the log has under the same name is that.
+    // An object with the same name in the log is the same.
     const known = related('t.b', 'more', { constraint_name: 'f' });
     expect(completed({ more: [created('more'), known] })).to.deep.include({ relations: [], collections: [] });
     const unknown = catalogReference('f', 'c', 'other');

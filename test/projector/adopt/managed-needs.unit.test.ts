@@ -1,4 +1,3 @@
-/** What managed tables say of types and sequences that a table brings which is adopted. */
 import { expect } from 'chai';
 import { completeNeeds } from '../../../src/projector/adopt/managed-needs.js';
 import type { Need } from '../../../src/schema/model/extras.js';
@@ -12,7 +11,7 @@ const counter = (more: object = {}): Need => ({ kind: 'sequence', name: 's', ...
 
 const table = (collection: string, ...needs: Need[]): Collection => tableOf(collection, { extras: { needs } });
 
-/** The tables that say something else now, with what they need. */
+/** The tables whose needs change, with the new needs. */
 function completed(adopted: Collection[], managed: [string, ...Need[]][], done: Collection[] = []): unknown[] {
   const state = follow(
     initialState(),
@@ -35,13 +34,13 @@ describe('the needs of managed tables', () => {
 
   it('have one owning column per sequence', () => {
     const managed: [string, ...Need[]][] = [['a', counter({ owned_by: 'n' })]];
-    // One that the adopted table owns is no longer that of another; one that it only uses stays so.
+    // A sequence that the adopted table owns belongs to no other; one that it only uses keeps its owner.
     expect(completed([table('t', counter({ owned_by: 'm' }))], managed)).to.deep.equal([['a', [counter()]]]);
     expect(completed([table('t', counter())], managed)).to.deep.equal([]);
     expect(completed([table('t', counter({ start: '5' }))], managed)).to.deep.equal([
       ['a', [counter({ owned_by: 'n', start: '5' })]],
     ]);
-    // Of several that use it, the one that owns it says so.
+    // The owning table determines the definition.
     const both = [table('t', counter({ owned_by: 'm' })), table('u', counter())];
     expect(completed(both, managed)).to.deep.equal([['a', [counter()]]]);
     expect(completed(both.toReversed(), managed)).to.deep.equal([['a', [counter()]]]);

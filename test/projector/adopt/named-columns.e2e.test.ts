@@ -1,4 +1,3 @@
-/** Snapshots in which a column is no longer one, and constraints and indexes of adopted tables that name it. */
 import { expect } from 'chai';
 import { withService } from '../../support/with-service.js';
 

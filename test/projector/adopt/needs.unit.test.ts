@@ -1,4 +1,3 @@
-/** What a table uses beside itself: what of it a snapshot makes, and what has to be there. */
 import { expect } from 'chai';
 import { needsOf, unmanagedUse } from '../../../src/projector/adopt/needs.js';
 import { listFault } from '../../../src/projector/adopt/unsendable-sql.js';

@@ -1,4 +1,3 @@
-/** NOT NULL is a constraint with a name of its own from PostgreSQL 18 on: what of it goes along, and what is listed. */
 import { expect } from 'chai';
 import { testServer } from '../../support/postgres.js';
 import { roundTrip } from './round-trip.js';

@@ -1,4 +1,3 @@
-/** What depends on keys, groups and names in ways that only an existing database, or a hostile client, has. */
 import { expect } from 'chai';
 import { alias, key, plain } from '../../http/routes/columns.js';
 import { createApi } from '../../support/api.js';

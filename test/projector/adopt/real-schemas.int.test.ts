@@ -1,4 +1,3 @@
-/** Databases that aren't ours, there and back. */
 import { expect } from 'chai';
 import { testServer } from '../../support/postgres.js';
 import { chinook, imageBoard, pagila, realSchemasAreThere } from './real-schemas.js';

@@ -1,4 +1,4 @@
-/** Databases that aren't ours: ADOPT_SCHEMAS, or a folder beside the checkout, holds three real schemas. */
+/** Real databases: ADOPT_SCHEMAS, or a folder beside the checkout, contains three schemas. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ const GIVEN = process.env['ADOPT_SCHEMAS'];
 const FOLDER =
   GIVEN === undefined ? new URL('../../../../shared/adopt/', import.meta.url) : pathToFileURL(join(GIVEN, '/'));
 
-/** Whether they are there; tests of them say so where they aren't, and skip. */
+/** Tests are skipped if the schemas are missing. */
 export function realSchemasAreThere(): boolean {
   const isThere = existsSync(FOLDER);
   if (!isThere) process.stdout.write('      no real schemas (ADOPT_SCHEMAS names their folder): skipped\n');
@@ -17,8 +17,8 @@ export function realSchemasAreThere(): boolean {
 const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
 
 /**
- * What the embedded server can't run is taken out: it has no extension `vector`, so film_embedding goes with it. Owners
- * go too, because no role is called postgres everywhere.
+ * Removes what the embedded server does not support: it has no extension `vector`, so film_embedding is dropped.
+ * Owners are removed, because not every server has a role called postgres.
  */
 export function pagila(): string {
   return read('pagila-postgres18.sql')

@@ -1,4 +1,4 @@
-/** Load, adopt, take the snapshot, apply it to an empty instance, compare the catalogs. */
+/** Loads, adopts, applies the snapshot to an empty instance, and compares the catalogs. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { replayInto } from '../../../src/cli/connections/replay.js';
@@ -22,7 +22,7 @@ export interface AdoptFixture {
   stop(): Promise<void>;
 }
 
-/** An instance on a database of its own, with SQL that ran before it came. */
+/** An instance on its own database, with SQL that ran before it started. */
 export async function startAdoptFixture(sql = '', schema = 'public'): Promise<AdoptFixture> {
   const database = await createDatabase();
   await runSql(database, sql);
@@ -37,7 +37,7 @@ export async function startAdoptFixture(sql = '', schema = 'public'): Promise<Ad
   };
 }
 
-/** As a script of psql's would: on a connection of its own, whose settings end with it. */
+/** Like a psql script: on its own connection, so that its settings end with it. */
 export async function runSql({ connectionString }: TestDatabase, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -48,7 +48,6 @@ export async function runSql({ connectionString }: TestDatabase, sql: string): P
   }
 }
 
-/** What was adopted, and what wasn't. */
 export async function adopt({ pipeline, schema }: Instance, request: AdoptRequest = { all: true }): Promise<Adoption> {
   let found: Adoption | undefined;
   const outcome = await pipeline.execute(
@@ -69,7 +68,7 @@ export async function expectVerified({ pipeline, schema }: Instance): Promise<vo
   expect(differences, JSON.stringify(differences, null, 1)).to.deep.equal([]);
 }
 
-/** The log makes the same tables in an empty database, event by event and as they are at the end. */
+/** Replaying the log creates the same tables in an empty database, event by event and in final form. */
 export async function expectReplayed({ pool }: Instance): Promise<void> {
   for (const tables of ['every-event', 'end-state'] as const) {
     const target = await createDatabase();
@@ -90,7 +89,7 @@ export async function expectReplayed({ pool }: Instance): Promise<void> {
   }
 }
 
-/** @param exact what the snapshot has no extras for loses them: left out, they would stay */
+/** @param exact drops what the snapshot has no extras for; otherwise it would stay */
 export async function promote(from: Instance, to: Instance, how: { exact?: boolean } = {}): Promise<void> {
   done(await tryPromoting(from, to, how));
   expect(runToEnd(snapshotHash(to.store.current(), RELEASE))).to.equal(
@@ -100,7 +99,7 @@ export async function promote(from: Instance, to: Instance, how: { exact?: boole
 
 interface Promoting {
   exact?: boolean;
-  /** What is changed in the snapshot by hand. */
+  /** A manual edit of the snapshot. */
   edit?: (snapshot: Snapshot) => void;
 }
 
@@ -124,7 +123,7 @@ function withNull(schema: object | null, member: string): void {
   if (schema !== null && !(member in schema)) Object.assign(schema, { [member]: null });
 }
 
-/** Lines that are about nothing that was listed. */
+/** Lines about objects that were not listed. */
 function unlisted(lines: readonly string[], { notRepresented, refused }: Adoption): string[] {
   const listed = new Set(notRepresented.map(({ kind, name }) => `${kind} ${name}`));
   const without = new Set(refused.map(({ table }) => table));
@@ -135,7 +134,7 @@ function unlisted(lines: readonly string[], { notRepresented, refused }: Adoptio
   });
 }
 
-/** Only what differs is shown: two thousand lines say nothing. */
+/** Shows only differences, because two thousand lines are unreadable. */
 function expectSame(before: readonly string[], after: readonly string[]): void {
   const [there, here] = [new Set(before), new Set(after)];
   const missing = before.filter((line) => !here.has(line));
@@ -146,14 +145,16 @@ function expectSame(before: readonly string[], after: readonly string[]): void {
 export interface RoundTrip {
   tables: number;
   adoption: Adoption;
-  /** Of the catalog. */
+  /** Lines of the catalog. */
   lines: number;
-  /** Milliseconds. */
   reading: number;
   adopting: number;
 }
 
-/** The whole way. @param rows SQL that fills tables before they are adopted */
+/**
+ * The whole round trip.
+ * @param rows SQL that fills tables before they are adopted
+ */
 export async function roundTrip(sql: string, rows = ''): Promise<RoundTrip> {
   const [source, target] = [await startAdoptFixture(sql), await startAdoptFixture()];
   try {

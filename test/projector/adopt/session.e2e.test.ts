@@ -1,16 +1,16 @@
 /**
- * What a client reads of a database that had a hard life before: its adoption, its snapshot, what was changed by hand
- * since and what would mend that; held whole against `test/fixtures/adopt-session.txt`.
+ * A client session with a difficult database: adoption, snapshot, manual changes and repairs, compared with
+ * `test/fixtures/adopt-session.txt`.
  */
 import { createSession } from '../../support/session.js';
 import { testServer } from '../../support/postgres.js';
 import { withService } from '../../support/with-service.js';
 import { HARD_SCHEMA, UNREPRESENTED } from './hard-schema.js';
 
-/** A release of PostgreSQL says things its own way. */
+/** Messages differ between PostgreSQL releases. */
 const RELEASE = 18;
 
-/** By hand, to what is managed by then. */
+/** Manual changes of managed objects. */
 const BY_HAND = `
 ALTER TABLE lines RENAME TO positions;
 ALTER TABLE counters RENAME COLUMN other TO another;

@@ -1,4 +1,3 @@
-/** A database, or an account, may have settings that change how PostgreSQL spells things: what is adopted is the same. */
 import { expect } from 'chai';
 import { createDatabase } from '../../support/postgres.js';
 import { startInstance } from '../../support/instance.js';

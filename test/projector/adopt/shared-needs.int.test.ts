@@ -1,4 +1,3 @@
-/** Types and sequences that several tables use, in the log, in PostgreSQL and in replays. */
 import { expect } from 'chai';
 import { replayInto } from '../../../src/cli/connections/replay.js';
 import { readRecordPages } from '../../../src/log/read.js';
@@ -30,7 +29,7 @@ describe('types and sequences shared by tables', function () {
     for (const fixture of fixtures.splice(0)) await fixture.stop();
   });
 
-  /** Adopted, where there is something. */
+  /** Adopts existing tables. */
   async function start(sql?: string): Promise<AdoptFixture['instance']> {
     const fixture = await startAdoptFixture(sql);
     fixtures.push(fixture);
@@ -38,7 +37,7 @@ describe('types and sequences shared by tables', function () {
     return fixture.instance;
   }
 
-  /** The instance's own snapshot, with other needs of some tables, applied to it. */
+  /** Applies the instance's own snapshot with other needs of some tables. */
   async function withNeeds(
     instance: AdoptFixture['instance'],
     needs: { [collection: string]: Need[] },
@@ -53,7 +52,7 @@ describe('types and sequences shared by tables', function () {
     });
   }
 
-  /** Of a diff that is refused, or its apply. */
+  /** The errors of a rejected diff or apply. */
   async function faults(promoting: Promise<Outcome>): Promise<string[]> {
     const problems = await promoting.then(
       (outcome) => (outcome.kind === 'refused' ? outcome.problems : []),
@@ -205,7 +204,7 @@ describe('types and sequences shared by tables', function () {
     const instance = await start(`CREATE TYPE mood AS ENUM ('a'); CREATE DOMAIN d AS integer;
       CREATE TABLE m (id integer PRIMARY KEY, m mood, d d)`);
     const body = { collection: 'm', field: 'd' };
-    // What is kept of it would still use the domain.
+    // The kept copy would still use the domain.
     const request = { cause: CAUSE, purge: true };
     done(await instance.pipeline.execute('delete-field', command('delete-field', body), request));
     await instance.pool.query('DROP TYPE mood CASCADE; DROP DOMAIN d');

@@ -1,11 +1,10 @@
-/** Definitions in other spellings than PostgreSQL's: none of them is drift, and none is a change. */
 import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
 import { withService } from '../../support/with-service.js';
 
 type Spell = (definition: string) => string;
 
-/** Definitions as PostgreSQL writes them, and with what goes without saying. */
+/** Definitions as PostgreSQL prints them, with defaults. */
 const IN_FULL = new Map([
   [
     'FOREIGN KEY (a) REFERENCES target(id) ON DELETE CASCADE',
@@ -27,7 +26,7 @@ const isName = (token: string): boolean => /^(id|code|a|b|t|r|v|one|target|parts
 
 const POSTGRES: Spell = (definition) => definition;
 
-/** What PostgreSQL's parser reads alike. */
+/** Spellings that PostgreSQL's parser treats alike. */
 const SPELLINGS: { [name: string]: Spell } = {
   "in PostgreSQL's own words": POSTGRES,
   'with key words in small letters': each(isKeyWord, (token) => token.toLowerCase()),
@@ -70,7 +69,7 @@ const INDEXES = [
 const defined = <T extends { definition: string }>(all: readonly T[], spell: Spell): T[] =>
   all.map((one) => ({ ...one, definition: spell(one.definition) }));
 
-/** @param other of what belongs to a partitioned table and its partition alike */
+/** @param other for objects that a partitioned table and its partition share */
 function tables(spell: Spell, other: Spell): [name: string, extras: object, fields: { [name: string]: object }][] {
   const key = { type: 'integer', schema: { is_primary_key: true, is_nullable: false } };
   const integer = { type: 'integer', schema: {} };

@@ -1,10 +1,12 @@
-/** Each thing of an existing database is in the snapshot or in the list: what was found to be in neither. */
 import { expect } from 'chai';
 import { asSuperuser } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { adopt, expectVerified, roundTrip, runSql, startAdoptFixture } from './round-trip.js';
 
-/** Adopts, which must change nothing, and gives the list. @param asAdministrator what the owner may not do */
+/**
+ * Adopts, which must change nothing, and returns the list.
+ * @param asAdministrator statements that the owner may not run
+ */
 async function listedOf(sql: string, asAdministrator?: string): Promise<string[]> {
   const { instance, database, stop } = await startAdoptFixture(sql);
   try {

@@ -1,4 +1,3 @@
-/** What the log says of parts of a table, and which of the others could be sent. */
 import { expect } from 'chai';
 import { isSaid, listFault } from '../../../src/projector/adopt/unsendable-sql.js';
 import { catalogColumn } from '../catalog-tables.js';
@@ -8,7 +7,7 @@ import { converting } from './converting.js';
 const KINDS = ['constraint', 'index', 'default', 'generated'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What could not be sent, and what could. */
+/** Unsendable and sendable texts. */
 const TEXTS: Record<Kind, [string, string]> = {
   constraint: ['CHECK (pg_sleep(a) IS NULL)', 'CHECK ((a > 0))'],
   index: ['USING btree (pg_sleep(a))', 'USING btree (abs(a))'],
@@ -17,7 +16,7 @@ const TEXTS: Record<Kind, [string, string]> = {
 };
 
 const table = { columns: ['a', 'b'].map((name) => catalogColumn(name, 'integer')) };
-/** The log has all of these in PostgreSQL's words, and leaves all of those out. */
+/** The log stores all of these as definitions, and leaves out all of those. */
 const like = {
   fields: [
     column('other', 'integer'),

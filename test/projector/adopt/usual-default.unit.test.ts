@@ -1,4 +1,3 @@
-/** Whether PostgreSQL's text of a default says more than its value. */
 import { expect } from 'chai';
 import { isUsualDefault } from '../../../src/projector/adopt/usual-default.js';
 import type { Json } from '../../../src/kernel/json.js';
@@ -26,7 +25,7 @@ const USUAL: Case[] = [
 ];
 
 const OTHER: Case[] = [
-  // A value that is cast, written in another type, or spelled otherwise than its column would have it.
+  // Values that are cast, of another type, or spelled differently than in their column.
   ["'x'::character varying", 'text', 'x'],
   ["'x'::character", 'character(3)', 'x'],
   ['5', 'smallint', 5],
@@ -40,7 +39,7 @@ const OTHER: Case[] = [
   ["'1.0'::numeric", 'numeric', '1'],
   ['\'{ "a":1}\'::json', 'json', { a: 1 }],
   ['\'{"a": 1}\'::jsonb', 'jsonb', { a: 2 }],
-  // A NULL that was written down.
+  // An explicit NULL.
   ['NULL::text', 'text', null],
   ['null', 'text', null],
 ];

@@ -1,4 +1,3 @@
-/** Questions that are given up when their time is over. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { askedWithin } from '../../../src/projector/catalog/asked-within.js';

@@ -1,4 +1,3 @@
-/** Which functions mention a name in their bodies, as a reader would see it. */
 import { expect } from 'chai';
 import { functionWarnings, functionsNaming } from '../../../src/projector/catalog/functions-naming.js';
 import { withPool } from '../../support/with-pool.js';

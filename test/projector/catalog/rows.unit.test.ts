@@ -1,4 +1,3 @@
-/** Rows of the catalog as what they stand for. */
 import { expect } from 'chai';
 import {
   type ColumnRow,

@@ -1,4 +1,3 @@
-/** The rows of change requests, many of them, held against a log. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { foldChangesOf } from '../../../src/projector/change-requests/rebuild.js';

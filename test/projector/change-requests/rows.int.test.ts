@@ -1,4 +1,3 @@
-/** Change requests as rows: which are found, which wait for whom, and which somebody has to work on. */
 import { expect } from 'chai';
 import { isDue, untilNextDue, untilTime } from '../../../src/projector/change-requests/due.js';
 import {

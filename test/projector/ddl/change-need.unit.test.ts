@@ -1,4 +1,3 @@
-/** What a type or sequence becomes in place, and what it can't. */
 import { expect } from 'chai';
 import { changeNeed } from '../../../src/projector/ddl/change-need.js';
 import { qualified } from '../../../src/projector/ddl/sql.js';

@@ -1,4 +1,3 @@
-/** What makes sure of a type, sequence or extension, whole: made, changed from what it was, or compared with what is there. */
 import { expect } from 'chai';
 import { addsLabels, changesWhatIsThere, createNeed } from '../../../src/projector/ddl/create-need.js';
 import type { Need } from '../../../src/schema/model/extras.js';

@@ -10,7 +10,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const RELEASE = '1.2.3';
 
-/** A snapshot of one table, with these extras. */
+/** A snapshot of one table with these extras. */
 function snapshot(extras: unknown, column?: unknown, schema: object = {}) {
   return {
     version: 1,
@@ -38,7 +38,7 @@ function expectRefused(document: unknown, path: string): void {
   expect(result.problems.map((problem) => problem.path)).to.include(path);
 }
 
-/** A second statement, another kind of one, comments, and what isn't an expression of one row. */
+/** A second statement, other statements, comments, and expressions that are not scalar. */
 const HOSTILE_CONSTRAINTS = [
   'CHECK (true); DROP TABLE service.service_events',
   'CHECK (true), DROP COLUMN id',

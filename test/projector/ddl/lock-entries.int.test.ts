@@ -13,7 +13,7 @@ const indexed = column('n', 'integer', { is_indexed: true });
 const numerous = Array.from({ length: 20 }, (_, index) => column(`i${index}`, 'integer', { is_indexed: true }));
 const many = Array.from({ length: 4 }, (_, index) => column(`u${index}`, 'integer', { is_unique: true }));
 
-/** collection.updated of the table `t`: its extras from nothing, or back. */
+/** collection.updated of the table `t`: adds or removes its extras. */
 function extras(value: object | null): NewEvent {
   const patch =
     value === null
@@ -31,7 +31,7 @@ function extras(value: object | null): NewEvent {
 const constraint = { constraints: [{ name: 'positive', definition: 'CHECK ((n > 0))' }] };
 const index = { indexes: [{ name: 't_two', definition: 'USING btree (id, n)' }] };
 
-/** With what each statement is said to take: a table has a TOAST table with its index, which few tables use. */
+/** With the announced number per statement. A table has a TOAST table with an index, which few tables use. */
 const CASES: [string, NewEvent[], number[]][] = [
   ['a table of a key alone', [created('t')], [11]],
   ['a table of many uniques', [created('t', many)], [19]],
@@ -64,7 +64,7 @@ describe('the estimated lock table entries of a statement', () => {
     await client.end();
   });
 
-  /** Tables, indexes, sequences, types and constraints of ours that the transaction of one statement has locks on. */
+  /** Locks of one statement's transaction on our tables, indexes, sequences, types and constraints. */
   async function taken(text: string): Promise<number> {
     await client.query('BEGIN');
     await client.query(text);

@@ -1,4 +1,3 @@
-/** Plans of columns, whole: what runs in which order, and what it costs. */
 import { expect } from 'chai';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { added, changed, column, created, dropped } from '../columns.js';

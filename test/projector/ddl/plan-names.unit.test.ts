@@ -1,4 +1,3 @@
-/** Plans of names, whole: what runs in which order, and what it costs. */
 import { expect } from 'chai';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
@@ -7,7 +6,7 @@ import { planned } from './planned.js';
 
 const many = (name: string) => column(name, 'integer');
 
-/** A table without the columns that one has by itself. */
+/** A table without the default columns. */
 const without = (name: string, fields: Field[]): NewEvent => {
   const event = created(name);
   return { ...event, data: { ...event.data, fields } } as NewEvent;

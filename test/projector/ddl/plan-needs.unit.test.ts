@@ -1,4 +1,3 @@
-/** Plans of what tables need, and of what is made again, whole: what runs in which order, and what it costs. */
 import { expect } from 'chai';
 import { changed, column, created, extended } from '../columns.js';
 import { planned } from './planned.js';

@@ -1,4 +1,3 @@
-/** Plans of relations, whole: what runs in which order, and what it costs. */
 import { expect } from 'chai';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { column, created, related, unrelated } from '../columns.js';
@@ -8,7 +7,7 @@ const many = (name: string) => column(name, 'integer');
 
 const set = (path: string, value: unknown): object => ({ op: 'replace', path, value });
 
-/** relation.updated by these operations. */
+/** relation.updated with these operations. */
 function altered(relation: string, ...patch: object[]): NewEvent {
   const [collection = '', field = ''] = relation.split('.');
   return { type: 'relation.updated', version: 1, collection, field, data: { patch } } as NewEvent;

@@ -1,4 +1,3 @@
-/** Plans of tables, whole: what runs in which order, and what it costs. */
 import { expect } from 'chai';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';
@@ -9,7 +8,7 @@ const many = (name: string) => column(name, 'integer');
 
 const REFERENCE = { name: 'f', definition: 'FOREIGN KEY (n) REFERENCES b(id)', references: 'b' };
 
-/** A table without the columns that one has by itself. */
+/** A table without the default columns. */
 const without = (name: string, fields: Field[]): NewEvent => {
   const event = created(name);
   return { ...event, data: { ...event.data, fields } } as NewEvent;

@@ -1,4 +1,3 @@
-/** Plans of what goes into the trash, comes back and is purged, whole. */
 import { expect } from 'chai';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
@@ -10,7 +9,7 @@ const many = (name: string) => column(name, 'integer');
 
 const told = (event: NewEvent, data: object): NewEvent => ({ ...event, data }) as NewEvent;
 
-/** A table that comes back from the trash, where it stands as `restored` says. */
+/** A table restored from the trash, at the location in `restored`. */
 function back(name: string, restored: object, fields: Field[] = [], more: { extras?: TableExtras } = {}): NewEvent {
   const event = created(name, fields, more);
   const made = event.data as { fields: Field[] };

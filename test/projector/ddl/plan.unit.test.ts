@@ -12,7 +12,7 @@ const plan = (state: State, ...events: NewEvent[]): Statement[] =>
   runToEnd(planBatch(state, events, 'public')).statements;
 const texts = (statements: Statement[]): string[] => statements.map((statement) => statement.sql);
 
-/** What becomes of one column of a table that is there already. */
+/** Plans the change of one column of an existing table. */
 function alter(from: Field, to: Field, ...others: Field[]): Statement[] {
   return plan(after(created('t', [from, ...others])), changed(from, to));
 }

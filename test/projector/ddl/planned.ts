@@ -1,4 +1,3 @@
-/** Plans as text, each statement in one line: what runs, what is said of it, what it costs. */
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import type { Statement } from '../../../src/projector/ddl/statement.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
@@ -6,12 +5,12 @@ import type { NewEvent } from '../../../src/schema/model/events.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 
-/** What becomes of a schema that these events have made, when those follow. Blocks of code are shown as `DO`, places in the trash as `##2`. */
+/** The plan for `events` after `before`. Blocks of code are shown as `DO`, trash schemas as `##2`. */
 export function planned(before: readonly NewEvent[], events: readonly NewEvent[]): string[] {
   return plannedFor(follow(initialState(), before), events);
 }
 
-/** @param whole blocks of code too */
+/** @param whole includes blocks of code */
 export function plannedFor(state: State, events: readonly NewEvent[], { whole = false } = {}): string[] {
   return runToEnd(planBatch(state, events, 'public')).statements.map((statement) => shown(statement, whole));
 }

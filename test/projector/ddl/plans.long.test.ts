@@ -1,6 +1,6 @@
 /**
- * The statements that make one column of another, for all pairs of a set of columns, and those that make and drop each:
- * held whole against `test/fixtures/plans.txt`.
+ * The statements that change one column to another, for all pairs of a set, and that create and drop each, compared
+ * with `test/fixtures/plans.txt`.
  */
 import { shownProblem } from '../../support/answers.js';
 import { accepted, attempt } from '../../support/given.js';
@@ -10,7 +10,7 @@ import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Result } from '../../../src/kernel/problem.js';
 import { plannedFor } from './planned.js';
 
-/** By name: the type, and what is said of the column. */
+/** By name: the type and schema of the column. */
 const COLUMNS: Record<string, [type: string, schema: object]> = {
   'string(50)': ['string', { max_length: 50 }],
   'string(10) not null': ['string', { max_length: 10, is_nullable: false, default_value: 'x' }],
@@ -69,7 +69,7 @@ describe('plans for columns', () => {
   });
 });
 
-/** What isn't said of a column. */
+/** Members that are not shown. */
 const PLAIN = {
   default_value: null,
   is_nullable: true,

@@ -1,11 +1,10 @@
-/** Which lock a change takes of each table, where its statements need several. */
 import { expect } from 'chai';
 import { strongestLocks } from '../../../src/projector/ddl/table-locks.js';
 import type { LockedTable } from '../../../src/projector/ddl/statement.js';
 
 type Mode = LockedTable['lock'];
 
-/** From the weakest on, by PostgreSQL's table of conflicting lock modes. */
+/** From the weakest, by PostgreSQL's table of conflicting lock modes. */
 const MODES: Mode[] = ['SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'ACCESS EXCLUSIVE'];
 
 const ofBoth = (one: Mode, other: Mode): Mode | undefined =>

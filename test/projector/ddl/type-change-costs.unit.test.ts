@@ -9,7 +9,7 @@ const schemaOf = (written: string): ColumnSchema => {
   return column('c', type, schema).schema as ColumnSchema;
 };
 
-/** As letters: loses data, rewrites the table, may fail; `-` for what it doesn't. */
+/** As letters: loses data, rewrites the table, may fail; `-` otherwise. */
 const costs = (from: string, to: string): string => shown(schemaOf(from), schemaOf(to));
 
 function shown(from: ColumnSchema, to: ColumnSchema): string {
@@ -17,7 +17,7 @@ function shown(from: ColumnSchema, to: ColumnSchema): string {
   return `${loses_data ? 'L' : '-'}${rewrites_table ? 'R' : '-'}${may_fail ? 'F' : '-'}`;
 }
 
-/** Both directions of each pair: saying too much is a fault as well as saying too little. */
+/** Both directions of each pair: announcing too much is also a fault. */
 const PAIRS: [from: string, to: string, there: string, back: string][] = [
   ['smallint', 'integer', '-R-', '-RF'],
   ['integer', 'bigint', '-R-', '-RF'],
@@ -80,7 +80,7 @@ const PAIRS: [from: string, to: string, there: string, back: string][] = [
   ['geometry(Point,4326)', 'geometry', '-RF', '-RF'],
 ];
 
-/** Times by the digits of their seconds; without any PostgreSQL keeps six. */
+/** Times by fractional digits; PostgreSQL keeps six by default. */
 const TIMES: [
   from: [type: string, digits?: number],
   to: [type: string, digits?: number],

@@ -9,15 +9,15 @@ import { columnType, typeFromColumn } from '../../../src/schema/normal-form/inde
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { column } from '../columns.js';
 
-/** With each number of digits that rounds otherwise. */
+/** With each number of digits that rounds differently. */
 const timed = (name: string, zone: string, values: string[]): Record<string, string[]> =>
   Object.fromEntries([0, 3, 5, 6].map((digits) => [`${name}(${digits}) ${zone}`, values]));
 
-/** Texts of which most types keep the value only. */
+/** Texts that most types store in another spelling. */
 const SPELLINGS = ['0012', '+12', ' 12', '12 ', '1e1', 'yes', 't', '[1,1 ]', '{"b":1}', '20200203', '101100', '10:11'];
 const UUID_UPPER = '8C7A5A0E-3D9C-4BD5-8B0A-000000000001';
 
-/** Each type with values that are at its edges. */
+/** Each type with edge values. */
 const SAMPLES: Record<string, string[]> = {
   'character varying(10)': ['a', '0123456789', '1', '1.5', '{"a": 1}', '2020-02-03', ...SPELLINGS],
   'character varying(20)': ['a', '01234567890123456789', 'true', `a${' '.repeat(19)}`, ...SPELLINGS],
@@ -81,10 +81,10 @@ const NEEDS: Need[] = [ENUM, { kind: 'domain', name: 'score', type: 'bigint' }] 
 
 const TYPES = Object.keys(SAMPLES);
 const isTemporal = (type: string): boolean => /^(date|time)/.test(type);
-/** To other kinds of types digits make no difference. */
+/** Digits do not matter for other kinds of types. */
 const isTried = (from: string, to: string): boolean =>
   from !== to && (isTemporal(from) === isTemporal(to) || ![from, to].some((type) => /^time\w*\(/.test(type)));
-/** Values of a domain come back to its base type by a cast, and to the domain from there. */
+/** Values of a domain are cast back through its base type. */
 const baseOf = (schema: ColumnSchema): ColumnSchema => (schema.data_type === 'score' ? schemaOf('bigint') : schema);
 const schemaOf = (type: string): ColumnSchema => {
   const [, name, digits, zone] = /^(time|timestamp)\((\d)\) (.*)$/.exec(type) ?? [];
@@ -96,11 +96,11 @@ const schemaOf = (type: string): ColumnSchema => {
 interface Run {
   failed: string | null;
   rewritten: boolean;
-  /** The value came back with the same text; null where it did not get there. */
+  /** Whether the value is read back as the same text; null if it was not converted. */
   kept: boolean | null;
 }
 
-/** Saying too much is a fault as well. */
+/** Announcing too much is also a fault. */
 function expectNotTooMuch(outcomes: readonly Run['kept'][], loses: boolean, change: string): void {
   const isKept = outcomes.includes(true) && !outcomes.includes(false);
   if (isKept) expect(loses, `${change} keeps all`).to.equal(false);
@@ -126,7 +126,7 @@ describe('the actual costs of a type change match the announced ones', () => {
     return `ALTER TABLE probe ALTER COLUMN c TYPE ${columnType(to)}${using === null ? '' : ` USING ${using}`}`;
   };
 
-  /** JSON holds other values as scalars, and other types hold JSON as its text. */
+  /** JSON stores other values as scalars, and other types store JSON as text. */
   const isUnlike = (from: ColumnSchema, to: ColumnSchema): boolean =>
     (kindOf(from) === 'json') !== (kindOf(to) === 'json');
   const unwrap = (from: ColumnSchema): string => {
@@ -148,7 +148,7 @@ describe('the actual costs of a type change match the announced ones', () => {
       try {
         await client.query(wayBack);
       } catch {
-        // Nobody can read the old value out of the new one by a conversion that the service offers.
+        // No offered conversion can restore the old value from the new one.
         return { failed: null, rewritten, kept: false };
       }
       const { rows: back } = await client.query<{ value: string }>(look);
@@ -177,7 +177,7 @@ describe('the actual costs of a type change match the announced ones', () => {
           if (failed !== null) expect(costs.may_fail, `${change} of ${value}: ${failed}`).to.equal(true);
           if (kept === false) expect(costs.loses_data, `${change} of ${value} is not kept`).to.equal(true);
         }
-        // A domain is read and written as text, which is rejected where a cast would change the value.
+        // A domain is converted through text, which is rejected where a cast would change the value.
         if (![type, target].includes('score')) expectNotTooMuch(outcomes, costs.loses_data, change);
       }
     });

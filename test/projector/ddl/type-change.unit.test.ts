@@ -1,4 +1,3 @@
-/** Every type to every other: how values are carried over, and what that costs. */
 import { expect } from 'chai';
 import { conversion } from '../../../src/projector/ddl/type-change.js';
 import { typeChangeCosts } from '../../../src/projector/ddl/type-change-costs.js';
@@ -7,7 +6,7 @@ import type { ColumnSchema } from '../../../src/schema/model/model.js';
 import { typeFromColumn } from '../../../src/schema/normal-form/index.js';
 import { column } from '../columns.js';
 
-/** What a small letter stands for. `=`: the assignment does it. */
+/** The meaning of the letters. `=`: by assignment. */
 const WAYS: Record<string, (type: string) => string | null> = {
   '=': () => null,
   s: () => 'c::text',
@@ -19,8 +18,8 @@ const WAYS: Record<string, (type: string) => string | null> = {
 };
 
 /**
- * From the type of the row to that of the column, in the order of the rows: the way, and L where it loses data, R where it
- * rewrites the table, F where it may fail.
+ * From the row's type to the column's, in row order: the conversion, and L for data loss, R for a rewrite, F for
+ * possible failure.
  */
 // prettier-ignore
 const MATRIX: [from: string, to: string][] = [

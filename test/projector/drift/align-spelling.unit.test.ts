@@ -1,4 +1,3 @@
-/** What is there, said as the log says it where the two do not differ. */
 import { expect } from 'chai';
 import { alignSpelling } from '../../../src/projector/drift/align-spelling.js';
 import type { ColumnExtras, TableExtras } from '../../../src/schema/model/extras.js';
@@ -24,7 +23,7 @@ const about = (member: string, field?: string) =>
     found: 2,
   }) as const;
 
-/** The extras of a table that is there so, as the log would say them. */
+/** The existing extras in the log's representation. */
 function aligned(found: TableExtras, known: TableExtras, ...members: string[]): TableExtras | undefined {
   const { collection } = nodeOf([], found);
   const differences = members.map((member) => about(member));
@@ -85,7 +84,7 @@ describe('the extras of a table', () => {
 
   it("use the catalog's representation for unknown names", () => {
     const { needs: _, ...rest } = found;
-    // What the table uses is looked at where the collection names it.
+    // Needs are compared only if the collection names them.
     expect(aligned(found, {})).to.deep.equal(rest);
     const other = { ...known, primary_key: { name: 'l', columns: ['id'], definition: 'x' } };
     expect(aligned(found, other)?.primary_key).to.deep.equal(found.primary_key);

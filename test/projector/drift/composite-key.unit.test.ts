@@ -1,4 +1,3 @@
-/** A primary key of several columns goes and comes as a whole. */
 import { expect } from 'chai';
 import { repairKey } from '../../../src/projector/drift/composite-key.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
@@ -9,7 +8,7 @@ import { column, created, tableOf } from '../columns.js';
 
 type Key = TableExtras['primary_key'];
 
-/** A table `t` of `a`, `b` and `c`, of which these are its key. */
+/** A table `t` with `a`, `b` and `c`, of which these form its key. */
 function keyed(columns: string[], key?: Key, names: object = {}): CollectionNode {
   const fields = ['a', 'b', 'c'].map((name) => {
     const isKey = columns.includes(name);

@@ -1,4 +1,3 @@
-/** Constraints and indexes that go before the right ones are made. */
 import { expect } from 'chai';
 import type { CatalogColumn, CatalogTable } from '../../../src/projector/catalog/model.js';
 import { conflictingObjects, looseParts, partOf } from '../../../src/projector/drift/conflicting-objects.js';
@@ -91,7 +90,7 @@ describe('objects dropped before the right one is created', () => {
     ]) {
       expect(conflicting([each], { loose: [each.member] }), each.member).to.deep.include({ statements: [], rest: ALL });
     }
-    // An index has the name of its own.
+    // An index has its own name.
     expect(conflicting([difference('index t_pkey', { unique: true }, { unique: false })]).statements).to.have.length(1);
   });
 

@@ -1,4 +1,3 @@
-/** Differences that are there only because a table was renamed. */
 import { expect } from 'chai';
 import { isConsequence } from '../../../src/projector/drift/consequences.js';
 import type { Json } from '../../../src/kernel/json.js';
@@ -26,7 +25,7 @@ describe('consequences of a table rename', () => {
     expect(consequence(words('"wa""s"'), words('"I s"'), ['wa"s', 'I s'])).to.equal(true);
     expect(consequence(words('was', ' MATCH $& FULL'), words('now', ' MATCH $& FULL'), ['was', 'now'])).to.equal(true);
     expect(consequence(words('"a$&"'), words('now'), ['a$&', 'now'])).to.equal(true);
-    // A key word is quoted, where one could stand.
+    // A keyword is quoted if it could be read as one.
     expect(consequence(words('"order"'), words('"is"'), ['order', 'is'])).to.equal(true);
     expect(consequence(key('was'), key('is'), ['other', 'else'], ['was', 'is'])).to.equal(true);
   });

@@ -47,7 +47,6 @@ describe('drift', function () {
   };
   const byHand = (text: string) => fixture.instance.pool.query(text);
 
-  /** Each difference as `field member`, of the one table that differs. */
   async function found(): Promise<{ table: TableDrift; named: string[] }> {
     const { tables } = await drift();
     expect(tables, JSON.stringify(tables, null, 1)).to.have.length(1);
@@ -55,7 +54,7 @@ describe('drift', function () {
     return { table: only, named: only.differences.map(({ field: name, member }) => `${name ?? '-'} ${member}`) };
   }
 
-  /** Done by hand, found and named, and gone after the repair. */
+  /** Changed by hand, found and named, and gone after the repair. */
   async function foundAndRepaired(text: string, named: string[], allowDrop = false): Promise<TableDrift> {
     const before = await catalogText(fixture.instance.pool);
     await byHand(text);
@@ -149,14 +148,14 @@ describe('drift', function () {
     await byHand('CREATE TABLE copied (LIKE authors INCLUDING ALL); DROP TABLE somebodys');
     expect(await foundAndRepairedBeside('DROP TABLE authors CASCADE')).not.to.have.property('renamed_to');
     await byHand('ALTER TABLE authors RENAME TO people');
-    // Two look alike: it can't be told which.
+    // Two are similar, so no rename is detected.
     expect((await drift()).tables[0]).not.to.have.property('renamed_to');
     await byHand('DROP TABLE copied');
     expect((await drift()).tables[0]).to.include({ renamed_to: 'people' });
     expect((await repair()).drift).to.deep.equal({ ok: true, tables: [], unmanaged: [] });
   });
 
-  /** Of `authors`, and without its foreign key. */
+  /** Drift of `authors` without its foreign key. */
   async function foundAndRepairedBeside(text: string): Promise<TableDrift | undefined> {
     await byHand(text);
     const only = (await drift()).tables.find(({ table: name }) => name === 'authors');
@@ -310,7 +309,7 @@ describe('drift', function () {
     const again = (await found()).table.differences[0]?.repair.database.map(({ summary }) => summary);
     expect(again).not.to.include('make sure of enum st');
     expect(again).to.include('make sure of sequence e1_id_seq');
-    // Made of the type as it is now, which is no longer the log's.
+    // Built with the current type, which differs from the log's.
     expect((await repair()).drift.tables.flatMap(({ differences }) => differences)).to.have.length(1);
   });
 
@@ -323,7 +322,7 @@ describe('drift', function () {
     await foundAndRepaired('ALTER SEQUENCE counted_id_seq OWNED BY counted.n', own);
     await foundAndRepaired('ALTER SEQUENCE counted_id_seq OWNED BY authors.id', own);
     await foundAndRepaired('ALTER SEQUENCE free OWNED BY apart.id', ['- sequence free']);
-    // Nothing of the table counts by it any longer either.
+    // The table no longer uses the sequence either.
     const both = `ALTER TABLE counted ALTER COLUMN id DROP DEFAULT; ALTER SEQUENCE counted_id_seq OWNED BY NONE`;
     await foundAndRepaired(both, ['id schema.default_value', ...own]);
   });
@@ -357,5 +356,5 @@ describe('drift', function () {
   });
 });
 
-/** A column that was dropped and made again stands last. */
+/** A column that was dropped and recreated is last. */
 const unnumbered = (line: string): string => line.replace(/ #\d+ /, ' ');

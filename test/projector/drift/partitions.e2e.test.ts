@@ -1,4 +1,3 @@
-/** Partitions and inherited children: managed, in another schema, detached by hand. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { clientOf, json } from '../../support/client.js';

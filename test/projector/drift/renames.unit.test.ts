@@ -1,4 +1,3 @@
-/** What is probably there under another name. */
 import { expect } from 'chai';
 import type { CatalogColumn, CatalogTable } from '../../../src/projector/catalog/model.js';
 import { renamedColumns, renamedTables, withNames } from '../../../src/projector/drift/renames.js';
@@ -83,7 +82,7 @@ describe('a column under another name', () => {
       ['a', 'b'],
       ['n', 'm'],
     ]);
-    // A field without a column says nothing of one.
+    // A field without a column does not count.
     expect(columns([column('a', 'text'), column('b', 'alias', null)], text('b'))).to.deep.equal([['a', 'b']]);
   });
 

@@ -1,4 +1,3 @@
-/** What would make the log and a table alike. */
 import { expect } from 'chai';
 import { withoutNoOps } from '../../../src/projector/drift/no-ops.js';
 import type { PlannedRepair } from '../../../src/projector/drift/model.js';
@@ -28,7 +27,7 @@ const state = follow(initialState(), [created('other'), created('t', [a, alias])
 const [id] = [...nodeOf(state).fields.values()] as [Field];
 const { id: _, ...relation } = nodeOf(state).relations.get('a') ?? { id: 0 };
 
-/** The table as it is there, with these fields and relations. */
+/** The actual table with these fields and relations. */
 function there(fields: Field[], relations: unknown[] = []): TableToRepair {
   const all = { collection: nodeOf(state).collection, fields, relations: relations as NewRelation[] };
   return { all, rest: all, statements: [] };

@@ -1,4 +1,3 @@
-/** What the database says of a plan's tables: statistics with their age, and what PostgreSQL keeps to them. */
 import { expect } from 'chai';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';

@@ -1,4 +1,4 @@
-/** What is found in databases of others, when they are adopted and when they change: nothing that their authors would laugh at. */
+/** Findings of real databases during adoption and changes must be sensible. */
 import { expect } from 'chai';
 import { createApi, type Api } from '../../support/api.js';
 import { type Ran, dps } from '../../support/dps.js';
@@ -53,11 +53,11 @@ describe('findings of real databases', function () {
     api: Api;
     adopted: Ran;
     snapshot: Snapshot;
-    /** Of an edit of the snapshot. */
+    /** The findings of an edited snapshot. */
     edit: (change: (snapshot: Snapshot) => void) => Promise<Shown[]>;
   }
 
-  /** The database, adopted by the command. */
+  /** Adopts the database with the command. */
   async function adopt(sql: string): Promise<Adopted> {
     const { service, api } = await serve();
     await runSql({ connectionString: service.databaseUrl } as never, sql);
@@ -76,7 +76,7 @@ describe('findings of real databases', function () {
     };
   }
 
-  /** On an empty service, and where it is from. */
+  /** On an empty service, and on the original. */
   async function ofSnapshot({ api, snapshot }: Adopted): Promise<Shown[]> {
     const itself = await api.ok<object>('POST', '/schema/diff', snapshot);
     expect(itself).to.have.all.keys('hash', 'diff');
@@ -105,13 +105,13 @@ describe('findings of real databases', function () {
       'warn MAY_FAIL 1',
       'warn UNIQUE_OVER_ROWS 1',
     ]);
-    // Nothing was analyzed: that is said in words, and as one thing.
+    // Nothing was analyzed, which is reported once.
     expect(shown(unique)).to.contain('PostgreSQL does not know yet how many rows it has').and.not.to.contain('counted');
     const required = await edit(({ fields }) =>
       fields.push({ collection: 'track', field: 'isrc', type: 'string', schema: { is_nullable: false } }),
     );
     expect(brief(required), shown(required)).to.deep.equal(['warn MAY_FAIL 1', 'warn REQUIRED_FIELD 1']);
-    // A foreign key that is made again with its column's type can't be prepared.
+    // A foreign key that is recreated with its column's type cannot be prepared.
     const larger = await edit((snapshot) => {
       const key = field(snapshot, 'track', 'album_id');
       key.type = 'bigInteger';
@@ -145,7 +145,7 @@ describe('findings of real databases', function () {
       key.type = 'bigInteger';
       delete key.schema['data_type'];
     });
-    // Two views need the column: that is one thing that stands in the way.
+    // Two views need the column, which is reported as one obstacle.
     const needed = larger.filter(({ code }) => code === 'NEEDED_ELSEWHERE');
     expect(needed, shown(larger)).to.have.length(1);
     expect(needed[0]?.message).to.contain('view post_events and view user_actions need it');
@@ -163,7 +163,7 @@ describe('findings of real databases', function () {
     ]);
     const keys = whole.find(({ code }) => code === 'FOREIGN_KEY_WITHOUT_INDEX');
     expect(keys?.collection).to.match(/^payment_p/);
-    // Columns of partitions are changed in the database alone.
+    // Columns of partitions follow their parent in the database.
     expect(keys?.safer?.request).to.equal(undefined);
     expect(found.adopted.out.match(/trigger "last_updated"/g)).to.have.length(1);
     const gone = await found.edit((snapshot) => {

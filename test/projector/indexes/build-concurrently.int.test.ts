@@ -1,4 +1,3 @@
-/** One index made as the state wants it, whatever happens to its table meanwhile. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { reconcileIndex } from '../../../src/projector/indexes/build-concurrently.js';
@@ -32,7 +31,7 @@ describe('a deferred index', () => {
   });
   beforeEach(() => client.query('DROP TABLE IF EXISTS t; CREATE TABLE t (id integer, a integer)'));
 
-  /** @param states what the log has, at each look; the last one from then on */
+  /** @param states the log's states at each check; the last one repeats */
   function reconciled(...states: [State, ...State[]]) {
     const all = [...states];
     const currentState = () => Promise.resolve((all.length > 1 ? all.shift() : all[0]) as State);

@@ -83,7 +83,7 @@ describe('deferred indexes', () => {
       client.release();
     }
   };
-  /** A transaction with a snapshot: CREATE INDEX CONCURRENTLY waits for its end. */
+  /** An open snapshot, which CREATE INDEX CONCURRENTLY waits for. */
   const hold = async (connectionString = database.connectionString): Promise<pg.Client> => {
     const holder = new pg.Client({ connectionString });
     await holder.connect();
@@ -167,12 +167,12 @@ describe('deferred indexes', () => {
 
   it('a failed build stops only this projection, shows the reason, and ends when the index is removed', async () => {
     await create('notes', [field('body', 'text', { is_indexed: true })]);
-    // Random, so that it doesn't compress below the limit of an index entry.
+    // Random, so that it does not compress below the limit of an index entry.
     await instance.pool.query(
       `INSERT INTO notes (body) SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 2000)`,
     );
     const projection = start();
-    // The process knows it a moment before its row says so.
+    // The process knows it just before its row does.
     await until('it has failed', async () => (await checkpoint())['status'] === 'failed');
     expect(projection.status().status).to.equal('failed');
     const row = await checkpoint();
@@ -252,7 +252,7 @@ describe('deferred indexes', () => {
 
   it('retries after a deadlock during a build', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
-    // It waits for longer than the builder before it looks for a deadlock: the builder is the one that meets it.
+    // Its deadlock_timeout is longer, so the builder detects the deadlock.
     const holder = await hold(await superuserUrl(database.connectionString));
     await holder.query(`SET deadlock_timeout = '1min'; SELECT count(*) FROM articles`);
     const failures: string[] = [];
@@ -283,7 +283,7 @@ describe('deferred indexes', () => {
     const projection = start();
     await until('it has caught up', caughtUp);
     await setIndexed('articles', 'title', false);
-    // What the write's DROP INDEX did not see, because it was not there yet.
+    // The index that the write's DROP INDEX missed, because it did not exist yet.
     await instance.pool.query(`CREATE INDEX ${indexName('articles', 'title')} ON articles (title)`);
     projection.wake();
     await until('it has caught up', caughtUp);

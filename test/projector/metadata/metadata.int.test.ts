@@ -17,7 +17,7 @@ describe('metadata rows', () => {
   });
   after(() => projected.stop());
 
-  /** As the log would lead there: with positions as ids of relations. */
+  /** With positions as relation ids, like the log. */
   const reach = (from: State, to: State): State =>
     follow(from, runToEnd(transition(from, to, new Set([...from.collections.keys(), ...to.collections.keys()]))));
 

@@ -1,8 +1,7 @@
-/** Copies that come up to their tables, and those that never will. */
 import { expect } from 'chai';
 import { NOTES_AT_ONCE, Pursuit } from '../../../src/projector/online/catch-up.js';
 
-/** What became of it, and after how many goes. Each go, so many rows are written. */
+/** The result and the number of goes. Each go, a number of rows is written. */
 function pursued(left: number, written: (go: number) => number): ['near' | 'hopeless' | 'endless', number] {
   const pursuit = new Pursuit();
   let rest = left;
@@ -36,7 +35,7 @@ describe('catching up with writes', () => {
     expect(pursued(100_000, () => NOTES_AT_ONCE + 1)).to.deep.equal(['hopeless', 120]);
     expect(pursued(100_000, () => 2 * NOTES_AT_ONCE)).to.deep.equal(['hopeless', 120]);
     expect(pursued(300_000, (go) => (go === 30 ? 300_000 : 0))).to.deep.equal(['near', 61]);
-    // A look that finds less starts over.
+    // Progress resets the counter.
     expect(pursued(300_000, (go) => (go === 70 ? 0 : NOTES_AT_ONCE))).to.deep.equal(['hopeless', 180]);
   });
 

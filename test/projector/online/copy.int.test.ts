@@ -20,7 +20,7 @@ import { writing } from './writing.js';
 
 const POSITION = 7;
 
-/** As the planner of kept values says it. */
+/** Like the planner's statement for kept values. */
 const statement: Statement = {
   sql: sql`SELECT`,
   summary: 'keep the values of t.v in the trash',
@@ -93,7 +93,7 @@ describe('copying column values', function () {
     await database.drop();
   });
 
-  /** The steps, of a state that knows the table no more than the statement does. */
+  /** The steps for a state that knows only the table of the statement. */
   async function noted(): Promise<PreparationStep[]> {
     const { stepsOf } = await import('../../../src/projector/online/steps.js');
     const prepared = preparedOf(statement);
@@ -114,7 +114,7 @@ describe('copying column values', function () {
     await applied(session, change, steps);
   };
 
-  /** Rows of the table that the copy has otherwise, and the other way round. */
+  /** The number of rows in which the table and the copy differ. */
   const differences = async (): Promise<number> => {
     const { rows } = await session.query<{ count: number }>(`
       SELECT count(*)::int FROM (SELECT a, "B b", v::text FROM t) t
@@ -133,7 +133,7 @@ describe('copying column values', function () {
     await take();
     await stop();
     await session.query('DELETE FROM t WHERE false');
-    // What was written after the change isn't in it.
+    // Later writes are not in it.
     expect(await catalogText(session, 'public')).to.deep.equal(before);
     const { rows } = await session.query(
       `SELECT relname FROM pg_class WHERE relnamespace = 'service_trash_0'::regnamespace`,
@@ -157,7 +157,7 @@ describe('copying column values', function () {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const paced = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 15_000 } });
-    /** By how many rows the table is thought to have. */
+    /** By the estimated number of rows. */
     const told = async (by: typeof paced, rows: number | null): Promise<Partial<StepProgress>[]> => {
       const all: Partial<StepProgress>[] = [];
       const context = contextOf(session, change, copy, { progress: (each) => all.push(each) });
@@ -187,7 +187,7 @@ describe('copying column values', function () {
     const [note] = steps as [PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const copying = copyingHere();
-    // As an automatic VACUUM does while there are none.
+    // Like an autovacuum while there are none.
     await session.query(`VACUUM ${notedTable(copying)}`);
     const { rows } = await session.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       `EXPLAIN (FORMAT json) ${followNotes(copying, sql`20000`)}`,
@@ -212,7 +212,7 @@ describe('copying column values', function () {
         if ((rowCount ?? 0) > 0) kills += 1;
       }
     })();
-    /** A batch and its checkpoint are one transaction. */
+    /** A batch and its checkpoint share a transaction. */
     const contextWithTable = async (step: PreparationStep) => {
       const { rows } = await application.query<{ checkpoint: Json }>('SELECT checkpoint FROM kept WHERE key = $1', [
         step.key,
@@ -223,7 +223,7 @@ describe('copying column values', function () {
       };
       return contextOf(session, change, step, { checkpoint: rows[0]?.checkpoint ?? null, save });
     };
-    /** One may be killed before it has said a word. */
+    /** Connections may be terminated at any time. */
     const opened = (): Promise<pg.Client> => openSession(database.connectionString).catch(opened);
     const slow = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 40_000 } });
     for (const step of steps) {
@@ -295,7 +295,7 @@ describe('copying column values', function () {
     await application.query('TRUNCATE t');
     await application.query(`INSERT INTO t SELECT i, 'x' || i, '{"after": true}', 1 FROM generate_series(1, 50) i`);
     await copying;
-    // Of what is there now.
+    // Relative to the current rows.
     expect(told.slice(-2)).to.deep.equal([50 / 20_000, 1]);
     await take();
     expect(await differences()).to.equal(0);
@@ -305,7 +305,7 @@ describe('copying column values', function () {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const copying = copyingHere();
-    // Of rows that are gone again.
+    // Notes of deleted rows.
     await session.query(
       `INSERT INTO ${notedTable(copying)} SELECT -i, 'gone', false FROM generate_series(1, 205000) i`,
     );

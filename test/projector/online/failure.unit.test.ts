@@ -1,4 +1,3 @@
-/** What PostgreSQL's refusal of a step is told as: in the names that things have in the end. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { sql } from '../../../src/projector/ddl/sql.js';

@@ -1,4 +1,3 @@
-/** Names that tell whose preparation it is. */
 import { expect } from 'chai';
 import { preparedName, preparedNamesOf, requestOf } from '../../../src/projector/online/names.js';
 

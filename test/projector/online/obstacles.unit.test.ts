@@ -1,4 +1,3 @@
-/** Why a statement on a large table can't be prepared. */
 import { expect } from 'chai';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';
@@ -21,7 +20,7 @@ const FACTS: TableFacts = {
   policed: false,
 };
 
-/** The table `t` has `a` and `b`, and a foreign key would point at `o`. */
+/** The table `t` has `a` and `b`, and a foreign key would reference `o`. */
 const BEFORE = follow(initialState(), [
   created('t', [column('a', 'integer'), column('b', 'string')]),
   created('o'),
@@ -56,7 +55,7 @@ interface Given {
   events?: NewEvent[];
   field?: string | null;
   rewrites?: boolean;
-  /** Another table that the foreign key points at. */
+  /** Another table that the foreign key references. */
   references?: string;
 }
 
@@ -144,7 +143,7 @@ describe('obstacles to a preparation', () => {
   it('include other changes of the table', () => {
     const reason = 'the same change renames the table: send that first, as a change of its own';
     const away = [renamed('t', 'u')];
-    // It is called as another one was.
+    // It has the former name of another one.
     const instead = [renamed('t', 'u'), created('t', [column('a', 'integer'), column('b', 'string')])];
     const round = [renamed('t', 'u'), renamed('u', 't')];
     for (const events of [away, instead, round, [deleted('t')]]) {
@@ -172,7 +171,7 @@ describe('obstacles to a preparation', () => {
     const none = all.map(() => null);
     expect(meant([commented])).to.deep.equal(none);
     expect(meant([added(column('keyless.a', 'integer'))])).to.deep.equal(none);
-    // The column that goes is no obstacle to the copy of its values.
+    // The dropped column does not block the copy of its values.
     expect(meant([renamed('keyless.id', 'a')])).to.deep.equal(none);
     expect(reasonOf({ kind: 'copy', events: [dropped(column('b', 'string'))] })).to.equal(null);
   });
@@ -198,7 +197,7 @@ describe('obstacles to a preparation', () => {
     expect(foreign([deleted('keyless')])).to.equal(null);
     const made = reasonOf({ kind: 'foreign key', references: 'n', events: [created('n')] });
     expect(made).to.equal('the same change makes the table "n": send that first, as a change of its own');
-    // One that isn't managed.
+    // An unmanaged one.
     expect(reasonOf({ kind: 'foreign key', references: 'n' })).to.equal(null);
     expect(reasonOf({ kind: 'check', events: [deleted('o')] })).to.equal(null);
   });

@@ -1,4 +1,3 @@
-/** Which rows would stand in the way of what is prepared: asked for by the way in which PostgreSQL would refuse them. */
 import { expect } from 'chai';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';

@@ -1,4 +1,4 @@
-/** A change that is made online, step by step, for tests of the engine: what the runner of change requests does. */
+/** Runs an online change step by step like the runner of change requests, for tests of the engine. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { runToEnd } from '../../../src/kernel/resumable.js';
@@ -20,10 +20,10 @@ import type { CommandOf, OperationName } from '../../../src/schema/operations/in
 import type { Instance } from '../../support/instance.js';
 import type { Json } from '../../../src/kernel/json.js';
 
-/** Everything is large. */
+/** Treats every table as large. */
 export const engine: PreparationEngine = createPreparationEngine({ lockWait: 100, smallTable: -1 });
 
-/** A command as it is decided now, and planned. */
+/** A command, decided and planned now. */
 export function decided<N extends OperationName>(instance: Instance, name: N, command: CommandOf<N>): DecidedChange {
   const before = instance.store.current();
   const operation = operations[name] as { decide(state: typeof before, command: unknown): Generator };
@@ -33,7 +33,7 @@ export function decided<N extends OperationName>(instance: Instance, name: N, co
   return { id: randomUUID(), before, after, events: result.value, statements, schema: instance.schema };
 }
 
-/** As a step's session is: in no transaction, without limits. */
+/** Like a step's session: outside transactions and without limits. */
 export async function openSession(connectionString: string): Promise<pg.Client> {
   const client = new ServiceClient(
     connectionConfig({ connectionString, schema: 'public', serviceSchema: 'service', applicationName: 'online' }),
@@ -51,7 +51,7 @@ export async function planned(instance: Instance, change: DecidedChange) {
 export async function stepsOf(instance: Instance, change: DecidedChange): Promise<PreparationStep[]> {
   const preparation = await planned(instance, change);
   if (preparation.kind !== 'steps') throw new Error(JSON.stringify(preparation));
-  // As it is kept between two processes.
+  // As stored between two processes.
   return JSON.parse(JSON.stringify(preparation.steps)) as PreparationStep[];
 }
 
@@ -87,7 +87,7 @@ export async function runSteps(
   for (const step of steps) await engine.runStep(contextOf(session, change, step), step);
 }
 
-/** The short transaction, without its events. */
+/** The short transaction without its events. */
 export async function applied(
   session: pg.ClientBase,
   change: DecidedChange,

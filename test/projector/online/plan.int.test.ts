@@ -1,4 +1,3 @@
-/** What a preparation is planned as: its steps, whom it keeps, and what people are told of it. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { createPreparationEngine } from '../../../src/projector/online/index.js';

@@ -1,10 +1,9 @@
-/** How far the build of an index has come, as PostgreSQL's rows say it. */
 import { expect } from 'chai';
 import { observeStep } from '../../../src/projector/online/progress.js';
 
 const HOLDER = { pid: 5, transaction: '3/4', application: 'x', age: 1, table: 't', maintenance: false };
 
-/** What is told of these rows of `pg_stat_progress_create_index`, and of those that are in the way. */
+/** The progress for these rows of `pg_stat_progress_create_index` and these blockers. */
 async function told(building: object[], holders: object[] = []): Promise<unknown> {
   const asked: [string, unknown[]][] = [];
   const db = {
@@ -29,7 +28,7 @@ const at = (phase: string, blocks: [string, string], tuples: [string, string] = 
   tuples_total: tuples[1],
 });
 
-/** Each phase at its begin, half way and at its end. */
+/** Each phase at its start, middle and end. */
 const PHASES: [phase: string, from: number, half: number, to: number][] = [
   ['initializing', 0, 0, 0],
   ['waiting for writers before build', 0, 0, 0],

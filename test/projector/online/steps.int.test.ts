@@ -21,7 +21,7 @@ import { applied, contextOf, decided, engine, openSession, runSteps, stepsOf } f
 
 const request = { cause: CAUSE };
 
-/** A change, as a command. */
+/** A change as a command. */
 type Named = { [N in OperationName]: [N, CommandOf<N>] }[OperationName];
 
 const updated = (collection: string, name: string, schema: object): Named => [
@@ -46,7 +46,7 @@ const retyped = (): Named => [
   }),
 ];
 
-/** By what is prepared: the change, and the kinds of its steps. */
+/** By preparation: the change and the kinds of its steps. */
 const ROWS: readonly [what: string, change: () => Named, kinds: string[]][] = [
   ['NOT NULL', () => updated('books', 'title', { is_nullable: false }), ['add', 'validate']],
   ['unique', () => updated('books', 'isbn', { is_unique: true }), ['index']],
@@ -109,7 +109,7 @@ describe('preparation steps', () => {
       const steps = await stepsOf(instance, online);
       expect(steps.map(({ kind }) => kind)).to.deep.equal(kinds);
       await runSteps(session, online, steps);
-      // Again, as a process would that doesn't know how far another one had come.
+      // Again, like a process that does not know the progress of another.
       await runSteps(session, online, steps);
       await applied(session, online, steps);
       expect(await lines()).to.deep.equal(await plainly(change()));
@@ -173,7 +173,7 @@ describe('preparation steps', () => {
     });
   }
 
-  /** By the change, how PostgreSQL refuses it and what is told of the rows. */
+  /** By change: PostgreSQL's error and the reported rows. */
   const REFUSALS: [string, () => Named, string, RegExp][] = [
     [
       'NOT NULL',

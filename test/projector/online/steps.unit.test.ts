@@ -1,4 +1,3 @@
-/** What of a statement is prepared, in which steps, and what people are told of it. */
 import { expect } from 'chai';
 import { block, sql } from '../../../src/projector/ddl/sql.js';
 import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';
@@ -9,7 +8,7 @@ import { warningOf } from '../../../src/projector/online/warnings.js';
 
 const OFFENDING = { question: sql`SELECT ${block(sql`BEGIN END`)}`, words: ['row', 'rows'] } as never;
 
-/** A statement on the table `t`, from the field `a`. */
+/** A statement on the table `t` from the field `a`. */
 const statementOf = (preparable: Preparable | undefined, field: string | null = 'a', table: string | null = 't') =>
   ({
     object: { kind: 'column', name: 'a', table },
@@ -20,7 +19,7 @@ const statementOf = (preparable: Preparable | undefined, field: string | null = 
 interface Expected {
   word: string;
   key: RegExp;
-  /** The kinds and what they are for. */
+  /** The kinds and summaries. */
   steps: [kind: string, summary: string][];
   warning: string;
 }
@@ -142,7 +141,7 @@ describe('a preparable statement', () => {
       expect(preparedOf(statementOf(what, null))?.key).to.equal(prepared.key);
       const made = stepsOf(stepping);
       expect(made.map(({ kind, summary }) => [kind, summary])).to.deep.equal(steps);
-      // What is there already isn't gone through.
+      // Existing objects need no scan.
       const isScan = ({ kind }: PreparationStep) => kind !== 'add' && kind !== 'note';
       for (const step of made) {
         expect(step).to.deep.include({

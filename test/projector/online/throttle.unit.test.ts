@@ -1,4 +1,3 @@
-/** How large the batches of a copy are, and how long it rests after each. */
 import { expect } from 'chai';
 import { firstSize, nextSize, restAfter } from '../../../src/projector/online/throttle.js';
 

@@ -1,7 +1,7 @@
 /** Applications that write to the table `t` while its values are copied. */
 import type pg from 'pg';
 
-/** A transaction each: its isolation, and its statements, `$` being the number of a row. */
+/** Transactions with isolation level and statements; `$` is a row number. */
 const WRITES: readonly (readonly string[])[] = [
   ['READ COMMITTED', `INSERT INTO t VALUES ($, 'new' || random(), '{"new": 1}', 1)`],
   ['READ COMMITTED', 'DELETE FROM t WHERE a = $'],
@@ -13,7 +13,7 @@ const WRITES: readonly (readonly string[])[] = [
   ['REPEATABLE READ', 'SELECT FROM t LIMIT 1', 'SELECT pg_sleep(0.02)', 'DELETE FROM t WHERE a = $'],
 ];
 
-/** Applications that write: single rows, many at once, keys that change, transactions that see an old snapshot, and those that fail. */
+/** Concurrent writers: single rows, bulk writes, key changes, transactions with old snapshots, and failing ones. */
 export function writing(application: pg.Pool): { stop: () => Promise<void>; written: () => number } {
   let ended = false;
   let written = 0;
@@ -32,7 +32,7 @@ export function writing(application: pg.Pool): { stop: () => Promise<void>; writ
         written += 1;
       } catch (error) {
         await client.query('ROLLBACK');
-        // Those that meet each other, as without a copy.
+        // Conflicts between the writers themselves.
         if (!['40001', '40P01', '23505'].includes((error as { code: string }).code)) throw error;
       } finally {
         client.release();

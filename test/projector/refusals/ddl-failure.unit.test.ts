@@ -1,4 +1,3 @@
-/** What PostgreSQL's refusal of a statement becomes, by what it said. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { ExchangeError } from '../../../src/postgres/errors.js';

@@ -1,4 +1,3 @@
-/** A refusal over a type that isn't there names the extension that brings it. */
 import { expect } from 'chai';
 import { namingExtension } from '../../../src/projector/refusals/missing-extension.js';
 import type { Problem } from '../../../src/kernel/problem.js';

@@ -1,4 +1,3 @@
-/** The question that counts the rows which made PostgreSQL refuse a change, and how its answer is told. */
 import { expect } from 'chai';
 import { type Refused, offendingRowsOf, withCount } from '../../../src/projector/refusals/offending-rows.js';
 import type { Problem } from '../../../src/kernel/problem.js';
@@ -8,7 +7,7 @@ import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 import { added, changed, column, created, related, tableOf } from '../columns.js';
 
-/** What is asked when PostgreSQL refuses the change with this SQLSTATE, without the count around it. */
+/** The query after PostgreSQL rejects the change with this SQLSTATE, without the surrounding count. */
 function asked(sqlstate: string, before: NewEvent[], change: NewEvent[], more: Partial<Refused> = {}) {
   const held = follow(initialState(), before);
   const problem: Problem = {
@@ -60,7 +59,7 @@ describe('violating rows', () => {
       'row would have the same value',
       'rows would have the same value',
     ]);
-    // What is computed, or of another type before, can't be compared yet.
+    // Generated columns and columns of another type cannot be compared yet.
     expect(asked('23505', [created('t')], [added(a('text', { generation_expression: "'x'" }))])).to.equal(null);
     expect(alter('23505', a('text'), a('integer', { is_unique: true }))).to.equal(null);
     expect(alter('23505', a('text'), a('alias', null))).to.equal(null);
@@ -82,7 +81,7 @@ describe('violating rows', () => {
     );
     const keyless = { ...created('other'), data: { collection: tableOf('other'), fields: [] } } as NewEvent;
     expect(asked('23503', [keyless, created('t', [a('integer')])], [related('t.a', 'other')])).to.equal(null);
-    // What comes back stands in the trash until then, by the name that it had.
+    // Until it is restored, it is in the trash under its former name.
     const restored = new Map([['t', { position: 7, name: 'was' }]]);
     const found = asked('23503', [created('other')], [created('t', [a('integer')]), related('t.a', 'other')], {
       restored,

@@ -1,4 +1,3 @@
-/** Names that are taken: by what, and which names of a change are asked for. */
 import { expect } from 'chai';
 import { articled, isNameTaken, takenParts, withTaken } from '../../../src/projector/refusals/taken-names.js';
 import type { Problem } from '../../../src/kernel/problem.js';
@@ -14,7 +13,7 @@ const refused = (sqlstate: string | undefined, where: Pick<Problem, 'collection'
   details: { sqlstate },
 });
 
-/** The names that are asked for. */
+/** The queried names. */
 function asked(problem: Problem, before: NewEvent[], change: NewEvent[]): string[] | string | null {
   const held = follow(initialState(), before);
   const question = takenParts({ problem, before: held, after: follow(held, change), schema: 'public' });

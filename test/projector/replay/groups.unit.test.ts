@@ -1,4 +1,3 @@
-/** Events in groups that one transaction can take. */
 import { expect } from 'chai';
 import { type Group, groupsOf } from '../../../src/projector/replay/groups.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
@@ -24,7 +23,7 @@ function groups(events: NewEvent[]): Group<NewEvent>[] {
   return found;
 }
 
-/** By each statement: what its source says, and what stands at that place of its group. */
+/** By statement: its source, and the event at that index of its group. */
 const sources = ({ statements, events }: Group<NewEvent>) =>
   statements.map(({ source }) => [source.collection, events[source.event]?.collection]);
 
@@ -62,7 +61,7 @@ describe('groups of events', () => {
       for (const [source, event] of sources(group)) expect(source).to.equal(event);
       before += group.events.length;
       expect(group.after.collections.size).to.equal(before);
-      // The next fifty, which are planned together, would have been too many.
+      // The next fifty, which are planned together, would exceed the limit.
       const next = found[index + 1];
       if (next !== undefined) expect(entriesOf(group) + entriesOf(next, 50)).to.be.above(1_500);
     });

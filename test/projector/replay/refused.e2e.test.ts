@@ -1,4 +1,3 @@
-/** A log into a database that refuses one of its tables. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +22,7 @@ describe('replaying into a database that rejects a table', function () {
   let source: TestDatabase;
   let directory: string;
   let file: string;
-  /** Of the event that makes `b`. */
+  /** The position of the event that creates `b`. */
   let position: number;
   const targets: TestDatabase[] = [];
 

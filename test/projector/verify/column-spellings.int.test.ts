@@ -1,4 +1,3 @@
-/** How PostgreSQL spells columns of ours, asked in a copy of their table. */
 import type { ColumnField } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
 import { spelledColumns } from '../../../src/projector/verify/column-spellings.js';

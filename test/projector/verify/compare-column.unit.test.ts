@@ -1,4 +1,3 @@
-/** Columns of a table against the fields of its collection: what is costly to bring about on a server. */
 import type { ColumnField } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
 import { mayBeSpelled } from '../../../src/projector/verify/compare-column.js';

@@ -1,4 +1,3 @@
-/** One collection against one table: what is costly to bring about on a server. */
 import { expect } from 'chai';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
 import {

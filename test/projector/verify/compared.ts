@@ -1,4 +1,4 @@
-/** One collection against one table `t`, both said in as few words as they need. */
+/** One collection compared with one table `t`, in short form. */
 import { expect } from 'chai';
 import type { CatalogColumn, CatalogTable } from '../../../src/projector/catalog/model.js';
 import { compareTable } from '../../../src/projector/verify/compare-table.js';
@@ -34,7 +34,7 @@ function stateOf({ fields = [], extras, relations = [] }: Compared): State {
   return follow(initialState(), [created('other'), made, ...relations]);
 }
 
-/** What is different, each as field, member, expected and found. */
+/** The differences as field, member, expected and found. */
 export function differences(compared: Compared): unknown[] {
   const { columns = [], table = {}, objects, spelled = {}, pending = [] } = compared;
   const state = stateOf(compared);

@@ -32,7 +32,7 @@ describe('verification finds differences', () => {
   });
   after(() => projected.stop());
 
-  /** What verify says after a tampering, which is taken back. */
+  /** Runs verify after a tampering, which is then undone. */
   async function tampered(tampering: string): Promise<Difference[]> {
     await projected.client.query('BEGIN');
     await projected.client.query(tampering);

@@ -1,4 +1,3 @@
-/** Which differences are none but in spelling. */
 import { expect } from 'chai';
 import type { Json } from '../../../src/kernel/json.js';
 import { withoutEquivalent } from '../../../src/projector/verify/equivalent-definitions.js';

@@ -1,4 +1,3 @@
-/** Where a field is after renames. */
 import { expect } from 'chai';
 import { renamedTarget } from '../../../src/projector/verify/renamed-target.js';
 
@@ -20,7 +19,7 @@ describe('a field that was renamed', () => {
   it('is unaffected by other and earlier renames', () => {
     expect(at(5, rename(6, 't.b', 'c'), rename(7, 'u.a', 'c'), rename(8, 'u', 'v'))).to.equal('t.a');
     expect(at(5, rename(4, 't.a', 'b'), rename(5, 't', 'u'))).to.equal('t.a');
-    // What has its former name now is another one.
+    // Another field has its former name now.
     expect(at(5, rename(6, 't.a', 'b'), rename(7, 't.a', 'c'))).to.equal('t.b');
   });
 });

@@ -1,7 +1,4 @@
-/**
- * What verification says of each single thing that is changed by hand in the rows and in the catalog: held whole against
- * `test/fixtures/tampered.txt`.
- */
+/** Verification after each single manual change of rows and catalog, compared with `test/fixtures/tampered.txt`. */
 import { describeDifference } from '../../../src/doctor/differences.js';
 import { verify } from '../../../src/projector/verify/index.js';
 import { exampleSchema } from '../../support/answers.js';
@@ -71,7 +68,7 @@ describe('verification after manual changes', function () {
   let projected: Projected;
 
   before(async function () {
-    // Names and texts are those of one release.
+    // Names and messages depend on the release.
     if ((await testServer()).majorVersion !== 18) this.skip();
     projected = await startProjected();
     await projected.become(exampleSchema());

@@ -1,4 +1,3 @@
-/** Who knows the trash: verification, drift, adoption, doctor, backups and replays. */
 import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +14,7 @@ describe('checks of the trash', function () {
   this.timeout(120_000);
   const { api, client, service } = withService({ each: true });
 
-  /** A field's values and a table, at their positions. */
+  /** A field's values and a table in the trash, with positions. */
   const given = async (): Promise<[number, number]> => {
     for (const collection of ['articles', 'authors'])
       await api.ok('POST', '/collections', { collection, schema: {}, fields: [field('title'), field('body')] });
@@ -100,14 +99,14 @@ describe('checks of the trash', function () {
       expect(await list(), sql).to.deep.equal(before);
       expect(await verified()).to.include({ ok: true });
     }
-    // Without its row a table is found all the same, and comes back with its rows.
+    // Without its row a table is still found, and restored with its rows.
     await api.sql(`TRUNCATE service.service_trash`);
     await api.ok('POST', `/trash/${table}/restore`);
     expect(await api.sql('SELECT title FROM authors')).to.deep.equal([{ title: 'two' }]);
     const ran = await dps(['rebuild', 'trash'], { DATABASE_URL: service.databaseUrl });
     expect([ran.code, ran.out]).to.deep.equal([0, `trash: at position ${await api.head()}, 1 entries.`]);
     await api.ok('POST', `/trash/${values}/restore`);
-    // What was dropped by hand leaves the list, and may come back empty.
+    // Objects dropped by hand leave the list, and can be restored empty.
     await api.ok('DELETE', '/collections/authors');
     const [entry] = (await list()) as { position: number }[];
     await api.sql(`DROP TABLE service_trash_${entry!.position}.authors`);

@@ -16,7 +16,7 @@ import { createRandomCommands } from '../../support/random-commands.js';
 
 type Held = Map<string, object>;
 
-/** Every document of a state, by what it is and what it is called. */
+/** Every document of a state by kind and name. */
 function documentsOf(state: State): Held {
   const held: Held = new Map();
   for (const [name, node] of state.collections) {

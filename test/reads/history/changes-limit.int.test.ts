@@ -1,4 +1,3 @@
-/** How much of the log is read for an answer that is cut where its documents are many. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { readChanges } from '../../../src/reads/history/changes.js';
@@ -46,7 +45,7 @@ describe('changes of a long log', function () {
       return [batches.map((each) => each.last_position), more];
     };
     expect(await shownOf('asc')).to.deep.equal([[1_000, 2_000], true]);
-    // The third one is too much, and the page behind it may be asked for meanwhile.
+    // The third page exceeds the limit, and the next may be requested meanwhile.
     expect(pages).to.be.within(3, 4);
     expect(await shownOf('desc')).to.deep.equal([[6_000, 5_000], true]);
   });

@@ -26,7 +26,7 @@ type Documents = Record<Part, Named[]>;
 const PARTS = ['collections', 'fields', 'relations'] as const;
 const keyOf = ({ collection, field }: Named): string => JSON.stringify([collection, field]);
 
-/** As a client folds them: what was goes, what is comes. */
+/** Like a client: removes the old documents and adds the new ones. */
 function folded(held: Documents, { changes }: Batch, to: 'after' | 'before'): Documents {
   const from = to === 'after' ? 'before' : 'after';
   const part = (name: Part): Named[] => {

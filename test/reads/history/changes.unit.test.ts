@@ -1,4 +1,3 @@
-/** Which of the changes of many batches are shown, where their documents are many. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createShown, type ChangedBatch } from '../../../src/reads/history/changes.js';

@@ -1,4 +1,3 @@
-/** The filters `collection` and `field` of /history follow one collection or field through its names, and no other. */
 import { expect } from 'chai';
 import { withService } from '../../support/with-service.js';
 
@@ -35,7 +34,7 @@ describe('the history of a name', function () {
     return data.find((entry) => entry.collection === collection)?.position ?? 0;
   };
 
-  /** A field `title` of `articles`, which are renamed to `headline` and `posts`; others take the names. */
+  /** A field `title` of `articles`, renamed to `headline` and `posts`; others take the names. */
   async function renameBoth(): Promise<void> {
     await create('articles', [plain('title'), plain('body', 'text')]);
     await note('/fields/articles/title');

@@ -1,4 +1,4 @@
-/** What a diff answers, apply takes: changes that are not supported are refused by both, and going back is one of them. */
+/** apply accepts every diff that the service returns, and both reject unsupported changes, also in a revert. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { withService } from '../../support/with-service.js';
@@ -77,7 +77,7 @@ describe('every offered diff can be applied', function () {
     const reply = await api.client(`/history/diff?to=${before}`);
     expect([reply.status, reply.codes[0]], reply.text).to.deep.equal([400, 'INVALID_QUERY']);
     expect(reply.text).to.include('the columns of a partitioned table');
-    // Told, though it is not to be applied.
+    // Shown, although it cannot be applied.
     await api.ok('GET', `/history/diff?from=${before}&to=${before - 1}`);
   });
 

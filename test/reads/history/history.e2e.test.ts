@@ -27,7 +27,7 @@ interface Batch extends Event {
   command: string;
 }
 
-/** Header bytes as clients send them: UTF-8. */
+/** Header bytes in UTF-8, as clients send them. */
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
 describe('the log over HTTP', () => {

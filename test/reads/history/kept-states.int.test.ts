@@ -1,4 +1,3 @@
-/** States that were asked for lately are kept, and are those of the log that is there. */
 import { expect } from 'chai';
 import { startPoint } from '../../../src/log/fold.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';

@@ -59,7 +59,7 @@ describe('a long log', () => {
       events += page.length;
       if (events > page.length * 3) break;
       await new Promise((resolve) => setTimeout(resolve, 30));
-      // The page at hand, and the one that is read meanwhile.
+      // The current page, and the one that is being read.
       expect(queries).to.be.at.most(events / page.length + 1);
     }
     expect(events).to.be.lessThan(2_000);

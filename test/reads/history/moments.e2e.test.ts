@@ -14,7 +14,7 @@ interface Diff {
 }
 
 describe('the schema at a point in time', () => {
-  /** By position, as they were taken then. */
+  /** By position, as they were taken. */
   const snapshots = new Map<number, string>();
   const times = new Map<number, string>();
   const catalogs = new Map<number, object>();
@@ -51,7 +51,7 @@ describe('the schema at a point in time', () => {
   async function step(what: Parameters<Client>[1], path: string): Promise<void> {
     const reply = await send(path, what);
     expect(reply.status, reply.text).to.be.oneOf([200, 204]);
-    // Times are told to the millisecond: each step has its own.
+    // Times have millisecond precision, and each step needs its own.
     await new Promise((resolve) => setTimeout(resolve, 5));
     const snapshot = await send('/schema/snapshot');
     const position = positionOf(snapshot);
@@ -111,7 +111,7 @@ describe('the schema at a point in time', () => {
       const target = await createDatabase();
       try {
         await run(target.connectionString, (await at(position, '&export=sql')).text);
-        // What tells the catalog's reader which schema is the service's.
+        // Tells the catalog's reader which schema is the service's.
         await run(
           target.connectionString,
           'CREATE SCHEMA IF NOT EXISTS service; CREATE TABLE service.service_migrations ()',
@@ -180,13 +180,13 @@ describe('the schema at a point in time', () => {
     const headers = { 'content-type': 'application/json', 'x-reason': 'back to 6' };
     expect((await send('/schema/apply', { ...json(back), headers })).status).to.equal(204);
     expect(withoutIds((await send('/schema/snapshot')).text)).to.equal(withoutIds(snapshots.get(6) ?? ''));
-    // Nothing is erased: what was undone stays in the log, and so does the undoing.
+    // Nothing is erased: both the change and its revert stay in the log.
     expect((await at(head)).text).to.equal(snapshots.get(head));
     const events = await send(`/history/events?after=${head}`);
     const { data } = events.json as { data: { reason: string }[] };
     expect(data.length).to.be.greaterThan(1);
     expect(data.every((event) => event.reason === 'back to 6')).to.equal(true);
-    // A diff from then is refused: the schema has moved.
+    // An older diff is rejected, because the schema has changed.
     expect((await send('/schema/apply', json(back))).codes).to.include('SCHEMA_CHANGED');
   });
 

@@ -1,6 +1,6 @@
 /**
- * What one endpoint offers, the next accepts: whatever was deleted, renamed and created again under the same names, every
- * diff that the service answers can be applied. `HISTORIES=2000` runs as many random histories, `PROPERTY_SEED` others.
+ * Every diff that the service returns can be applied, whatever was deleted, renamed and recreated under the same
+ * names. `HISTORIES=2000` runs as many random histories, `PROPERTY_SEED` others.
  */
 import { expect } from 'chai';
 import { createRandom } from '../../../scripts/fuzz/random.js';
@@ -9,7 +9,7 @@ import { withService } from '../../support/with-service.js';
 
 const HISTORIES = Number(process.env['HISTORIES'] ?? 12);
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20261125);
-/** Commands of one history, and positions that are gone back to after it. */
+/** Commands per history, and positions to revert to. */
 const COMMANDS = 10;
 const LOOKS = 3;
 
@@ -41,13 +41,13 @@ describe('diffs offered by the service', function () {
     return ['POST', `/trash/${entry?.position ?? 0}/restore`, {}];
   }
 
-  /** One that is refused is part of no history. */
+  /** Rejected commands are not part of a history. */
   async function live(): Promise<void> {
     const [method, path, body] = await command();
     const { status, text } = await client(path, body === undefined ? { method } : json(body, method));
     expect(status, `${method} ${path} ${text}`).below(500);
     if (status < 300) done.push(`${method} ${path} ${JSON.stringify(body ?? null)}`);
-    // Rows, so that something is lost and comes back.
+    // Rows, so that data can be lost and restored.
     if (status === 200 && path === '/collections')
       await api.sql(`INSERT INTO "${(body as { collection: string }).collection}" DEFAULT VALUES`);
   }

@@ -1,4 +1,3 @@
-/** What a way back says of rows that it can't be gone with, before anything is done. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../../support/client.js';
@@ -80,7 +79,7 @@ describe('rows that block a revert', function () {
     ];
     expect(told).to.have.members([author, shop, owner]);
     await refusedBy(diff);
-    // From the trash itself.
+    // In the trash itself.
     await api.ok('DELETE', '/collections/books');
     expect((await back(then)).told).to.have.members([author, shop, owner]);
     await api.ok('DELETE', '/collections/authors');
@@ -96,7 +95,7 @@ describe('rows that block a revert', function () {
     expect((await back(then)).told).to.deep.equal([
       "t.a: more than 1,000 rows have no value for it, and it can't be NOT NULL",
     ]);
-    // From another moment than now the rows are not asked for.
+    // For another point in time, rows are not counted.
     await api.ok('PATCH', '/collections/t', { meta: { note: 'later' } });
     const between = await api.ok<Plan>('GET', `/history/diff?from=${then + 1}&to=${then}`);
     expect((between.warnings ?? []).map(({ code }) => code)).not.to.include('ROWS_IN_THE_WAY');

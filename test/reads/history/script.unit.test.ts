@@ -1,4 +1,3 @@
-/** A state as a script, whole: what comes before the tables depends on where they go and on what they need. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { scriptOf } from '../../../src/reads/history/script.js';

@@ -9,7 +9,7 @@ import { type TestService, startService } from '../../support/service.js';
 import { type Client, clientOf, json } from '../../support/client.js';
 
 interface Listener {
-  /** Positions in the order they came. */
+  /** Positions in arrival order. */
   positions: number[];
   response: IncomingMessage;
   /** Whether the server ended the stream. */
@@ -131,7 +131,7 @@ describe('the live stream', () => {
   it('uses one database connection for 500 listeners', async function () {
     this.timeout(60_000);
     await create(60);
-    // The pool has its connections before; the listening one is the one that tells of news.
+    // The pool is filled before, and the listening connection exists.
     const before = await connections();
     const head = await create(1);
     const listeners = await Promise.all(Array.from({ length: 500 }, (_, index) => listen(head - (index % 60))));

@@ -1,4 +1,3 @@
-/** The shared end of the log: what is read once for all who follow, what is kept, and when it starts over. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { type Queryable, createPool } from '../../../src/postgres/pool.js';
@@ -58,7 +57,7 @@ describe('the tail of the log', () => {
     await database.drop();
   });
 
-  /** Appends events, each with so many characters more, and tells of them. */
+  /** Appends events, each with a number of extra characters, and announces them. */
   async function add(count: number, characters = 0): Promise<void> {
     const event = { ...ACKNOWLEDGED, data: { more: 'x'.repeat(characters) } } as unknown as LogEvent;
     await append(
@@ -70,7 +69,7 @@ describe('the tail of the log', () => {
   }
 
   interface Follower {
-    /** First and last position of each part that came. */
+    /** First and last position of each part. */
     parts: [first: number, last: number][];
     ended(): boolean;
     end: AbortController;

@@ -1,4 +1,4 @@
-/** Every way back that the service offers can be taken, whatever has had the names meanwhile. */
+/** Every revert that the service offers is possible, whatever reused the names. */
 import { expect } from 'chai';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';

@@ -21,7 +21,7 @@ describe('time travel through a random history', () => {
   let database: TestDatabase;
   let instance: Instance;
   let folds: StoredFolds;
-  /** By position: the snapshot when it was the head. */
+  /** By position: the snapshot at that head. */
   const recorded = [''];
   const textsOf = createSnapshotTexts(RELEASE);
   const text = (state: State): string => [...textsOf(state, () => true)].join('');
@@ -42,7 +42,7 @@ describe('time travel through a random history', () => {
     await database.drop();
   });
 
-  /** Commands one after another; refused ones too. */
+  /** Commands in sequence, including rejected ones. */
   async function live(): Promise<void> {
     const next = createRandomCommands(2026);
     recorded[0] = text(initialState());
@@ -68,7 +68,7 @@ describe('time travel through a random history', () => {
     return rows.map((row) => row.position);
   };
 
-  /** Every position, in an order that makes the nearest state a different one each time. */
+  /** Every position, in an order with a different nearest state each time. */
   async function travelEverywhere(): Promise<void> {
     const count = recorded.length;
     const step = 977;
@@ -80,13 +80,13 @@ describe('time travel through a random history', () => {
     }
   }
 
-  /** Nothing kept from before: each journey begins at a stored fold. */
+  /** Without cached states, so each starts at a stored fold. */
   function fresh() {
     const { pool } = instance;
     return createTimeTravel({ pool, store: behind, folds });
   }
 
-  /** The head itself is recomputed as well. */
+  /** Recomputes the head too. */
   const behind = {
     point: () => ({ state: initialState(), head: { position: -1, hash: '', occurred_at: null } }),
     subscribe: () => () => undefined,

@@ -1,4 +1,3 @@
-/** What is said of plans that change many columns: within its time, and in steps. */
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
@@ -53,7 +52,7 @@ describe('a plan that makes many columns NOT NULL', function () {
 
   it('stops querying at the time limit', async () => {
     let asked = 0;
-    // Each answer takes a while, so that there are more questions than time.
+    // Each query takes a while, so that they exceed the time.
     const slow = {
       async query() {
         asked += 1;

@@ -1,4 +1,3 @@
-/** States of any schema: read back from their text, and folded in one go or event by event. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { runToEnd } from '../../../src/kernel/resumable.js';

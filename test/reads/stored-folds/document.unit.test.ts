@@ -1,4 +1,4 @@
-/** The text of a stored fold: what is left out means the same for as long as the format has its number. */
+/** The format of a stored fold: omitted members keep their meaning under one format number. */
 import { expect } from 'chai';
 import type { CollectionNode } from '../../../src/schema/model/state.js';
 import { FOLD_FORMAT, readState, writeState } from '../../../src/reads/stored-folds/document.js';
@@ -98,7 +98,7 @@ describe('the text of a stored fold', () => {
       field('c', 'alias', { special: ['o2m'] }, null),
       field('d', 'string', {}, {}),
     ]);
-    // Columns of one kind are one value in memory.
+    // Equal columns share one value in memory.
     expect(plain.fields.get('d')?.schema).to.equal(plain.fields.get('a')?.schema);
     expect(other.collection).to.deep.equal({
       collection: 'other',

@@ -1,4 +1,3 @@
-/** Which points along the log are stored, which one is gone on from, and what is thrown away. */
 import { expect } from 'chai';
 import type pg from 'pg';
 import { type Point, foldLog, startPoint } from '../../../src/log/fold.js';
@@ -41,7 +40,7 @@ describe('stored folds', () => {
     return createStoredFolds({ pool, logger, secret: 'secret', interval: () => INTERVAL, ...more });
   };
 
-  /** A schema there of so many collections: where points lie decides, not what they hold. */
+  /** A point with a schema of this many collections. Only positions matter, not contents. */
   function at(position: number, count = 0): Point {
     const collections = initialState().collections.asMutable();
     for (let number = 0; number < count; number += 1) collections.set(`c${number}`, folderCalled(`c${number}`));
@@ -56,7 +55,7 @@ describe('stored folds', () => {
     return rows.map(({ position }) => position);
   };
 
-  /** Offers points one after another, each when the one before is stored. */
+  /** Offers points one after another, each after the previous one was stored. */
   const offered = async (...positions: number[]): Promise<number[]> => {
     const folds = foldsOf();
     for (const position of positions) {

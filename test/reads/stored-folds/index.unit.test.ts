@@ -4,7 +4,7 @@ import { createStoredFolds, type StoredFoldsOptions } from '../../../src/reads/s
 
 describe('stored folds', () => {
   it('lie as many events apart as there are collections, 5,000 to 50,000', () => {
-    // Where the next one lies is asked of nobody.
+    // The next stop is computed without a query.
     const { nextStop } = createStoredFolds({ secret: 's' } as StoredFoldsOptions);
     const pointOf = (size: number) =>
       ({ head: { position: 10 }, state: { collections: { size } } }) as unknown as Point;

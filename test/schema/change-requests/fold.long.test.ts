@@ -1,4 +1,3 @@
-/** The fold of change requests under any events in any order, held against a model that knows only which may follow which. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
@@ -31,7 +30,7 @@ const TYPES: readonly Type[] = [
   'change.withdrawn',
 ];
 
-/** In this test's own words; `!` says that people are asked. */
+/** The test's own model; `!` means that people are asked. */
 const ONLINE: Readonly<Record<string, Partial<Record<Type, string>>>> = {
   none: { 'change.opened': 'queued' },
   queued: { 'change.preparing': 'preparing', ...ends() },
@@ -51,7 +50,7 @@ const CARRIED_OUT = {
   'change.withdrawn': 'withdrawn',
 };
 
-/** `=`: the same. An update and an approval also look at what they say. */
+/** `=`: unchanged. An update and an approval also depend on their content. */
 const PROPOSED: Readonly<Record<string, Partial<Record<Type, string>>>> = {
   open: { ...SAID, ...CARRIED_OUT, 'change.updated': 'open', 'change.approved': 'complete?' },
   approved: { ...SAID, ...CARRIED_OUT, 'change.updated': 'same plan?' },
@@ -64,12 +63,12 @@ const PROPOSED: Readonly<Record<string, Partial<Record<Type, string>>>> = {
   withdrawn: { 'change.commented': '=' },
 };
 
-/** What the model knows of a request. */
+/** The model's state of a request. */
 interface Known {
   state: string;
   proposed: boolean;
   plan: string | undefined;
-  /** Of one that is scheduled: what it was before, with what was said since. */
+  /** For a scheduled one: its former state, with later events. */
   approved: boolean;
   prepared: boolean;
 }
@@ -87,7 +86,7 @@ function nextOf(known: Known, event: Event): Known | undefined {
   return { proposed: known.proposed, plan, state: stateAfter(known, next, data), ...waitingAfter(known, next, data) };
 }
 
-/** What one that is scheduled comes back to. */
+/** The state to which a scheduled one returns. */
 function waitingAfter(known: Known, next: string, { complete }: Data): Pick<Known, 'approved' | 'prepared'> {
   const { state } = known;
   if (state !== 'scheduled') return { approved: state === 'approved', prepared: state === 'prepared' };
@@ -181,7 +180,7 @@ const anyLog: fc.Arbitrary<Event[]> = fc.array(anyEvent, { maxLength: 80 }).map(
 
 const idOf = ({ subject }: Event): string => subject?.id ?? '';
 
-/** Those of a log that may come, in the model's eyes. */
+/** The events that the model allows next. */
 function possible(log: readonly Event[]): Event[] {
   const at = new Map<string, Known>();
   return log.filter((event) => {

@@ -1,4 +1,3 @@
-/** Change requests folded from their events: what each event makes of a request in each state, and where it can't come. */
 import { expect } from 'chai';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
 import { allowedIn } from '../../../src/schema/change-requests/actions.js';
@@ -43,7 +42,7 @@ const DATA: { readonly [T in Type]: Extract<ChangeEvent, { type: T }>['data'] } 
   'change.withdrawn': {},
 };
 
-/** At the second that is its position. */
+/** At the second of its position. */
 function eventOf(type: Type, position: number, id = ID): StoredChangeEvent & StoredEvent {
   const at = { position, batch: `batch ${position}`, occurred_at: timeAt(position), actor: AUTHOR, reason: 'because' };
   const event = { type, version: 1, collection: null, field: null, subject: { kind: 'change', id }, data: DATA[type] };
@@ -52,13 +51,13 @@ function eventOf(type: Type, position: number, id = ID): StoredChangeEvent & Sto
 
 const timeAt = (position: number): string => `2026-01-01T00:00:0${position}.000Z`;
 
-/** Those of a request that nobody is asked about. */
+/** For requests without a proposal. */
 type OnlineState = Exclude<ChangeState, 'open' | 'approved' | 'rejected' | 'scheduled'>;
 const ONLINE_STATES = CHANGE_STATES.filter(
   (state): state is OnlineState => !['open', 'approved', 'rejected', 'scheduled'].includes(state),
 );
 
-/** What leads to each state. */
+/** Events that lead to each state. */
 const HISTORIES: Readonly<Record<OnlineState, readonly Type[]>> = {
   queued: ['change.opened'],
   preparing: ['change.opened', 'change.preparing'],
@@ -70,7 +69,7 @@ const HISTORIES: Readonly<Record<OnlineState, readonly Type[]>> = {
 
 const OPEN = ['queued', 'preparing', 'prepared'] as const;
 
-/** The whole of it, in this test's own words: where each event may come, and what the request is then. */
+/** The test's own table: where each event may occur, and the resulting state. */
 const ALLOWED: Readonly<Record<Type, { in: readonly (OnlineState | 'none')[]; then: OnlineState }>> = {
   'change.opened': { in: ['none'], then: 'queued' },
   'change.updated': { in: [], then: 'queued' },

@@ -1,4 +1,3 @@
-/** What people make of a proposal: each event's whole effect, and the members that it leaves alone. */
 import { expect } from 'chai';
 import type { ApprovedView } from '../../../src/schema/model/events.js';
 import { evolveChange } from '../../../src/schema/change-requests/fold.js';
@@ -10,7 +9,7 @@ const ID = '7b0b6c6e-0000-4000-8000-000000000001';
 const person = (id: string) => ({ id, name: id.toUpperCase() });
 const at = (position: number): string => `2026-01-01T00:00:${String(position).padStart(2, '0')}.000Z`;
 
-/** Events of one request, each a position after the one before. */
+/** Events of one request at consecutive positions. */
 class Story {
   #request: ChangeRequest | undefined;
   #position = 0;

@@ -1,4 +1,3 @@
-/** The hash of a plan, of any change of any schema. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalJson } from '../../../src/kernel/canonical.js';
@@ -16,7 +15,7 @@ import { type RandomCommand, createRandomCommands } from '../../support/random-c
 import { explored } from '../../support/runs.js';
 import { edit, edited, identifiedState } from '../merge/edits.js';
 
-/** Of the diff that leads from one to the other. */
+/** The hash of the diff between two states. */
 function hashBetween(before: State, after: State): string {
   const snapshot = runToEnd(snapshotOf(after, '1'));
   const compared = runToEnd(compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: '1' }));

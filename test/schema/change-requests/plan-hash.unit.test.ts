@@ -1,4 +1,4 @@
-/** The hash of a plan: the same wherever and whenever the same is changed, and another as soon as something else would be. */
+/** Equal for the same change anywhere and anytime, and different for any other effect. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planDocument, planHash } from '../../../src/schema/change-requests/plan-hash.js';
@@ -40,7 +40,7 @@ describe('the hash of a plan', () => {
     expect(dropNote(others)).to.equal(hash);
     const beside = accepted(base, 'delete-field', { collection: 'posts', field: 'code' });
     expect(dropNote(beside), 'another field of the collection').to.equal(hash);
-    // Other positions, identities and ids of relations.
+    // Other positions, identities and relation ids.
     expect(dropNote(made(['pages', 'first', 'posts']))).to.equal(hash);
   });
 

@@ -1,4 +1,3 @@
-/** Where a snapshot comes from: what is refused without force, each with its place. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';

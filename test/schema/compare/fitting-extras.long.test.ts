@@ -1,4 +1,3 @@
-/** What extras a column takes doesn't depend on what it, or another one in its place, is already. */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
@@ -87,7 +86,7 @@ function submit(state: State, { type, schema }: Kind) {
   return runToEnd(compareSnapshot(state, snapshot, { force: false, mode: 'mirror', release: 'r' }));
 }
 
-/** Where the extras don't fit, in their order. */
+/** The locations at which the extras do not fit, in order. */
 function misfits(state: State, column: Kind): string[] {
   const answer = submit(state, column);
   const paths = answer.ok ? [] : answer.problems.map(({ path }) => String(path));
@@ -97,7 +96,7 @@ function misfits(state: State, column: Kind): string[] {
 interface Column {
   name: string;
   column: Kind;
-  /** Of the column in an empty database. */
+  /** The misfits of the column in an empty database. */
   misfits: string[];
 }
 
@@ -108,7 +107,7 @@ const COLUMNS: Column[] = Object.entries(KINDS).flatMap(([name, { type, schema }
   }),
 );
 
-/** The states that a column of each kind leaves, with extras and without. */
+/** States with a column of each kind, with and without extras. */
 function states(): { name: string; state: State }[] {
   const all = [...COLUMNS, ...Object.entries(KINDS).map(([name, column]) => ({ name, column }))];
   return all.flatMap(({ name, column }) => {

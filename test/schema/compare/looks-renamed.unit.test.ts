@@ -1,11 +1,10 @@
-/** What goes and what comes and looks alike: what is told of it, and what isn't. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { looksRenamed } from '../../../src/schema/compare/looks-renamed.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { type Given, KEY, alias, column, stateOf } from '../invariants/states.js';
 
-/** `a -> b` of each pair that is told, with its place. */
+/** `a -> b` for each detected pair, with its location. */
 function pairs(from: { [name: string]: Given }, to: { [name: string]: Given }): string[] {
   const [before, after]: State[] = [stateOf(from), stateOf(to)];
   if (before === undefined || after === undefined) return [];

@@ -1,4 +1,3 @@
-/** What names a column goes with it when a snapshot has it no more, as it does with a delete. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
@@ -18,7 +17,7 @@ const state = accepted(initialState(), 'create-collection', {
   concurrentIndexes: false,
 });
 
-/** What the difference to a snapshot with these fields says, and of which table. */
+/** The differences from a snapshot with these fields, by table. */
 function differences(fields: object[], schema: object): unknown {
   const body = {
     version: 1,

@@ -1,4 +1,3 @@
-/** `renamed_from` of a snapshot: what it renames, what it says of what isn't there, and where it can't stand. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { readRenamedFrom } from '../../../src/schema/compare/renamed-from.js';
@@ -13,7 +12,7 @@ type Document = { [member: string]: unknown };
 
 const read = (collections: unknown, fields?: unknown) => runToEnd(readRenamedFrom(state, { collections, fields }));
 
-/** What is renamed, noted and refused, as text. */
+/** Renames, notes and rejections as text. */
 function told(collections: unknown, fields?: unknown) {
   const { renames, notes, problems } = read(collections, fields);
   return {

@@ -1,4 +1,4 @@
-/** What a snapshot has led to, the same snapshot leaves as it is: for columns whose defaults are said in two ways. */
+/** Applying the same snapshot again changes nothing, for columns with two ways to state a default. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';

@@ -1,4 +1,4 @@
-/** Tables by what their fields are called, and which of them look like others. */
+/** Similar tables by their field names. */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { similarTables } from '../../../src/schema/compare/similar-tables.js';
 

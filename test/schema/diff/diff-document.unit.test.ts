@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { readDiffDocument } from '../../../src/schema/diff/diff-document.js';
 
-/** `path: message` of every problem, or what was read. */
+/** `path: message` of every problem, or the result. */
 function read(body: unknown) {
   const result = runToEnd(readDiffDocument(body));
   return result.ok ? result.value : result.problems.map(({ code, path }) => `${code} ${path ?? ''}`);
@@ -10,7 +10,7 @@ function read(body: unknown) {
 
 const problems = (diff: unknown) => read({ hash: 'h', diff });
 const at = (...paths: string[]) => paths.map((path) => `INVALID_PAYLOAD ${path}`);
-/** Problems of one entry of a collection, from the entry on. */
+/** Problems of one entry of a collection, relative to the entry. */
 const ofEntry = (...entries: unknown[]) => problems({ collections: [{ collection: 'a', diff: entries }] });
 const ENTRY = 'diff.collections[0].diff[0]';
 

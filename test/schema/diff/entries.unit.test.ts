@@ -4,7 +4,7 @@ import { type Entry, applyEntry, entriesBetween, hasGap } from '../../../src/sch
 
 type Applied = Parameters<typeof applyEntry>[1];
 
-/** The document after the entries in turn; they must fit. */
+/** The document after the entries, which must apply. */
 function after(document: Json, entries: readonly Entry<never>[]): Json {
   const copy = structuredClone(document);
   for (const entry of entries) expect(applyEntry(copy, entry as Applied, entries.length)).to.equal(undefined);

@@ -8,7 +8,7 @@ const NEW = [{ kind: 'N', rhs: {} }];
 const table = (more: object = {}) => ({ collection: 'a', diff: NEW, ...more });
 const column = (more: object = {}) => ({ collection: 'a', field: 'b', diff: NEW, ...more });
 
-/** `path: message` of every problem of a diff as it was sent. */
+/** `path: message` of every problem of a submitted diff. */
 function faultsOf(diff: object): string[] {
   const result = runToEnd(readDiffDocument({ hash: 'h', diff }));
   return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);

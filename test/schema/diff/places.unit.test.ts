@@ -1,4 +1,3 @@
-/** Where things stand in a diff that was sent: the entry that says a member, and the place in what it says. */
 import { expect } from 'chai';
 import { type Problem, about } from '../../../src/kernel/problem.js';
 import { locate } from '../../../src/kernel/locate.js';
@@ -16,7 +15,7 @@ describe('locations in a diff', () => {
     expect(at('schema', 'extras')).to.deep.equal(['diff', 1, 'rhs']);
     expect(at('schema', 'extras', 'indexes')).to.deep.equal(['diff', 1, 'rhs', 'indexes']);
     expect(at('type')).to.deep.equal(['diff', 2]);
-    // What is below the member says something of it too.
+    // Values below the member belong to it too.
     expect(at('schema')).to.deep.equal(['diff', 1, 'rhs']);
     expect(at('meta', 'icon')).to.deep.equal([]);
     expect(stepsInEntries([whole] as never, ['schema', 'extras', 'indexes', 0, 'name'])).to.deep.equal([

@@ -1,4 +1,3 @@
-/** Other names in diffs: each said once, everything else by the new ones, and apply takes it. */
 import { expect } from 'chai';
 import { operations } from '../../../src/schema/operations/index.js';
 import type { Operation } from '../../../src/schema/operations/operation.js';
@@ -38,7 +37,7 @@ const renamedField = (state: State, collection: string, field: string, to: strin
 const apply = (state: State, diff: SchemaDiff, hash = hashOf(state)) =>
   attempt(state, 'apply-diff', { release: RELEASE, body: { hash, diff } });
 
-/** Both ways: as events, and as a diff that is applied. */
+/** Both as events and as an applied diff. */
 function expectWay(from: State, to: State): void {
   const events = runToEnd(transition(from, to, namesOf(from, to)));
   expect(shown(followStrictly(from, events))).to.equal(shown(to));

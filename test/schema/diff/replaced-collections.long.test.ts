@@ -1,4 +1,4 @@
-/** A table that becomes a folder, or the other way, is another collection of the same name. */
+/** A table that becomes a folder, or vice versa, is another collection with the same name. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type SchemaDiff, diffStates } from '../../../src/schema/diff/diff.js';
@@ -13,7 +13,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const release = '0.0.0';
 
-/** What going from one state to the other is, as a diff and as the events of its apply. */
+/** The diff between two states and the events of its apply. */
 function going(from: State, to: State) {
   const names = new Set([...from.collections.keys(), ...to.collections.keys()]);
   const diff = JSON.parse(JSON.stringify(runToEnd(diffStates(from, to, names)))) as SchemaDiff;
@@ -24,7 +24,7 @@ function going(from: State, to: State) {
 const outline = (items: readonly { collection: string; field?: string; diff: readonly { kind: string }[] }[]) =>
   items.map(({ collection, field, diff }) => [collection, field, diff.map(({ kind }) => kind).join('')].join(' '));
 
-/** `state` with a folder in the place of its table `name`, and another folder inside that. */
+/** `state` with a folder in place of its table `name`, and another folder inside. */
 function withFolder(state: State, name: string): State {
   const without = accepted(state, 'delete-collection', { collection: name });
   const placed = accepted(without, 'create-collection', folder(name));

@@ -1,4 +1,3 @@
-/** What a policy makes of the findings of a plan: what it asks for, and what is said apart because of it. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';

@@ -1,4 +1,4 @@
-/** How much is said of whole schemas that are created: a rule that begins to make noise is seen here. */
+/** The number of findings for whole new schemas: noisy rules become visible here. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { initialState } from '../../../src/schema/model/state.js';
@@ -6,7 +6,7 @@ import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { readReleaseLog } from '../../support/release-log.js';
 import { LIBRARY, edit } from './diffs.js';
 
-/** The level, the code, and of how many places it is told. */
+/** The level, the code, and the number of locations. */
 function countsOf(snapshot: object): string[] {
   const whole = { ...structuredClone(snapshot), version: 1, service: '0.1.0', vendor: 'postgres' };
   const { findings } = edit(initialState(), (empty) => Object.assign(empty, whole));

@@ -1,4 +1,4 @@
-/** Changes said as diffs: a snapshot is edited, and compared with the schema that it is of. */
+/** Changes as diffs: a snapshot is edited and compared with its schema. */
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
@@ -19,11 +19,11 @@ export interface Edited {
 
 export interface How {
   known?: Known;
-  /** Asked for with `concurrentIndexCreation`. */
+  /** With `concurrentIndexCreation`. */
   concurrently?: true;
   online?: true;
   policy?: Policy;
-  /** Places that are said apart. */
+  /** Locations that are reported separately. */
   apart?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export function asked(before: State, change: (snapshot: Edited) => void): NewEve
   return runToEnd(transition(before, desired.state, desired.touched));
 }
 
-/** The state that an edited snapshot leads to, and the findings on the way. */
+/** The state after an edited snapshot, and the findings. */
 export function edit(
   before: State,
   change: (snapshot: Edited) => void,
@@ -80,7 +80,7 @@ export const table = (collection: string, extras?: object): Edited['collections'
 export const key = (collection: string, type = 'bigInteger', more: Loose = {}): Edited['fields'][number] =>
   column(collection, 'id', type, { is_primary_key: true, has_auto_increment: true, is_nullable: false, ...more });
 
-/** Articles and their authors, in a database where they have been for long. */
+/** Articles and their authors in an existing database. */
 export const LIBRARY: State = edit(initialState(), ({ collections, fields }) => {
   collections.push(table('articles'), table('authors'));
   fields.push(key('articles'), key('authors'));

@@ -1,4 +1,3 @@
-/** What is said more than once of the same thing is shown once. */
 import { expect } from 'chai';
 import { createGathering } from '../../../src/schema/findings/group-findings.js';
 import { ruleOf } from '../../../src/schema/findings/finding.js';
@@ -6,7 +5,7 @@ import type { Observed, PlannedEvent, Rule } from '../../../src/schema/findings/
 
 const rule = ruleOf('CHAR_TYPE') as Rule;
 
-/** Of a field of `articles`, which is made in the batch or not. */
+/** For a field of `articles`, which the batch creates or not. */
 const about = (field: string, isNew: boolean): PlannedEvent =>
   ({ event: { collection: 'articles', field }, index: 0, batch: { isNew: () => isNew } }) as unknown as PlannedEvent;
 

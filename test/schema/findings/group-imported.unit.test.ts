@@ -1,4 +1,3 @@
-/** What is said of an imported file: once for each reason, with all places. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { type Finding, findingOf, together } from '../../../src/schema/findings/index.js';

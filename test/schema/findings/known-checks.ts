@@ -1,8 +1,8 @@
-/** The checks that Squawk's and strong_migrations' documentation list, and why some are not followed. */
+/** The checks in the documentation of Squawk and strong_migrations, and why some are not covered. */
 
 const named = (tool: string, names: string): string[] => names.split(/\s+/).map((name) => `${tool}:${name}`);
 
-/** Of every page of Squawk's rules, and of every message of strong_migrations that is not of another database. */
+/** All Squawk rules and all strong_migrations messages for PostgreSQL. */
 export const KNOWN: readonly string[] = [
   ...named(
     'squawk',
@@ -36,7 +36,7 @@ validate_foreign_key`,
   ),
 ];
 
-/** Of what no document of a schema can say. */
+/** Checks that no schema document can trigger. */
 const NO_REQUEST = named(
   'squawk',
   `ban-drop-type ban-drop-domain ban-drop-sequence ban-drop-extension ban-alter-extension
@@ -48,7 +48,7 @@ ban-drop-policy ban-alter-policy-roles ban-alter-policy-condition ban-alter-row-
 ban-replica-identity ban-detach-inheritance ban-add-composite-attribute`,
 );
 
-/** Names of the tools that a diff can't meet, or that PostgreSQL of today makes needless; each with the reason. */
+/** Checks that a diff cannot trigger, or that current PostgreSQL makes unnecessary, with reasons. */
 export const NOT_FOLLOWED: ReadonlyMap<string, string> = new Map([
   ['squawk:prefer-text-field', 'a longer varchar is a change of the catalog alone; a shorter one is NARROWS_TYPE'],
   ['squawk:prefer-robust-stmts', 'the service runs a change in one transaction, which it can repeat'],

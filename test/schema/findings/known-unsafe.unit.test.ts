@@ -1,6 +1,6 @@
 /**
- * What Squawk, strong_migrations and Atlas call unsafe, said as diffs: each is found by the rule that has their name for
- * it. What they recommend instead is not.
+ * Changes that Squawk, strong_migrations and Atlas call unsafe, as diffs. Each is found by the rule with their name;
+ * their recommended alternatives are not.
  */
 import { expect } from 'chai';
 import { RULES } from '../../../src/schema/findings/index.js';
@@ -11,10 +11,10 @@ import { KNOWN, NOT_FOLLOWED } from './known-checks.js';
 type Edit = (snapshot: Edited) => void;
 
 interface Case {
-  /** The tools' own names of it. */
+  /** The tools' names for it. */
   names: string[];
   code: string;
-  /** What is so before, in the library. */
+  /** The state before, in the library. */
   given?: Edit;
   unsafe: Edit;
   safe: (Edit | [Edit, How])[];
@@ -56,7 +56,7 @@ const fresh =
     snapshot.collections.push(table('notes'));
     snapshot.fields.push(...fields);
   };
-/** What is left out says nothing: the old name stands in some of it. */
+/** Omitted members keep the old name. */
 const named = (document: object, name: object): void => {
   Object.assign(document, { meta: undefined, schema: undefined }, name);
 };
@@ -341,7 +341,7 @@ describe('changes that other tools call unsafe', () => {
     const met = new Set(CASES.flatMap(({ names }) => names));
     expect([...NOT_FOLLOWED.keys()].filter((name) => met.has(name))).to.deep.equal([]);
     for (const name of KNOWN) expect(met.has(name) || NOT_FOLLOWED.has(name), name).to.equal(true);
-    // No reason for what nobody asks for, and no name of ours that is none of theirs.
+    // No reason for unknown checks, and no unknown names.
     const known = new Set<string>(KNOWN);
     expect([...NOT_FOLLOWED.keys()].filter((name) => !known.has(name))).to.deep.equal([]);
     const theirs = (name: string): boolean => /^(squawk|strong_migrations):/.test(name);

@@ -1,4 +1,3 @@
-/** All that is told of changes of columns, whole: where, how bad, in which words, and what to send instead. */
 import { fieldIn } from './diffs.js';
 import { type Telling, add, all, rows, set, tell } from './told.js';
 

@@ -1,4 +1,3 @@
-/** All that is told of constraints, indexes and types of a table: where, how bad, in which words, and what to send instead. */
 import { column, key, table } from './diffs.js';
 import { type Telling, add, all, extras, rows, tell } from './told.js';
 

@@ -1,8 +1,7 @@
-/** All that is told of changes of relations: where, how bad, in which words, and what to send instead. */
 import { column, key, table } from './diffs.js';
 import { type Edit, type Telling, all, relation, rows, set, tell } from './told.js';
 
-/** The foreign key as it is, with something else. */
+/** The present foreign key with changes. */
 const rekeyed =
   (schema: object): Edit =>
   ({ relations }) =>

@@ -1,4 +1,3 @@
-/** What types are said to hold less, or to run out. */
 import { expect } from 'chai';
 import { type Edited, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
 import { rows } from './told.js';
@@ -28,7 +27,7 @@ describe('a narrower type', () => {
   const names = Object.keys(TYPES) as (keyof typeof TYPES)[];
 
   it('may not fit values of the former type within a family', () => {
-    // One column of each type; all of them become one type at once.
+    // One column of each type; all become one type at once.
     const columns = (typeOf: (name: keyof typeof TYPES) => [string, object]): Edited['fields'] =>
       names.map((name, at) => {
         const [type, schema] = typeOf(name);

@@ -1,4 +1,3 @@
-/** The rules that no other tool has a name for, each with what it finds and what it leaves alone. */
 import { expect } from 'chai';
 import { RULES } from '../../../src/schema/findings/index.js';
 import { ROWS } from './plan.js';

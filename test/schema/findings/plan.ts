@@ -1,4 +1,3 @@
-/** Changes as the service would plan them, with what the database would say of their tables. */
 import { type Finding, type TableStatistics, type Dependent, findingsOf } from '../../../src/schema/findings/index.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
@@ -12,7 +11,6 @@ export interface Facts {
   keep?: number;
 }
 
-/** The findings of one command. */
 export function findingsFor<N extends OperationName>(
   before: State,
   name: N,

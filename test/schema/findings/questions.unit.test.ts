@@ -1,4 +1,3 @@
-/** What the database is asked before the rules run. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';

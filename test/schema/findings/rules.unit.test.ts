@@ -1,4 +1,3 @@
-/** Which rules judge a state that nothing changes, and which only give words to what is noticed elsewhere. */
 import { expect } from 'chai';
 import { RULES } from '../../../src/schema/findings/rules/index.js';
 import type { Rule } from '../../../src/schema/findings/model.js';

@@ -1,4 +1,3 @@
-/** The request that makes the same change online. */
 import { expect } from 'chai';
 import type { Operation } from 'fast-json-patch';
 import { onlineRequest } from '../../../src/schema/findings/safer-requests.js';

@@ -1,4 +1,3 @@
-/** All that is told of changes of tables, and of what is in use: where, how bad, in which words, and what to send instead. */
 import { column, fieldIn, key, table } from './diffs.js';
 import { type Edit, type Telling, all, rows, set, tell } from './told.js';
 

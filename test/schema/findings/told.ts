@@ -1,4 +1,4 @@
-/** Findings as lines: all that one of them says, but for what its rule says of each. */
+/** Findings as lines, without texts specific to their rule. */
 import { expect } from 'chai';
 import type { Finding, TableStatistics } from '../../../src/schema/findings/index.js';
 import { type Edited, type How, LIBRARY, column, edit, fieldIn } from './diffs.js';
@@ -8,11 +8,11 @@ export type Edit = (snapshot: Edited) => void;
 
 export interface Telling {
   it: string;
-  /** What is so before, in the library. */
+  /** The state before, in the library. */
   given?: Edit;
   when: Edit;
   how?: How;
-  /** Of these codes alone. */
+  /** Only these codes. */
   of?: readonly string[];
   told: readonly string[];
 }
@@ -44,7 +44,7 @@ export const set =
     if (type !== undefined) found['type'] = type;
   };
 
-/** A field of articles. */
+/** Adds a field to articles. */
 export const add =
   (name: string, type: string, schema: object = {}): Edit =>
   ({ fields }) =>
@@ -55,7 +55,7 @@ export const all =
   (snapshot) =>
     edits.forEach((each) => each(snapshot));
 
-/** Extras of the table of articles. */
+/** Sets extras of the table of articles. */
 export const extras =
   (more: object): Edit =>
   ({ collections }) => {
@@ -77,7 +77,7 @@ export const relation =
       ...more,
     });
 
-/** So many rows in the table of articles. */
+/** Sets the number of rows in the table of articles. */
 export const rows = (count: number | null, more: Partial<TableStatistics> = {}): How => ({
   known: { statistics: new Map([['articles', { ...ROWS(count ?? 0, more), rows: count }]]) },
 });

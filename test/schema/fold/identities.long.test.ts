@@ -1,4 +1,4 @@
-/** What collections and fields are called by for life: given by the fold, whichever release wrote the log. */
+/** Permanent identities of collections and fields: assigned by the fold, whichever release wrote the log. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type PlacedEvent, fold } from '../../../src/schema/fold/evolve.js';
@@ -32,7 +32,7 @@ const field = (collection: string, name: string) => ({
   concurrentIndexes: false,
 });
 
-/** Every identity of a state, with whose it is. */
+/** Every identity of a state with its owner. */
 function all({ collections }: State): Map<string, string> {
   const found = new Map<string, string>();
   const note = (identity: string, owner: string) => {

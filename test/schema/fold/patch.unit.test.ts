@@ -4,7 +4,7 @@ import { copyJson, jsonEqual } from '../../../src/kernel/json.js';
 import { applyPatch, patchBetween } from '../../../src/schema/fold/patch.js';
 import { explored } from '../../support/runs.js';
 
-/** Documents of the shape that events patch: fixed members, free values inside. */
+/** Documents as events patch them: fixed members, free values inside. */
 const inner = fc.jsonValue({ maxDepth: 4 });
 const document = fc.record({
   name: inner,

@@ -1,4 +1,4 @@
-/** State.indexNames is kept along; here it is compared with what the fields say. */
+/** State.indexNames is maintained incrementally, so it is compared with the fields. */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import { Draft } from '../../../src/schema/transition/draft.js';
@@ -22,7 +22,7 @@ const indexed = (name: string, index_name?: string) =>
 describe('index names of a state', () => {
   const start = evolve(initialState(), { ...created('t', [indexed('a'), indexed('b', 'mine')]), position: 1 });
 
-  /** By a draft and by the events it becomes. */
+  /** By a draft and by its events. */
   const expectNames = (edit: (draft: Draft) => void, names: object): void => {
     const draft = new Draft(start);
     edit(draft);

@@ -1,4 +1,3 @@
-/** Events of the log that this release can't read, or that can't follow the state they meet: each says why, and where it is. */
 import { expect } from 'chai';
 import { evolve } from '../../../src/schema/fold/evolve.js';
 import { formerNames } from '../../../src/schema/fold/former-names.js';

@@ -1,6 +1,6 @@
 /**
- * What is made of each kind of value at each place of a snapshot of another product: refused, or taken, with what it
- * changes of the diff and which warnings it brings. Held whole against `test/fixtures/imports.txt`.
+ * The result of each kind of value at each location of another product's snapshot: rejected, or accepted with its
+ * changes and warnings. Compared with `test/fixtures/imports.txt`.
  */
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { ok } from '../../../src/kernel/problem.js';
@@ -10,7 +10,7 @@ import { createTranscript } from '../../support/transcript.js';
 
 const HEAD = { version: 1, directus: '11.5.1' };
 
-/** As the other product writes a column. */
+/** A column in the other product's format. */
 const column = (table: string, name: string, more: object = {}) => ({
   name,
   table,
@@ -105,7 +105,7 @@ interface Names {
   field?: string;
 }
 
-/** Entries and warnings by name: what comes before one makes no difference to it. */
+/** Identifies entries and warnings by name, independent of earlier ones. */
 const nameOf = (what: string, { collection, field }: Names): string =>
   [what, collection, field].filter((part) => part !== undefined).join(' ');
 

@@ -1,4 +1,3 @@
-/** Short ways to import snapshots in tests. */
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import type { SchemaDiff } from '../../../src/schema/diff/diff.js';
 import { type ImportedSnapshot, importSnapshot } from '../../../src/schema/import/import-snapshot.js';
@@ -31,7 +30,7 @@ export interface Read {
   warnings: string[];
 }
 
-/** `instance`: what it knows; about the rest it knows nothing. */
+/** `instance`: its known objects; others are unknown. */
 export function read(file: object, instance: Partial<Instance> = {}): Read {
   const known = { ...EMPTY_INSTANCE, ...instance };
   const { collections, fields, relations, warnings } = valueOf(importSnapshot(file, SYSTEM, known));
@@ -45,10 +44,10 @@ export function read(file: object, instance: Partial<Instance> = {}): Read {
   };
 }
 
-/** A diff that changes nothing. */
+/** A diff without changes. */
 export const NOTHING = { collections: [], fields: [], relations: [] };
 
-/** What a file, accepted with force, makes of a state. */
+/** The state after a forced import. */
 export function applied(state: State, given: object, mode: 'mirror' | 'merge'): { state: State; diff: SchemaDiff } {
   const { diff, desired } = valueOf(runToEnd(compareSnapshot(state, given, { force: true, mode, release: '1.2.3' })));
   return { state: desired.state, diff };
@@ -58,7 +57,7 @@ function documents(part: ImportedSnapshot['fields']): Members[] {
   return (part ?? []) as Members[];
 }
 
-/** A file of the peer on PostgreSQL. */
+/** A Directus file on PostgreSQL. */
 export function file(parts: Partial<PeerFile>): PeerFile {
   return { version: 1, directus: '11.17.4', vendor: 'postgres', collections: [], fields: [], relations: [], ...parts };
 }
@@ -71,7 +70,7 @@ export function folder(collection: string, meta: Members = {}): Members {
   return { collection, meta };
 }
 
-/** A column as the peer shows it, derived members included: `a.x`. */
+/** A column in Directus format with derived members: `a.x`. */
 export function column(name: string, type: string, schema: Members = {}, meta: Members = {}): Members {
   const [collection = '', field = ''] = name.split('.');
   return {
@@ -108,7 +107,7 @@ export function alias(name: string, meta: Members = {}): Members {
   return { collection, field, type: 'alias', meta };
 }
 
-/** A relation as the peer shows it, of `a.x` to `target`. */
+/** A relation in Directus format from `a.x` to `target`. */
 export function relation(name: string, target: string | null, meta: Members = {}, schema: Json = {}): Members {
   const [collection, field] = name.split('.');
   const ends = { many_collection: collection, many_field: field, one_collection: target };
@@ -124,7 +123,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** The document of that name. */
+/** The document with that name. */
 export function find(documents: Members[], name: string): Record<string, Members> {
   return documents[names(documents).indexOf(name)] as Record<string, Members>;
 }

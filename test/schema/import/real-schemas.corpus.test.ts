@@ -1,7 +1,7 @@
 /**
- * Schemas that real projects committed. Skipped where the corpus is not at hand. What was trimmed when it once failed is
- * kept in fixtures/trimmings.json and replayed first: the members themselves, because a seed means something else as
- * soon as the generator changes.
+ * Schemas committed by real projects. Skipped without the corpus. Failed trimmings are stored in
+ * fixtures/trimmings.json and replayed first. The members themselves are stored, because a seed changes its meaning
+ * with the generator.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -32,7 +32,7 @@ const known = JSON.parse(readFileSync(FIXTURES, 'utf8')) as Record<string, Place
 
 type Members = Record<string, unknown>;
 
-/** The normal forms a file leads to, by name. */
+/** The normal forms of a file by name. */
 interface Schema {
   collections: Map<string, Collection>;
   fields: Map<string, Field>;
@@ -59,10 +59,10 @@ function schemaOf(file: object): Schema {
   };
 }
 
-/** Where a member stands that was trimmed: `['fields', 12, 'schema', 'data_type']`. */
+/** The location of a trimmed member: `['fields', 12, 'schema', 'data_type']`. */
 type Place = (string | number)[];
 
-/** Some of the members that people may trim by hand: everything that doesn't name the document. */
+/** Some members that people may trim by hand, except those that identify the document. */
 function trimmingOf(file: Members, seed: number): Place[] {
   const random = randomFrom(seed);
   const places: Place[] = [];
@@ -76,7 +76,7 @@ function trimmingOf(file: Members, seed: number): Place[] {
     for (const [index, document] of (file[part] as Members[]).entries()) {
       trim(document['meta'], [part, index, 'meta'], []);
       trim(document['schema'], [part, index, 'schema'], []);
-      // Where the instance has no such relation, nothing else would say what it points at.
+      // If the instance has no such relation, nothing else names its target.
       const isLeftOut = String(document['related_collection']).startsWith('directus_');
       trim(document, [part, index], ['collection', 'field', ...(isLeftOut ? ['related_collection'] : [])]);
     }
@@ -93,7 +93,7 @@ function trimmed(file: Members, trimming: Place[]): Members {
   return copy;
 }
 
-/** mulberry32: what fast-check finds can be found again. */
+/** mulberry32, so that fast-check's findings are reproducible. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

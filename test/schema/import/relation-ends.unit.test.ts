@@ -1,4 +1,3 @@
-/** Relations of other products' files: which are left out and why, and what is read from where. */
 import { expect } from 'chai';
 import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/import/context.js';
 import { importSnapshot } from '../../../src/schema/import/import-snapshot.js';

@@ -1,4 +1,3 @@
-/** What is told of an imported file, word for word: all that was left out or reads otherwise, in one file, and what is refused. */
 import { expect } from 'chai';
 import { EMPTY_INSTANCE } from '../../../src/schema/import/context.js';
 import { importSnapshot } from '../../../src/schema/import/import-snapshot.js';

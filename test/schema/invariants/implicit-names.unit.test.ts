@@ -1,4 +1,3 @@
-/** Names that PostgreSQL gives by itself: whoever would have one of them by choice is refused. */
 import { expect } from 'chai';
 import { KEY, column, stateOf, toldOf } from './states.js';
 

@@ -1,4 +1,3 @@
-/** Two things of one table that would have an index of one name. */
 import { expect } from 'chai';
 import { indexName, primaryKeyName, uniqueName } from '../../../src/schema/model/constraint-names.js';
 import { initialState } from '../../../src/schema/model/state.js';
@@ -21,7 +20,7 @@ const unique = (field: string, unique_name?: string) => ({
 const create = (fields: object[], extras?: object) =>
   given().when('create-collection', table('a', [KEY, ...fields], { schema: extras === undefined ? {} : { extras } }));
 
-/** Names and kinds that a refusal calls taken, with its place. */
+/** Taken names and kinds of an error, with its location. */
 function refusals(fields: object[], extras?: object): unknown[] {
   return create(fields, extras)
     .thenRefused('ALREADY_EXISTS')
@@ -77,7 +76,7 @@ describe('index names', () => {
       ['fields[1].schema.is_indexed', [{ name, kind }]],
       ['fields[2].schema.is_unique', [{ name, kind }]],
     ]);
-    // A folder is no table: PostgreSQL knows nothing of it.
+    // PostgreSQL does not know folders.
     given(one)
       .when('create-collection', { body: { collection: name, schema: null }, concurrentIndexes: false })
       .then(`collection.created ${name}`);

@@ -1,4 +1,3 @@
-/** What tables use beside themselves: the same in each of them, and a sequence of one column. */
 import { expect } from 'chai';
 import type { Need } from '../../../src/schema/model/extras.js';
 import type { Collection } from '../../../src/schema/model/model.js';

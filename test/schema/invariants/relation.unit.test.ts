@@ -5,7 +5,7 @@ import { type Given, KEY, alias, column, stateOf, toldOf } from './states.js';
 
 const FOREIGN_KEY = { constraint_name: 'k', on_update: 'NO ACTION', on_delete: 'NO ACTION' } as const;
 
-/** many.one → one, and a few more fields to name. */
+/** many.one → one, and further fields to name. */
 const COLLECTIONS: Record<string, Given> = {
   many: {
     fields: [KEY, column('one'), column('two'), column('kind', 'string'), column('doc', 'json'), alias('shown')],
@@ -17,7 +17,7 @@ const COLLECTIONS: Record<string, Given> = {
 };
 const ANY = { one_collection: null, one_collection_field: 'kind', one_allowed_collections: ['one'] };
 
-/** What is told of many.one with these members, without the place it all has. */
+/** The errors for many.one with these members, without the common location. */
 function told(members: Partial<Relation>): string[] {
   const relation = { many_collection: 'many', many_field: 'one', ...members };
   const place = `relation ${relation.many_collection}.${relation.many_field} `;

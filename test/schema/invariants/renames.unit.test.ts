@@ -1,4 +1,3 @@
-/** What renames must not do: leave the columns of a partition otherwise than those of its table, or a text unwritten. */
 import { expect } from 'chai';
 import { renameProblems } from '../../../src/schema/invariants/renames.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
@@ -38,7 +37,7 @@ describe('valid renames', () => {
   };
 
   it('of partition columns follow the parent', () => {
-    // Of the state after them: the new names are there.
+    // In the state after them, new names exist.
     expect(problems({ day: { was: 'title' } })).to.deep.equal([
       'IN_USE | day.title | the columns of a partition are those of "days": rename it there too',
     ]);

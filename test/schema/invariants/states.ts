@@ -1,4 +1,4 @@
-/** States that no command would lead to, and what is told of them. */
+/** States that no command produces, and their problems. */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { invariantProblems } from '../../../src/schema/invariants/index.js';
 import type { Collection, Field, Relation } from '../../../src/schema/model/model.js';
@@ -13,7 +13,7 @@ export const KEY = { field: 'id', type: 'integer', schema: { is_primary_key: tru
 export const alias = (field: string, more: object = {}) => ({ field, type: 'alias', schema: null, ...more });
 export const column = (field: string, type = 'integer', schema: object = {}) => ({ field, type, schema });
 
-/** `change`: made after reading, so that it can be what reading would refuse. */
+/** `change`: applied after parsing, so that it can be what parsing would reject. */
 export interface Given {
   fields?: object[];
   collection?: object;

@@ -1,4 +1,3 @@
-/** What the service keeps as it found it, and what is told of who would change that. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { unsupportedChanges } from '../../../src/schema/invariants/unsupported-changes.js';
@@ -16,7 +15,7 @@ const PARTITIONING = 'how a table is partitioned can only be changed in the data
 const COLUMNS =
   'the columns of a partitioned table and its partitions are one: change them in the database, then see what drift says';
 
-/** `collection.field member: message` of each, of the collections of `before`. */
+/** `collection.field member: message` of each problem, for the collections of `before`. */
 function told(before: Record<string, Given>, after: Record<string, Given>, isRecreated = () => false): string[] {
   const [from, to] = [stateOf(before), stateOf(after)];
   return runToEnd(unsupportedChanges(from, to, from.collections.keys(), isRecreated)).map(

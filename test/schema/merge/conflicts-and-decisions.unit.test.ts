@@ -1,4 +1,3 @@
-/** What a merge says of each conflict, and what it makes of each decision. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { mergeStates } from '../../../src/schema/merge/merge-states.js';
@@ -50,7 +49,7 @@ function conflicts(ours: State, theirs: State): MergeConflict[] {
   return result.kind === 'conflicts' ? result.conflicts : [];
 }
 
-/** Each conflict with its place, and the names of the values that it shows. */
+/** Each conflict with its location and value names. */
 const told = (ours: State, theirs: State): string[] =>
   conflicts(ours, theirs).map(({ kind, place, message, ...values }) => {
     const shown = Object.keys(values).join(' ');
@@ -163,7 +162,7 @@ describe('names in a merge', () => {
     const [one, other] = [after(dropField('articles', 'author'), rename('articles', 'parent', 'author')), BASE];
     expect(fields(merged(one, other), 'articles')).to.deep.equal(['author', 'id', 'tags']);
     expect(fields(merged(other, one), 'articles')).to.deep.equal(['author', 'id', 'tags']);
-    // Unless it was changed there: then it is asked for.
+    // Unless it was changed there: then it is a conflict.
     const changed = after(note('comments', 'read'));
     expect(told(ours, changed)).to.deep.equal([
       'name_taken collection comments, collection: the two sides gave this name to two things (base ours)',
@@ -263,7 +262,7 @@ describe('documents in a merge', () => {
     };
     expect(typeIn('ours')).to.deep.equal(['string', 'character varying', 10]);
     expect(typeIn('theirs')).to.deep.equal(['text', 'text', null]);
-    // Beside the type, members are merged each by itself.
+    // Outside the type, members are merged individually.
     const both = result({ schema: { is_nullable: false } }, theirs);
     const field = both.kind === 'merged' ? both.state.collections.get('tags')?.fields.get('x') : undefined;
     expect(field?.schema).to.include({ data_type: 'text', is_nullable: false });
@@ -301,7 +300,7 @@ describe('decisions in a merge', () => {
       return runToEnd(made.unused());
     };
     expect(unusedAfter()).to.deep.equal([0, 1, 2, 3, 4, 5]);
-    // What is below a decided place needs no decision.
+    // Locations below a resolved one need no resolution.
     expect(unusedAfter(places[0] as MergePlace)).to.deep.equal([4, 5]);
     expect(unusedAfter(places[1] as MergePlace)).to.deep.equal([0, 3, 4, 5]);
     expect(unusedAfter(places[2] as MergePlace)).to.deep.equal([0, 1, 3, 4, 5]);

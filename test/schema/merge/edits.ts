@@ -1,4 +1,4 @@
-/** Schemas that were changed in ways that can be told apart: what both sides of a merge did. */
+/** Schemas changed in distinguishable ways, for both sides of a merge. */
 import fc from 'fast-check';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { changeProblems } from '../../../src/schema/invariants/index.js';
@@ -10,9 +10,9 @@ import { Draft } from '../../../src/schema/transition/draft.js';
 import { renameEvent } from '../../../src/schema/transition/rename-event.js';
 import { schemaState } from '../../support/arbitraries.js';
 
-/** Some of them are taken already in some of the states. */
+/** Some of them are in use in some states. */
 const NAMES = ['zeta', 'eta 2', '__proto__', 'posts', "it's"];
-/** Never there before: a file can't say that a table goes and that another one of its name comes. */
+/** Never used before: a file cannot describe that a table is dropped and another one takes its name. */
 const NEW_NAMES = ['zeta', 'eta 2', 'posts'];
 
 export const edit = fc.record({
@@ -27,7 +27,7 @@ export const edit = fc.record({
 });
 export type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never;
 
-/** With an identity for everything, as the log would give them. */
+/** With identities for everything, like the log. */
 export const identifiedState: fc.Arbitrary<State> = schemaState.map((state) => {
   const draft = new Draft(state);
   let position = 0;
@@ -40,12 +40,12 @@ export const identifiedState: fc.Arbitrary<State> = schemaState.map((state) => {
   return runToEnd(draft.toState());
 });
 
-/** The state after those of the edits that are possible. */
+/** The state after all possible edits. */
 export const edited = (state: State, edits: readonly Edit[]): State =>
   edits.reduce((before, each) => {
     const draft = new Draft(before);
     const after = apply(before, draft, each) ?? runToEnd(draft.toState());
-    // Names are compared by identity, so that a check against the base would say the same.
+    // Names are compared by identity, so checking against the base is equivalent.
     const touched = new Set([...before.collections.keys(), ...after.collections.keys()]);
     const isRename = each.kind.startsWith('rename');
     const problems = runToEnd(changeProblems({ from: isRename ? after : before, to: after, touched }));
@@ -55,14 +55,14 @@ export const edited = (state: State, edits: readonly Edit[]): State =>
 interface Editing extends Edit {
   state: State;
   draft: Draft;
-  /** The name of the collection that is meant. */
+  /** The collection of the edit. */
   table: string;
   node: CollectionNode;
 }
 
 type Of<T> = (editing: Editing, of: T) => State | void;
 
-/** What each edit does; a state where it isn't the draft's. */
+/** The effect of each edit; a state if it is not a draft's. */
 const OF_TABLES: Partial<Record<Edit['kind'], Of<Collection>>> = {
   note: ({ draft, value }, of) => draft.putCollection({ ...of, meta: { ...of.meta, note: value } }),
   drop: ({ draft, state, table }) => dropCollection(draft, state, table),
@@ -115,7 +115,7 @@ function apply(state: State, draft: Draft, each: Edit): State | void {
   return field === undefined ? undefined : ofField(editing, field);
 }
 
-/** Counted around. */
+/** Wraps around. */
 const nth = (names: string[], index: number): string => names.sort(byName)[index % Math.max(names.length, 1)] ?? '';
 
 function addTable(draft: Draft, name: string): void {

@@ -14,7 +14,7 @@ import { type Edit, edit, edited, identifiedState } from './edits.js';
 
 const merge = (base: State, ours: State, theirs: State): MergedStates => runToEnd(mergeStates({ base, ours, theirs }));
 
-/** All that a snapshot shows; relations without their ids. */
+/** Everything a snapshot shows, without relation ids. */
 function shownOf(state: State): unknown {
   const { collections, fields, relations } = runToEnd(snapshotOf(state, '1'));
   return { collections, fields, relations: relations.map(relationBody) };
@@ -33,7 +33,7 @@ const sides = fc.tuple(identifiedState, edits, edits).map(([base, first, second]
   texts: JSON.stringify([first, second]),
 }));
 
-/** Of a broken rule that two things break together, either may be told. */
+/** For a rule broken by two objects, either may be reported. */
 const placeOf = ({ kind, place }: MergeConflict): unknown => (kind === 'invalid' ? place.collection : place);
 const straight = (conflict: MergeConflict): string => {
   const { kind, base, ours, theirs } = conflict;
@@ -53,7 +53,7 @@ const sorted = (value: unknown): unknown =>
         .map(([name, each]) => [name, sorted(each)])
     : value;
 
-/** The member that an edit changes, of those that only change one. */
+/** The member that an edit changes, for edits of one member. */
 function memberOf({ kind, collection, field, name }: Edit): string | null {
   if (kind === 'note') return `note ${collection}`;
   if (kind === 'option') return `option ${collection} ${field} ${name}`;
@@ -88,11 +88,11 @@ describe('a merge', () => {
   });
 
   it('never conflicts for different members, and keeps both changes', () => {
-    // Which side does it follows from what is changed.
+    // The member determines the side.
     const sideOf = (member: string): number => Buffer.from(member).reduce((sum, byte) => sum + byte, 0) % 2;
     fc.assert(
       fc.property(identifiedState, fc.array(edit, { maxLength: 12 }), (base, all) => {
-        // By index modulo, so that one member can be met by two indexes: their places decide.
+        // By index modulo, so two indexes can hit one member; their positions decide.
         const tables = Math.max(base.collections.size, 1);
         const fixed = all.map((each) => ({ ...each, collection: each.collection % tables, field: 0 }));
         const known = fixed.filter((each) => memberOf(each) !== null);

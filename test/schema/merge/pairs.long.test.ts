@@ -1,6 +1,6 @@
 /**
- * What becomes of a schema that two sides have changed, for every pair of a set of changes: the conflicts with all that
- * they show, or what the merge changes of ours; held whole against `test/fixtures/merges.txt`.
+ * The merge of every pair of a set of changes: its conflicts with all values, or the resulting change of ours.
+ * Compared with `test/fixtures/merges.txt`.
  */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { mergeSnapshot } from '../../../src/schema/merge/merge-snapshot.js';

@@ -1,4 +1,3 @@
-/** What a merge takes for the same: whatever is shown of a collection, but not the ids of its relations. */
 import { expect } from 'chai';
 import { isSameNode } from '../../../src/schema/merge/same-node.js';
 import type { CollectionNode } from '../../../src/schema/model/state.js';

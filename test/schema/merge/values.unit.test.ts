@@ -1,10 +1,9 @@
-/** Merging the values of one document, member by member. */
 import { expect } from 'chai';
 import type { Json } from '../../../src/kernel/json.js';
 import type { Step } from '../../../src/schema/diff/entries.js';
 import { mergeValues, settled } from '../../../src/schema/merge/values.js';
 
-/** What is made of three values, and where both had changed it. Theirs stands then. */
+/** The merge of three values and its conflicts. Theirs is used then. */
 function merged(base: Json | undefined, ours: Json | undefined, theirs: Json | undefined, path: Step[] = []) {
   const conflicts: string[] = [];
   const value = mergeValues({ base, ours, theirs }, path, (at, values) => {

@@ -1,4 +1,3 @@
-/** Orders: what others stand in comes before them, and where nothing is said, names decide. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { Collection } from '../../../src/schema/model/model.js';
@@ -14,7 +13,7 @@ import {
 import { type State, byName } from '../../../src/schema/model/state.js';
 import { KEY, column, stateOf } from '../invariants/states.js';
 
-/** Tables by the names of what they are partitions of. */
+/** Tables by the names of their parents. */
 function partitioned(parents: Record<string, string | null>): State {
   const of = (table: string | null) => (collection: Collection) => ({
     ...collection,

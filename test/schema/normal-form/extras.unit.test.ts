@@ -1,4 +1,3 @@
-/** Extras of tables and columns as documents bring them: what is kept, and what is refused at which place. */
 import { expect } from 'chai';
 import { changed, collection, column, faultsOf, field, valueOf } from './read.js';
 

@@ -28,7 +28,7 @@ const COLUMNS: [type: string, formatType: string, others: Record<string, string>
   ['geometry.MultiPolygon', 'geometry', {}],
 ];
 
-/** Each fault is told at the member whose name it begins with. */
+/** Each error is at the member whose name it begins with. */
 function expectInPlace(part: string, faults: readonly string[]): void {
   for (const fault of faults) {
     const [path, said = ''] = fault.split(': ', 2);

@@ -1,14 +1,14 @@
-/** Generated columns: every type with defaults as people send them, in every spelling that is understood. */
+/** Generated columns: every type with defaults in every accepted spelling. */
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
 
-/** A field type, its column's members, and a default as it may be sent. */
+/** A field type, the members of its column, and a submitted default. */
 export interface GivenColumn {
   type: string;
   schema: Record<string, unknown>;
 }
 
-/** Text that a database can hold and a JSON body may bring. */
+/** Text that a database can store and a JSON body can contain. */
 export const text = fc.oneof(
   fc.string({ unit: character, maxLength: 40 }).map((value) => value.replaceAll(/[\0\p{Cs}]/gu, '')),
   fc.constantFrom(
@@ -58,7 +58,7 @@ export const time = fc
 const zone = fc.constantFrom('', 'Z', 'z', '+00', '-00:00', '+02:00', '-0930', '+14');
 const separator = fc.constantFrom('T', ' ', 't');
 const moment = fc.tuple(date, separator, time).map((parts) => parts.join(''));
-/** Offsets may lead out of the years that can be written. */
+/** Offsets may leave the range of writable years. */
 const moderate = fc
   .tuple(moment, zone)
   .map((parts) => parts.join(''))
@@ -69,7 +69,7 @@ const anyCase = (name: string) => fc.constantFrom(name, name.toLowerCase(), name
 const nothing = fc.constant(null);
 
 const json = fc.jsonValue({ maxDepth: 3, stringUnit: text });
-/** JSON text with numbers that every reader keeps. */
+/** JSON text with numbers that every parser keeps. */
 const jsonText = fc.json({ maxDepth: 3, stringUnit: text }).filter((value) => !/\\u0000/.test(value));
 
 function of(

@@ -47,7 +47,7 @@ const columnFlags = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 );
 
-/** A key can't be told to be otherwise. */
+/** A key cannot be changed to contradict itself. */
 function possible(schema: Record<string, unknown>): object {
   const { is_nullable: _, is_unique: __, is_indexed: ___, ...rest } = schema;
   return schema['is_primary_key'] === true ? rest : schema;
@@ -84,7 +84,7 @@ const foreignKey = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 );
 
-/** Some of the members, all of those of a normal form. */
+/** Some of the members, or all of a normal form. */
 function some(value: object, keep: number): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter((_, index) => ((keep >> index) & 1) === 1));
 }

@@ -57,7 +57,7 @@ describe('field updates', () => {
       numeric_precision: 10,
       numeric_scale: 2,
     });
-    // A table that can't be inserted into any more is nothing to be silent about.
+    // A table that no longer accepts inserts must be reported.
     const counting = make('integer', { has_auto_increment: true });
     expect(faultsOf(changed(counting, { type: 'uuid' })).join()).to.include('has_auto_increment');
     expect(schemaAfter(counting, { type: 'uuid', schema: { has_auto_increment: false } })).to.include({

@@ -1,4 +1,3 @@
-/** Short ways to read documents in tests. */
 import { expect } from 'chai';
 import type { Collection, Field, NewRelation, Relation } from '../../../src/schema/model/model.js';
 import {
@@ -21,7 +20,7 @@ export function valueOf<T>(result: Result<T>): T {
   return result.value;
 }
 
-/** The problems as `path: message`; empty when it was read. */
+/** The problems as `path: message`; empty on success. */
 export function faultsOf(result: Result<unknown>): string[] {
   return result.ok ? [] : result.problems.map(({ path, message }) => `${path ?? ''}: ${message}`);
 }
@@ -66,12 +65,12 @@ export function changedRelation(existing: Relation, input: unknown, options = ST
   return mergeRelation(existing, input, [], options);
 }
 
-/** What a document becomes on its way over the wire. */
+/** The document after JSON serialization. */
 export function sent<T>(document: T): T {
   return JSON.parse(JSON.stringify(document)) as T;
 }
 
-/** The default of a column in normal form; the message where it doesn't fit. */
+/** The normalized default of a column; the message if it does not fit. */
 export function defaultOf(
   type: string,
   value: unknown,
@@ -82,7 +81,10 @@ export function defaultOf(
   return read.ok ? (read.value.schema?.default_value ?? null) : { wrong: faultsOf(read).join('\n') };
 }
 
-/** Each fault stands at the member whose name it begins with, where that was sent: `meta.sort: sort must be …`; one that is missing, where it would be. */
+/**
+ * Each error is at the member whose name it begins with, as it was sent: `meta.sort: sort must be …`; a missing one
+ * is where it would be.
+ */
 export function expectInPlace(faults: readonly string[], sent: Members): void {
   const parts = ['meta', 'schema'].filter((part) => typeof sent[part] === 'object' && sent[part] !== null);
   for (const fault of faults) {

@@ -36,7 +36,7 @@ describe('a relation in either format', () => {
     [['one_collection'], { one_collection: 'a', meta: { one_collection: 'a' } }, ['one_collection']],
     [['sort_field'], { sort_field: 'a' }, ['sort_field']],
     [['sort_field'], { meta: { sort_field: 'a' } }, ['meta', 'sort_field']],
-    // What wasn't sent stands in the shape of what was.
+    // Members that were not sent are located in the format that was.
     [['sort_field'], { collection: 'a', field: 'b' }, ['meta', 'sort_field']],
     [['sort_field'], { meta: {} }, ['meta', 'sort_field']],
     [['sort_field'], { meta: null }, ['meta', 'sort_field']],
@@ -46,7 +46,7 @@ describe('a relation in either format', () => {
     [['sort_field'], { collection: 'a', many_field: 'b' }, ['sort_field']],
     [['sort_field'], {}, ['sort_field']],
     [['sort_field', 'x'], { meta: { sort_field: 'a' } }, ['meta', 'sort_field', 'x']],
-    // The foreign key stands at the same place in both.
+    // The foreign key has the same location in both formats.
     [['schema', 'on_delete'], { collection: 'a' }, ['schema', 'on_delete']],
     [[], { collection: 'a' }, []],
   ];

@@ -7,7 +7,7 @@ import { withRelations } from '../../support/library.js';
 
 const NOTHING: CatalogFindings = { tables: [], relations: [], completed: [], missing: [], refused: [] };
 
-/** `code path` of every problem, or the types and names of the events. */
+/** `code path` of every problem, or types and names of the events. */
 function adopt(body: unknown, found: Partial<CatalogFindings> = {}): string[] {
   const command = runToEnd(stepsTo(adoptTables.parse({ body })));
   const result = command.ok

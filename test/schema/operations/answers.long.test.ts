@@ -1,6 +1,6 @@
 /**
- * What each operation makes of each kind of value at each place of its body: refused, with the code, the place and the
- * words, or taken, with what it changes of the events. Held whole against `test/fixtures/answers.txt`.
+ * The result of each kind of value at each location of each operation's body: rejected with code, location and
+ * message, or accepted with its events. Compared with `test/fixtures/answers.txt`.
  */
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { readResolutions } from '../../../src/schema/merge/resolutions.js';
@@ -197,7 +197,7 @@ describe('the response to each value at each location', () => {
         },
         ask: (body) => runToEnd(compareSnapshot(state, body, { force: false, mode: 'merge', release: RELEASE })),
       },
-      // What the next ones are decided on is in the database.
+      // Facts from the database that the next operations need.
       {
         title: 'adopt-tables',
         body: { tables: ['legacy'] },

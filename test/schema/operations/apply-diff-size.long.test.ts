@@ -8,7 +8,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const release = '0.0.0';
 
-/** What makes the array of `articles.author` this one. */
+/** Patches that change the array of `articles.author` to this one. */
 function growing(state: State, conditions: number[]) {
   const document = JSON.parse(JSON.stringify(runToEnd(snapshotOf(state, release)))) as Snapshot;
   const author = document.fields.find((each) => each.collection === 'articles' && each.field === 'author');

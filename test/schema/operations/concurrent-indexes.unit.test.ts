@@ -1,11 +1,10 @@
-/** Indexes that are asked to be built after the commit: what the event of a field says of its own. */
 import { expect } from 'chai';
 import { attempt } from '../../support/given.js';
 import { KEY, column, stateOf } from '../invariants/states.js';
 
 const STATE = stateOf({ a: { fields: [KEY, column('plain'), column('indexed', 'integer', { is_indexed: true })] } });
 
-/** Whether the field's event leaves its index to be built afterwards. */
+/** Whether the field's event defers its index. */
 function laterBy(operation: 'create-field' | 'update-fields', input: object, concurrentIndexes: boolean): boolean {
   const decided = attempt(STATE, operation, { collection: 'a', concurrentIndexes, ...input } as never);
   if (!decided.ok) throw new Error(JSON.stringify(decided.problems));

@@ -1,4 +1,3 @@
-/** What a change of fields can't do in place, each refusal with its place in the body. */
 import { expect } from 'chai';
 import { attempt } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';

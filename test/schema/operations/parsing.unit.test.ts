@@ -1,4 +1,3 @@
-/** What is wrong with a body before any state is asked: each fault with its place. */
 import { expect } from 'chai';
 import { missingCollection, noFieldsListed, systemCollection } from '../../../src/schema/operations/refusals.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';

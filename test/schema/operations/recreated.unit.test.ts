@@ -1,4 +1,4 @@
-/** A field that one diff removes and creates again: another one of that name, whatever the service could change it to. */
+/** A field that one diff removes and adds is a new one with that name, whatever an update could do. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { Field } from '../../../src/schema/model/model.js';
@@ -19,7 +19,7 @@ const withTook = (type: string, data_type: string): State =>
 
 const tookOf = (state: State): Field => state.collections.get('trips')?.fields.get('took') as Field;
 
-/** From an interval, which the service can't change, to a text. */
+/** From an interval, which the service cannot change, to a text. */
 describe('a field removed and created by a diff', () => {
   const before = withTook('unknown', 'interval');
   const [old, now] = [tookOf(before), tookOf(withTook('string', 'character varying'))];

@@ -1,4 +1,3 @@
-/** What operations refuse of a state, word for word: the code, the place in the body, and the message. */
 import { expect } from 'chai';
 import type { State } from '../../../src/schema/model/state.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
@@ -8,7 +7,7 @@ import { KEY, column, stateOf } from '../invariants/states.js';
 
 const LIBRARY = withRelations();
 
-/** `CODE path: message`; `accepted` where there is nothing to refuse. */
+/** `CODE path: message`; `accepted` without errors. */
 function told(name: OperationName, input: object, state: State = LIBRARY): string[] {
   const result = attempt(state, name, input as never);
   if (result.ok) return ['accepted'];

@@ -1,7 +1,4 @@
-/**
- * What columns take as their default, type and expression, and what names things may have: a line for each value, held
- * whole against `test/fixtures/values.txt`.
- */
+/** Accepted defaults, types, expressions and names: one line per value, compared with `test/fixtures/values.txt`. */
 import { FIELD_TYPES } from '../../../src/schema/normal-form/types/field-types.js';
 import type { State } from '../../../src/schema/model/state.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
@@ -18,7 +15,7 @@ describe('values of a schema', () => {
   });
 });
 
-/** What a column of each type takes as its default. */
+/** Accepted defaults of a column of each type. */
 const DEFAULTS: readonly unknown[] = [
   true,
   'true',
@@ -72,12 +69,12 @@ type Data = Record<string, unknown>;
 interface Asked {
   title: string;
   of: object;
-  /** What is shown of the first event where it is taken. */
+  /** The shown part of the first event, if accepted. */
   show?: (data: { field: { type: string; schema: Data }; patches: unknown }) => string;
   bodies: readonly (readonly [shown: string, body: unknown])[];
 }
 
-/** What is answered to each of these, a line each. */
+/** The result for each value, one line each. */
 function lines<N extends OperationName>(
   state: State,
   name: N,

@@ -51,7 +51,7 @@ describe('collection patterns', () => {
   it('match in bounded time, however many stars they have', () => {
     const started = performance.now();
     assert.equal(fits(`${'a*'.repeat(120)}b`, 'a'.repeat(63)), false);
-    // Who tries every way to share the letters out needs longer than anybody waits.
+    // Trying every distribution of letters would take too long.
     assert.ok(performance.now() - started < 2_000);
   });
 });

@@ -1,4 +1,4 @@
-/** A schema with a field of every type as types for programs, held whole against `test/fixtures/program-types.txt`. */
+/** A schema with a field of every type as type definitions, compared with `test/fixtures/program-types.txt`. */
 import { FIELD_TYPES } from '../../../src/schema/normal-form/types/field-types.js';
 import { LANGUAGES, programTypes } from '../../../src/schema/program-types/index.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';

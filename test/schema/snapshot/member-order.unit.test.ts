@@ -1,4 +1,3 @@
-/** The order of the members of every document: the same bytes wherever a schema was read. */
 import { expect } from 'chai';
 import {
   orderCollectionMembers,
@@ -7,7 +6,7 @@ import {
 } from '../../../src/schema/snapshot/member-order.js';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
-/** A document with those members, the last one first. */
+/** A document with its members in reverse order. */
 const backwards = (members: readonly string[], more: object = {}): Record<string, unknown> =>
   Object.assign(Object.fromEntries(members.toReversed().map((member) => [member, null])), more);
 

@@ -1,4 +1,3 @@
-/** A snapshot and its hash: which documents it has, in which order, and what the hash is over. */
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../../src/kernel/canonical.js';

@@ -140,7 +140,7 @@ describe('SQL text from requests', () => {
     ["pg_catalog.current_setting('data_directory', true)", SETTING],
     ["nextval('other'::regclass)", `${SEQUENCE}, which "other" is none of`],
     ["nextval('public.s'::regclass)", `${SEQUENCE}, which "public.s" is none of`],
-    // A name that holds a dot is not the name of something in another schema.
+    // A name with a dot is not a name in another schema.
     ["nextval('other.s'::regclass)", `${SEQUENCE}, which "other.s" is none of`],
     ["'x'::pg_catalog.regclass", cast('pg_catalog.regclass')],
     ['nextval(b::regclass)', SEQUENCE],

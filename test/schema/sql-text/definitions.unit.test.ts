@@ -1,4 +1,3 @@
-/** Parts of statements: what is read of each, and why it is none. */
 import { expect } from 'chai';
 import { indexKeys, keyDefinition, targetColumns } from '../../../src/schema/sql-text/columns.js';
 import { parseConstant } from '../../../src/schema/sql-text/catalog-constant.js';

@@ -1,4 +1,3 @@
-/** The list of functions against the server of this run: what is allowed is steady, and what isn't is refused. */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
@@ -23,7 +22,7 @@ const GUARDED = new Set(namesOf(GUARDED_FUNCTIONS));
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Each way in, with a call in its place. */
+/** Each kind of text with a call in it. */
 const WAYS: readonly [TextKind, (call: string) => string][] = [
   ['expression', (call) => call],
   ['constraint', (call) => `CHECK (${call} IS NOT NULL)`],
@@ -35,7 +34,7 @@ const WAYS: readonly [TextKind, (call: string) => string][] = [
 
 interface Row {
   name: string;
-  /** Of those with the least steady behaviour: how many arguments it takes. */
+  /** The number of arguments of the least stable variant. */
   args: number;
 }
 
@@ -95,7 +94,7 @@ describe('functions that SQL may call', function () {
     for (const { name, args } of unsteady) {
       const list = Array.from({ length: args }, () => 'a').join(', ');
       const own = `pg_catalog.${quoted(name)}(${list})`;
-      // An extension that the table needs may have one of the same name, which is listed.
+      // An extension that the table needs may have a listed function with the same name.
       const spellings = taken.has(name) ? [own] : [own, `${quoted(name)}(${list})`, `("a").${quoted(name)}`];
       const texts = spellings.flatMap((spelling) => WAYS.map(([kind, textOf]) => [kind, textOf(spelling)] as const));
       passed.push(...texts.filter(([kind, text]) => checkSqlText(kind, text, around) === null).map(String));

@@ -1,4 +1,3 @@
-/** What a snapshot, a diff or a field brings as SQL is checked before PostgreSQL sees it: nothing of it runs. */
 import { expect } from 'chai';
 import { withService } from '../../support/with-service.js';
 import { expectConsistent } from '../../support/consistent.js';
@@ -12,12 +11,12 @@ interface Diff {
   diff: object;
 }
 
-/** Whether it ran can be seen: a sequence of its own counts, whatever becomes of the transaction. */
+/** A sequence of its own shows whether it ran, whatever happens to the transaction. */
 const COUNT = `nextval('seen')`;
 
 const column = (type: string, schema: object = {}) => ({ type, schema });
 
-/** A snapshot of one table `x` with column `t`, and what is asked of it. */
+/** A snapshot of one table `x` with column `t`. */
 const withExtras = (extras: object, t: { type: string; schema: object } = column('text')) => ({
   version: 1,
   collections: [{ collection: 'x', schema: { extras } }],
@@ -44,7 +43,7 @@ const partitioned = (bound: string) => ({
 const domain = (rules: object) =>
   withExtras({ needs: [{ kind: 'domain', name: 'd', type: 'text', ...rules }] }, column('unknown', { data_type: 'd' }));
 
-/** By the place in the snapshot that must be named: a snapshot with a call there. */
+/** By expected location: a snapshot with a call there. */
 const PLACES: [at: string, snapshot: (call: string) => Snapshot][] = [
   ['collections[1].schema.extras.partition_of.bound', (call) => partitioned(`FOR VALUES IN (${call})`)],
   ['collections[0].schema.extras.partition_by', (call) => withExtras({ partition_by: `LIST ((${call}))` })],
@@ -112,7 +111,7 @@ describe('SQL in a request', function () {
     }
   }
 
-  /** What diff would have answered, had it been allowed there: made of a harmless snapshot, with the call put in. */
+  /** The diff for a harmless snapshot, with the call inserted afterwards. */
   for (const [at, snapshot] of PLACES) {
     for (const dry of ['', '?dry_run']) {
       it(`rejects a diff with a call at ${at}${dry}`, async () => {

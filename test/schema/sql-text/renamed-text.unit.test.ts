@@ -1,4 +1,3 @@
-/** Names in SQL texts, by the places of the parser's references. */
 import { expect } from 'chai';
 import { quotedName } from '../../../src/schema/sql-text/quoted-name.js';
 import { type TextNames, renamedText } from '../../../src/schema/sql-text/renamed-text.js';

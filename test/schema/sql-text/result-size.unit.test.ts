@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { member, only, parseStatement } from '../../../src/schema/sql-text/expression.js';
 import { sizeOf } from '../../../src/schema/sql-text/result-size.js';
 
-/** The size of an expression's value, as it is estimated. */
 function size(expression: string): number {
   const statement = parseStatement(`SELECT ${expression}`);
   const select = member(statement, 'SelectStmt');

@@ -1,4 +1,3 @@
-/** What the log says already is checked no more: only what is new or changed. */
 import { expect } from 'chai';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
@@ -24,7 +23,7 @@ const OLD: TableExtras = {
   indexes: [{ name: 'old_index', definition: 'USING btree (half(id))' }],
 };
 
-/** As an older release wrote it into the log. */
+/** As an older release wrote it to the log. */
 function oldState(): State {
   const read = value(readNewCollection({ collection: 't', schema: { extras: OLD } }, [], { imported: false }));
   const fields = [

@@ -1,6 +1,6 @@
 /**
- * What follows from renaming and deleting each collection and field of a library: the events, whole, and the statements
- * that carry them out; held against `test/fixtures/library-changes.txt`.
+ * The events and statements for renaming and deleting each collection and field of a library, compared with
+ * `test/fixtures/library-changes.txt`.
  */
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';

@@ -1,4 +1,3 @@
-/** Which of the things in the trash can become what a way leads to, and why values can't find their rows. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { type CollectionNode, type State, initialState, memberKey } from '../../../src/schema/model/state.js';
@@ -26,11 +25,11 @@ const inTrash = (collection: string, field?: string, more: Partial<InTrash> = {}
 
 const namesOf = (...states: State[]) => new Set(states.flatMap(({ collections }) => [...collections.keys()]));
 
-/** Whether it fits, on the way between two states. */
+/** Whether it fits between two states. */
 const fits = (from: State, to: State, each: InTrash): boolean =>
   runToEnd(fitting({ from, to, touched: namesOf(from, to) }, [each])).length === 1;
 
-/** The library with a column of the articles as it is said. */
+/** The library with another column of articles. */
 const withColumn = (name: string, type: string, schema: object): State =>
   edited(LIBRARY, (snapshot) => {
     const found = fieldIn(snapshot, name);

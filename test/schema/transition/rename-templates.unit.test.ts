@@ -1,4 +1,3 @@
-/** Templates, addresses and lists of fields after a rename, in the collections that have them. */
 import { expect } from 'chai';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { accepted } from '../../support/given.js';
@@ -24,7 +23,7 @@ const made = (state: State, collection: string, more: object): State =>
 
 const related = (state: State, body: object): State => accepted(state, 'create-relation', { body });
 
-/** Chapters have parts of any kind, themselves too, and one above them. */
+/** Chapters contain parts of any kind, including chapters, and have a parent. */
 const chapters = (templates: object): State => {
   const state = made(made(initialState(), 'notes', {}), 'chapters', templates);
   const above = related(state, { collection: 'chapters', field: 'above', related_collection: 'chapters', schema: {} });

@@ -1,11 +1,10 @@
-/** Texts that a rename should rewrite and can't: each is told with its place. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
 import { withRenames } from '../../../src/schema/transition/renames.js';
 import { LIBRARY } from './trashed.js';
 
-/** With texts that nothing can be made of, as only a log could have them that another one wrote. */
+/** With texts that cannot be rewritten, as only a foreign log can contain. */
 function broken(): State {
   const node = LIBRARY.collections.get('articles') as CollectionNode;
   const status = node.fields.get('status');

@@ -1,4 +1,3 @@
-/** A collection that comes back from the trash: whole where nothing happened since, and else what stays away and why. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
@@ -14,7 +13,7 @@ const wish = (name: string, more: More): RestoreCollection => {
   return { position: 9, identity: identities.collection, name, past: LIBRARY, without: [], ...more };
 };
 
-/** The schema with it, and what stays away: `kind place: reason`. */
+/** The schema with it, and what is left out: `kind place: reason`. */
 function restored(now: State, name: string, more: More = {}) {
   const command = wish(name, more);
   const found = runToEnd(restoration(now, command));

@@ -1,4 +1,3 @@
-/** A field that comes back from the trash: whole where nothing happened since, and else what stays away and why. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
@@ -15,7 +14,7 @@ const wish = (collection: string, name: string, more: More): RestoreField => {
   return { position: 9, identity, name, collection, past: LIBRARY, node, without: [], ...more };
 };
 
-/** The schema with it, and what stays away. */
+/** The schema with it, and what is left out. */
 function restored(now: State, collection: string, name: string, more: More = {}) {
   const command = wish(collection, name, more);
   const found = runToEnd(fieldRestoration(now, command));

@@ -1,6 +1,6 @@
 /**
- * What comes back of each collection and field of a library from the trash, after each single thing that can have happened
- * to another one since: the events, and what stays away and why; held whole against `test/fixtures/restored.txt`.
+ * The events of restoring each collection and field of a library after each single later change, and what is left out
+ * with reasons. Compared with `test/fixtures/restored.txt`.
  */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { Problem } from '../../../src/kernel/problem.js';
@@ -16,7 +16,7 @@ import { LIBRARY, without } from './trashed.js';
 
 const nodeOf = (name: string): CollectionNode => LIBRARY.collections.get(name) as CollectionNode;
 
-/** By what it is called: what else becomes of the library. */
+/** By name: other changes of the library. */
 function* happenings(): Generator<[what: string, apply: (state: State) => State | null]> {
   yield ['nothing else', (state) => state];
   const tried =
@@ -56,7 +56,7 @@ describe('restoring after later changes', () => {
     await transcript.expectAsBefore();
   });
 
-  /** What is the same as if nothing had happened is not said again. */
+  /** Results equal to those without a later change are omitted. */
   function sections(now: State, restored: (state: State) => string[]): string[] {
     const usual = restored(now).join('\n    ');
     return [...happenings()].flatMap(([what, apply]) => {
@@ -101,7 +101,7 @@ function told(result: ReturnType<typeof attempt>, left: readonly string[]): stri
   return [...events, ...left.map((each) => `- ${each}`)];
 }
 
-/** What is made is named; what changes is told. */
+/** Created objects are named; changes are shown. */
 function shown({ type, collection: name, field, data }: NewEvent): string {
   const what = 'patch' in data ? ` ${JSON.stringify(data.patch)}` : '';
   const restored = 'restored' in data ? ` ${JSON.stringify(data.restored)}` : '';

@@ -1,11 +1,10 @@
-/** Where an old name is still said after a rename: in which member, and at which place of it. */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { stillUsed } from '../../../src/schema/transition/still-used.js';
 import { type Edited, column, key, table } from '../findings/diffs.js';
 import { type Edit, LIBRARY, edited } from './trashed.js';
 
-/** The schema with what is said of fields and collections; names are those of after the rename. */
+/** The schema with texts in fields and collections, using the names after the rename. */
 const saying = (said: Record<string, object>, more: Edit = () => undefined) =>
   edited(LIBRARY, (snapshot) => {
     more(snapshot);

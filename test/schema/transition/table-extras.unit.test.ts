@@ -1,4 +1,3 @@
-/** What is taken out of the extras of a table, and what is put in: the same object where nothing is. */
 import { expect } from 'chai';
 import type { TableSchema } from '../../../src/schema/model/model.js';
 import {

@@ -136,7 +136,7 @@ describe('transition and diff (properties)', () => {
   });
 });
 
-/** Drops members of documents here and there, never the names that identify them, nor a folder's schema. */
+/** Removes random members of documents, except identifying names and a folder's schema. */
 function trim(snapshot: { collections: object[]; fields: object[]; relations: object[] }, choices: Iterable<number>) {
   const next = choices[Symbol.iterator]();
   const keep = new Set(['collection', 'field', 'many_collection', 'many_field']);

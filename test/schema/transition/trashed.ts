@@ -1,4 +1,4 @@
-/** A schema whose parts hang together in every way, and what comes back of it from the trash. */
+/** A schema with every kind of dependency, and its restore from the trash. */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
@@ -8,7 +8,7 @@ import { type Edited, asked, column, key, table } from '../findings/diffs.js';
 
 export type Edit = (snapshot: Edited) => void;
 
-/** What an edited snapshot makes of a state. */
+/** The state after an edited snapshot. */
 export const edited = (state: State, change: Edit): State => follow(state, asked(state, change));
 
 const named = (collection: string, name: string): string => `${collection}_${name}_foreign`;
@@ -34,8 +34,9 @@ const reference = (name: string, field: string, references: string) => ({
 });
 
 /**
- * Articles stand in a folder and have notes in them; they point at authors, share tags over a junction, are among what
- * comments may be of, which are by users of the service; reviews point at them by a foreign key that is no relation, and they at reviews.
+ * Articles are in a folder and contain notes. They reference authors, share tags through a junction, and are a target
+ * of comments, which belong to users of the service. Reviews reference them by a foreign key outside relations, and
+ * they reference reviews.
  */
 export const LIBRARY: State = edited(initialState(), ({ collections, fields, relations }) => {
   const grouped = (name: string, group: string, extras?: object) => ({ ...table(name, extras), meta: { group } });
@@ -94,7 +95,7 @@ export const LIBRARY: State = edited(initialState(), ({ collections, fields, rel
   );
 });
 
-/** The whole of a schema, but for the ids that the log gives to relations. */
+/** A whole schema without relation ids from the log. */
 export const whole = (state: State): object => {
   const snapshot = runToEnd(snapshotOf(state, '0.1.0'));
   return { ...snapshot, relations: snapshot.relations.map(relationBody) };

@@ -1,4 +1,3 @@
-/** Why something can't be done with a change request: what programs go by, and what people read. */
 import { expect } from 'chai';
 import type { Problem } from '../../../../src/kernel/problem.js';
 import { wrongState } from '../../../../src/pipeline/change-requests/applying.js';

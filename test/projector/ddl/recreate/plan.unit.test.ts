@@ -1,4 +1,3 @@
-/** What is taken away and made again around a change, whole. */
 import { expect } from 'chai';
 import { added, changed, column, created, dropped, related, renamed } from '../../columns.js';
 import { planned } from '../planned.js';

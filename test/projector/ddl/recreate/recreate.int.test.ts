@@ -18,7 +18,7 @@ const PLAIN = ['a', 'b', 'select', 'a b'];
 const GENERATED = ['g', 'h', 'aa'];
 const TYPES = ['integer', 'bigInteger', 'text', 'string'];
 
-/** What can be computed from a column, by its type: an expression and the type of its value. */
+/** Expressions on a column by its type, with the type of their value. */
 function expressionsOn(field: Field): [string, string][] {
   const name = ident(field.field);
   const isNumber = field.type.toLowerCase().endsWith('integer');
@@ -48,10 +48,10 @@ const generated = fc.record({
   comment: fc.option(fc.constantFrom('x', "it's"), { nil: null }),
 });
 
-/** What depends on two columns, whatever these are. */
+/** Dependents of two columns of any kind. */
 const part = fc.record({ kind: fc.constantFrom('index', 'partial', 'unique', 'check'), x: fc.nat(10), y: fc.nat(10) });
 
-/** As PostgreSQL writes it: it is compared with what that says. */
+/** PostgreSQL's spelling, for the comparison. */
 const written = (name: string): string => (/^(?!select$)[a-z]+$/.test(name) ? name : ident(name));
 
 function extrasOf(columns: readonly string[], parts: readonly { kind: string; x: number; y: number }[]): TableExtras {
@@ -69,7 +69,7 @@ function extrasOf(columns: readonly string[], parts: readonly { kind: string; x:
   return extras;
 }
 
-/** One table whose generated columns read its plain ones, with what depends on any of them. */
+/** A table whose generated columns use its plain ones, with dependents of both. */
 const table: fc.Arbitrary<State> = fc
   .record({
     plain: fc.uniqueArray(plain, { selector: ({ name }) => name, maxLength: 4 }),

@@ -10,11 +10,11 @@ import { runToEnd } from '../../../../src/kernel/resumable.js';
 const after = (...events: NewEvent[]): State => runToEnd(planBatch(initialState(), events, 'public')).after;
 const plan = (state: State, ...events: NewEvent[]): Statement[] =>
   runToEnd(planBatch(state, events, 'public')).statements;
-/** Without the look for what others hung on the columns. */
+/** Without the checks for unmanaged dependents. */
 const changing = (statements: Statement[]): Statement[] => statements.filter((each) => !each.sql.startsWith('DO '));
 const texts = (statements: Statement[]): string[] => changing(statements).map((statement) => statement.sql);
 
-/** What becomes of one column of a table that is there already. */
+/** Plans the change of one column of an existing table. */
 function alter(from: Field, to: Field, ...others: Field[]): Statement[] {
   return plan(after(created('t', [from, ...others])), changed(from, to));
 }

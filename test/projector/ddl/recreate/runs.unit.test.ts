@@ -7,7 +7,7 @@ import { fieldRuns } from '../../../../src/projector/ddl/recreate/runs.js';
 import { follow } from '../../../support/given.js';
 import { changed, column, created, deleted, renamed } from '../../columns.js';
 
-/** The events with the states around each, and by which of them the runs are made. */
+/** The runs of events with the states around them, as event numbers. */
 function runsOf(start: State, ...events: NewEvent[]): number[][] {
   let state = start;
   const changes = events.map((event, index): Change => {

@@ -25,7 +25,7 @@ describe('the kept values of a dropped column', () => {
     for (const text of texts) await projected.client.query(text);
   };
 
-  /** A table with this body, and what is kept of its column. */
+  /** A table with this body, and the kept values of its column. */
   const given = async (
     table: string,
     body: string,

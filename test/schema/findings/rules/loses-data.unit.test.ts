@@ -1,4 +1,3 @@
-/** How bad the loss of data is, by what is lost and where it is kept. */
 import { expect } from 'chai';
 import { losesData } from '../../../../src/schema/findings/rules/loses-data.js';
 import type { PlannedEvent } from '../../../../src/schema/findings/model.js';

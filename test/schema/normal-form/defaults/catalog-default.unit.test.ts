@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defaultFromCatalog, typeFromColumn } from '../../../../src/schema/normal-form/index.js';
 
-/** What pg_get_expr says of a default in a column of a type, and the normal form it stands for. */
+/** The output of pg_get_expr for a default, and its normal form. */
 const KNOWN: [formatType: string, text: string, normal: unknown][] = [
   ['character varying(255)', "'it''s'::character varying", "it's"],
   ['character varying(255)', "'a'::text", 'a'],

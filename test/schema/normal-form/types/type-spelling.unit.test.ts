@@ -1,4 +1,3 @@
-/** Types without a name here are written as PostgreSQL shows them; what has a name is said by it. */
 import { expect } from 'chai';
 import { spellingFault } from '../../../../src/schema/normal-form/types/type-spelling.js';
 

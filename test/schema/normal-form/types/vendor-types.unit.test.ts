@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readVendorColumn } from '../../../../src/schema/normal-form/types/vendor-types.js';
 
-/** What a column of another vendor's type becomes, where only the database says what it is. */
+/** Columns of other vendors' types, where only the database determines the result. */
 const THEIRS: [ours: string, type: string, theirs: string][] = [
   ['character varying', 'string', 'nvarchar(20) varchar2(20) nvarchar2(20)'],
   ['character', 'string', 'nchar(20)'],
