@@ -147,7 +147,8 @@ export interface Config {
     standbys: number | null;
   };
   /**
-   * What to do if the log is not the one seen before: reject every change, or acknowledge the divergence and continue.
+   * The action if the log is not the one seen before: reject every change, or acknowledge the divergence and
+   * continue.
    */
   onLogDivergence: 'refuse' | 'continue';
 }

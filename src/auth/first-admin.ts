@@ -20,7 +20,7 @@ export interface FirstAdminSettings {
 }
 
 export interface FirstAdmin {
-  /** Of the created or an existing admin. */
+  /** The e-mail address of the created or an existing admin. */
   email: string;
   created: boolean;
   /** Set only for a generated password, to be printed once. */

@@ -123,7 +123,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
 
-  /** Repeats the response of a token that was valid a moment ago. */
+  /** Repeats the response of a token that was valid shortly before. */
   async function again(token: RefreshToken): Promise<Grant | null> {
     const { sessionId, family } = token;
     const secret = successor(token);

@@ -12,7 +12,7 @@ interface Released {
   comment: string | null;
 }
 
-/** Those of partitions are dropped and created with their parent's. */
+/** PostgreSQL drops and creates the constraints of partitions with their parent's. */
 const RELEASED: Sql = sql`
 SELECT c.conrelid::regclass::text AS table, c.conname::text AS name, pg_catalog.pg_get_constraintdef(c.oid) AS definition,
        pg_catalog.obj_description(c.oid, 'pg_constraint') AS comment

@@ -38,7 +38,7 @@ export async function readKeys(given: readonly string[]): Promise<NoteKey[]> {
   return keys;
 }
 
-/** A folder stands for the checkpoints in it. */
+/** A folder means all checkpoints in it. */
 async function filesAt(path: string): Promise<string[]> {
   const found = await stat(path).catch((cause: Error) => {
     throw new OperatorError(`${path} can't be read (${cause.message}).`, { cause });

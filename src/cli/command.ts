@@ -31,7 +31,7 @@ export interface Terminal {
    * @returns the answer without its line end
    */
   ask?(question: string): Promise<string>;
-  /** Whether output may have colours: stdout is a terminal. */
+  /** True if output may have colours: stdout is a terminal. */
   colours?: boolean;
   read(): Promise<string>;
 }

@@ -3,7 +3,7 @@ import { ROLES, USER_STATUSES } from '../auth/caller.js';
 import { NAME_LENGTH, PASSWORD_LENGTH } from '../auth/account-rules.js';
 import { isStorableTime, TIME_RANGE } from '../kernel/time.js';
 
-/** Where the refresh token is sent: in bodies or in a cookie. */
+/** The refresh token is sent in bodies or in a cookie. */
 const mode = z.enum(['json', 'cookie']).optional();
 
 export const credentials = z.strictObject({

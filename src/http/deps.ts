@@ -97,7 +97,7 @@ export interface HttpDeps {
     trustProxy: number | readonly string[];
     /** Origins of other sites that may call the API. */
     corsOrigins: readonly string[];
-    /** Whether the admin app is served at /app. */
+    /** True if the admin app is served at /app. */
     app: boolean;
     /** The URL to use for changes while this database is read-only; null if not configured. */
     primaryUrl: string | null;

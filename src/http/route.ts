@@ -57,7 +57,7 @@ interface Spec<Query, Who> {
   body?: 'json' | 'document';
   /** The body is optional. */
   optionalBody?: true;
-  /** Whether it needs a writable database. Default: all methods except GET. */
+  /** True if it needs a writable database. Default: all methods except GET. */
   needsPrimary?: boolean;
   /** The supported headers of `WRITE_HEADERS`. Default: all for writes. A write rejects the others. */
   heeds?: readonly WriteHeader[];

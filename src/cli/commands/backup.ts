@@ -128,7 +128,7 @@ interface Written {
   file: string;
   bytes: number;
   tables: number;
-  /** Whether it was restored into a scratch database and compared. */
+  /** True if it was restored into a scratch database and compared. */
   verified: boolean;
 }
 

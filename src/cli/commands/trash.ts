@@ -26,7 +26,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** A table row; a question mark stands for unknown values. */
+/** A table row; a question mark marks unknown values. */
 export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
   String(position),
   placeText(entry),

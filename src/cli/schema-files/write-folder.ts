@@ -75,8 +75,8 @@ async function isOurs(directory: string, name: string): Promise<boolean | null> 
 }
 
 /**
- * Updates the directory to `files`; of two concurrent updates, one is refused. The lock is written last: until then,
- * a merge treats the new files as changes that both sides made alike.
+ * Updates the directory to `files`. Of two concurrent updates, one fails. The lock is written last: until then, a
+ * merge treats the new files as changes that both sides made alike.
  * @returns the changes
  */
 export async function updateFolder(directory: string, files: ReadonlyMap<string, string>): Promise<FolderChange> {

@@ -20,9 +20,9 @@ export function encode(body: Buffer | string, coding: Coding): Promise<Buffer> {
   return coding === 'gzip' ? zip(body, { level: 6 }) : brotli(body, { params: QUALITY });
 }
 
-/** What the client accepts. */
+/** The codings that the client accepts. */
 export interface Accepted {
-  /** Whether unencoded bodies are acceptable and at least as preferred as any coding. */
+  /** True if unencoded bodies are acceptable and at least as preferred as any coding. */
   identity: boolean;
   /** Null if the client accepts none of ours or prefers unencoded bodies. */
   coding: Coding | null;

@@ -167,8 +167,8 @@ async function gather(chunks: readonly Buffer[], size: number): Promise<Buffer> 
 const DRAIN = { bytes: 64 * 1024 * 1024, milliseconds: 10_000 } as const;
 
 /**
- * Lets a client finish sending within limits. Closing the connection earlier would reset it, and the response would
- * be lost. Beyond the limits, the connection is closed.
+ * Allows a client to finish sending within limits. Closing the connection earlier would reset it, and the response
+ * would be lost. Beyond the limits, the connection is closed.
  */
 export function drain(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return;

@@ -70,7 +70,7 @@ interface Changing<N extends OperationName> {
   render: (done: Done) => Answer | Promise<Answer>;
   /** The input of the command, if the change is to be prepared online. */
   online?: InputOf<N> | undefined;
-  /** What the plan says of it that `planned` does not find. */
+  /** Properties of the plan that `planned` does not find. */
   beside?: Rehearsal['beside'];
 }
 
@@ -145,7 +145,7 @@ interface Rehearsal {
   online?: boolean;
 }
 
-/** Whether the query asks for the plan of a change instead of the change. */
+/** Checks whether the query asks for the plan of a change instead of the change. */
 export const isRehearsal = (call: Call<unknown>): boolean => asks(call, 'dry_run') || asks(call, 'explain');
 
 /** Answers the plan of a change. Nothing is kept: neither the change nor, under its key, the answer. */
@@ -254,7 +254,7 @@ async function contextOf(
   };
 }
 
-/** Whether the query sets a flag, of routes that have it. */
+/** Checks whether the query sets a flag, on routes that have it. */
 export const asks = ({ query }: Call<unknown>, name: 'purge' | 'online' | 'dry_run' | 'explain'): boolean =>
   (query as Partial<Record<typeof name, unknown>> | undefined)?.[name] === true;
 

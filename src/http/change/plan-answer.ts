@@ -15,7 +15,7 @@ export interface PlanExtras {
   further?: readonly Warning[];
   /** The retention in milliseconds, if it was not determined per object. */
   keep?: number;
-  /** Whether an online change was requested. */
+  /** True if an online change was requested. */
   online?: boolean;
   /** Members that only some plans have. */
   own?: {

@@ -60,7 +60,7 @@ function typeOf(value: unknown): string {
   return ` type="${Array.isArray(value) ? 'array' : typeof value}"`;
 }
 
-/** Of the UTF-8 bytes. */
+/** Encodes the UTF-8 bytes. */
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }

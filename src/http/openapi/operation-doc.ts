@@ -9,7 +9,7 @@ export interface OperationDoc {
   example?: unknown;
   /** The JSON of 200. Without it and without `media`, the status is 204. */
   answer?: z.ZodType;
-  /** What `dry_run` and `explain` answer, of a route that takes them; absent: a plan. */
+  /** The response to `dry_run` and `explain`, on routes that accept them. Default: a plan. */
   rehearsal?: z.ZodType;
   /** Media types of 200 other than JSON. */
   media?: readonly string[];

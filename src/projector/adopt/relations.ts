@@ -96,7 +96,7 @@ const isInReach = (converting: Converting, { schema, table }: NonNullable<Catalo
 
 interface Key {
   name: string;
-  /** As format_type writes it, or as the normal form does. */
+  /** Either as format_type writes it, or as in the normal form. */
   type: string;
 }
 

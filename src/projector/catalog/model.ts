@@ -37,7 +37,7 @@ export interface CatalogColumn {
   dimensions: number;
   /** pg_type.typtype: base, composite, domain, enum, multirange, pseudo, range. */
   typeKind: 'b' | 'c' | 'd' | 'e' | 'm' | 'p' | 'r';
-  /** Whether the type is built into PostgreSQL. */
+  /** True if the type is built into PostgreSQL. */
   builtIn: boolean;
   nullable: boolean;
   /** The DEFAULT expression; null for generated columns and columns without a default. */
@@ -50,7 +50,7 @@ export interface CatalogColumn {
   comment: string | null;
   /** The sequence that the column owns through identity or OWNED BY. */
   sequence: { schema: string; name: string } | null;
-  /** Whether the column is inherited from a partitioned or parent table. */
+  /** True if the column is inherited from a partitioned or parent table. */
   inherited: boolean;
   /**
    * The NOT NULL constraint. `more` holds `NO INHERIT` or `NOT VALID`. Null without one, and before PostgreSQL 18.
@@ -70,7 +70,7 @@ export interface CatalogConstraint {
   validated: boolean;
   deferrable: boolean;
   initiallyDeferred: boolean;
-  /** Whether the constraint is inherited from a partitioned or parent table. */
+  /** True if the constraint is inherited from a partitioned or parent table. */
   inherited: boolean;
   references: {
     /** Null for the service's own schema. */
@@ -99,7 +99,7 @@ export interface CatalogIndex {
   /** From pg_get_indexdef. */
   definition: string;
   constraint: string | null;
-  /** Whether it is part of an index of the partitioned table. */
+  /** True if it is part of an index of the partitioned table. */
   inherited: boolean;
   /** The definition from USING on. It leaves out names, which differ between databases. */
   tail: string;

@@ -48,7 +48,7 @@ export interface CatalogSequence {
   cache: string;
   cycle: boolean;
   owner: { table: string; column: string } | null;
-  /** Whether it belongs to an identity column. */
+  /** True if it belongs to an identity column. */
   isIdentity: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface TableIndex {
   scans: number | null;
   primary: boolean;
   unique: boolean;
-  /** Whether the index is complete and in use. */
+  /** True if the index is complete and in use. */
   valid: boolean;
 }
 

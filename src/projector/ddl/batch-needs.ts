@@ -8,7 +8,7 @@ export interface BatchNeeds {
   /** Records the need. Returns the definition that tables had until now. */
   record(need: Need, collection: string): { old: Need | undefined; isUnchanged: boolean };
   /**
-   * Whether an existing object must match the definition. Disabled in a replay, where a difference shows at the end.
+   * True if an existing object must match the definition. Disabled in a replay, where a difference shows at the end.
    */
   isCompared: boolean;
 }

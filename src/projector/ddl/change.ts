@@ -8,7 +8,7 @@ interface ChangeBy<E extends NewEvent> {
   /** The index of the event in its batch. */
   index: number;
   position: number;
-  /** Whether deleted objects go to the trash and return from it. False for a replay. */
+  /** True if deleted objects go to the trash and return from it. False for a replay. */
   hasTrash: boolean;
   before: State;
   after: State;

@@ -18,7 +18,7 @@ export interface CreateNeed {
   collection: string;
   /** The definition that tables used until now. */
   old?: Need | undefined;
-  /** Whether an existing object must match `need`. */
+  /** True if an existing object must match `need`. */
   isCompared: boolean;
 }
 

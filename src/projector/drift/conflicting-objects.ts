@@ -44,7 +44,7 @@ interface Place {
   table: CatalogTable;
   /** The actual column, by field name. */
   renamed: ReadonlyMap<string, CatalogColumn>;
-  /** Of the actual table. */
+  /** Members of the actual table. */
   loose: ReadonlySet<string>;
 }
 

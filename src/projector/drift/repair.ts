@@ -51,7 +51,10 @@ function renamesOf({ renamed_to: table, differences }: TableDrift): Group[] {
 /** Statements that all run, or none of them. */
 type Group = readonly RepairStatement[];
 
-/** The statements of one column form one group, because half of them would make it worse. All others stand alone. */
+/**
+ * The statements of one column form one group, because half of them would make it worse. All others form groups of
+ * one.
+ */
 function groupsOf({ differences }: TableDrift): Group[] {
   return differences.flatMap(({ field, repair }): Group[] =>
     field === undefined ? repair.database.map((statement) => [statement]) : [repair.database],

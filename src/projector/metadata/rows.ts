@@ -14,7 +14,7 @@ export interface ParameterisedSql {
 }
 
 /**
- * Keeps each value far below jsonb's limit of 256 MB, even with large options, and lets the event loop run between
+ * Keeps each value far below jsonb's limit of 256 MB, even with large options. The event loop runs between
  * statements.
  */
 const ROWS_PER_STATEMENT = 2_000;

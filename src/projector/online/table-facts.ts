@@ -48,7 +48,7 @@ WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p'
 export interface Asked {
   schema: string;
   tables: readonly string[];
-  /** Whether the sizes are exact instead of estimated. */
+  /** True if the sizes are exact instead of estimated. */
   exact: boolean;
 }
 

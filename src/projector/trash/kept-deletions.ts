@@ -9,9 +9,9 @@ import type { TrashEntry } from './list.js';
 
 /** Without the members that only a fold or the catalog provides. */
 export interface KeptDeletion extends Omit<TrashEntry, 'identity' | 'rows' | 'bytes'> {
-  /** Whether the kept object exists. */
+  /** True if the kept object exists. */
   there: boolean;
-  /** Whether it has expired by the database's clock. */
+  /** True if it has expired by the database's clock. */
   expired: boolean;
 }
 

@@ -73,7 +73,7 @@ export async function verifyCatalog(client: pg.ClientBase, state: State, schema:
   return withoutEquivalent(client, schema, differences);
 }
 
-/** What was made for a change request of which nothing is to be done any more, and nobody takes away. */
+/** Finds objects that were created for an ended change request and that no cleanup will remove. */
 const orphans = ({ name: collection, prepared }: CatalogTable, living: ReadonlySet<string>): Difference[] =>
   prepared
     .filter(({ request }) => !living.has(request))

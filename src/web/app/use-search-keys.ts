@@ -22,7 +22,7 @@ interface Options {
 
 /** @returns the key handler that runs before the component's own */
 export function useSearchKeys({ store, input, found, isFinal, setQuery, choose }: Options) {
-  /** Whether Enter was pressed before there were results. */
+  /** True if Enter was pressed before there were results. */
   const [isPressed, setPressed] = useState(false);
 
   const type = useCallback(

@@ -137,11 +137,11 @@ function renamedDraft(draft: Draft, renaming: Renaming): Draft {
   return next;
 }
 
-/** What the user left out when a part of the draft was applied. */
+/** The parts that the user left out when a part of the draft was applied. */
 export interface LeftOut {
   /**
-   * Whether the user left out the whole object.
-   * @param isReplaced what is deleted so that another object takes its name
+   * Checks whether the user left out the whole object.
+   * @param isReplaced whether it is deleted so that another object takes its name
    */
   hasObject: (part: Part, key: string, isReplaced?: boolean) => boolean;
   /** Paths of the members that the user left out of a change: `['collection']` or `['field']` is the new name. */

@@ -5,11 +5,11 @@ import { type Draft, EMPTY, isEmpty } from './model.js';
 
 export interface DraftState {
   draft: Draft;
-  /** Whether the stored draft was read. Until then the draft is empty. */
+  /** True if the stored draft was read. Until then the draft is empty. */
   isRead: boolean;
-  /** Whether the browser can store it; otherwise a reload loses it. */
+  /** True if the browser can store it; otherwise a reload loses it. */
   isKept: boolean;
-  /** Whether there is an edit to undo. */
+  /** True if there is an edit to undo. */
   canUndo: boolean;
 }
 

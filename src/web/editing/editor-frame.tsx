@@ -45,7 +45,7 @@ interface FormProps<Values extends FieldValues> {
   /** @param unchecked keep it despite the service's objections */
   keep: (unchecked: boolean) => Promise<unknown>;
   onCancel: () => void;
-  /** Whether the data needed to keep it was read. */
+  /** True if the data needed to keep it was read. */
   isReady?: boolean;
   /** The label of the button. */
   label?: string;

@@ -150,7 +150,7 @@ type Shown = { title: string; form: ReactNode } | undefined;
 interface ShownProps {
   name: string;
   form: Shown;
-  /** Whether the draft itself removed it. */
+  /** True if the draft itself removed it. */
   isOwn: boolean;
   onClose: () => void;
 }

@@ -35,7 +35,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** Whether a retry may help. */
+/** True if a retry may help. */
 export function isPassing(error: unknown): boolean {
   return error instanceof UnreachableError || (error instanceof RefusedError && error.status === 503);
 }

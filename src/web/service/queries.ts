@@ -67,7 +67,7 @@ export const fieldNamesQuery = () =>
       data<Pick<FieldDocument, 'collection' | 'field' | 'type'>[]>('/fields?fields=collection,field,type', signal),
   });
 
-/** Of the whole schema; pages filter them. */
+/** All relations of the schema; pages filter them. */
 export const relationsQuery = () =>
   queryOptions({
     ...UNTIL_TOLD,

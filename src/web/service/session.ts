@@ -50,7 +50,7 @@ export function subscribeSession(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Of the signed-in or expired user; empty without a session. */
+/** The id of the signed-in or expired user; empty without a session. */
 export const currentUserId = (): string => ('user' in session ? session.user.id : '');
 
 /** `forget` is called on every change of the user, before anything renders for the next one. */

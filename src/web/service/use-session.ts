@@ -15,7 +15,7 @@ export function useRole(): Role {
 /** For the signed-in user, also with an expired session. */
 export const useMay = (ability: Ability): boolean => may(useRole(), ability);
 
-/** Whether the user may update, rebase and withdraw a request. Authors may only do so with their own. */
+/** True if the user may update, rebase and withdraw a request. Authors may only do so with their own. */
 export function useMayRevise({ author }: { author: { id: string } }): boolean {
   const session = useSession();
   if (!('user' in session)) return false;

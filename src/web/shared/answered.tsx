@@ -6,7 +6,7 @@ import { Waiting } from './waiting.js';
 
 interface Props<T> {
   query: Pick<UseQueryResult<unknown>, 'error'> & { data: T | undefined; refetch: () => unknown };
-  /** What is loading, for screen readers. */
+  /** The loading content, for screen readers. */
   label: string;
   children: (data: T) => ReactNode;
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 interface Props {
   title: string;
   children: ReactNode;
-  /** Whether the user's last action caused it. */
+  /** True if the user's last action caused it. */
   isNews?: boolean;
 }
 

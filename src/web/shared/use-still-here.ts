@@ -1,4 +1,4 @@
-/** Lets late responses and timers navigate only if the user is still on the page. */
+/** Late responses and timers navigate only if the user is still on the page. */
 import { useRouter } from '@tanstack/react-router';
 import { useCallback, useLayoutEffect, useRef } from 'react';
 

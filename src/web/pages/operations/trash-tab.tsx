@@ -1,4 +1,4 @@
-/** What was deleted and can come back, with its rows. */
+/** Lists deleted objects that can be restored with their rows. */
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

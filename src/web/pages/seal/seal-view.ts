@@ -3,7 +3,8 @@ import type { EventRecord } from '../../../log/read.js';
 import type { Place } from './messages.js';
 
 /**
- * As docs/checkpoints.md defines it: named after the log's first event, or the event that acknowledged a divergence.
+ * The origin as docs/checkpoints.md defines it: named after the log's first event, or the event that acknowledged a
+ * divergence.
  */
 const originOf = (hash: string): string => `data-platform-service/${hash}`;
 

@@ -170,7 +170,7 @@ function Approve({ plan, isFresh, doing, variant }: ApproveProps) {
   );
 }
 
-/** Whether an approval by the signed-in user would count. */
+/** True if an approval by the signed-in user would count. */
 function useMayCount({ proposal }: ChangeRequest): boolean {
   const session = useSession();
   const mayCarryOut = useMay('carryOut');
@@ -179,7 +179,7 @@ function useMayCount({ proposal }: ChangeRequest): boolean {
   return proposal.author_may_approve || !proposal.authors.some((author) => author.id === id);
 }
 
-/** Whether it would count, and is still missing. */
+/** True if it would count, and is still missing. */
 function useAwaited(request: ChangeRequest): boolean {
   const session = useSession();
   const mayCount = useMayCount(request);

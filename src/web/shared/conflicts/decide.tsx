@@ -1,4 +1,4 @@
-/** Lets the user resolve merge conflicts, one by one or all alike. */
+/** The user resolves merge conflicts here, one by one or all alike. */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useMemo, useRef, useState } from 'react';
 import type { MergeConflict, Resolution } from '../../../schema/merge/model.js';

@@ -194,7 +194,7 @@ export function withDependents(items: readonly Item[], { key, part, collection, 
   return [key, ...items.filter((each) => each.key !== key && goesAlong(each)).map((each) => each.key)];
 }
 
-/** What of the reviewed diff the user did not choose. */
+/** The parts of the reviewed diff that the user did not choose. */
 export interface LeftOutItems {
   items: readonly Item[];
   /** Keys of items and of their members. */

@@ -9,6 +9,6 @@ export function say(texts: TemplateStringsArray, ...names: readonly string[]): P
   });
 }
 
-/** As text, for screen readers and files. */
+/** Plain text for screen readers and files. */
 export const plain = (phrase: Phrase): string =>
   phrase.map((part) => (typeof part === 'string' ? part : part.name)).join('');

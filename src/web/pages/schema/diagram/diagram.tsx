@@ -23,7 +23,7 @@ interface Props {
   onChange: (changed: Partial<SchemaSearch>) => void;
   /** Set while the past is shown. */
   film?: Film | undefined;
-  /** Whether the user may view it. */
+  /** True if the user may view it. */
   mayGoBack: boolean;
 }
 

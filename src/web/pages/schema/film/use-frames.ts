@@ -17,7 +17,7 @@ export interface Frames {
   all: readonly ChangedBatch[];
   /** The index of the wanted batch; -1 before the first; undefined while loading. */
   index: number | undefined;
-  /** Whether earlier batches are not loaded. */
+  /** True if earlier batches are not loaded. */
   hasEarlier: boolean;
   hasLater: boolean;
   head: number;
