@@ -108,7 +108,7 @@ describe('hostile clients', function () {
     const refused = await timed(() =>
       api.refused({ ...INVALID, at, also }, 'POST', '/schema/diff?mode=merge', { ...now, collections: cycle }),
     );
-    // Who climbs from each collection to the top takes thousands of times as long, not some.
+    // Climbing from each collection to the top takes thousands of times as long as a linear check.
     expect(Math.max(climbed, refused)).to.be.below(10 * read);
   });
 

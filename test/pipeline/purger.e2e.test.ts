@@ -14,7 +14,7 @@ interface Warning {
 /** Messages that nothing is kept. */
 const NOTHING_KEPT = 'nothing that is deleted is kept';
 
-describe('the trash and its purger', function () {
+describe('the trash', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   const services: TestService[] = [];

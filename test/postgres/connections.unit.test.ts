@@ -108,7 +108,7 @@ describe('a query cancelled by a standby', () => {
       code: '40001',
     });
 
-  /** What is sent, given these pool responses. */
+  /** The statements that are sent for these pool responses. */
   async function asked(answers: unknown[]): Promise<{ sent: unknown[][]; answer: unknown }> {
     const sent: unknown[][] = [];
     const pool = {

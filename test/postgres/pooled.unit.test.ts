@@ -20,7 +20,7 @@ function wired() {
   beginWithSettings(wire, 'SET x');
   return {
     wire,
-    /** What was sent since the last call. */
+    /** Returns what was sent since the last call. */
     sent: () => sent.splice(0),
     /**
      * Responds with a number of completed statements and the transaction status.

@@ -1,4 +1,4 @@
-/** What a role with the privileges of the tables' owner can do to a log. */
+/** Changes that a role with the privileges of the tables' owner can make to a log. */
 import type pg from 'pg';
 import type { Api } from './api.js';
 import { eventHash } from './event-hash.js';

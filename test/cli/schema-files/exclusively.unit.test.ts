@@ -44,7 +44,7 @@ describe('a folder with an exclusive writer', () => {
     }
   });
 
-  it('is refused while another process writes, which is named', async () => {
+  it('fails while another process writes, and the error names that process', async () => {
     const parent = String(process.ppid);
     for (const [text, seconds, name] of [
       [`${parent}\n`, 590, parent],

@@ -96,7 +96,7 @@ const schemaOf = (type: string): ColumnSchema => {
 interface Run {
   failed: string | null;
   rewritten: boolean;
-  /** Whether the value is read back as the same text; null if it was not converted. */
+  /** True if the value is read back as the same text; null if it was not converted. */
   kept: boolean | null;
 }
 

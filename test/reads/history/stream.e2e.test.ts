@@ -12,7 +12,7 @@ interface Listener {
   /** Positions in arrival order. */
   positions: number[];
   response: IncomingMessage;
-  /** Whether the server ended the stream. */
+  /** Returns true if the server ended the stream. */
   ended(): boolean;
   close(): void;
 }

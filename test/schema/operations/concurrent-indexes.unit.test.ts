@@ -4,7 +4,7 @@ import { KEY, column, stateOf } from '../invariants/states.js';
 
 const STATE = stateOf({ a: { fields: [KEY, column('plain'), column('indexed', 'integer', { is_indexed: true })] } });
 
-/** Whether the field's event defers its index. */
+/** Checks whether the field's event defers its index. */
 function laterBy(operation: 'create-field' | 'update-fields', input: object, concurrentIndexes: boolean): boolean {
   const decided = attempt(STATE, operation, { collection: 'a', concurrentIndexes, ...input } as never);
   if (!decided.ok) throw new Error(JSON.stringify(decided.problems));

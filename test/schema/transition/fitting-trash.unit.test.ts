@@ -25,7 +25,7 @@ const inTrash = (collection: string, field?: string, more: Partial<InTrash> = {}
 
 const namesOf = (...states: State[]) => new Set(states.flatMap(({ collections }) => [...collections.keys()]));
 
-/** Whether it fits between two states. */
+/** Checks whether it fits between two states. */
 const fits = (from: State, to: State, each: InTrash): boolean =>
   runToEnd(fitting({ from, to, touched: namesOf(from, to) }, [each])).length === 1;
 
