@@ -7,9 +7,8 @@ import { createCounts, once } from './per-caller.js';
 
 /** The request, or the service itself, that slices of work belong to. */
 export interface Job {
-  /** True if nobody waits for the result any longer. The work then ends at its next turn. */
   readonly caller: string;
-  /** Whether nobody waits for the result any longer: the work then ends at its next turn. */
+  /** True if nobody waits for the result any longer. The work then ends at its next turn. */
   isAbandoned(): boolean;
   /** True if overload may reject the work. Work that may have changed something must not be rejected. */
   readonly isRefusable: boolean;

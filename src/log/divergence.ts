@@ -11,7 +11,7 @@ import { GENESIS_HASH } from './head.js';
 
 /** The result of a head check, all read in one statement. */
 export interface HeadCheck {
-  /** The end of the log; 64 zeros in an empty one. */
+  /** The end of the log. The hash of an empty log is 64 zeros. */
   head: { position: number; hash: string };
   /** The newest checkpoint of a projection that is not in the log. Null if all are. */
   forgotten: LogPlace | null;

@@ -1,6 +1,6 @@
 /**
  * The lives of collections and fields: from the event that created one to the event that deleted it, under all the names
- * that it had meanwhile. A restored collection or field continues its life; while it was in the trash it had no name.
+ * that it had meanwhile. A restored collection or field continues its life. It had no name while it was in the trash.
  */
 import type { Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
@@ -22,12 +22,12 @@ export interface LifeName {
   until: string | null;
 }
 
-/** While a collection, or a field of it, had one name. */
+/** A period in which a collection or one of its fields had one name. */
 export interface NameSpan {
   collection: string;
-  /** null: the span is about the collection. */
+  /** Null for the collection itself. */
   field: string | null;
-  /** Positions of the events at both ends; null: it still has the name. */
+  /** Positions of the first and last event. `to` is null for the current name. */
   from: number;
   to: number | null;
 }
@@ -45,9 +45,9 @@ interface Row {
   collection: string;
   field: string | null;
   to: string | null;
-  /** The names of a new collection's fields; null where fields are not asked for. */
+  /** Field names of a new collection. Null if no fields are requested. */
   fields: string[] | null;
-  /** A restored collection has a name and fields, a restored field has not. */
+  /** A restored collection has a name and fields. A restored field has neither. */
   restored: { identity: Identity; name: string; fields: Identity[] } | null;
   occurred_at: Date;
 }
@@ -65,7 +65,7 @@ const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted') AND collection = ANY ($1)
  ORDER BY position`;
 
-/** The index of both holds these types and no others. */
+/** The partial index contains only these types. */
 const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
        CASE WHEN type IN ('collection.created', 'collection.adopted')
             THEN pg_catalog.jsonb_path_query_array(data, '$.fields[*].field') END AS fields
@@ -96,7 +96,7 @@ export async function namesInLives(db: Queryable, names: Iterable<string>): Prom
 export interface NamedPart {
   collection: string;
   field?: string | undefined;
-  /** The position at which the names are read; undefined: at the head. */
+  /** The position whose names apply. Undefined means the head. */
   at?: number | undefined;
 }
 
@@ -123,7 +123,7 @@ export async function spansOf(db: Queryable, { collection, field, at = Infinity 
 export const spansIn = ({ names }: Life): NameSpan[] =>
   names.map(({ name, from, to }) => ({ collection: name, field: null, from, to }));
 
-/** Those with a span that fits; first the one whose span began last. */
+/** Lives with a matching span. The most recent span comes first. */
 function latestFirst<T extends { spans: readonly NameSpan[] }>(lives: T[], fits: (span: NameSpan) => boolean): T[] {
   const began = ({ spans }: T): number => spans.findLast(fits)?.from ?? 0;
   return lives.filter((life) => began(life) > 0).sort((a, b) => began(b) - began(a));
@@ -140,10 +140,10 @@ async function readNameChanges(db: Queryable): Promise<NameChanges> {
   return { renames, links: [...renames, ...restored].map(linkOf) };
 }
 
-/** By identity, in the order of their beginnings. */
+/** Maps identities to lives, in the order of creation. */
 interface Lives {
   lives: ReadonlyMap<Identity, Life>;
-  /** Empty where the statement reads no fields. */
+  /** Empty if the statement reads no fields. */
   fields: ReadonlyMap<Identity, FieldLife>;
 }
 
@@ -166,7 +166,7 @@ interface LivingCollection {
 interface Walk {
   lives: Map<Identity, Life>;
   fields: Map<Identity, FieldLife>;
-  /** By the name that it has. */
+  /** Maps current names to lives. */
   alive: Map<string, LivingCollection>;
 }
 
@@ -176,7 +176,7 @@ function livesIn(rows: readonly Row[]): Lives {
   for (const row of rows) {
     if (row.type === 'collection.created' || row.type === 'collection.adopted') beginCollection(walk, row);
     else {
-      // Other collections have nothing to do with the names.
+      // Ignores collections that never had one of the names.
       const living = walk.alive.get(row.collection);
       if (living !== undefined) STEPS[row.type](walk, living, row);
     }

@@ -38,8 +38,8 @@ export interface Pipeline {
    */
   acknowledge(cause: Cause): Promise<Acknowledged>;
   /**
-   * Whether the last change failed because the disk of the server is full. A minute after that it is false again, so
-   * that a process that gets no requests while it is not ready finds out whether there is space.
+   * True if the last change failed because the server's disk is full. It becomes false after a minute. A process that
+   * is not ready gets no requests, so it would otherwise never notice free space.
    */
   isDiskFull(): boolean;
 }
@@ -69,7 +69,7 @@ export interface PipelineOptions {
    * once.
    */
   onLogDivergence?: 'refuse' | 'continue';
-  /** Where clients can make changes while this database is read-only. */
+  /** Address for changes while this database is read-only. */
   primaryUrl?: string | null;
   logger: Logger;
   /** Milliseconds that a caller waits for its turn and its locks in total. */
@@ -205,7 +205,7 @@ export type Outcome = Done | Refusal | Replay;
 export interface Plan {
   kind: 'planned';
   /**
-   * What is prepared first. Absent if nothing is, or if it was not requested. If present, PostgreSQL has run nothing.
+   * The steps that are prepared first. Absent if there are none, or if they were not requested. If present, PostgreSQL has run nothing.
    */
   preparation?: Extract<Preparation, { kind: 'steps' }>;
   events: LogEvent[];

@@ -158,7 +158,7 @@ function unavailability(error: unknown, state: string | undefined): Problem | un
   return undefined;
 }
 
-/** What a caller and whoever asks for the health are told. */
+/** The message for clients and for the health check. */
 export const DISK_FULL = 'The disk of the database server is full (SQLSTATE 53100). Free space on it, then try again.';
 
 const RECOVERY_CONFLICT =

@@ -7,7 +7,7 @@ import type { Addresses } from './pool.js';
 /** The database addresses do not match each other, or the service cannot use them. */
 export class PoolerError extends OperatorError {}
 
-/** What a connection reveals about its route. */
+/** The properties of a route to the database, as seen on a connection. */
 export interface Seen {
   pooled: boolean;
   /** Why no transaction can begin. Undefined if it can. */

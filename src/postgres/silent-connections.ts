@@ -35,7 +35,7 @@ const ON_ITS_WAY = 500;
 const HIDDEN = 60_000;
 
 interface Watching {
-  /** Where the server can be asked. */
+  /** The server to ask. */
   target: Target;
   logger: Logger;
   /** Shared by the connections to one server. */

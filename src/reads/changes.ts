@@ -145,7 +145,7 @@ interface About {
   documents: ReadonlyMap<string, Document>;
   /** Stored state of its steps. */
   kept: readonly KeptStep[];
-  /** What blocks a request that has no steps. */
+  /** The obstacle of a request that has no steps. */
   waiting?: StepProgress | null;
   /** Requests that hold tables it needs. */
   ahead: string[];

@@ -63,7 +63,10 @@ function expectLine(holds: boolean, what: string): asserts holds {
   if (!holds) throw new NoteError(`is no checkpoint: ${what}`);
 }
 
-/** As a file: sorted by name, those of a log stand together and in order. What it says is not part of the name: one place, one file. */
+/**
+ * Returns the file name. Sorted by name, the checkpoints of a log are together and in order. Only origin and position are
+ * part of the name, so each position has one file.
+ */
 export function fileNameOf({ origin, position }: Pick<Checkpoint, 'origin' | 'position'>): string {
   const log = origin.slice(origin.lastIndexOf('/') + 1, origin.lastIndexOf('/') + 17);
   return `${log}-${String(position).padStart(12, '0')}${FILE_END}`;

@@ -6,7 +6,7 @@ import type { CommandOf } from '../../schema/operations/index.js';
 import { byName } from '../../schema/model/state.js';
 import type { Prepare } from '../types.js';
 
-/** What accepting did, or would do. */
+/** The effects of accepting drift, or of a dry run. */
 export interface AcceptanceReport {
   /** Collections whose table has changed, by name. */
   changed: string[];

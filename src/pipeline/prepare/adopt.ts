@@ -5,7 +5,7 @@ import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import type { Prepare } from '../types.js';
 
-/** What adopting did, or would do. */
+/** The effects of adopting, or of a dry run. */
 export interface AdoptionReport {
   /** By name. */
   adopted: string[];

@@ -51,7 +51,7 @@ export interface Begun {
   policy: Policy;
   /** Rows of the caller's own query. */
   found: Record<string, unknown>[];
-  /** What the trash must know about the tables to be deleted. */
+  /** Facts about the tables to be deleted that the trash needs. */
   glance: TrashGlance;
 }
 

@@ -25,7 +25,7 @@ export interface BatchSelection {
 
 type Row = Omit<Batch, 'occurred_at' | 'events' | 'summary' | 'types'> & { occurred_at: Date };
 
-/** Where a step begins, and how it continues after a batch. */
+/** The start of a step, and its continuation after a batch. */
 const STEPS = {
   asc: { from: 'after', beyond: '>', end: 'last_position', start: 0 },
   desc: { from: 'before', beyond: '<', end: 'first_position', start: Number.MAX_SAFE_INTEGER },

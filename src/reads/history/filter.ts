@@ -5,9 +5,9 @@ import type { Queryable } from '../../postgres/pool.js';
 export interface EventFilter {
   /** The collection that has this name, under all names of its life. */
   collection?: string | undefined;
-  /** The same of a field of the collection; without a collection, all fields of the name. */
+  /** A field of the collection. Without `collection`, all fields of that name. */
   field?: string | undefined;
-  /** The position at which `collection` and `field` are names; undefined: the head. */
+  /** The position whose names `collection` and `field` are. Undefined means the head. */
   namesAt?: number | undefined;
   type?: string | undefined;
   /** Id or name of the actor. */
@@ -66,7 +66,7 @@ export async function conditionOf(db: Queryable, filter: EventFilter, values: un
 /** A purge belongs to the deletion that it completes: the name may have passed on since. */
 const AT = `CASE WHEN e.type = 'trash.purged' THEN (e.data ->> 'position'::text)::bigint ELSE e.position END`;
 
-/** The events of the spans, and the renames of others that change what has the name. */
+/** Selects the events of the spans, and renames of other objects that affect them. */
 export function withinSpans(spans: readonly NameSpan[], values: unknown[]): string {
   const place = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
   const conditions = spans.map(({ collection, field, from, to }) => {

@@ -170,7 +170,7 @@ function wholeOf([first]: readonly Entry<unknown>[]): [object | null, object | n
   return first.kind === 'N' ? [null, first.rhs as object] : [(first as { lhs: object }).lhs, null];
 }
 
-/** What the trash keeps is decided at execution. An approval records it with its findings. */
+/** The content of the trash is decided at execution. An approval records it with its findings. */
 function stepOf({ type, collection, field, data }: LogEvent): Step {
   const { kept_until: _, publications: __, foreign_keys: ___, ...planned } = data as Partial<KeptTable>;
   return { type, collection, field, data: planned };

@@ -104,7 +104,7 @@ interface Reading {
   member: NameMember;
   part: 'collections' | 'fields';
   isThere: (name: string) => boolean;
-  /** What the diff removes. */
+  /** Objects that the diff removes. */
   gone: ReadonlySet<string>;
 }
 

@@ -82,7 +82,7 @@ export interface RuleText {
   code: string;
   /** A few words: `Table rewritten`. */
   title: string;
-  /** What the rule finds. */
+  /** Describes what the rule finds. */
   what: string;
   /** Why it matters, in one or two sentences. Every finding contains them. */
   why: string;
@@ -91,7 +91,7 @@ export interface RuleText {
   /** A request with the finding, and one without. */
   example?: { unsafe: string; safe?: string };
   aliases?: Aliases;
-  /** What the level depends on. Absent if it is fixed. */
+  /** Describes what the level depends on. Absent if it is fixed. */
   levels?: string;
 }
 

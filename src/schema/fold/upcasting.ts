@@ -32,7 +32,7 @@ export interface RawEvent {
   data: unknown;
 }
 
-/** What a reader must know of each type. */
+/** The facts about each type that a reader needs. */
 export type Kinds = Readonly<Record<string, { changesSchema: boolean; versions: readonly z.ZodType[] }>>;
 
 /** Creates a reader of stored payloads. It throws UnreadableEventError for an unknown type, version or shape. */

@@ -25,7 +25,7 @@ export interface ChangeEventData {
   'change.withdrawn': Record<string, never>;
 }
 
-/** What the approver saw of the plan, and how the approver was signed in. */
+/** The view of the plan that the approver had, and how the approver was signed in. */
 export interface ApprovedView {
   /** True if the request was to be prepared online. */
   online: boolean;

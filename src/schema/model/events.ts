@@ -51,7 +51,7 @@ export interface SchemaEventData {
   'relation.deleted': { adopted?: boolean };
 }
 
-/** What the trash keeps of a deletion. Its schema is named after the position of the event. */
+/** The data of a deletion that the trash keeps. Its schema is named after the position of the event. */
 export interface Kept {
   /** ISO 8601, by the database's clock. From then on it may be purged. */
   kept_until?: string;
@@ -170,7 +170,7 @@ export type OtherEvent = {
 
 export type LogEvent = NewEvent | OtherEvent;
 
-/** Who or what caused a batch of events. */
+/** The cause of a batch of events. */
 export interface Cause {
   actor: { id: string; name: string };
   /** The name of the command: `create-collection`. */

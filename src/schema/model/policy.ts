@@ -1,7 +1,7 @@
 /** A policy decides which changes are allowed without review: by finding code, collection and table size. */
 
 /**
- * What happens to a finding, ascending. `off` hides it, `note` and `warn` show it. `acknowledge` requires an
+ * The treatment of a finding, ascending. `off` hides it, `note` and `warn` show it. `acknowledge` requires an
  * acknowledgement by the author. `approve` requires an approved change request. `refuse` rejects the change.
  */
 export const ACTIONS = ['off', 'note', 'warn', 'acknowledge', 'approve', 'refuse'] as const;

@@ -28,7 +28,7 @@ export const carryingOut =
     return counting(stands, await carried(client, { request, batch, action }, engine));
   };
 
-/** Of a dry run: the batch itself, where it still is the plan that people saw. */
+/** For dry runs: returns the batch unchanged if it is still the reviewed plan. */
 export const rehearsing =
   (id: string, how: How): Revise =>
   async (client, batch) => {

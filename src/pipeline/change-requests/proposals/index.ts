@@ -56,7 +56,7 @@ export interface Proposals {
   reject(id: string, comment: string | undefined, request: RequestContext): Promise<Outcome>;
   prepare(id: string, request: RequestContext): Promise<Outcome>;
   apply(id: string, request: RequestContext): Promise<Outcome>;
-  /** What applying it now would do. Rejects for the reasons of `apply`, except policy requirements. */
+  /** Returns what applying it now would do. Rejects for the reasons of `apply`, except policy requirements. */
   rehearse(id: string, request: RequestContext): Promise<DryRun>;
   /** Schedules it by the database's clock. @param at ISO 8601, in UTC */
   schedule(id: string, at: string, request: RequestContext): Promise<Outcome>;

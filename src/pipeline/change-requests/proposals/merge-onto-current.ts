@@ -26,7 +26,7 @@ export interface Leading {
   theirs: State;
   /** Objects of `theirs` that existed before, by their names in `theirs`. */
   again: ComingAgain;
-  /** What the trash contained of them when the merge was requested. */
+  /** Their trash entries when the merge was requested. */
   kept: readonly InTrash[];
   resolutions: readonly Resolution[];
 }
