@@ -1,4 +1,4 @@
-/** docs/functions.md: what SQL from outside may name, and why. */
+/** Writes docs/functions.md: the names that SQL text in requests may use. */
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { NAMES_OF_EXTENSIONS, OWN_NAMES, type AllowedNames } from '../../src/schema/sql-text/allowed-functions.js';
@@ -15,29 +15,28 @@ import {
 
 export const PAGE = new URL('../../docs/functions.md', import.meta.url);
 
-const INTRODUCTION = `# SQL in requests: what it may name
+const INTRODUCTION = `# SQL in requests
 
-A default, a CHECK, the expression of a generated column, of an index or of its \`WHERE\`, a partition key and the rules of
-a domain can arrive as SQL text (\`schema.generation_expression\`, \`schema.extras\`). PostgreSQL evaluates it, as the
-service's own account. So each text is read with PostgreSQL's own parser, and everything in it has to be listed on this
-page. What isn't is refused with 400, and the answer names the place. Nothing of a refused text runs, in a dry run neither.
+On this page you can look up which functions, types and operators SQL text in requests may use.
 
-A text is checked where it is new or changed. What the log holds already, and what a table had when it was adopted, stays
-as it is. What an adopted table has beyond the list is no part of a snapshot, and adopting lists it.
+Defaults, checks, expressions of generated columns, indexes and their \`WHERE\`, partition keys and domain constraints can be
+SQL text (\`schema.generation_expression\`, \`schema.extras\`). PostgreSQL evaluates it with the rights of the service. The
+service therefore parses each text with PostgreSQL's own parser, and rejects everything that this page does not list with
+400 and its location. A rejected text never runs, not even in a dry run.
 
-- **Bounds of partitions** are constants: literals, \`MINVALUE\`, \`MAXVALUE\`, and casts of literals to types of PostgreSQL.
-- **Types** are PostgreSQL's own (below), those that the table \`needs\` (enums, domains, types of an extension), and those
-  of its columns. \`regconfig\` takes a literal that names a configuration of PostgreSQL's own: \`'english'::regconfig\`.
-- **Functions** are those below, with or without \`pg_catalog.\` before them; no other schema. The table \`needs\` the
-  extension whose function it calls.
-- **Operators** and operator classes are PostgreSQL's own, none of which stands for a volatile function, and those of
-  extensions that the table \`needs\`.
-- **Not at all**: subqueries, parameters, aggregates, window functions, functions that return rows, comments, XML, a part
-  of a value taken with a dot (\`(1.0).pg_sleep\` is a call), texts of more than 10,000 characters, more than 500 levels of
-  nesting, and what could make values of more than 128 MiB out of a few characters.
+The service checks new and changed texts. Texts in the log and in adopted tables stay as they are. Texts of an adopted table
+beyond the list are in no snapshot, and adopting lists them.
 
-This page is made by \`npm run functions\` from the catalogs of PostgreSQL 14 to 18, and from a short list by hand. A test
-holds that it says what the service does.
+| object | allowed |
+| --- | --- |
+| bounds of partitions | constants: literals, \`MINVALUE\`, \`MAXVALUE\`, and casts of literals to types of PostgreSQL |
+| types | PostgreSQL's own (below), those that the table \`needs\` (enums, domains, types of an extension), and those of its columns. \`regconfig\` accepts a literal that names a configuration of PostgreSQL: \`'english'::regconfig\` |
+| functions | those below, with or without \`pg_catalog.\`; no other schema. The table \`needs\` the extension of the function |
+| operators, operator classes | PostgreSQL's own, unless they call a volatile function, and those of extensions that the table \`needs\` |
+| never | subqueries, parameters, aggregates, window functions, functions that return rows, comments, XML, dot access to a value (\`(1.0).pg_sleep\` is a call), more than 10,000 characters, more than 500 nested levels, and texts that could create values of more than 128 MiB |
+
+\`npm run functions\` writes this page from the catalogs of PostgreSQL 14 to 18 and from a short manual list. A test compares
+it with the service.
 `;
 
 export async function functionsPage(): Promise<string> {
@@ -46,21 +45,21 @@ export async function functionsPage(): Promise<string> {
   const text = [
     INTRODUCTION,
     '## Functions chosen by hand\n',
-    'They are not immutable, at least in one overload or in one release, and allowed all the same.\n',
+    'These functions are allowed although they are not immutable in every overload and release.\n',
     bullets(CHOSEN_FUNCTIONS),
-    'With arguments that are written out:\n',
+    'With literal arguments:\n',
     bullets(GUARDED_FUNCTIONS),
     '## Functions of extensions\n',
-    "Of the trusted extensions of PostgreSQL's own distribution; and of PostGIS, for tables with a column of its types.\n",
+    "These are functions of the trusted extensions in PostgreSQL's distribution, and of PostGIS for tables with a column of its types.\n",
     ...[...NAMES_OF_EXTENSIONS].flatMap(([name, names]) => extension(name, names)),
-    '## Immutable functions that are refused\n',
+    '## Immutable functions that are rejected\n',
     bullets(REFUSED_FUNCTIONS),
     '## Types of PostgreSQL\n',
     `${code(OWN_NAMES.types)}\n`,
-    'And arrays of them. Refused:\n',
+    'Arrays of these types are allowed too. These types are rejected:\n',
     bullets(REFUSED_TYPES),
     '## Immutable functions of PostgreSQL\n',
-    'Every overload of each is immutable in PostgreSQL 14, 15, 16, 17 and 18, as far as the release has it.\n',
+    'Every overload of these functions is immutable in every release of PostgreSQL from 14 to 18 that has it.\n',
     ...byLetter(steady),
   ].join('\n');
   const path = fileURLToPath(PAGE);
@@ -75,8 +74,8 @@ function extension(name: string, { functions }: AllowedNames): string[] {
   if (functions.size === 0) return [];
   const chosen = CHOSEN_EXTENSION_FUNCTIONS.get(name);
   const refused = REFUSED_EXTENSION_FUNCTIONS.get(name);
-  const why = chosen === undefined ? '' : ` By hand, because ${chosen.why}: ${code(chosen.names)}.`;
-  const but = refused === undefined ? '' : ` Refused, because ${refused.why}: ${code(refused.names)}.`;
+  const why = chosen === undefined ? '' : ` Added manually, because ${chosen.why}: ${code(chosen.names)}.`;
+  const but = refused === undefined ? '' : ` Rejected, because ${refused.why}: ${code(refused.names)}.`;
   return [`- **${name}**: ${code(functions)}.${why}${but}\n`];
 }
 
