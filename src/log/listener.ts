@@ -1,9 +1,9 @@
 /**
- * Hears of new events. A notification is only ever a hint that shortens the wait: the log alone is certain.
+ * Listens for new events. A notification is only a hint that shortens the wait: the log alone is reliable.
  *
- * pg-listen connects, listens and parses. Losing and regaining the connection is done here, with a new subscriber each
- * time: its own reconnecting gives up for good when a connection breaks while it listens again, does not stop when it
- * is closed, and does not notice a socket that is half open.
+ * pg-listen connects, listens and parses. This file reconnects with a new subscriber each time, because pg-listen's own
+ * reconnecting has three defects. It gives up if a connection breaks while it listens again, it does not stop when it is
+ * closed, and it does not notice a half-open socket.
  */
 import { randomUUID } from 'node:crypto';
 import net from 'node:net';

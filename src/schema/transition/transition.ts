@@ -1,9 +1,14 @@
 /**
- * Returns the ordered events between two states. Every command uses this order, in which every prefix is a valid
- * schema: (1) remove objects whose names others take, (2) rename, (3) remove relations, (4) detach references to
- * removed objects and add needs of columns, (5) remove fields, (6) remove collections, (7) create collections, groups
- * first, (8) create fields, (9) update fields, (10) update collections, (11) create and update relations. Collections
- * are updated after fields are created, because archive_field and sort_field may name a new field.
+ * Returns the ordered events between two states. Every command uses this order, in which every prefix is a valid schema:
+ *
+ * 1. Remove objects whose names others take.
+ * 2. Rename.
+ * 3. Remove relations.
+ * 4. Detach references to removed objects, and add needs of columns.
+ * 5. Remove fields, then collections.
+ * 6. Create collections (groups first), then fields.
+ * 7. Update fields, then collections, because archive_field and sort_field may name a new field.
+ * 8. Create and update relations.
  */
 import { memberKey, extrasOf, type State, byName, getRelation, groupedIn } from '../model/state.js';
 import {
