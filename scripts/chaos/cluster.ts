@@ -9,6 +9,8 @@ export interface Node {
   url: string | null;
   /** Of the process that runs. */
   signal(signal: NodeJS.Signals): void;
+  /** Why the process has ended by itself; null while it runs. */
+  ended(): string | null;
   /** Ends the process and starts another one in its place. */
   restart(signal: NodeJS.Signals): Promise<void>;
   stop(): Promise<void>;
@@ -51,6 +53,10 @@ export async function startNode(databaseUrl: string, program: Program, log: stri
     proxy,
     url: null,
     signal: (signal) => void service.child.kill(signal),
+    ended: () => {
+      const { exitCode, signalCode } = service.child;
+      return exitCode === null && signalCode === null ? null : `exit code ${exitCode}, signal ${signalCode}`;
+    },
     async restart(signal) {
       node.url = null;
       const limit = setTimeout(() => service.child.kill('SIGKILL'), 10_000);

@@ -110,11 +110,23 @@ const FAULTS: Record<string, Fault> = {
 
 const NAMES = Object.keys(FAULTS);
 
-/** @param trace hears of each when it begins */
-export function createFaults(
-  { nodes, databaseUrl, trace }: { nodes: readonly Node[]; databaseUrl: string; trace: (line: string) => void },
-  random: Random,
-): Faults {
+/** Ends every session of the service, on every process. Returns how many there were. */
+const TERMINATE_ALL = `
+  SELECT count(pg_terminate_backend(pid))::int AS count FROM pg_stat_activity
+   WHERE datname = current_database() AND application_name LIKE 'data-platform-service%'`;
+
+const ALL_TERMINATED = 'backends terminated, all at once';
+
+export interface FaultOptions {
+  nodes: readonly Node[];
+  databaseUrl: string;
+  /** Only terminate all backends of the service, every so many milliseconds. */
+  terminate: number | undefined;
+  /** Hears of each fault when it begins. */
+  trace: (line: string) => void;
+}
+
+export function createFaults({ nodes, databaseUrl, terminate, trace }: FaultOptions, random: Random): Faults {
   const db = new pg.Pool({ connectionString: databaseUrl, max: 8 });
   // Its own connections are terminated as well.
   db.on('error', () => undefined);
@@ -138,6 +150,11 @@ export function createFaults(
   return {
     made,
     async run(running) {
+      while (terminate !== undefined && running()) {
+        const { rows } = await db.query<{ count: number }>(TERMINATE_ALL);
+        made.set(ALL_TERMINATED, (made.get(ALL_TERMINATED) ?? 0) + (rows[0]?.count ?? 0));
+        await sleep(terminate);
+      }
       while (running()) {
         // One of them is always well.
         const free = nodes.filter((node) => !under.has(node));

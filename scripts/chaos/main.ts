@@ -1,6 +1,8 @@
 /**
  * `npm run chaos -- --minutes 20 --seed 1`: writers on several processes while these are killed, stopped and cut off from
  * their database. Exit code 1 when a promise was broken.
+ * `npm run chaos -- --terminate 50 --minutes 2`: instead, all backends of the service are terminated every 50 ms, while
+ * the clients also read, follow the stream, and have changes scheduled and prepared.
  */
 import { parseArgs } from 'node:util';
 import { stopTestServer } from '../../test/support/postgres.js';
@@ -12,6 +14,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     writers: { type: 'string', default: '16' },
     processes: { type: 'string', default: '3' },
+    terminate: { type: 'string' },
   },
 });
 const options = {
@@ -19,6 +22,7 @@ const options = {
   seconds: Number(values.minutes) * 60,
   writers: Number(values.writers),
   processes: Number(values.processes),
+  ...(values.terminate !== undefined && { terminate: Number(values.terminate) }),
   program: 'built' as const,
   trace: (line: string) => void process.stderr.write(`${line}\n`),
 };

@@ -3,13 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { expectConsistent } from '../../test/support/consistent.js';
 import { createDatabase } from '../../test/support/postgres.js';
 import { createRandom } from '../fuzz/random.js';
 import { ADMIN_TOKEN, type Node, type Program, startNode } from './cluster.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';
 import { createFaults } from './faults.js';
-import { carryOut, type Command, type Fate, write } from './writers.js';
+import { FILL_LARGE, LARGE_COLLECTION, OPENING, createOthers, doubledRequests } from './others.js';
+import { carryOut, type Command, type Fate, type Writing, write } from './writers.js';
 
 export interface ChaosOptions {
   seed: number;
@@ -17,6 +19,10 @@ export interface ChaosOptions {
   writers: number;
   processes: number;
   program: Program;
+  /** Only terminate all backends of the service, every so many milliseconds, while the clients do more than write. */
+  terminate?: number;
+  /** Ends the run before its time is over. */
+  enough?(acknowledged: number, done: ReadonlyMap<string, number>): boolean;
   /** Hears of every fault, and of every try that takes long. */
   trace?(line: string): void;
 }
@@ -63,30 +69,56 @@ async function underFaults(options: ChaosOptions, nodes: Node[], databaseUrl: st
   const random = createRandom(options.seed);
   const commands: Command[] = [];
   const started = performance.now();
-  const running = (): boolean => performance.now() - started < options.seconds * 1_000;
   const deadline = started + options.seconds * 1_000 + RECOVERY;
   const trace = (line: string): void =>
     options.trace?.(`${((performance.now() - started) / 1_000).toFixed(1)} s: ${line}`);
-  const writing = { nodes, random, commands, running, trace };
-  await post(nodes[0] as Node, '/collections', { collection: 'shared', schema: {} });
+  const { terminate } = options;
+  const acknowledged = (): number => commands.filter(({ fate }) => fate === 'acknowledged').length;
+  const running = (): boolean =>
+    performance.now() - started < options.seconds * 1_000 && options.enough?.(acknowledged(), others.done) !== true;
+  const writing: Writing = { nodes, random, commands, running, trace };
+  const others = createOthers({ nodes, random: createRandom(options.seed + 2), commands, trace });
+  await send(nodes[0] as Node, 'POST', '/collections', { collection: 'shared', schema: {} });
+  if (terminate !== undefined) {
+    await prepareOthers(nodes[0] as Node, databaseUrl);
+    writing.besides = others.act;
+  }
 
-  const faults = createFaults({ nodes, databaseUrl, trace }, createRandom(options.seed + 1));
+  const faults = createFaults({ nodes, databaseUrl, terminate, trace }, createRandom(options.seed + 1));
   const writers = Array.from({ length: options.writers }, (_, index) => write(`w${index}`, writing, deadline));
   await Promise.all([faults.run(running), ...writers]);
   await faults.stop();
 
   const findings = await recovered(nodes);
+  findings.push(...endedByThemselves(nodes), ...(await others.settled(performance.now() + RECOVERY)));
   for (const command of commands.filter(({ keyed, fate }) => keyed && fate === 'ambiguous')) {
     await carryOut(command, writing, performance.now() + RECOVERY);
   }
   const { found, events } = await judged(databaseUrl, commands);
   findings.push(...found, ...(await agree(nodes)));
-  return { faults: faults.made, commands, events, findings };
+  return { faults: new Map([...faults.made, ...others.done]), commands, events, findings };
 }
 
-async function post(node: Node, path: string, body: unknown): Promise<void> {
+/** A table that is large enough to be prepared, and requests that their author approves. */
+async function prepareOthers(node: Node, databaseUrl: string): Promise<void> {
+  await send(node, 'PUT', '/policy', { author_may_approve: true });
+  await send(node, 'POST', '/collections', LARGE_COLLECTION);
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(FILL_LARGE);
+  await client.end();
+}
+
+/** A process that a fault ended is restarted by the fault; every other one must still run. */
+const endedByThemselves = (nodes: readonly Node[]): string[] =>
+  nodes.flatMap((node, index) => {
+    const ended = node.ended();
+    return ended === null ? [] : [`process ${index} ended by itself: ${ended}`];
+  });
+
+async function send(node: Node, method: string, path: string, body: unknown): Promise<void> {
   const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' };
-  const answer = await fetch(`${node.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const answer = await fetch(`${node.url}${path}`, { method, headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
 }
 
@@ -121,17 +153,26 @@ async function judged(databaseUrl: string, commands: readonly Command[]): Promis
     found.push(`the log, or what was made of it: ${(error as Error).message.slice(0, 2_000)}`);
     return { events: [] };
   });
-  const batches = new Map<string, Set<string>>();
-  const last = new Map<string, number>();
-  for (const { reason, batch, position } of events) {
-    batches.set(reason ?? '', (batches.get(reason ?? '') ?? new Set()).add(batch));
-    last.set(reason ?? '', position);
-  }
+  found.push(...doubledRequests(events));
+  const { batches, last } = byReason(events);
   for (const command of commands) {
     const fault = faultOf(command, batches.get(command.id), last.get(command.id));
     if (fault !== null) found.push(`${command.id} ${told(command, events)}: ${fault}`);
   }
   return { found, events: events.length };
+}
+
+/** The batches of each command, and the position of its last event. */
+function byReason(events: readonly StoredEvent[]) {
+  const batches = new Map<string, Set<string>>();
+  const last = new Map<string, number>();
+  for (const { reason, batch, position, type } of events) {
+    // The batch that applies a request later has the reason with which it was opened.
+    if (reason?.endsWith(OPENING) === true && type !== 'change.opened') continue;
+    batches.set(reason ?? '', (batches.get(reason ?? '') ?? new Set()).add(batch));
+    last.set(reason ?? '', position);
+  }
+  return { batches, last };
 }
 
 /** A command with what each of its tries was told, and the events around the place it was told. */

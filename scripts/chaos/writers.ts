@@ -92,20 +92,29 @@ function note(command: Command, answer: Answer, { took, process }: Try): void {
   command.resolved ||= wasAmbiguous && answer.fate !== 'ambiguous';
 }
 
-export interface Writing {
+export interface Sending {
   nodes: readonly Node[];
   random: Random;
   /** All there were so far. */
   commands: Command[];
-  running(): boolean;
   trace(line: string): void;
+}
+
+export interface Writing extends Sending {
+  running(): boolean;
+  /** What each writer does after a command. */
+  besides?(id: string): Promise<void>;
 }
 
 /** Milliseconds: what takes longer is worth a line. */
 const LONG = 15_000;
 
 /** Sends `command` until it is known what became of it, or for as long as it may be sent again. */
-export async function carryOut(command: Command, { nodes, random, trace }: Writing, deadline: number): Promise<void> {
+export async function carryOut(
+  command: Command,
+  { nodes, random, trace }: Omit<Sending, 'commands'>,
+  deadline: number,
+): Promise<void> {
   for (;;) {
     const node = random.some(nodes.filter((each) => each.url !== null));
     const url = node?.url;
@@ -131,24 +140,19 @@ export async function write(name: string, writing: Writing, deadline: number): P
   let made = false;
   for (let turn = 0; running(); turn++) {
     const id = `${name}/${turn}`;
-    const command: Command = {
-      id,
-      ...work({ id, name, made }, random),
-      keyed: random.chance(0.7),
-      fate: 'ambiguous',
-      resolved: false,
-      position: 0,
-      batch: null,
-      waited: 0,
-      said: '',
-      tries: [],
-    };
+    const command = commandOf({ id, ...work({ id, name, made }, random), keyed: random.chance(0.7) });
     commands.push(command);
     await carryOut(command, writing, deadline);
     if (command.path === '/collections') made = true;
     if (command.method === 'DELETE' && command.path === `/collections/${name}`) made = false;
     await sleep(random.below(100));
+    await writing.besides?.(`${id}/besides`);
   }
+}
+
+/** A command that was not sent yet. */
+export function commandOf(sent: Pick<Command, 'id' | 'method' | 'path' | 'body' | 'keyed'>): Command {
+  return { ...sent, fate: 'ambiguous', resolved: false, position: 0, batch: null, waited: 0, said: '', tries: [] };
 }
 
 type Work = Pick<Command, 'method' | 'path' | 'body'>;
