@@ -24,7 +24,7 @@ export const PICTURES: readonly Picture[] = [
     name: 'replay',
     path: '/?c=news&near=2&depth=columns&at=117',
     async ready(page) {
-      await page.getByRole('button', { name: 'Step on' }).waitFor();
+      await page.getByRole('button', { name: 'Next change' }).waitFor();
       await diagram(page);
     },
   },
@@ -51,7 +51,7 @@ export const PICTURES: readonly Picture[] = [
     path: '/collections/news?edit=new-relation',
     async ready(page) {
       await page.getByRole('radio', { name: 'Many to many' }).click();
-      await page.getByLabel('With', { exact: true }).selectOption('social_links');
+      await page.getByLabel('Related collection', { exact: true }).selectOption('social_links');
     },
   },
   {
@@ -59,7 +59,7 @@ export const PICTURES: readonly Picture[] = [
     path: '/seal',
     async ready(page) {
       await page.getByRole('button', { name: /^Check [\d,]+ events$/ }).click();
-      await page.getByText('The chain holds').waitFor();
+      await page.getByText('The hash chain is valid').waitFor();
       await page.mouse.move(0, 0);
     },
   },
@@ -68,9 +68,9 @@ export const PICTURES: readonly Picture[] = [
     name: 'operations-checks',
     path: '/operations/checks',
     async ready(page) {
-      await page.getByRole('button', { name: 'Examine' }).click();
+      await page.getByRole('button', { name: 'Run checks' }).click();
       await page.getByText('TABLES_DIFFER').waitFor({ timeout: 60_000 });
-      await page.getByRole('button', { name: 'Look for drift' }).click();
+      await page.getByRole('button', { name: 'Check for drift' }).click();
       await page.getByText('character varying').first().waitFor();
       await page.getByRole('heading', { level: 1 }).scrollIntoViewIfNeeded();
     },
@@ -81,7 +81,7 @@ export const PICTURES: readonly Picture[] = [
     path: '/operations/policy',
     ready: (page: Page) => page.getByText('members*').first().waitFor(),
   },
-  { name: 'accounts', path: '/accounts', ready: seen('Signed in now') },
+  { name: 'accounts', path: '/accounts', ready: seen('Active sessions') },
   { name: 'reference', path: '/api?op=createField', ready: shown('Try it') },
   { name: 'guides', path: '/docs/concepts', ready: seen('Fold') },
   {

@@ -8,5 +8,5 @@ import { cspNonce } from './app/nonce.js';
 setNonce(cspNonce);
 
 const place = document.getElementById('app');
-if (place === null) throw new Error('the page has no #app');
+if (place === null) throw new Error('The page has no element with the ID "app".');
 createRoot(place).render(<Providers />);

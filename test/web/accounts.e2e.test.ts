@@ -28,8 +28,8 @@ describe('the accounts page of the admin app', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await line.getByText('suspended').waitFor();
     await page.getByRole('button', { name: 'Edit ada@example.com' }).click();
-    await page.getByRole('button', { name: 'Remove' }).click();
-    await page.getByRole('button', { name: 'Yes, remove them' }).click();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Yes, delete user' }).click();
     await line.waitFor({ state: 'hidden' });
   });
 
@@ -52,7 +52,7 @@ describe('the accounts page of the admin app', () => {
     await page.getByRole('button', { name: 'Tokens of Admin' }).click();
     const dialog = page.getByRole('dialog', { name: 'Tokens of Admin' });
     await dialog.getByLabel('Name of a new token').fill('nightly');
-    await dialog.getByRole('button', { name: 'Make a token' }).click();
+    await dialog.getByRole('button', { name: 'Create token' }).click();
     const token = await dialog.getByText(/^dps_/).innerText();
     expect((await app.client('/users', { token })).status).to.equal(200);
     await expectAccessible(page);
@@ -76,7 +76,7 @@ describe('the accounts page of the admin app', () => {
     const page = await app.visit({ path: '/accounts' });
     const line = page.getByRole('listitem').filter({ hasText: ada.email }).filter({ hasText: 'End all' });
     await line.getByText('from 127.0.0.1').first().waitFor();
-    await page.getByText('this one', { exact: true }).waitFor();
+    await page.getByText('this session', { exact: true }).waitFor();
     await expectAccessible(page);
     const sessions = line.getByText('from 127.0.0.1');
     expect(await sessions.count()).to.equal(3);
@@ -105,7 +105,7 @@ describe('the accounts page of the admin app', () => {
       .getByText(/articles/)
       .first()
       .waitFor();
-    await page.getByRole('link', { name: 'All that Admin did' }).click();
+    await page.getByRole('link', { name: 'All changes by Admin' }).click();
     await page.waitForURL(/\/timeline\?actor=/);
   });
 
@@ -132,8 +132,8 @@ describe('the accounts page of the admin app', () => {
     const users = page.getByRole('list', { name: 'Users' }).getByRole('button', { name: /^Tokens of / });
     await users.first().waitFor();
     expect(await users.count()).to.equal(100);
-    await page.getByRole('button', { name: /^More of 1\d\d users/ }).click();
+    await page.getByRole('button', { name: /^Show more of 1\d\d users/ }).click();
     await page.getByText('user0150@example.com').waitFor();
-    expect(await page.getByRole('button', { name: /^More of/ }).count()).to.equal(0);
+    expect(await page.getByRole('button', { name: /^Show more of/ }).count()).to.equal(0);
   });
 });

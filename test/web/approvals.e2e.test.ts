@@ -55,7 +55,7 @@ describe('approving a change request in the admin app', () => {
       .first()
       .waitFor();
     await page.getByRole('button', { name: 'Dry run' }).click();
-    await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
+    await page.getByText('The dry run succeeded. Nothing was changed.').waitFor();
     expect((await app.client('/fields/orders/note')).status).to.equal(200);
     await expectAccessible(page);
 
@@ -117,10 +117,10 @@ describe('approving a change request in the admin app', () => {
     await form.getByRole('button', { name: 'Set password' }).click();
     await page.getByText('Your password was changed. You can approve now.').waitFor();
     await approve(page);
-    await page.getByText('It is approved, and not yet applied.').waitFor();
+    await page.getByText('This request is approved but not applied.').waitFor();
     await page.getByText('signed in with a password').waitFor();
     await page.reload();
-    await page.getByText('It is approved, and not yet applied.').waitFor();
+    await page.getByText('This request is approved but not applied.').waitFor();
   });
 
   it('offers no password to an author, whose approval does not count anyway', async () => {

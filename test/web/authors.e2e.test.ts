@@ -16,17 +16,17 @@ describe('the admin app for authors', function () {
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
   const longest = async (page: Page, name: string, value: string) => {
-    await button(page, `To do with ${name}`).click();
+    await button(page, `Actions for ${name}`).click();
     await page.getByRole('menuitem', { name: 'Edit …' }).click();
-    await page.getByRole('dialog').getByLabel('Longest').fill(value);
-    await button(page, 'Keep in the draft').click();
+    await page.getByRole('dialog').getByLabel('Max length').fill(value);
+    await button(page, 'Save to draft').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
   };
   const idOf = (page: Page): string => new URL(page.url()).searchParams.get('change')?.replaceAll('"', '') ?? '';
   const proposed = async (page: Page, title: string) => {
     await button(page, 'Propose').click();
-    await page.getByLabel('What it is called').fill(title);
+    await page.getByLabel('Title', { exact: true }).fill(title);
     await button(page, 'Open a change request').click();
     await page.getByRole('heading', { name: title }).waitFor();
     return idOf(page);
@@ -42,13 +42,13 @@ describe('the admin app for authors', function () {
     expect(await pages.getByRole('link').allInnerTexts()).to.deep.equal(['Schema', 'Review', 'API']);
     expect(await page.getByRole('tab').allInnerTexts()).to.not.include('History');
     await longest(page, 'title', '80');
-    await page.getByRole('heading', { name: 'What the policy stops' }).waitFor();
+    await page.getByRole('heading', { name: 'Blocked by the policy' }).waitFor();
     expect(await page.getByRole('button', { name: /^(Apply|Dry run|Prepare and apply)$/ }).count()).to.equal(0);
     expect(await button(page, 'Propose').getAttribute('aria-disabled')).to.equal('true');
-    await page.getByLabel(/I know of NARROWS_TYPE/).click();
+    await page.getByLabel(/Acknowledge NARROWS_TYPE/).click();
     await expectAccessible(page);
     const id = await proposed(page, 'Short titles');
-    await page.getByText('It is waiting for review.').waitFor();
+    await page.getByText('This request is waiting for review.').waitFor();
     await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('button', { name: /^(Approve|Reject|Apply|Schedule)/ }).count()).to.equal(0);
     await expectAccessible(page);
@@ -57,15 +57,15 @@ describe('the admin app for authors', function () {
 
     // What others do with it is shown without a reload.
     const admin = await app.visit({ path: '/' });
-    await admin.getByRole('link', { name: /Review.*one waits for your approval/ }).waitFor();
+    await admin.getByRole('link', { name: /Review.*1 request waits for your approval/ }).waitFor();
     await page.getByLabel('Comment').fill('For the newsletter');
     await button(page, 'Comment').click();
     await page.getByRole('paragraph').filter({ hasText: 'For the newsletter' }).waitFor();
     await send(`/changes/${id}/comment`, { comment: 'Why not 100?' });
     await page.getByText('Why not 100?').waitFor();
-    await button(page, 'Change title and reason').click();
-    await page.getByLabel('What it is called').fill('Shorter titles');
-    await page.getByLabel('Why it is wanted').fill('they break in the newsletter');
+    await button(page, 'Edit title and reason').click();
+    await page.getByLabel('Title', { exact: true }).fill('Shorter titles');
+    await page.getByLabel('Reason', { exact: true }).fill('they break in the newsletter');
     await button(page, 'Save').click();
     await page.getByRole('heading', { name: 'Shorter titles' }).waitFor();
     await page.getByText('they break in the newsletter').waitFor();
@@ -73,12 +73,12 @@ describe('the admin app for authors', function () {
     await admin.getByRole('link', { name: /Shorter titles/ }).waitFor();
     const { plan } = ((await app.client(`/changes/${id}`)).json as { data: { plan: string } }).data;
     await send(`/changes/${id}/approve`, { plan });
-    await page.getByText('It is approved, and not yet applied.').waitFor();
+    await page.getByText('This request is approved but not applied.').waitFor();
     await admin.getByRole('link', { name: /Shorter titles.*approved/ }).waitFor();
     await admin.getByRole('link', { name: /waits for your approval/ }).waitFor({ state: 'detached' });
     await send(`/changes/${id}/apply`, {});
-    await page.getByText('It is applied.').waitFor();
-    await page.getByText('Propose to take it back').waitFor();
+    await page.getByText('This request is applied.').waitFor();
+    await page.getByText('Propose a revert').waitFor();
     await send('/policy', {}, 'PUT');
   });
 
@@ -87,18 +87,18 @@ describe('the admin app for authors', function () {
     const page = await app.visit({ path: '/collections/articles', as: author });
     await longest(page, 'text', '100');
     const id = await proposed(page, 'Short texts');
-    await page.getByText('It is waiting for review.').waitFor();
+    await page.getByText('This request is waiting for review.').waitFor();
     await page.goto('/app/collections/articles');
     await longest(page, 'text', '120');
     await button(page, 'Propose').click();
-    await page.getByLabel('As', { exact: true }).selectOption({ label: 'in place of: Short texts' });
+    await page.getByLabel('Propose as', { exact: true }).selectOption({ label: 'Replace: Short texts' });
     await button(page, 'Update the change request').click();
     await page.getByRole('heading', { name: 'Short texts' }).waitFor();
     expect(idOf(page)).to.equal(id);
     await page.getByText('120').first().waitFor();
     await button(page, 'Withdraw: articles').click();
-    await button(page, 'Yes, give it up: articles').click();
-    await page.getByText('It was withdrawn, and nothing was changed.').waitFor();
+    await button(page, 'Yes, withdraw it: articles').click();
+    await page.getByText('This request was withdrawn. Nothing was changed.').waitFor();
   });
 
   it('lets them decide about what others changed too, when they bring it up to the schema', async () => {
@@ -109,15 +109,15 @@ describe('the admin app for authors', function () {
     const id = await proposed(page, 'Texts of 90');
     await send('/fields/articles/text', { schema: { max_length: 60 } }, 'PATCH');
     await page.getByText('This request is stale').waitFor();
-    await button(page, 'Bring it up to the schema as it is now').click();
-    const conflict = page.getByRole('alert').filter({ hasText: 'Others have changed the same meanwhile' });
+    await button(page, 'Rebase onto the current schema').click();
+    const conflict = page.getByRole('alert').filter({ hasText: '1 conflicting change' });
     const radios = conflict.getByRole('radiogroup', { name: 'articles.text, type' });
     await radios.getByText('max_length 255').waitFor();
-    await radios.getByRole('radio', { name: 'As it is now: max_length 60' }).waitFor();
-    await radios.getByRole('radio', { name: 'As the request has it: max_length 90' }).click();
+    await radios.getByRole('radio', { name: 'Current schema: max_length 60' }).waitFor();
+    await radios.getByRole('radio', { name: 'Change request: max_length 90' }).click();
     await expectAccessible(page);
     await expectFits(page);
-    await button(page, 'Go on with that').click();
+    await button(page, 'Continue').click();
     await conflict.waitFor({ state: 'detached' });
     await page.getByText('This request is stale').waitFor({ state: 'detached' });
     const { json: shown } = await app.client(`/changes/${id}`);

@@ -25,7 +25,7 @@ describe('clumsy hands in the admin app', function () {
   it('are asked once more, and have not answered by clicking twice or holding the key down', async () => {
     const page = await app.visit({ path });
     await button(page, 'Withdraw: notes').dblclick();
-    const sure = button(page, 'Yes, give it up: notes');
+    const sure = button(page, 'Yes, withdraw it: notes');
     await sure.waitFor();
     // A held key is pressed again and again.
     await page.keyboard.press('Tab');
@@ -34,7 +34,7 @@ describe('clumsy hands in the admin app', function () {
     await page.keyboard.up('Enter');
     await sure.waitFor();
     await page.waitForLoadState('networkidle');
-    await page.getByText('It is waiting for review.').waitFor();
+    await page.getByText('This request is waiting for review.').waitFor();
   });
 
   it('say once what they said twice, because no answer came to the first', async () => {
@@ -48,7 +48,7 @@ describe('clumsy hands in the admin app', function () {
     });
     await page.getByLabel('Comment').fill('Said once');
     await button(page, 'Comment').click();
-    await page.getByText('The service does not answer.').waitFor();
+    await page.getByText('The service does not respond.').waitFor();
     expect(lost).to.equal(1);
     await page.unroute('**/comment');
     await button(page, 'Comment').click();
@@ -56,7 +56,10 @@ describe('clumsy hands in the admin app', function () {
     await until('the answer came, and the box is empty', async () => (await box.inputValue()) === '');
     const said = (await app.client('/history/events?limit=1000')).json as { data: { type: string }[] };
     expect(said.data.filter(({ type }) => type === 'change.commented')).to.have.length(1);
-    await until('it is shown once', async () => (await page.getByText('Said once', { exact: true }).count()) === 1);
+    await until(
+      'It is shown only once',
+      async () => (await page.getByText('Said once', { exact: true }).count()) === 1,
+    );
   });
 
   it('copy where the browser gives scripts no clipboard, from a dialog too', async () => {
@@ -68,7 +71,7 @@ describe('clumsy hands in the admin app', function () {
       .first()
       .click();
     await page.getByLabel('Name of a new token').fill('copied');
-    await button(page, 'Make a token').click();
+    await button(page, 'Create token').click();
     const secret = await page.getByRole('status').locator('code').innerText();
     await button(page, 'Copy the token').click();
     await button(page, 'Copied').waitFor();

@@ -64,7 +64,7 @@ describe('the page of a collection in the admin app', () => {
 
   it('shows relations from both sides, which lead on', async () => {
     const page = await app.visit({ path: '/collections/people?tab=relations' });
-    await page.getByText('None of its fields leads to another collection.').waitFor();
+    await page.getByText('No field references another collection.').waitFor();
     await page.getByRole('link', { name: 'articles.author' }).click();
     await page.getByRole('heading', { name: 'articles' }).waitFor();
     expect(new URL(page.url()).search).to.equal('?field=author');
@@ -86,7 +86,7 @@ describe('the page of a collection in the admin app', () => {
     const page = await app.visit({ path: `/collections/${encodeURIComponent('no such')}` });
     await page.getByRole('alert').getByText('no such').waitFor();
     await page.goto('/app/nowhere');
-    await page.getByText('There is no such page').waitFor();
+    await page.getByText('Page not found').waitFor();
   });
 
   it('keeps history from readers', async () => {

@@ -35,7 +35,8 @@ describe('conflicts in the admin app', function () {
     ((await app.client(`/fields/${path}`)).json as { data: { meta: { note: string | null } } }).data.meta.note;
   const patchNote = (path: string, text: string | null) => send(`/fields/${path}`, { meta: { note: text } }, 'PATCH');
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-  const told = (page: Page) => page.getByRole('alert').filter({ hasText: 'The schema has changed since' });
+  const told = (page: Page) =>
+    page.getByRole('alert').filter({ hasText: 'The schema has changed since you opened this review' });
   const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
   const planned = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ }).waitFor();
 
@@ -53,9 +54,9 @@ describe('conflicts in the admin app', function () {
     await page
       .getByLabel('Snapshot file')
       .setInputFiles({ name: `snapshot-${stamp}.json`, mimeType: 'text/plain', buffer });
-    await button(page, 'From this one, as it was then').click();
-    await page.getByRole('radio', { name: 'As the file has it: From the file' }).click();
-    await button(page, 'Go on with that').click();
+    await button(page, 'This schema, at that time').click();
+    await page.getByRole('radio', { name: 'File: From the file' }).click();
+    await button(page, 'Continue').click();
     await card(page, `field ${collection}.title`).getByText('From the file').first().waitFor();
     await planned(page);
     return page;
@@ -66,7 +67,7 @@ describe('conflicts in the admin app', function () {
     const page = await decidedFile('articles');
     await patchNote('articles/title', null);
     await told(page).waitFor();
-    await button(page, /^Go on with the schema/).click();
+    await button(page, /^Continue with the current schema/).click();
     await told(page).waitFor({ state: 'detached' });
     await planned(page);
     await button(page, 'Apply').click();
@@ -81,7 +82,7 @@ describe('conflicts in the admin app', function () {
     await told(page).waitFor();
     const refusal = { errors: [{ message: 'The moon is in the way.', extensions: { code: 'INVALID_PAYLOAD' } }] };
     await page.route('**/schema/merge*', (route) => route.fulfill({ status: 400, json: refusal }));
-    await button(page, /^Go on with the schema/).click();
+    await button(page, /^Continue with the current schema/).click();
     await page.getByText('The moon is in the way.').waitFor();
     await expectAccessible(page);
     await page.unroute('**/schema/merge*');
@@ -104,9 +105,9 @@ describe('conflicts in the admin app', function () {
     const page = await app.visit({ path: `/review?to=${then}` });
     await planned(page);
     await noteAll('third');
-    await told(page).getByText('60 things are changed by both').waitFor();
-    const goOn = told(page).getByRole('button', { name: /^Go on/ });
-    expect(await goOn.innerText()).to.equal('Go on (10 not looked at)');
+    await told(page).getByText('60 changes conflict with yours').waitFor();
+    const goOn = told(page).getByRole('button', { name: /^Continue/ });
+    expect(await goOn.innerText()).to.equal('Continue (10 not shown yet)');
     expect(await goOn.getAttribute('aria-disabled')).to.equal('true');
     await button(page, 'Show 10 of 10 more').click();
     await told(page)
@@ -142,19 +143,19 @@ describe('conflicts in the admin app', function () {
     app.mayComplain(/status of 409/);
     const id = await applied('offers');
     const page = await app.visit({ path: `/review?change=${id}` });
-    await button(page, 'Propose to take it back').press('Enter');
-    const theirs = page.getByRole('radio', { name: 'As it is now: Since then' });
+    await button(page, 'Propose a revert').press('Enter');
+    const theirs = page.getByRole('radio', { name: 'Current schema: Since then' });
     await theirs.waitFor();
     await page.getByText('Asked for', { exact: true }).first().waitFor();
     // The keyboard has gone along to the choice.
     await page.waitForFunction('document.activeElement?.getAttribute("type") === "radio"');
     await expectAccessible(page);
-    await page.getByRole('radio', { name: /^As it was before/ }).check();
-    await button(page, 'Go on with that').click();
-    await page.getByText('It is waiting for review.').waitFor();
+    await page.getByRole('radio', { name: /^Previous state/ }).check();
+    await button(page, 'Continue').click();
+    await page.getByText('This request is waiting for review.').waitFor();
     await page.getByText('Since then').first().waitFor();
     await button(page, /^Apply/).click();
-    await page.getByText('It is applied.').waitFor();
+    await page.getByText('This request is applied.').waitFor();
     expect(await note('offers/title')).to.equal(null);
   });
 
@@ -162,10 +163,10 @@ describe('conflicts in the admin app', function () {
     app.mayComplain(/status of (?:400|409)/);
     const id = await applied('orders');
     const page = await app.visit({ path: `/review?change=${id}` });
-    await button(page, 'Propose to take it back').click();
-    await page.getByRole('radio', { name: /^As it was before/ }).check();
+    await button(page, 'Propose a revert').click();
+    await page.getByRole('radio', { name: /^Previous state/ }).check();
     await patchNote('orders/title', 'Asked for');
-    await button(page, 'Go on with that').click();
-    await page.getByText('It is waiting for review.').waitFor();
+    await button(page, 'Continue').click();
+    await page.getByText('This request is waiting for review.').waitFor();
   });
 });

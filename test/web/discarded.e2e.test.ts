@@ -15,7 +15,7 @@ describe('discarding the draft in the admin app', () => {
   const discard = async (page: Page) => {
     const bar = page.getByRole('region', { name: 'Draft' });
     await bar.getByRole('button', { name: 'Discard' }).click();
-    await bar.getByRole('button', { name: 'Discard all?' }).click();
+    await bar.getByRole('button', { name: 'Yes, discard all' }).click();
     await bar.waitFor({ state: 'detached' });
   };
   // The service says of what isn't there that it isn't.
@@ -24,7 +24,7 @@ describe('discarding the draft in the admin app', () => {
   it('leads from a collection that was never made to the schema', async () => {
     const page = await app.visit({ path: '/new' });
     await page.getByLabel('Name', { exact: true }).fill('drafts_only');
-    await page.getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByRole('button', { name: 'Save to draft' }).click();
     await page.getByRole('heading', { name: 'drafts_only' }).waitFor();
     await discard(page);
     await page.waitForURL(({ pathname }) => /\/app\/?$/.test(pathname));
@@ -34,7 +34,7 @@ describe('discarding the draft in the admin app', () => {
   it('leads from the new name of a collection to the one that it has', async () => {
     const page = await app.visit({ path: '/collections/books?edit=rename' });
     await page.getByRole('dialog').getByRole('textbox').first().fill('novels');
-    await page.getByRole('dialog').getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save to draft' }).click();
     await page.getByRole('heading', { name: 'novels' }).waitFor();
     await discard(page);
     await page.waitForURL(({ pathname }) => pathname.endsWith('/collections/books'));

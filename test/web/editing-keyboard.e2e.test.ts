@@ -57,7 +57,7 @@ describe('editing by the keyboard alone', function () {
     const applyButton = page.getByRole('button', { name: /^Apply(: delete .*)?$/ });
     await applyButton.and(page.locator(':not([aria-disabled])')).waitFor();
     await press(page, applyButton);
-    if (lost !== undefined) await press(page, button(page, `Yes, lose ${lost}`));
+    if (lost !== undefined) await press(page, button(page, `Delete data: ${lost}`));
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
   };
 
@@ -68,7 +68,7 @@ describe('editing by the keyboard alone', function () {
     await name.waitFor();
     await page.keyboard.type('events');
     await press(page, page.getByLabel('Status'), 'Space');
-    await press(page, button(page, 'Keep in the draft'));
+    await press(page, button(page, 'Save to draft'));
     await page.getByRole('heading', { name: 'events' }).waitFor();
     await press(page, button(page, 'New field'));
     await page.getByRole('dialog').waitFor();
@@ -76,7 +76,7 @@ describe('editing by the keyboard alone', function () {
     await page.keyboard.type('price');
     await stepTo(page, page.getByLabel('Type', { exact: true }));
     await page.keyboard.type('decimal');
-    await press(page, button(page, 'Keep in the draft'));
+    await press(page, button(page, 'Save to draft'));
     await closed(page);
     await page.getByRole('row', { name: /^price/ }).waitFor();
     await until('the keyboard is back where it was', () => hasFocus(button(page, 'New field')));
@@ -89,10 +89,10 @@ describe('editing by the keyboard alone', function () {
 
   it('edits, renames and deletes, by menus that give the keyboard back', async () => {
     const page = await app.visit({ path: '/collections/books' });
-    const menu = button(page, 'To do with title');
+    const menu = button(page, 'Actions for title');
     await choose(page, menu, 'Edit …');
     await page.getByRole('dialog').waitFor();
-    await stepTo(page, page.getByLabel('Longest'));
+    await stepTo(page, page.getByLabel('Max length'));
     await page.keyboard.press('Control+A');
     await page.keyboard.type('380');
     await page.keyboard.press('Enter');
@@ -110,8 +110,8 @@ describe('editing by the keyboard alone', function () {
     await apply(page);
     expect((await app.client('/fields/books/title')).text).to.include('"max_length":380');
     await page.goto('/app/collections/books');
-    await choose(page, button(page, 'More to do with books'), 'Delete …');
-    await press(page, button(page, 'Delete in the draft'));
+    await choose(page, button(page, 'More actions for books'), 'Delete …');
+    await press(page, button(page, 'Save deletion to draft'));
     await closed(page);
     await apply(page, 'books');
     expect((await app.client('/collections/books')).status).to.equal(404);

@@ -38,7 +38,7 @@ describe('editing in the admin app', () => {
     ]);
   });
 
-  const keep = async (page: Page, button = 'Keep in the draft') => {
+  const keep = async (page: Page, button = 'Save to draft') => {
     await page.getByRole('button', { name: button }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
@@ -46,24 +46,24 @@ describe('editing in the admin app', () => {
   const apply = async (page: Page, isLost = false) => {
     await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
     await page.getByRole('button', { name: /^Apply(: delete .*)?$/ }).click();
-    if (isLost) await page.getByRole('button', { name: /^Yes, lose / }).click();
+    if (isLost) await page.getByRole('button', { name: /^Delete data: / }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
   };
   const menu = async (page: Page, of: string, item: string) => {
-    await page.getByRole('button', { name: `To do with ${of}` }).click();
+    await page.getByRole('button', { name: `Actions for ${of}` }).click();
     await page.getByRole('menuitem', { name: item }).click();
   };
 
   it('makes a collection with a key, fields that many have and one of its own, through to the table', async () => {
     const page = await app.visit({ path: '/new' });
     await page.getByLabel('Name', { exact: true }).fill('people');
-    await page.getByRole('button', { name: 'Keep in the draft' }).click();
-    await page.getByText('There is a "people" already.').waitFor();
+    await page.getByRole('button', { name: 'Save to draft' }).click();
+    await page.getByText('Field "people" already exists.').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('events');
     await page.getByText('UUID').click();
     await page.getByLabel('Status').check();
-    await page.getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByRole('button', { name: 'Save to draft' }).click();
     await page.getByRole('heading', { name: 'events' }).waitFor();
     await page.getByRole('button', { name: 'New field' }).click();
     await page.getByLabel('Name', { exact: true }).fill('price');
@@ -91,7 +91,7 @@ describe('editing in the admin app', () => {
     await dialog.getByLabel('Language', { exact: true }).fill('de-DE');
     await dialog.getByLabel('Name in de-DE').fill('Schlagwörter');
     await dialog.getByRole('button', { name: 'Items' }).click();
-    await dialog.getByLabel('Holds one item only').check();
+    await dialog.getByLabel('Singleton (one item only)').check();
     await dialog.getByRole('button', { name: 'Table' }).click();
     await dialog.getByLabel('Comment in the database').fill('tags of articles');
     await keep(page);
@@ -111,15 +111,15 @@ describe('editing in the admin app', () => {
     const page = await app.visit({ path: '/collections/articles' });
     await menu(page, 'title', 'Edit …');
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Longest').fill('99999999');
-    await dialog.getByRole('button', { name: 'Keep in the draft' }).click();
+    await dialog.getByLabel('Max length').fill('99999999');
+    await dialog.getByRole('button', { name: 'Save to draft' }).click();
     await dialog.getByText(/max_length must be/).waitFor();
-    await dialog.getByLabel('Longest').fill('380');
-    await dialog.getByLabel('May be null').uncheck();
+    await dialog.getByLabel('Max length').fill('380');
+    await dialog.getByLabel('Nullable').uncheck();
     await dialog.getByRole('button', { name: 'Rules' }).click();
-    await dialog.getByLabel('A value is required in forms').check();
+    await dialog.getByLabel('Required in forms').check();
     await dialog.getByLabel('Validation', { exact: true }).fill('{"title": ');
-    await dialog.getByRole('button', { name: 'Keep in the draft' }).click();
+    await dialog.getByRole('button', { name: 'Save to draft' }).click();
     await dialog.getByText('validation must be an array, an object or null').waitFor();
     await dialog.getByLabel('Validation', { exact: true }).fill('{"title": {"_nnull": true}}');
     await keep(page);
@@ -130,7 +130,7 @@ describe('editing in the admin app', () => {
     await menu(page, 'text', 'Edit …');
     await page.getByLabel('Type', { exact: true }).selectOption('json');
     await keep(page);
-    await menu(page, 'text', 'Discard the edit');
+    await menu(page, 'text', 'Discard changes');
     await page.getByText('1 change in 1 collection').waitFor();
     await apply(page);
     const { meta, schema } = await read('/fields/articles/title');
@@ -141,14 +141,14 @@ describe('editing in the admin app', () => {
   it('makes many to one with its other side, and many to many with its junction, in one step each', async () => {
     const page = await app.visit({ path: '/collections/articles' });
     await page.getByRole('button', { name: 'New relation' }).click();
-    await page.getByLabel('Leads to').selectOption('people');
-    await page.getByLabel('Field here').fill('author');
-    await page.getByLabel('Shown at people as').fill('articles');
+    await page.getByLabel('Related collection', { exact: true }).selectOption('people');
+    await page.getByLabel('Field name').fill('author');
+    await page.getByLabel('Reverse field in people').fill('articles');
     await keep(page);
     await page.getByRole('button', { name: 'New relation' }).click();
     await page.getByText('Many to many').click();
-    await page.getByLabel('With', { exact: true }).selectOption('tags');
-    await page.getByLabel('Field there').fill('articles');
+    await page.getByLabel('Related collection', { exact: true }).selectOption('tags');
+    await page.getByLabel('Reverse field').fill('articles');
     await keep(page);
     await apply(page);
     expect(await read('/relations/articles/author')).to.include({ one_collection: 'people', one_field: 'articles' });
@@ -161,17 +161,17 @@ describe('editing in the admin app', () => {
     const page = await app.visit({ path: '/collections/people' });
     await page.getByRole('button', { name: 'New relation' }).click();
     await page.getByText('One to many').click();
-    await page.getByLabel('Items of').selectOption('tags');
+    await page.getByLabel('Related collection', { exact: true }).selectOption('tags');
     await keep(page);
     await page.getByRole('button', { name: 'New relation' }).click();
     await page.getByText('Many to any').click();
     await page.getByRole('checkbox', { name: 'articles', exact: true }).check();
     await page.getByRole('checkbox', { name: 'tags', exact: true }).check();
-    await page.getByLabel('Field here').fill('parts');
+    await page.getByLabel('Field name').fill('parts');
     await keep(page);
     await page.goto('/app/collections/articles?tab=relations');
     await menu(page, 'articles.author', 'Edit …');
-    await page.getByLabel('When what it leads to is deleted').selectOption('CASCADE');
+    await page.getByLabel('On delete').selectOption('CASCADE');
     await keep(page);
     await apply(page);
     expect(await read('/relations/tags/people')).to.include({ one_collection: 'people', one_field: 'tags' });
@@ -190,8 +190,8 @@ describe('editing in the admin app', () => {
     await menu(page, 'author', 'Delete …');
     await page.getByText('relation articles.author is deleted').waitFor();
     await page.getByText('field people.articles is deleted').waitFor();
-    await keep(page, 'Delete in the draft');
-    await page.getByRole('button', { name: 'More to do with articles' }).click();
+    await keep(page, 'Save deletion to draft');
+    await page.getByRole('button', { name: 'More actions for articles' }).click();
     await page.getByRole('menuitem', { name: 'Rename …' }).click();
     await page.getByLabel('New name of articles').fill(POSTS);
     await keep(page);
@@ -201,7 +201,7 @@ describe('editing in the admin app', () => {
     expect((await app.client(`/fields/${POSTS}/author`)).status).to.equal(404);
     expect((await app.client('/fields/people/articles')).status).to.equal(404);
     await page.goto('/app/collections/events?edit=delete');
-    await keep(page, 'Delete in the draft');
+    await keep(page, 'Save deletion to draft');
     await page.getByText('1 change in 1 collection').waitFor();
     await apply(page, true);
     expect((await app.client('/collections/events')).status).to.equal(404);
@@ -210,7 +210,7 @@ describe('editing in the admin app', () => {
   for (const look of [{}, { dark: true, narrow: true }]) {
     it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '/new' });
-      await page.getByLabel('Name of the key').waitFor();
+      await page.getByLabel('Primary key field').waitFor();
       await expectAccessible(page);
       await expectFits(page);
       for (const edit of ['collection', 'new-field', 'new-relation', 'field&of=title', 'rename', 'delete']) {

@@ -29,7 +29,7 @@ describe('the guides in the admin app', () => {
     await heading.waitFor();
     expect((await heading.boundingBox())?.y).to.be.below(500);
     await page.goto('/app/docs/nothing-of-the-kind');
-    await page.getByText('There is no such page').waitFor();
+    await page.getByText('Page not found').waitFor();
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {

@@ -30,7 +30,7 @@ describe('what the browser keeps of an edit', function () {
   };
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
   const dialog = (page: Page) => page.getByRole('dialog', { name: 'articles.title' });
-  const offer = (page: Page) => page.getByText('You typed something here that isn’t in the draft yet');
+  const offer = (page: Page) => page.getByText('You have unsaved input from an earlier visit');
   const bar = (page: Page, says: string) => page.getByRole('region', { name: 'Draft' }).getByText(says).waitFor();
   const closed = (page: Page) => page.getByRole('dialog').waitFor({ state: 'detached' });
   const endSessions = async () => {
@@ -41,31 +41,31 @@ describe('what the browser keeps of an edit', function () {
   };
   const discard = async (page: Page) => {
     await button(page, 'Discard').click();
-    await button(page, 'Discard all?').click();
+    await button(page, 'Yes, discard all').click();
     await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
   };
 
   it('offers what was typed in a form when the page was loaded again, and forgets it once it is kept', async () => {
     const page = await app.visit({ path: '/collections/articles?edit=field&of=title' });
-    await dialog(page).getByLabel('Longest').fill('80');
+    await dialog(page).getByLabel('Max length').fill('80');
     await dialog(page).getByRole('button', { name: 'Rules' }).click();
     await dialog(page).getByLabel('Validation', { exact: true }).fill('{"title": {"_nnull": true}}');
     await page.reload();
     await offer(page).waitFor();
     await dialog(page).getByText('validation, max_length').waitFor();
-    await button(page, 'Go on with it').click();
+    await button(page, 'Restore input').click();
     await offer(page).waitFor({ state: 'detached' });
-    expect(await dialog(page).getByLabel('Longest').inputValue()).to.equal('80');
+    expect(await dialog(page).getByLabel('Max length').inputValue()).to.equal('80');
     await dialog(page).getByRole('button', { name: 'Rules' }).click();
     const rule = dialog(page).getByLabel('Validation', { exact: true });
     await rule.waitFor();
     expect(JSON.parse(await rule.inputValue())).to.deep.equal({ title: { _nnull: true } });
-    await button(page, 'Keep in the draft').click();
+    await button(page, 'Save to draft').click();
     await closed(page);
     await bar(page, '1 change in 1 collection');
     await page.goto('/app/collections/articles?edit=field&of=title');
-    await dialog(page).getByLabel('Longest').waitFor();
-    expect(await dialog(page).getByLabel('Longest').inputValue()).to.equal('80');
+    await dialog(page).getByLabel('Max length').waitFor();
+    expect(await dialog(page).getByLabel('Max length').inputValue()).to.equal('80');
     expect(await offer(page).count()).to.equal(0);
     await button(page, 'Cancel').click();
     await closed(page);
@@ -76,21 +76,21 @@ describe('what the browser keeps of an edit', function () {
     const page = await app.visit({ path: '/new' });
     await page.getByLabel('Name', { exact: true }).fill('events');
     await page.reload();
-    await button(page, 'Go on with it').click();
+    await button(page, 'Restore input').click();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('events');
     await button(page, 'Cancel').click();
     await page.getByRole('tree').waitFor();
     await page.goto('/app/collections/articles?edit=new-relation');
     await page.getByText('Many to many').click();
-    await page.getByLabel('With', { exact: true }).selectOption('tags');
+    await page.getByLabel('Related collection', { exact: true }).selectOption('tags');
     await page.reload();
     await offer(page).waitFor();
     expect(await page.getByRole('radio', { name: 'Many to many' }).isChecked()).to.equal(true);
-    await button(page, 'Go on with it').click();
-    expect(await page.getByRole('textbox', { name: 'Junction' }).inputValue()).to.equal('articles_tags');
+    await button(page, 'Restore input').click();
+    expect(await page.getByRole('textbox', { name: 'Junction collection' }).inputValue()).to.equal('articles_tags');
     await page.reload();
     await offer(page).waitFor();
-    await button(page, 'Forget it').click();
+    await button(page, 'Discard input').click();
     await offer(page).waitFor({ state: 'detached' });
     await page.reload();
     await page.getByRole('radio', { name: 'Many to one' }).waitFor();
@@ -100,9 +100,9 @@ describe('what the browser keeps of an edit', function () {
   it('loses nothing to a session that ends in the middle of typing', async () => {
     app.mayComplain(/status of 401/);
     const page = await app.visit({ path: '/collections/articles?edit=field&of=title' });
-    await dialog(page).getByLabel('Longest').fill('90');
+    await dialog(page).getByLabel('Max length').fill('90');
     await endSessions();
-    await button(page, 'Keep in the draft').click();
+    await button(page, 'Save to draft').click();
     const again = page.getByRole('dialog', { name: 'Your session has ended' });
     await again.getByRole('textbox', { name: 'Password' }).fill(app.service.adminPassword);
     await again.getByRole('button', { name: 'Sign in' }).click();
@@ -115,7 +115,7 @@ describe('what the browser keeps of an edit', function () {
     await page.getByRole('textbox', { name: 'E-mail' }).fill(app.service.adminEmail);
     await page.getByRole('textbox', { name: 'Password' }).fill(app.service.adminPassword);
     await button(page, 'Sign in').click();
-    await button(page, 'Go on with it').click();
+    await button(page, 'Restore input').click();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('price');
     await bar(page, '1 change in 1 collection');
     await button(page, 'Cancel').click();
@@ -139,7 +139,7 @@ describe('what the browser keeps of an edit', function () {
     await bar(page, '1,000 changes in 1,000 collections');
     await page.goto('/app/new');
     await page.getByLabel('Name', { exact: true }).fill('one_more');
-    await button(page, 'Keep in the draft').click();
+    await button(page, 'Save to draft').click();
     await bar(page, '1,001 changes in 1,001 collections');
     const other = await app.another(page, '/timeline');
     await bar(other, '1,001 changes in 1,001 collections');
@@ -175,8 +175,8 @@ describe('what the browser keeps of an edit', function () {
     await page.keyboard.type('new folder');
     await page.keyboard.press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('somewhere');
-    await button(page, 'Keep in the draft').click();
-    await bar(page, 'This browser can’t keep it, or has no room for it: a reload loses it.');
+    await button(page, 'Save to draft').click();
+    await bar(page, 'This browser cannot store the draft. Reloading the page deletes it.');
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Timeline' }).click();
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     await discard(page);

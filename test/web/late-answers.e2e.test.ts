@@ -51,7 +51,7 @@ describe('late answers in the admin app', function () {
   const draftNote = async (page: Page, collection: string, note: string) => {
     await page.goto(`/app/collections/${collection}?edit=collection`);
     await page.getByRole('dialog', { name: collection }).getByLabel('Note', { exact: true }).fill(note);
-    await button(page, 'Keep in the draft').click();
+    await button(page, 'Save to draft').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
 
@@ -59,7 +59,7 @@ describe('late answers in the admin app', function () {
     const page = await app.visit({ path: '/new' });
     const checked = await hold(page, /\/schema\/diff/, 'POST');
     await page.getByLabel('Name', { exact: true }).fill('given_up');
-    await button(page, 'Keep in the draft').click();
+    await button(page, 'Save to draft').click();
     await checked.asked;
     await button(page, 'Cancel').click();
     await page.getByRole('tree').waitFor();
@@ -70,7 +70,7 @@ describe('late answers in the admin app', function () {
     await page.goto('/app/new');
     await page.getByLabel('Name', { exact: true }).fill('left_alone');
     const again = await hold(page, /\/schema\/diff/, 'POST');
-    await button(page, 'Keep in the draft').click();
+    await button(page, 'Save to draft').click();
     await again.asked;
     await goTo(page, 'Timeline');
     await again.release();
@@ -91,7 +91,7 @@ describe('late answers in the admin app', function () {
     await page.keyboard.type('edit people');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'people' }).getByLabel('Note', { exact: true }).fill('meanwhile');
-    await button(page, 'Keep in the draft').click();
+    await button(page, 'Save to draft').click();
     await bar(page, '2 changes in 2 collections');
     await applied.release();
     await page.getByRole('status', { name: 'Last change' }).waitFor();
@@ -103,9 +103,9 @@ describe('late answers in the admin app', function () {
     const page = await app.visit({ path: '/collections/articles?edit=new-relation' });
     await page.getByRole('radio', { name: 'Many to many' }).click();
     const read = await hold(page, /\/fields\/tags/);
-    await page.getByLabel('With', { exact: true }).selectOption('tags');
+    await page.getByLabel('Related collection', { exact: true }).selectOption('tags');
     await read.asked;
-    const keeping = button(page, 'Keep in the draft').click();
+    const keeping = button(page, 'Save to draft').click();
     await read.release();
     await keeping;
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -49,13 +49,13 @@ describe('the pages of lists in the admin app', function () {
 
   it('users', async () => {
     const page = await app.visit({ path: '/accounts' });
-    await expectAnotherTry(page, { address: /\/users\?.*offset=100/, label: /^More of 106 users/ });
+    await expectAnotherTry(page, { address: /\/users\?.*offset=100/, label: /^Show more of 106 users/ });
     await page.getByText('u104@example.com').first().waitFor();
   });
 
   it('changes of the timeline', async () => {
     const page = await app.visit({ path: '/timeline?collection=articles' });
-    await expectAnotherTry(page, { address: /\/history\/batches\?.*after=/, label: /^Older changes/ });
+    await expectAnotherTry(page, { address: /\/history\/batches\?.*after=/, label: /^Show older changes/ });
   });
 
   it('what was applied, of a large change', async () => {
@@ -76,7 +76,7 @@ describe('the pages of lists in the admin app', function () {
       const page = await app.visit({ path });
       await page.getByText('Request 24').first().waitFor();
       expect(await page.getByText('Request 3', { exact: true }).count()).to.equal(0);
-      await expectAnotherTry(page, { address: /\/changes\?.*offset=20/, label: /^Older ones/ });
+      await expectAnotherTry(page, { address: /\/changes\?.*offset=20/, label: /^Show older requests/ });
       await page.getByText('Request 3', { exact: true }).first().waitFor();
     }
   });

@@ -77,15 +77,15 @@ describe('what a newcomer wants to do', function () {
   it('sees the schema as it was some days ago, and the way back', async () => {
     const page = await app.visit();
     await button(page, 'Replay history').click();
-    await page.getByLabel('As it was at').waitFor();
+    await page.getByLabel('Go to date and time').waitFor();
     await seen(page, '2-1-replay');
     const day = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 16);
-    await page.getByLabel('As it was at').fill(day);
-    await page.getByLabel('As it was at').press('Enter');
+    await page.getByLabel('Go to date and time').fill(day);
+    await page.getByLabel('Go to date and time').press('Enter');
     await page.getByText('created 2 collections').waitFor();
     await seen(page, '2-2-then');
-    await link(page, 'Go back to here').click();
-    await page.getByRole('region', { name: 'Carry out' }).waitFor();
+    await link(page, 'Go back to this point').click();
+    await page.getByRole('region', { name: 'Apply changes' }).waitFor();
     expect(new URL(page.url()).pathname).to.equal('/app/review');
     await seen(page, '2-3-review');
   });
@@ -95,16 +95,16 @@ describe('what a newcomer wants to do', function () {
     await openArticles(page);
     await button(page, 'New relation').click();
     await page.getByRole('radio', { name: 'Many to many' }).click();
-    await page.getByLabel('With', { exact: true }).selectOption('tags');
+    await page.getByLabel('Related collection', { exact: true }).selectOption('tags');
     await seen(page, '3-1-form');
-    await button(page, 'Keep in the draft').click();
+    await button(page, 'Save to draft').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await seen(page, '3-2-draft');
     await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
     await page.getByRole('article', { name: 'collection articles_tags' }).waitFor();
     await seen(page, '3-3-review');
     await applied(page);
-    await link(page, 'To the schema').click();
+    await link(page, 'Open the schema').click();
     await page
       .getByLabel('Table articles_tags')
       .or(page.getByLabel('Table articles', { exact: true }))
@@ -126,7 +126,7 @@ describe('what a newcomer wants to do', function () {
     );
     const buffer = Buffer.from(JSON.stringify({ ...snapshot, collections: changed }));
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
-    await heading(page, 'Bring a snapshot in');
+    await heading(page, 'Import a snapshot');
     await seen(page, '4-1-bring');
     const file = { name: 'staging.json', mimeType: 'application/json', buffer };
     await page.getByLabel('Snapshot file').setInputFiles(file);

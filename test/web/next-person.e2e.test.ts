@@ -22,13 +22,13 @@ describe('the next person in the same tab of the admin app', function () {
     await send('/collections/articles', { meta: { note: 'second' } }, 'PATCH');
   });
 
-  const why = (page: Page) => page.getByRole('textbox', { name: 'Why' });
+  const why = (page: Page) => page.getByRole('textbox', { name: 'Reason' });
   const notice = (page: Page) => page.getByRole('status', { name: 'Last change' });
   const applyButton = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ });
   const goTo = (page: Page, name: string) =>
     page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
   const signOut = async (page: Page) => {
-    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByRole('heading', { name: 'Data Platform' }).waitFor();
   };
@@ -68,7 +68,7 @@ describe('the next person in the same tab of the admin app', function () {
     await asked;
     await signOut(page);
     await signIn(page, await app.user('admin'));
-    await page.getByRole('button', { name: /menu$/ }).waitFor();
+    await page.getByRole('button', { name: /^Account menu/ }).waitFor();
     await goTo(page, 'Timeline');
     await page.getByRole('heading', { name: 'Timeline', level: 1 }).waitFor();
     const answered = page.waitForResponse(/\/schema\/apply$/);
@@ -111,7 +111,7 @@ describe('the next person in the same tab of the admin app', function () {
     await ended.waitFor();
     await signIn(page, await app.user('reader'));
     await ended.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: /menu$/ }).waitFor();
+    await page.getByRole('button', { name: /^Account menu/ }).waitFor();
     expect(await page.getByRole('dialog').count()).to.equal(0);
     expect(await page.locator('body').innerText()).not.to.include(someone.email);
   });
@@ -130,7 +130,7 @@ describe('the next person in the same tab of the admin app', function () {
     await page.getByText(`Sign in again as ${someone.email}`).waitFor();
     await signIn(page, someone);
     await page.getByText(`Sign in again as ${someone.email}`).waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).waitFor();
     expect(await page.getByText(someone.email).count()).to.be.above(0);
   });
@@ -139,10 +139,10 @@ describe('the next person in the same tab of the admin app', function () {
     const page = await app.visit({ path: '/collections/articles' });
     const draft = page.getByRole('region', { name: 'Draft' });
     const addNote = async () => {
-      await page.getByRole('button', { name: 'To do with title', exact: true }).click();
+      await page.getByRole('button', { name: 'Actions for title', exact: true }).click();
       await page.getByRole('menuitem', { name: 'Edit …' }).click();
-      await page.getByRole('dialog').getByLabel('Longest').fill('77');
-      await page.getByRole('button', { name: 'Keep in the draft', exact: true }).click();
+      await page.getByRole('dialog').getByLabel('Max length').fill('77');
+      await page.getByRole('button', { name: 'Save to draft', exact: true }).click();
       await draft.waitFor();
     };
     const kept = (): Promise<string[]> =>
@@ -155,12 +155,12 @@ describe('the next person in the same tab of the admin app', function () {
       })`);
     await addNote();
     await until('the browser keeps the draft', async () => (await kept()).length === 1);
-    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out and delete drafts' }).click();
     await page.getByRole('heading', { name: 'Data Platform' }).waitFor();
     expect(await kept()).deep.equal([]);
     await signIn(page, admin());
-    await page.getByRole('button', { name: 'To do with title', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Actions for title', exact: true }).waitFor();
     expect(await draft.count()).equal(0);
   });
 });

@@ -35,14 +35,14 @@ describe('Pagila in the admin app', function () {
 
   it('is adopted as it is, and told what stays beside', async () => {
     const page = await app.visit({ path: '/operations/adopt' });
-    await page.getByRole('button', { name: /^Choose all \d+$/ }).click();
-    await page.getByLabel('Why').fill('It was here before us');
-    await page.getByRole('button', { name: 'Try it' }).click();
-    await page.getByText(/^Tried: \d+ tables with \d+ relations/).waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: /^Select all \d+$/ }).click();
+    await page.getByLabel('Reason', { exact: true }).fill('It was here before us');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByText(/^Dry run: \d+ tables with \d+ relations/).waitFor({ timeout: 60_000 });
     await page.getByText('trigger', { exact: true }).first().waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: /^Adopt \d+ tables$/ }).click();
-    await page.getByText(/^\d+ tables are managed now/).waitFor({ timeout: 60_000 });
+    await page.getByText(/^\d+ tables adopted/).waitFor({ timeout: 60_000 });
   });
 
   it('stands in the diagram, around a table that is chosen', async () => {
@@ -101,14 +101,14 @@ describe('Pagila in the admin app', function () {
     const page = await app.visit({ path: '/collections/country' });
     await page.getByRole('button', { name: 'New field' }).click();
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('code');
-    await page.getByRole('dialog').getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save to draft' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
     await page.getByRole('article', { name: 'field country.code' }).waitFor();
     await page.getByText('about 2 rows').first().waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Dry run' }).click();
-    await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
+    await page.getByText('The dry run succeeded. Nothing was changed.').waitFor();
     const apply = page.getByRole('button', { name: /^Apply(: delete .*)?$/ });
     await apply.and(page.locator(':not([aria-disabled])')).waitFor();
     await apply.click();

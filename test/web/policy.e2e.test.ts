@@ -19,16 +19,16 @@ describe('the policy in the admin app', () => {
 
   it('is a table of findings with what is done about each, set with a reason', async () => {
     const page = await app.visit({ path: '/operations/policy' });
-    await page.getByText('Nobody has set it yet: nothing is refused.').waitFor();
-    await page.getByLabel('What is done about LOSES_DATA').selectOption('acknowledge');
+    await page.getByText('No policy is set. The service rejects nothing.').waitFor();
+    await page.getByLabel('Action for LOSES_DATA').selectOption('acknowledge');
     await page.getByRole('textbox', { name: 'Pattern' }).fill('tmp_*');
     await page.getByRole('button', { name: 'Add' }).click();
-    await page.getByRole('button', { name: 'Remove LOSES_DATA of tmp_*' }).waitFor();
-    await page.getByLabel('Online above so many rows').fill('50000');
+    await page.getByRole('button', { name: 'Remove LOSES_DATA from tmp_*' }).waitFor();
+    await page.getByLabel('Online above this row count').fill('50000');
     await expectAccessible(page);
-    await page.getByLabel('Why', { exact: true }).fill('agreed on');
-    await page.getByRole('button', { name: 'Set the policy' }).click();
-    await page.getByText(/^It holds for every way in which the schema changes\. Set /).waitFor();
+    await page.getByLabel('Reason', { exact: true }).fill('agreed on');
+    await page.getByRole('button', { name: 'Save policy' }).click();
+    await page.getByText(/^The policy applies to every schema change\. Set /).waitFor();
     expect(await policy()).to.deep.equal({
       findings: { LOSES_DATA: 'acknowledge' },
       collections: [{ pattern: 'tmp_*', findings: { LOSES_DATA: 'warn' } }],
@@ -42,10 +42,10 @@ describe('the policy in the admin app', () => {
     app.mayComplain(/status of 412/);
     await set({ findings: { LOSES_DATA: 'warn' } });
     const page = await app.visit({ path: '/operations/policy' });
-    await page.getByLabel('What is done about MAY_FAIL').selectOption('refuse');
+    await page.getByLabel('Action for MAY_FAIL').selectOption('refuse');
     await set({ findings: { LOSES_DATA: 'refuse' } });
-    await page.getByText('Somebody else has set it meanwhile').waitFor();
-    await page.getByRole('button', { name: 'Set the policy' }).click();
+    await page.getByText('Another user saved a new policy').waitFor();
+    await page.getByRole('button', { name: 'Save policy' }).click();
     await page.getByText('read it again and decide again').waitFor();
     expect((await policy())['findings']).to.deep.equal({ LOSES_DATA: 'refuse' });
   });
@@ -53,9 +53,9 @@ describe('the policy in the admin app', () => {
   it('is read by auditors, and fits a phone', async () => {
     await set({ findings: { LOSES_DATA: 'refuse' } });
     const page = await app.visit({ path: '/operations/policy', as: await app.user('auditor'), narrow: true });
-    await page.getByText('refused', { exact: true }).waitFor();
-    expect(await page.getByRole('button', { name: 'Set the policy' }).count()).to.equal(0);
-    expect(await page.getByLabel('What is done about LOSES_DATA').count()).to.equal(0);
+    await page.getByText('rejected', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Save policy' }).count()).to.equal(0);
+    expect(await page.getByLabel('Action for LOSES_DATA').count()).to.equal(0);
     await expectFits(page);
   });
 
@@ -63,9 +63,9 @@ describe('the policy in the admin app', () => {
     await set({ findings: { LOSES_DATA: 'refuse' } });
     const page = await app.visit({ path: `/review?to=${then}` });
     const known = page.getByRole('complementary', { name: 'Risks' });
-    await known.getByRole('heading', { name: 'What the policy stops' }).waitFor();
-    await known.getByText('It is refused.').waitFor();
-    await page.getByText(/The policy stops it because of one finding/).waitFor();
+    await known.getByRole('heading', { name: 'Blocked by the policy' }).waitFor();
+    await known.getByText('The policy rejects it.').waitFor();
+    await page.getByText(/The policy blocks this change because of 1 finding/).waitFor();
     expect(await page.getByRole('button', { name: /^Apply(: delete .*)?$/ }).isDisabled()).to.equal(true);
     await expectAccessible(page);
   });
@@ -74,12 +74,12 @@ describe('the policy in the admin app', () => {
     await set({ findings: { LOSES_DATA: 'acknowledge' } });
     const page = await app.visit({ path: `/review?to=${then}` });
     const apply = page.getByRole('button', { name: /^Apply(: delete .*)?$/ });
-    await page.getByText(/The policy wants to be told that you know of one finding/).waitFor();
+    await page.getByText(/Acknowledge 1 finding/).waitFor();
     expect(await apply.isDisabled()).to.equal(true);
-    await page.getByRole('checkbox', { name: 'I know of LOSES_DATA:articles' }).check();
-    await page.getByText(/The policy wants to be told/).waitFor({ state: 'hidden' });
+    await page.getByRole('checkbox', { name: 'Acknowledge LOSES_DATA:articles' }).check();
+    await page.getByText(/Acknowledge 1 finding/).waitFor({ state: 'hidden' });
     await apply.click();
-    await page.getByRole('button', { name: /^Yes, lose/ }).click();
+    await page.getByRole('button', { name: /^Delete data:/ }).click();
     await page.waitForURL(/done=/);
     const { json: found } = await app.client('/history/events?type=collection.deleted');
     expect((found as { data: { context: object }[] }).data[0]?.context).to.deep.equal({

@@ -22,16 +22,16 @@ describe('the admin app, change requests by people', () => {
 
     const page = await app.visit({ path: `/review?to=${position}` });
     await page.getByRole('button', { name: 'Propose' }).click();
-    await page.getByLabel('What it is called').fill('Orders without a note');
+    await page.getByLabel('Title', { exact: true }).fill('Orders without a note');
     await page.getByRole('button', { name: 'Open a change request' }).click();
     await page.getByRole('heading', { name: 'Orders without a note' }).waitFor();
-    await page.getByText('It is waiting for review.').waitFor();
+    await page.getByText('This request is waiting for review.').waitFor();
     await page.getByText('The trash keeps it for a limited time.').waitFor();
     await page.getByLabel('Comment').fill('Support agrees');
     await page.getByRole('button', { name: 'Comment' }).click();
     await page.getByText('Support agrees', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('It is approved, and not yet applied.').waitFor();
+    await page.getByText('This request is approved but not applied.').waitFor();
     await expectAccessible(page);
 
     const auditor = await app.visit({ path: '/review', as: await app.user('auditor'), narrow: true });
@@ -43,7 +43,7 @@ describe('the admin app, change requests by people', () => {
 
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('button', { name: 'Yes, apply it' }).click();
-    await page.getByText('It is applied.').waitFor();
+    await page.getByText('This request is applied.').waitFor();
     expect((await app.client('/fields/orders/note')).status).to.equal(404);
   });
 
@@ -62,18 +62,18 @@ describe('the admin app, change requests by people', () => {
     const apply = page.getByRole('button').filter({ hasText: /^Apply$/ });
     await page.getByRole('link', { name: /Offers have short titles/ }).click();
     await page.getByText('This request is stale').waitFor();
-    await page.getByRole('button', { name: 'Bring it up to the schema as it is now' }).click();
+    await page.getByRole('button', { name: 'Rebase onto the current schema' }).click();
     await page.getByText('This request is stale').waitFor({ state: 'detached' });
     await expectAccessible(page);
-    await page.getByLabel('Apply it at').fill(new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 16));
+    await page.getByLabel('Apply at').fill(new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 16));
     await page.getByRole('button', { name: 'Schedule' }).click();
-    await page.getByText('if it is still as it was approved then').waitFor();
+    await page.getByText('if its approvals still count').waitFor();
     await apply.click();
-    await page.getByText('It is applied.').waitFor();
-    await page.getByRole('button', { name: 'Propose to take it back' }).click();
-    await page.getByText('It is waiting for review.').waitFor();
+    await page.getByText('This request is applied.').waitFor();
+    await page.getByRole('button', { name: 'Propose a revert' }).click();
+    await page.getByText('This request is waiting for review.').waitFor();
     await apply.click();
-    await page.getByText('It is applied.').waitFor();
+    await page.getByText('This request is applied.').waitFor();
     const { json: title } = await app.client('/fields/offers/title');
     expect(title).to.have.nested.property('data.meta.note', null);
     expect(title).to.have.nested.property('data.meta.width', 'half');
@@ -94,8 +94,8 @@ describe('the admin app, change requests by people', () => {
     const approve = page.getByRole('button', { name: 'Approve' });
     expect(await approve.getAttribute('data-variant')).to.equal('filled');
 
-    const change = page.getByRole('button', { name: 'Change title and reason' });
-    const title = page.getByLabel('What it is called');
+    const change = page.getByRole('button', { name: 'Edit title and reason' });
+    const title = page.getByLabel('Title', { exact: true });
     const holds = (place: typeof title) => place.and(page.locator(':focus')).waitFor();
     await change.press('Enter');
     await holds(title);

@@ -41,11 +41,11 @@ describe('snapshots in the admin app', () => {
   it('are brought to an empty service: the way there, the peer’s with its own word for it, and done', async () => {
     app.mayComplain(/status of 400/);
     const page = await app.visit();
-    await page.getByRole('link', { name: 'Choose a file' }).click();
+    await page.getByRole('link', { name: 'Choose file' }).click();
     await choose(page, 'directus.yaml', DIRECTUS);
     await page.getByText('the snapshot is of another product').waitFor();
     await page.getByRole('button', { name: 'Import anyway' }).click();
-    await card(page, 'collection posts').getByText('is new, a table with 2 fields').waitFor();
+    await card(page, 'collection posts').getByText('a table with 2 fields').waitFor();
     await page.getByText('SYSTEM_FIELDS_LEFT_OUT').waitFor();
     await page.getByRole('button', { name: 'Apply', exact: true, disabled: false }).waitFor();
     await expectAccessible(page);
@@ -55,7 +55,7 @@ describe('snapshots in the admin app', () => {
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect((await app.client('/fields/posts/author')).status).to.equal(200);
     await page.goBack();
-    await page.getByText('Nothing to change: the schema is as it is wanted.').waitFor();
+    await page.getByText('No changes: the schema already matches.').waitFor();
   });
 
   it('are pasted, keep what they lack where that is said, and are refused in the service’s words', async () => {
@@ -64,12 +64,12 @@ describe('snapshots in the admin app', () => {
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('dialog', { name: 'Search' }).getByRole('textbox').fill('bring');
-    await page.getByRole('dialog', { name: 'Search' }).getByText('Bring a snapshot in').click();
-    await page.getByRole('button', { name: 'Paste it' }).click();
+    await page.getByRole('dialog', { name: 'Search' }).getByRole('textbox').fill('import');
+    await page.getByRole('dialog', { name: 'Search' }).getByText('Import a snapshot').click();
+    await page.getByRole('button', { name: 'Paste text' }).click();
     const paste = async (text: string) => {
-      await page.getByRole('textbox', { name: 'The snapshot, as text' }).fill(text);
-      await page.getByRole('button', { name: 'Compare it' }).click();
+      await page.getByRole('textbox', { name: 'Snapshot text' }).fill(text);
+      await page.getByRole('button', { name: 'Compare' }).click();
     };
     await expectAccessible(page);
     await paste(
@@ -77,14 +77,14 @@ describe('snapshots in the admin app', () => {
     );
     await page.getByRole('alert').filter({ hasText: 'icon' }).waitFor();
     await page.goBack();
-    await page.getByRole('button', { name: 'Paste it' }).click();
+    await page.getByRole('button', { name: 'Paste text' }).click();
     await paste(
       '{"version": 1, "service": "0.1.0", "vendor": "postgres", "collections": [{"collection": "kept", "meta": {"note": "pasted"}}]}',
     );
-    await card(page, 'collection kept').getByText('note becomes “pasted”').waitFor();
+    await card(page, 'collection kept').getByText('Set the note of kept to “pasted”').waitFor();
     expect(await card(page, 'collection posts').count()).to.equal(0);
     await page.getByRole('switch', { name: 'Delete what is missing from the file' }).click();
-    await card(page, 'collection posts').getByText('goes, with its fields and rows').waitFor();
+    await card(page, 'collection posts').getByText('with its fields and rows').waitFor();
     await page.getByRole('heading', { name: /deletes 1 collection$/ }).waitFor();
     await page.getByRole('button', { name: 'Apply: delete 1 collection' }).waitFor();
     expect(new URL(page.url()).search).to.include('mirror=true');
@@ -105,7 +105,7 @@ describe('snapshots in the admin app', () => {
     );
     await page.getByRole('button', { name: 'Import without “posts”' }).click();
     await card(page, 'collection extra').waitFor();
-    await card(page, 'collection kept').getByText('note becomes “imported”').waitFor();
+    await card(page, 'collection kept').getByText('Set the note of kept to “imported”').waitFor();
     await page.getByText('Not imported: posts.').waitFor();
     await page.getByRole('switch', { name: 'Delete what is missing from the file' }).click();
     await page.getByRole('switch', { name: 'Delete what is missing from the file', checked: true }).waitFor();
@@ -147,13 +147,13 @@ describe('snapshots in the admin app', () => {
     expect((await get(/SQL/))[1]).to.include('CREATE TABLE');
     expect((await get('XML'))[1]).to.include('<?xml');
     expect((await get('CSV for spreadsheets'))[1]).to.include('kind');
-    const [, peer] = await get('As Directus has it');
+    const [, peer] = await get('Directus snapshot');
     expect(peer).to.include('directus: 11.17.4').and.include('directus_users');
     await page.getByRole('button', { name: 'Snapshot' }).click();
-    await page.getByRole('menuitem', { name: /Bring a snapshot/ }).click();
+    await page.getByRole('menuitem', { name: /Import a snapshot/ }).click();
     await choose(page, 'peer.yaml', peer);
     await page.getByRole('button', { name: 'Import anyway' }).click();
-    await page.getByText('Nothing to change: the schema is as it is wanted.').waitFor();
+    await page.getByText('No changes: the schema already matches.').waitFor();
   });
 
   it('stand beside each other where another environment’s is brought, and its diff and SQL are taken away', async () => {
@@ -172,8 +172,8 @@ describe('snapshots in the admin app', () => {
       ]);
       return textOf(download);
     };
-    expect(JSON.parse(await get('Diff as JSON'))).to.have.nested.property('diff.collections');
-    expect(await get('Diff as YAML')).to.include('collection: staged');
+    expect(JSON.parse(await get('Diff (JSON)'))).to.have.nested.property('diff.collections');
+    expect(await get('Diff (YAML)')).to.include('collection: staged');
     expect(await get('SQL')).to.match(/^BEGIN;[^]*CREATE TABLE[^]*COMMIT;\n$/);
   });
 });

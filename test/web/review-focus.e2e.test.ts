@@ -48,7 +48,7 @@ describe('the buttons of a review, by the keyboard', function () {
     expect(await hasFocus(apply(page))).to.equal(true);
     expect(await batches(), 'nothing was applied before the plan was there').to.equal(before);
     await page.keyboard.press('Enter');
-    const sure = page.getByRole('button', { name: 'Yes, lose body' });
+    const sure = page.getByRole('button', { name: 'Delete data: body' });
     await sure.waitFor();
     expect(await hasFocus(sure)).to.equal(true);
     await page.keyboard.press('Enter');
@@ -64,16 +64,16 @@ describe('the buttons of a review, by the keyboard', function () {
     const dryRun = page.getByRole('button', { name: 'Dry run' });
     await dryRun.focus();
     await page.keyboard.press('Enter');
-    await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
+    await page.getByText('The dry run succeeded. Nothing was changed.').waitFor();
     expect(await hasFocus(dryRun)).to.equal(true);
     const lose = (route: Route) => route.abort();
     await page.route('**/schema/apply', lose);
     await apply(page).focus();
     await page.keyboard.press('Enter');
-    const sure = page.getByRole('button', { name: 'Yes, lose body' });
+    const sure = page.getByRole('button', { name: 'Delete data: body' });
     await sure.waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText('it is done once, whatever became of this try').waitFor();
+    await page.getByText('applies the change only once').waitFor();
     expect(await hasFocus(sure)).to.equal(true);
     await page.unroute('**/schema/apply', lose);
     await page.keyboard.press('Enter');

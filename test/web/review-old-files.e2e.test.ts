@@ -53,21 +53,23 @@ describe('an old snapshot in the admin app', function () {
     const { stamp, text } = await diverged('articles');
     const page = await app.visit({ path: '/review?bring=true' });
     await choose(page, `snapshot-${stamp}.json`, text);
-    await page.getByText('3 things were changed here since then').waitFor();
+    await page.getByText('3 objects have changed since then').waitFor();
     await page.getByRole('link', { name: 'field articles.price' }).waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'From this one, as it was then' }).click();
-    const conflict = page.getByRole('alert').filter({ hasText: 'Others have changed the same meanwhile' });
+    await page.getByRole('button', { name: 'This schema, at that time' }).click();
+    const conflict = page.getByRole('alert').filter({ hasText: '1 conflicting change' });
     const radios = conflict.getByRole('radiogroup', { name: 'articles.text, type' });
     await radios.getByText('max_length 255').waitFor();
-    expect(await page.getByLabel('Made from').locator('option:checked').innerText()).to.include('as its name says');
+    expect(await page.getByLabel('Created from').locator('option:checked').innerText()).to.include(
+      '(from the file name)',
+    );
     await expectAccessible(page);
-    await radios.getByRole('radio', { name: 'As it is now: max_length 400' }).click();
-    await page.getByRole('button', { name: 'Go on with that' }).click();
+    await radios.getByRole('radio', { name: 'Current schema: max_length 400' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await card(page, 'field articles.title').getByText('From the file').first().waitFor();
     expect(await page.getByRole('article').count()).to.equal(1);
-    await page.getByText('3 things were changed since then').waitFor();
-    await page.getByRole('button', { name: 'Show it' }).click();
+    await page.getByText('3 objects have changed since then').waitFor();
+    await page.getByRole('button', { name: 'Show changes' }).click();
     await page.getByRole('listitem').filter({ hasText: 'articles.price' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
@@ -81,13 +83,11 @@ describe('an old snapshot in the admin app', function () {
     const { stamp, text } = await diverged('books');
     const page = await app.visit({ path: '/review?bring=true', narrow: true });
     await choose(page, `snapshot-${stamp}.json`, text);
-    await page.getByRole('button', { name: 'From that of another environment' }).waitFor();
+    await page.getByRole('button', { name: 'The schema of another environment' }).waitFor();
     await expectFits(page);
-    await page.getByRole('button', { name: 'From that of another environment' }).click();
+    await page.getByRole('button', { name: 'The schema of another environment' }).click();
     await card(page, 'field books.title').waitFor();
-    expect(await page.getByLabel('Made from').locator('option:checked').innerText()).to.equal(
-      'the schema as it is now',
-    );
+    expect(await page.getByLabel('Created from').locator('option:checked').innerText()).to.equal('Current schema');
     expect(new URL(page.url()).searchParams.get('base')).to.equal('now');
     await page.goto('/app/review?bring=true');
     await sleep(1_100);
@@ -100,18 +100,18 @@ describe('an old snapshot in the admin app', function () {
     const { position, text } = await diverged('pages');
     const page = await app.visit({ path: '/review?bring=true' });
     await choose(page, 'mine.json', text);
-    await page.getByText('If it was made some time ago').waitFor();
+    await page.getByText('To keep later changes').waitFor();
     await card(page, 'field pages.title').waitFor();
     expect(await card(page, 'field pages.price').count()).to.equal(0);
     await page.getByRole('switch', { name: 'Delete what is missing from the file' }).click();
     await card(page, 'field pages.price').waitFor();
-    await page.getByLabel('Made from').selectOption({ value: String(position) });
-    await page.getByRole('radio', { name: 'As the file has it: max_length 300' }).click();
-    await page.getByRole('button', { name: 'Go on with that' }).click();
+    await page.getByLabel('Created from').selectOption({ value: String(position) });
+    await page.getByRole('radio', { name: 'File: max_length 300' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await card(page, 'field pages.text').getByText('300').first().waitFor();
     expect(await card(page, 'field pages.price').count()).to.equal(0);
     expect(new URL(page.url()).searchParams.get('base')).to.equal(String(position));
-    await page.getByRole('button', { name: 'Take it back as well' }).click();
+    await page.getByRole('button', { name: 'Revert these too' }).click();
     await card(page, 'field pages.price').waitFor();
   });
 
@@ -125,11 +125,11 @@ describe('an old snapshot in the admin app', function () {
       'notes.yaml',
       'version: 1\nservice: 0.1.0\nvendor: postgres\ncollections:\n  - { collection: notes, meta: { note: From YAML } }\n  - { collection: added, schema: {} }\n',
     );
-    await page.getByText('If it was made some time ago').waitFor();
-    expect(await page.getByLabel('Made from').locator('option').count()).to.equal(2);
-    await page.getByLabel('Made from').selectOption({ label: 'another day and time …' });
-    await page.getByLabel('Made at').fill('2020-01-01T00:00');
-    await page.getByRole('button', { name: 'Compare with that' }).click();
+    await page.getByText('To keep later changes').waitFor();
+    expect(await page.getByLabel('Created from').locator('option').count()).to.equal(2);
+    await page.getByLabel('Created from').selectOption({ label: 'Other date and time …' });
+    await page.getByLabel('Created at').fill('2020-01-01T00:00');
+    await page.getByRole('button', { name: 'Compare' }).click();
     await page.waitForURL(/base=2020/);
     await page.goto(`${page.url().replace(/base=[^&]*/, `base=${position}`)}`);
     await card(page, 'collection notes').getByText('From YAML').first().waitFor();

@@ -44,13 +44,13 @@ describe('online changes in the admin app', () => {
       .getByText(/about 20,000 rows/)
       .first()
       .waitFor();
-    await page.getByRole('button', { name: 'Prepare it online' }).first().click();
-    await page.getByText(/Prepared first, while the tables are used/).waitFor();
+    await page.getByRole('button', { name: 'Prepare online' }).first().click();
+    await page.getByText(/The service first prepares/).waitFor();
     const database = await connected();
     database.on('error', () => undefined);
     await database.query('BEGIN');
     await database.query('SELECT 1 FROM orders LIMIT 1');
-    await page.getByRole('textbox', { name: 'Why' }).fill('every order says something');
+    await page.getByRole('textbox', { name: 'Reason' }).fill('every order says something');
     await page.getByRole('button', { name: 'Prepare and apply' }).click();
     await page.getByRole('heading', { name: 'Change of orders' }).waitFor();
     await page.reload();
@@ -59,8 +59,8 @@ describe('online changes in the admin app', () => {
     await page.getByRole('progressbar').first().waitFor({ state: 'attached' });
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByRole('button', { name: 'Yes, give it up' }).click();
-    await page.getByText('was withdrawn, and nothing was changed').waitFor();
+    await page.getByRole('button', { name: 'Yes, withdraw it' }).click();
+    await page.getByText('was withdrawn. Nothing was changed').waitFor();
     await database.end();
   });
 
@@ -72,16 +72,16 @@ describe('online changes in the admin app', () => {
       return !(found as { data: { cleaning: boolean } }).data.cleaning;
     };
     await until('what was prepared is gone', ready);
-    await page.getByRole('button', { name: 'How' }).click();
-    await page.getByRole('switch', { name: 'While the tables are used' }).click();
+    await page.getByRole('button', { name: 'Options' }).click();
+    await page.getByRole('switch', { name: 'Online (keeps tables available)' }).click();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Prepare and apply' }).click();
-    await page.getByText('It is applied.').waitFor();
-    await page.getByRole('link', { name: 'What was applied' }).click();
+    await page.getByText('This request is applied.').waitFor();
+    await page.getByRole('link', { name: 'Show applied changes' }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     const auditor = await app.visit({ path: '/review', as: await app.user('auditor'), narrow: true });
     await auditor.getByRole('link', { name: /orders.*applied/ }).click();
-    await auditor.getByText('It is applied.').waitFor();
+    await auditor.getByText('This request is applied.').waitFor();
     expect(await auditor.getByRole('button', { name: 'Withdraw' }).count()).to.equal(0);
     await expectAccessible(auditor);
     await expectFits(auditor);

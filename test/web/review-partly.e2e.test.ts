@@ -21,10 +21,10 @@ describe('a draft that is applied in part, in the admin app', () => {
 
   const lengthen = async (page: Page, collection: string) => {
     await page.goto(`/app/collections/${collection}`);
-    await button(page, 'To do with title').click();
+    await button(page, 'Actions for title').click();
     await page.getByRole('menuitem', { name: 'Edit …' }).click();
-    await page.getByRole('dialog').getByLabel('Longest').fill('380');
-    await button(page, 'Keep in the draft').click();
+    await page.getByRole('dialog').getByLabel('Max length').fill('380');
+    await button(page, 'Save to draft').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
   const lengthOf = async (collection: string) =>
@@ -38,7 +38,7 @@ describe('a draft that is applied in part, in the admin app', () => {
     await lengthen(page, 'books');
     await bar.getByText('2 changes in 2 collections').waitFor();
     await bar.getByRole('link', { name: 'Review' }).click();
-    await page.getByRole('checkbox', { name: 'Take along: field books.title' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Include: field books.title' }).uncheck();
     await button(page, 'Apply').click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     await bar.getByText('1 change in 1 collection').waitFor();
@@ -47,7 +47,7 @@ describe('a draft that is applied in part, in the admin app', () => {
     await page.reload();
     await bar.getByText('1 change in 1 collection').waitFor();
     await page.goto('/app/review');
-    await page.getByRole('checkbox', { name: 'Take along: field books.title', checked: true }).waitFor();
+    await page.getByRole('checkbox', { name: 'Include: field books.title', checked: true }).waitFor();
     expect(await page.getByRole('article').count()).equal(1);
     await button(page, 'Apply').click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();

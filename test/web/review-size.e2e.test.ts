@@ -26,14 +26,14 @@ describe('a review of a thousand collections in the admin app', () => {
     await page.getByText('1,000 collections').waitFor();
     expect(await page.locator('article').count()).to.be.below(30);
     expect(await page.locator('*').count()).to.be.below(4_000);
-    const outline = page.getByRole('navigation', { name: 'Collections that change' });
+    const outline = page.getByRole('navigation', { name: 'Changed collections' });
     await outline.getByRole('textbox', { name: 'Find a collection' }).fill('c0777');
     await outline.getByRole('button', { name: /c0777/ }).click();
     const one = page.getByRole('article', { name: 'collection c0777' });
     await one.waitFor();
-    await page.getByRole('checkbox', { name: 'Take along: collection c0777' }).uncheck();
-    await outline.getByText('left out').waitFor();
-    const changes = page.getByRole('region', { name: 'Changes' });
+    await page.getByRole('checkbox', { name: 'Include: collection c0777' }).uncheck();
+    await outline.getByText('excluded').waitFor();
+    const changes = page.getByRole('region', { name: 'Changes', exact: true });
     await changes.focus();
     await page.keyboard.press('End');
     await page.getByRole('article', { name: 'collection c0999' }).waitFor();

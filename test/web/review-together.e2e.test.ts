@@ -28,7 +28,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
   const get = async <T>(path: string): Promise<T> => ((await app.client(path)).json as { data: T }).data;
   const position = async () => (await get<{ position: number }>('/server/info')).position;
   const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
-  const why = (page: Page) => page.getByRole('textbox', { name: 'Why' });
+  const why = (page: Page) => page.getByRole('textbox', { name: 'Reason' });
   const apply = (page: Page) => page.getByRole('button', { name: 'Apply', exact: true });
   /** Until then, what is asked may be refused because of what somebody else does. */
   const planned = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ }).waitFor();
@@ -70,22 +70,22 @@ describe('the review page of the admin app: what happens meanwhile', () => {
 
   it('says that somebody else changed the schema, shows three values, and goes on with what was typed', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
-    await card(page, 'collection articles').getByText('note changes from “second” to “first”').waitFor();
+    await card(page, 'collection articles').getByText('Change the note of articles from “second” to “first”').waitFor();
     await why(page).fill('typed by me');
     await planned(page);
     await patch({ note: 'third', color: '#ff0000' });
-    const told = page.getByRole('alert').filter({ hasText: 'The schema has changed since' });
+    const told = page.getByRole('alert').filter({ hasText: 'The schema has changed since you opened this review' });
     await told.waitFor();
     expect(await apply(page).isDisabled()).to.equal(true);
     await told.getByRole('radio', { name: 'Theirs: third' }).waitFor();
     await told.getByText('second', { exact: true }).waitFor();
-    await told.getByRole('button', { name: 'Show what they changed' }).click();
+    await told.getByRole('button', { name: 'Show their changes' }).click();
     await told.getByText('meta.color').waitFor();
     await expectAccessible(page);
     await told.getByRole('radio', { name: 'Mine: first' }).check();
-    await told.getByRole('button', { name: /^Go on/ }).click();
+    await told.getByRole('button', { name: /^Continue/ }).click();
     await told.waitFor({ state: 'hidden' });
-    await page.getByText(/One change of others is new since you looked/).waitFor();
+    await page.getByText(/1 new change by another user is kept/).waitFor();
     expect(await why(page).inputValue()).to.equal('typed by me');
     await apply(page).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
@@ -97,11 +97,11 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await planned(page);
     await patch({ note: 'third', icon: 'home' });
-    const told = page.getByRole('alert').filter({ hasText: 'The schema has changed since' });
+    const told = page.getByRole('alert').filter({ hasText: 'The schema has changed since you opened this review' });
     await told.getByRole('radio', { name: 'Theirs: third' }).check();
-    await told.getByRole('button', { name: /^Go on/ }).click();
-    await page.getByText('Nothing is taken along.').waitFor();
-    await page.getByRole('button', { name: 'Take it back as well' }).click();
+    await told.getByRole('button', { name: /^Continue/ }).click();
+    await page.getByText('No change is selected.').waitFor();
+    await page.getByRole('button', { name: 'Revert these too' }).click();
     await apply(page).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     const { meta } = await get<CollectionDocument>('/collections/articles');
@@ -111,19 +111,19 @@ describe('the review page of the admin app: what happens meanwhile', () => {
   it('reviews a draft: three values where both changed the same, and what PostgreSQL refuses stands with it', async () => {
     const page = await app.visit();
     await drafted(page, { note: 'drafted', required: true });
-    await card(page, 'field articles.title').getByText('becomes required').waitFor();
+    await card(page, 'field articles.title').getByText('not null').waitFor();
     await page.getByRole('button', { name: 'Dry run' }).click();
     await card(page, 'field articles.title')
       .getByRole('alert')
       .getByText(/3 rows?/)
       .waitFor();
-    await page.getByText('One change is refused').waitFor();
-    await page.getByRole('checkbox', { name: 'Take along: field articles.title' }).uncheck();
+    await page.getByText('1 change was rejected').waitFor();
+    await page.getByRole('checkbox', { name: 'Include: field articles.title' }).uncheck();
     await planned(page);
     await patch({ note: 'theirs' });
-    const told = page.getByRole('alert').filter({ hasText: 'The schema has changed since' });
-    await told.getByRole('button', { name: /^Go on/ }).click();
-    const both = page.getByRole('alert').filter({ hasText: 'Somebody else has changed the same meanwhile' });
+    const told = page.getByRole('alert').filter({ hasText: 'The schema has changed since you opened this review' });
+    await told.getByRole('button', { name: /^Continue/ }).click();
+    const both = page.getByRole('alert').filter({ hasText: '1 conflicting change' });
     await both.getByText('second', { exact: true }).waitFor();
     await both.getByRole('radio', { name: 'Theirs: theirs' }).waitFor();
     await both.getByRole('radio', { name: 'Mine: drafted' }).click();
@@ -132,7 +132,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect(await note()).to.equal('drafted');
     await page.goto('/app/review');
-    await card(page, 'field articles.title').getByText('becomes required').waitFor();
+    await card(page, 'field articles.title').getByText('not null').waitFor();
     expect(await page.getByRole('article').count()).to.equal(1);
   });
 
@@ -149,7 +149,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     const before = await changed();
     await page.route('**/schema/apply', lose);
     await apply(page).click();
-    await page.getByText('it is done once, whatever became of this try').waitFor();
+    await page.getByText('applies the change only once').waitFor();
     await page.unroute('**/schema/apply', lose);
     await apply(page).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
@@ -207,16 +207,16 @@ describe('the review page of the admin app: what happens meanwhile', () => {
       }
       throw new Error(`the keyboard doesn't come to ${String(name)}`);
     };
-    await reach('Take along: collection articles');
+    await reach('Include: collection articles');
     await page.keyboard.press('Space');
-    await page.getByText('Nothing is taken along.').waitFor();
+    await page.getByText('No change is selected.').waitFor();
     await page.keyboard.press('Space');
-    await reach('Why');
+    await reach('Reason');
     await page.keyboard.press('Control+a');
     await page.keyboard.type('by hand');
     await reach('Dry run');
     await page.keyboard.press('Enter');
-    await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
+    await page.getByText('The dry run succeeded. Nothing was changed.').waitFor();
     await reach('Apply');
     await apply(page).and(page.locator(':not([aria-disabled])')).waitFor();
     await page.keyboard.press('Enter');

@@ -49,7 +49,7 @@ describe('the review page of the admin app: going back', () => {
   it('says in sentences what changes, before and after, with the SQL, its lock, and what would be lost', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     const title = card(page, 'field articles.title');
-    await title.getByText('may be empty').waitFor();
+    await title.getByText('Make title nullable').waitFor();
     await title.getByText('before', { exact: true }).waitFor();
     await title.getByRole('button', { name: /^SQL/ }).click();
     await title.getByText(/ALTER TABLE .*articles/i).waitFor();
@@ -57,19 +57,19 @@ describe('the review page of the admin app: going back', () => {
     const known = page.getByRole('complementary', { name: 'Risks' });
     await known.getByRole('heading', { name: 'Data loss' }).waitFor();
     await known.getByText('tags', { exact: true }).first().waitFor();
-    await expectTitle(page, `Back to event ${then} · Review · Data Platform`);
-    const reason = await page.getByRole('textbox', { name: 'Why' }).inputValue();
-    expect(reason).to.include('tags goes, with its fields and rows');
+    await expectTitle(page, `Go back to event ${then} · Review · Data Platform`);
+    const reason = await page.getByRole('textbox', { name: 'Reason' }).inputValue();
+    expect(reason).to.include('Delete tags with its fields and rows');
   });
 
   it('shows notes and names of hostile size and kind as text', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     const articles = card(page, 'collection articles');
-    await articles.getByRole('button', { name: 'all 900,000 characters of meta.note before' }).click();
+    await articles.getByRole('button', { name: 'Show all 900,000 characters of meta.note before' }).click();
     await articles.getByText('850,000 more').waitFor();
-    await page.getByRole('navigation', { name: 'Collections that change' }).getByText('اختبار').click();
+    await page.getByRole('navigation', { name: 'Changed collections' }).getByText('اختبار').click();
     await card(page, 'collection اختبار').getByText('مرحبا').first().waitFor();
-    await page.getByRole('navigation', { name: 'Collections that change' }).getByText(HOSTILE).click();
+    await page.getByRole('navigation', { name: 'Changed collections' }).getByText(HOSTILE).click();
     await card(page, `collection ${HOSTILE}`).getByText(HOSTILE).first().waitFor();
     expect(await page.locator('img').count()).to.equal(0);
   });
@@ -79,21 +79,21 @@ describe('the review page of the admin app: going back', () => {
     await card(page, 'field articles.title').waitFor();
     const before = await position();
     await page.getByRole('button', { name: 'Dry run' }).click();
-    await page.getByText('PostgreSQL accepts it. Nothing was changed.').waitFor();
+    await page.getByText('The dry run succeeded. Nothing was changed.').waitFor();
     await page.getByText(/It is purged in 7 days/).waitFor();
     expect(await position()).to.equal(before);
   });
 
   it('carries out only what is taken along, with the reason, as one batch, and offers the way back', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
-    await page.getByRole('checkbox', { name: 'Take along all of tags' }).waitFor({ state: 'hidden' });
-    await page.getByRole('navigation', { name: 'Collections that change' }).getByText('tags').click();
-    await page.getByRole('checkbox', { name: 'Take along: collection tags' }).uncheck();
-    await page.getByRole('navigation', { name: 'Collections that change' }).getByText('articles').click();
-    await page.getByRole('checkbox', { name: 'Take along: field articles.title' }).uncheck();
-    await page.getByRole('textbox', { name: 'Why' }).fill('Zurück — zum Anfang');
+    await page.getByRole('checkbox', { name: 'Include all changes of tags' }).waitFor({ state: 'hidden' });
+    await page.getByRole('navigation', { name: 'Changed collections' }).getByText('tags').click();
+    await page.getByRole('checkbox', { name: 'Include: collection tags' }).uncheck();
+    await page.getByRole('navigation', { name: 'Changed collections' }).getByText('articles').click();
+    await page.getByRole('checkbox', { name: 'Include: field articles.title' }).uncheck();
+    await page.getByRole('textbox', { name: 'Reason' }).fill('Zurück — zum Anfang');
     await page.reload();
-    expect(await page.getByRole('textbox', { name: 'Why' }).inputValue()).to.equal('Zurück — zum Anfang');
+    expect(await page.getByRole('textbox', { name: 'Reason' }).inputValue()).to.equal('Zurück — zum Anfang');
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect(await meta('articles')).to.include({ note: 'as it was' });
@@ -102,7 +102,7 @@ describe('the review page of the admin app: going back', () => {
       data: { reason: string; command: string }[];
     };
     expect(data[0]).to.include({ reason: 'Zurück — zum Anfang', command: 'apply-diff' });
-    await page.getByRole('link', { name: 'To the schema' }).click();
+    await page.getByRole('link', { name: 'Open the schema' }).click();
     await page.getByRole('tree').waitFor();
     await expectAccessible(page);
     await page.getByRole('status', { name: 'Last change' }).getByRole('link', { name: 'Undo …' }).click();
@@ -116,7 +116,7 @@ describe('the review page of the admin app: going back', () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await page.getByRole('heading', { name: 'Data loss' }).waitFor();
     await page.getByRole('button', { name: 'Apply: delete 1 collection' }).click();
-    await page.getByRole('button', { name: 'Yes, lose tags' }).waitFor();
+    await page.getByRole('button', { name: 'Delete data: tags' }).waitFor();
     expect((await app.client('/collections/tags')).status).to.equal(200);
   });
 
@@ -136,7 +136,7 @@ describe('the review page of the admin app: going back', () => {
   it('can be read by auditors, who carry nothing out, and has no place for readers', async () => {
     const page = await app.visit({ path: `/review?to=${then}`, as: await app.user('auditor') });
     await card(page, 'field articles.title').waitFor();
-    await page.getByText('an admin can carry it out').waitFor();
+    await page.getByText('Only an admin can apply it').waitFor();
     expect(await page.getByRole('button', { name: 'Apply' }).count()).to.equal(0);
     const reader = await app.visit({ path: '', as: await app.user('reader') });
     await reader.getByRole('tree').waitFor();
@@ -150,8 +150,8 @@ describe('the review page of the admin app: going back', () => {
       await page.getByRole('button', { name: /^SQL/ }).first().click();
       await expectAccessible(page);
       await expectFits(page);
-      await page.getByRole('button', { name: 'How' }).click();
-      await page.getByRole('switch', { name: 'Keep nothing in the trash' }).waitFor();
+      await page.getByRole('button', { name: 'Options' }).click();
+      await page.getByRole('switch', { name: 'Delete permanently (skip the trash)' }).waitFor();
       await expectAccessible(page);
       await page.keyboard.press('Escape');
       if (look.narrow !== true) return;

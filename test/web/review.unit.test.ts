@@ -59,20 +59,20 @@ const TITLE = keyOf('fields', 'articles', 'title');
 describe('the review of the admin app', () => {
   it('says each change in a sentence', () => {
     expect(said('articles.title')).to.deep.equal([
-      'title becomes required',
-      'title: choices changes',
-      'title holds at most 40 characters instead of 255',
+      'Make title not null',
+      'Change the choices of title',
+      'Limit title to 40 characters (was 255)',
     ]);
-    expect(said('articles')).to.deep.equal(['articles: note becomes “About <b>articles</b>”']);
-    expect(said('tags')).to.deep.equal(['tags is new, a table with 1 field']);
-    expect(said('old')).to.deep.equal(['old goes; it has no data']);
-    expect(said('articles.headline')).to.deep.equal(['heading is called headline from now on']);
+    expect(said('articles')).to.deep.equal(['Set the note of articles to “About <b>articles</b>”']);
+    expect(said('tags')).to.deep.equal(['Add tags, a table with 1 field']);
+    expect(said('old')).to.deep.equal(['Delete old, which has no data']);
+    expect(said('articles.headline')).to.deep.equal(['Rename heading to headline']);
     expect(said('tags.label')).to.deep.equal([
-      'label is new, string',
-      'tags.label leads to articles, without a foreign key',
+      'Add label, string',
+      'Add the relation from tags.label to articles, without a foreign key',
     ]);
     expect(reasonFor(items)).to.equal(
-      'tags is new, a table with 1 field; old goes; it has no data; articles: note becomes “About <b>articles</b>”; and 2 more',
+      'Add tags, a table with 1 field. Delete old, which has no data. Set the note of articles to “About <b>articles</b>”. 2 more changes',
     );
   });
 
@@ -140,7 +140,7 @@ describe('the review of the admin app', () => {
     } as never;
     const found = conflictsOf(items, theirs);
     expect(found.map(({ path, base, mine, theirs: their }) => [path.join('.'), base, mine, their])).to.deep.equal([
-      ['', 'there', 'removed', 'changed: meta.icon'],
+      ['', 'present', 'deleted', 'changed: meta.icon'],
       ['schema.max_length', '255', '40', '80'],
     ]);
     const before = itemsOf({
@@ -184,7 +184,7 @@ describe('the review of the admin app', () => {
         statement({ event: 2, collection: 'tags', field: 'label' }),
         statement({ event: 3, collection: 'old', loses_data: true }),
       ],
-      warnings: [{ code: 'LOSES_DATA', collection: 'old', message: 'drop table old: data is lost for good' }],
+      warnings: [{ code: 'LOSES_DATA', level: 'danger', collection: 'old', message: 'drop table old: data is lost' }],
     } as never;
     const found = statementsByItem(plan, items);
     expect([...found.keys()]).to.deep.equal([

@@ -46,11 +46,11 @@ describe('the schema page of the admin app', () => {
     expect(await names(page))
       .not.to.include('internals')
       .and.not.to.include('articles');
-    await page.getByRole('switch', { name: 'Hidden ones' }).click();
+    await page.getByRole('switch', { name: 'Show hidden' }).click();
     await item(page, 'internals hidden').waitFor();
     expect(new URL(page.url()).search).to.equal('?hidden=true');
-    await page.getByLabel('Language of the names').selectOption('de-DE');
-    await item(page, 'Einstellungen one item').waitFor();
+    await page.getByLabel('Name language').selectOption('de-DE');
+    await item(page, 'Einstellungen singleton').waitFor();
   });
 
   it('is moved through with the arrow keys, and Enter chooses', async () => {
@@ -74,8 +74,8 @@ describe('the schema page of the admin app', () => {
     const diagram = page.getByRole('region', { name: 'Diagram' });
     await diagram.getByLabel('Table articles').getByText('title').waitFor();
     await diagram
-      .getByRole('img', { name: 'articles.owner leads to authors' })
-      .or(diagram.getByLabel('articles.owner leads to authors'))
+      .getByRole('img', { name: 'articles.owner references authors' })
+      .or(diagram.getByLabel('articles.owner references authors'))
       .first()
       .waitFor({ state: 'attached' });
     await page.getByText('Names', { exact: true }).click();
@@ -86,7 +86,7 @@ describe('the schema page of the admin app', () => {
     expect(new URL(page.url()).search).to.equal('?c=articles&depth=names&near=1');
     await page.reload();
     await diagram.getByLabel('Table authors').waitFor();
-    await page.getByRole('button', { name: 'Choose none' }).click();
+    await page.getByRole('button', { name: 'Clear selection' }).click();
     await diagram.getByLabel('Table settings').waitFor();
   });
 
@@ -102,7 +102,7 @@ describe('the schema page of the admin app', () => {
     await dialog.getByText('internals', { exact: true }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'internals' }).waitFor();
-    await page.getByRole('link', { name: 'In the diagram' }).click();
+    await page.getByRole('link', { name: 'Show in diagram' }).click();
     await page.getByLabel('Table internals').waitFor();
   });
 
@@ -152,7 +152,7 @@ describe('the schema page of the admin app', () => {
       await page.getByLabel('Table articles').waitFor();
       await expectAccessible(page);
       await expectFits(page);
-      await page.getByRole('button', { name: /menu$/ }).click();
+      await page.getByRole('button', { name: /^Account menu/ }).click();
       await page.getByRole('menuitem', { name: 'Sign out', exact: true }).waitFor();
       await expectAccessible(page);
       await page.keyboard.press('Escape');
@@ -169,8 +169,8 @@ describe('an empty service', () => {
 
   it('says to its admin how to begin, and to others who can', async () => {
     const page = await app.visit();
-    await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
-    for (const name of ['Make a collection', 'Bring a snapshot', 'Adopt a database']) {
+    await page.getByRole('heading', { name: 'No collections yet' }).waitFor();
+    for (const name of ['Create a collection', 'Import a snapshot', 'Adopt a database']) {
       await page.getByRole('heading', { name }).waitFor();
     }
     await expectAccessible(page);
@@ -178,11 +178,11 @@ describe('an empty service', () => {
     await page.getByRole('heading', { name: 'New collection' }).waitFor();
     expect(new URL(page.url()).pathname).to.equal('/app/new');
     await page.goBack();
-    await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No collections yet' }).waitFor();
     await app.client('/collections', json({ collection: 'first', schema: {} }));
     await page.getByRole('treeitem', { name: 'first' }).waitFor();
     await app.client('/collections/first', { method: 'DELETE' });
     const reader = await app.visit({ as: await app.user('reader') });
-    await reader.getByText('An admin has to make the first collection, or to apply what is proposed.').waitFor();
+    await reader.getByText('An admin must create the first collection or apply a change request.').waitFor();
   });
 });

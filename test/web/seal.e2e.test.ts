@@ -20,28 +20,28 @@ describe('the seal of the admin app', () => {
   });
 
   const checked = async (page: Page): Promise<Page> => {
-    await page.getByRole('button', { name: /^Check (?:the log|\d)/ }).click();
-    await page.getByText(/^The chain (?:holds|is broken)/).waitFor();
+    await page.getByRole('button', { name: /^Verify (?:the event log|\d)/ }).click();
+    await page.getByText(/^The hash chain is (?:valid|broken)/).waitFor();
     return page;
   };
   const broken = async (position: number, reason: RegExp | string): Promise<void> => {
     const page = await checked(await app.visit({ path: '/seal' }));
-    await page.getByText(`The chain is broken at event ${position}`).waitFor();
+    await page.getByText(`The hash chain is broken at event ${position}`).waitFor();
     await page.getByText(reason).waitFor();
   };
 
   it('recomputes the chain, shows the hash of its head, and compares it with one that was kept', async () => {
     const page = await app.visit({ path: '/timeline' });
-    await page.getByRole('link', { name: 'Seal' }).click();
+    await page.getByRole('link', { name: 'Verification' }).click();
     await checked(page);
-    await page.getByText(`The chain holds: ${HEAD} events`).waitFor();
+    await page.getByText(`The hash chain is valid: ${HEAD} events`).waitFor();
     const { json: event } = await app.client(`/history/events/${HEAD}`);
     const { hash } = (event as { data: { hash: string } }).data;
     await page.getByText(hash, { exact: true }).waitFor();
-    await page.getByLabel('Hash of the head that you have kept').fill(hash.toUpperCase());
-    await page.getByText('The head has the hash that you have kept').waitFor();
-    await page.getByLabel('Hash of the head that you have kept').fill('0'.repeat(64));
-    await page.getByText('The head has another hash than you have kept').waitFor();
+    await page.getByLabel('Expected hash of the last event').fill(hash.toUpperCase());
+    await page.getByText('The hash of the last event matches').waitFor();
+    await page.getByLabel('Expected hash of the last event').fill('0'.repeat(64));
+    await page.getByText('The hash of the last event differs').waitFor();
     await expectAccessible(page);
     await expectFits(page);
   });
@@ -76,22 +76,22 @@ describe('the seal of the admin app', () => {
     const take = async (): Promise<Page> => {
       const page = await app.visit({ path: '/seal', narrow: true, dark: true });
       const chooser = page.waitForEvent('filechooser');
-      await page.getByRole('button', { name: 'Checkpoints that you have kept' }).click();
+      await page.getByRole('button', { name: 'Checkpoint files' }).click();
       await (await chooser).setFiles({ name: 'mine.checkpoint', mimeType: 'text/plain', buffer: Buffer.from(text) });
       return checked(page);
     };
     const page = await take();
-    await page.getByText('mine.checkpoint: holds').waitFor();
+    await page.getByText('mine.checkpoint: matches').waitFor();
     await expectAccessible(page);
     await expectFits(page);
     await rewrite(app.service.databaseUrl, (events) =>
       events.map((event, index) => (index === 5 ? { ...event, reason: 'never said' } : event)),
     );
     const forged = await take();
-    await forged.getByText('The chain holds').waitFor();
+    await forged.getByText('The hash chain is valid').waitFor();
     await forged.getByText('mine.checkpoint: differs').waitFor();
-    await forged.getByText(`position ${HEAD} has another hash`).waitFor();
+    await forged.getByText(`The hash at position ${HEAD} differs`).waitFor();
     await cutOff(app.service.databaseUrl, 3);
-    await (await take()).getByText(`the log ends at position ${HEAD - 3}`).waitFor();
+    await (await take()).getByText(`The event log ends at position ${HEAD - 3}`).waitFor();
   });
 });

@@ -48,7 +48,7 @@ describe('the search of the admin app', function () {
       });
     }
     await searchAtOnce(page, 'authors.tit');
-    await page.getByText('Reading the names of the fields …').waitFor();
+    await page.getByText('Loading field names …').waitFor();
     await page.keyboard.type('le');
     await page.keyboard.press('Backspace');
     expect(await page.getByRole('textbox', { name: 'Search' }).inputValue()).to.equal('authors.titl');
@@ -86,7 +86,7 @@ describe('the search of the admin app', function () {
     await page.getByRole('tree').waitFor();
     const dialog = page.getByRole('dialog');
     for (const [words, title] of [
-      ['new field articles', 'New field of articles'],
+      ['new field articles', 'New field in articles'],
       ['new relation of authors', 'New relation of authors'],
       ['edit chapters', 'chapters'],
       ['rename articles', 'Rename articles'],
@@ -103,6 +103,6 @@ describe('the search of the admin app', function () {
     await reader.getByRole('tree').waitFor();
     await reader.keyboard.press('Control+k');
     await reader.keyboard.type('rename articles');
-    await reader.getByText('Nothing is called so.').waitFor();
+    await reader.getByText('No results.').waitFor();
   });
 });

@@ -37,7 +37,7 @@ describe('signing in to the admin app', () => {
     const other = await app.another(page, '');
     await other.getByRole('tree').waitFor();
     await page.getByRole('tree').waitFor();
-    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await other.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -56,7 +56,7 @@ describe('signing in to the admin app', () => {
       isAnswered = true;
       await route.fulfill({ response });
     });
-    await page.getByRole('button', { name: /menu$/ }).click();
+    await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(isAnswered).to.equal(false);
@@ -90,7 +90,7 @@ describe('signing in to the admin app', () => {
   it('is asked for again when the session ends, and nothing typed is lost', async () => {
     app.mayComplain(/status of 401/);
     const page = await app.visit();
-    const filter = page.getByRole('textbox', { name: 'Filter the collections' });
+    const filter = page.getByRole('textbox', { name: 'Filter collections' });
     await filter.fill('auth');
     const authors = page.getByRole('treeitem', { name: 'authors' });
     await authors.waitFor();

@@ -58,7 +58,7 @@ describe('the slider over the log', () => {
     expect(await page.getByRole('button', { name: 'New collection or folder' }).count()).to.equal(0);
     await item(page, 'authors').press('Alt+ArrowDown');
     expect(await page.getByRole('region', { name: 'Draft' }).count()).to.equal(0);
-    const back = bar(page).getByRole('link', { name: 'Go back to here' });
+    const back = bar(page).getByRole('link', { name: 'Go back to this point' });
     expect(await back.getAttribute('href')).to.equal(`/app/review?to=${ends[3]}`);
   });
 
@@ -71,7 +71,7 @@ describe('the slider over the log', () => {
     });
     // Faster than a driven mouse can be.
     await page.evaluate<void>(`new Promise((resolve) => {
-      document.querySelector('[aria-label="Step on"]').click();
+      document.querySelector('[aria-label="Next change"]').click();
       const follow = () => {
         const link = document.querySelector('a[href$="to=${ends[2]}"]');
         if (link === null) return requestAnimationFrame(follow);
@@ -80,7 +80,7 @@ describe('the slider over the log', () => {
       };
       follow();
     })`);
-    await page.getByRole('region', { name: 'Carry out' }).waitFor();
+    await page.getByRole('region', { name: 'Apply changes' }).waitFor();
     expect(new URL(page.url()).pathname).to.equal('/app/review');
     await page.unrouteAll({ behavior: 'wait' });
   });
@@ -89,8 +89,8 @@ describe('the slider over the log', () => {
     const page = await app.visit({ path: `?at=${ends[1]}` });
     await table(page, 'books, new').waitFor();
     const [books, authors] = [await placeOf(page, 'books'), await placeOf(page, 'authors')];
-    await bar(page).getByRole('button', { name: 'Step on' }).click();
-    await page.getByLabel('books.writer leads to authors, new').first().waitFor({ state: 'attached' });
+    await bar(page).getByRole('button', { name: 'Next change' }).click();
+    await page.getByLabel('books.writer references authors, new').first().waitFor({ state: 'attached' });
     await page.keyboard.press('.');
     await table(page, 'books, changed').getByText('title').waitFor();
     expect([await placeOf(page, 'books'), await placeOf(page, 'authors')]).to.deep.equal([books, authors]);
@@ -98,10 +98,10 @@ describe('the slider over the log', () => {
     await table(page, 'people, changed').waitFor();
     expect(await placeOf(page, 'people')).to.equal(authors);
     await page.keyboard.press('.');
-    await table(page, 'books, changed').getByRole('img', { name: 'removed' }).waitFor();
+    await table(page, 'books, changed').getByRole('img', { name: 'deleted' }).waitFor();
     await page.keyboard.press('.');
-    await table(page, 'books, removed').waitFor();
-    await item(page, 'books removed').waitFor();
+    await table(page, 'books, deleted').waitFor();
+    await item(page, 'books deleted').waitFor();
     expect(await placeOf(page, 'books')).to.equal(books);
     await page.waitForURL((url) => url.search === `?at=${ends[6]}`);
     await bar(page).getByRole('slider').focus();
@@ -109,7 +109,7 @@ describe('the slider over the log', () => {
     await item(page, 'authors new').waitFor();
     expect(await placeOf(page, 'authors')).to.equal(authors);
     await page.keyboard.press('ArrowLeft');
-    await bar(page).getByText('nothing was there yet').waitFor();
+    await bar(page).getByText('the schema is empty').waitFor();
     expect(await page.getByRole('treeitem').count()).to.equal(0);
   });
 
@@ -117,21 +117,21 @@ describe('the slider over the log', () => {
     const page = await app.visit();
     await page.getByRole('button', { name: 'Replay history' }).click();
     await bar(page).getByLabel('Speed').selectOption('Fast');
-    await bar(page).getByRole('button', { name: 'Play' }).click();
-    await bar(page).getByRole('button', { name: 'Pause' }).waitFor();
-    await bar(page).getByRole('button', { name: 'Play' }).waitFor();
+    await bar(page).getByRole('button', { name: 'Play', exact: true }).click();
+    await bar(page).getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await bar(page).getByRole('button', { name: 'Play', exact: true }).waitFor();
     await bar(page).getByText('deleted collection books').waitFor();
-    await bar(page).getByRole('button', { name: 'Back to now' }).click();
+    await bar(page).getByRole('button', { name: 'Exit replay' }).click();
     await page.getByRole('button', { name: 'Replay history' }).waitFor();
     expect(new URL(page.url()).search).to.equal('');
   });
 
   it('goes to a time, and to a position within a change', async () => {
     const page = await app.visit({ path: `?at=${ends[4]}` });
-    const time = bar(page).getByLabel('As it was at');
+    const time = bar(page).getByLabel('Go to date and time');
     await time.fill('2001-01-01T08:00');
     await time.press('Enter');
-    await bar(page).getByText('nothing was there yet').waitFor();
+    await bar(page).getByText('the schema is empty').waitFor();
     await page.goto(`/app?at=${(ends[0] ?? 0) + 999}`);
     await bar(page).getByText('deleted collection books').waitFor();
   });
@@ -159,7 +159,7 @@ describe('the slider over the log', () => {
   it('is there for auditors, who go nowhere from it, and not for readers', async () => {
     const page = await app.visit({ path: `?at=${ends[1]}`, as: await app.user('auditor') });
     await table(page, 'books, new').waitFor();
-    expect(await page.getByRole('link', { name: 'Go back to here' }).count()).to.equal(0);
+    expect(await page.getByRole('link', { name: 'Go back to this point' }).count()).to.equal(0);
     const reader = await app.visit({ as: await app.user('reader') });
     await reader.getByRole('tree').waitFor();
     expect(await reader.getByRole('button', { name: 'Replay history' }).count()).to.equal(0);

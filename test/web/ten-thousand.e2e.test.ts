@@ -62,14 +62,14 @@ describe('ten thousand collections in the admin app', function () {
     await page.getByText('10,000 changes in 10,000 collections').waitFor();
     expect(await page.locator('article').count()).to.be.below(30);
     await until('the whole change is sent', async () => (await sent()).length === 1, 120_000);
-    await page.getByRole('checkbox', { name: 'Take along: collection c0000' }).uncheck();
-    const outline = page.getByRole('navigation', { name: 'Collections that change' });
-    await outline.getByText('left out').waitFor();
+    await page.getByRole('checkbox', { name: 'Include: collection c0000' }).uncheck();
+    const outline = page.getByRole('navigation', { name: 'Changed collections' });
+    await outline.getByText('excluded').waitFor();
     await until('it is sent without the one', async () => (await sent()).length === 2, 120_000);
     const [all, less] = await sent();
     expect(all, 'the whole change is sent').to.be.above(AT_ONCE);
     expect(less, 'without the one').to.be.within((all ?? 0) - 1_000, (all ?? 0) - 50);
-    await page.getByRole('region', { name: 'Carry out' }).getByText('Planning …').waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Apply changes' }).getByText('Planning …').waitFor({ state: 'detached' });
     expect(await page.evaluate<number>('window.longestJson')).to.be.below(AT_ONCE);
   });
 
@@ -95,8 +95,8 @@ describe('ten thousand collections in the admin app', function () {
     const page = await app.visit({ path: '/collections/c0000?edit=collection' });
     page.setDefaultTimeout(60_000);
     const inside = page
-      .getByRole('textbox', { name: 'Inside of' })
-      .or(page.getByRole('combobox', { name: 'Inside of' }));
+      .getByRole('textbox', { name: 'Parent group' })
+      .or(page.getByRole('combobox', { name: 'Parent group' }));
     const options = page.getByRole('listbox').getByRole('option');
     await inside.waitFor();
     expect(await options.count()).to.equal(0);
@@ -115,15 +115,15 @@ describe('ten thousand collections in the admin app', function () {
     await options.first().waitFor({ state: 'detached' });
     expect(await inside.inputValue()).to.equal(second);
     await inside.fill('nobody');
-    await page.getByText('Nothing is called so.').waitFor();
+    await page.getByText('No results.').waitFor();
     expect(await inside.getAttribute('aria-invalid')).to.equal('true');
     const told = (await inside.getAttribute('aria-describedby')) ?? '';
     const words = await Promise.all(told.split(' ').map((id) => page.locator(`[id="${id}"]`).textContent()));
-    expect(words.join(' ')).to.include('Nothing is called so.');
+    expect(words.join(' ')).to.include('No results.');
     await inside.fill('c9999');
-    await page.getByText('Nothing is called so.').waitFor({ state: 'detached' });
+    await page.getByText('No results.').waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').getByRole('button', { name: 'Keep in the draft' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save to draft' }).click();
     await page.getByRole('region', { name: 'Draft' }).getByText('1 change in 1 collection').waitFor();
   });
 });

@@ -33,7 +33,7 @@ describe('the timeline of the admin app', () => {
     await last.getByText('meta.note').waitFor();
     await last.getByText(`<b>${CHANGES - 1}</b>`).waitFor();
     expect(await page.getByRole('listitem').filter({ hasText: 'Admin' }).count()).to.equal(50);
-    await page.getByRole('button', { name: 'Older changes' }).click();
+    await page.getByRole('button', { name: 'Show older changes' }).click();
     await line(page, 'Make%20people').waitFor();
     await page.reload();
     await last.getByText('meta.note').waitFor();
@@ -48,12 +48,12 @@ describe('the timeline of the admin app', () => {
     await line(page, `Note%20${CHANGES}`).waitFor({ state: 'hidden' });
     await line(page, 'Make%20people').waitFor();
     expect(new URL(page.url()).search).to.equal('?collection=people');
-    await page.getByRole('textbox', { name: 'Who' }).fill('nobody');
-    await page.getByText('No change fits all of this.').waitFor();
-    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByRole('textbox', { name: 'User' }).fill('nobody');
+    await page.getByText('No changes match the filters.').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await line(page, `Note%20${CHANGES}`).waitFor();
     await page.getByLabel('To').fill('2001-01-01');
-    await page.getByText('No change fits all of this.').waitFor();
+    await page.getByText('No changes match the filters.').waitFor();
   });
 
   it('finds by a part of a reason or a name, by field and by kind of event', async () => {
@@ -63,13 +63,13 @@ describe('the timeline of the admin app', () => {
     await page.waitForURL((url) => url.searchParams.get('q') === 'note%2017');
     await line(page, `Note%20${CHANGES}`).waitFor({ state: 'hidden' });
     await line(page, 'Note%2017').waitFor();
-    await page.getByLabel('What').selectOption('collection created');
-    await page.getByText('No change fits all of this.').waitFor();
-    await page.getByRole('button', { name: 'Show all' }).click();
-    await page.getByLabel('What').selectOption('collection created');
+    await page.getByLabel('Event type').selectOption('collection created');
+    await page.getByText('No changes match the filters.').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByLabel('Event type').selectOption('collection created');
     await line(page, 'Make%20people').waitFor();
     await page.getByLabel('Field').fill('nothing');
-    await page.getByText('No change fits all of this.').waitFor();
+    await page.getByText('No changes match the filters.').waitFor();
   });
 
   it('leads from a change to the schema then, back to it, and to what lies between it and another', async () => {
@@ -77,9 +77,9 @@ describe('the timeline of the admin app', () => {
     const page = await app.visit({ path: '/timeline' });
     const last = line(page, `Note%20${CHANGES}`);
     await last.getByRole('button', { name: /Note%20/ }).click();
-    const back = last.getByRole('link', { name: 'Go back to here' });
+    const back = last.getByRole('link', { name: 'Go back to this point' });
     expect(await back.getAttribute('href')).to.equal(`/app/review?to=${CHANGES + 2}`);
-    await last.getByRole('button', { name: 'Compare with another' }).click();
+    await last.getByRole('button', { name: 'Compare' }).click();
     await page.getByRole('status', { name: 'Comparing' }).waitFor();
     const other = line(page, `Note%20${CHANGES - 9}`);
     await other.getByRole('button', { name: /Note%20/ }).click();
@@ -88,14 +88,14 @@ describe('the timeline of the admin app', () => {
     await page.getByText(`<b>${CHANGES}</b>`).waitFor();
     expect(new URL(page.url()).search).to.equal(`?from=${CHANGES - 7}&to=${CHANGES + 2}`);
     await page.getByText('SQL', { exact: true }).click();
-    await page.getByLabel('The difference as SQL').or(page.getByText('Both scripts are the same.')).first().waitFor();
+    await page.getByLabel('Difference as SQL').or(page.getByText('The scripts are identical.')).first().waitFor();
     await page.getByLabel('From', { exact: true }).fill('0');
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.locator('ins').getByText('CREATE TABLE').first().waitFor();
     await expectAccessible(page);
     await page.getByText('Files', { exact: true }).click();
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'The difference as JSON' }).click();
+    await page.getByRole('button', { name: 'Difference as JSON' }).click();
     expect((await saved).suggestedFilename()).to.equal(`diff-0-${CHANGES + 2}.json`);
     await page.getByText('Entries', { exact: true }).click();
     await page.getByText('collection people').waitFor();
@@ -109,7 +109,7 @@ describe('the timeline of the admin app', () => {
     const { json: found } = await app.client('/history/batches?collection=people');
     const [batch] = (found as { data: { batch: string }[] }).data;
     const page = await app.visit({ path: `/timeline?batch=${batch?.batch}` });
-    const linked = page.getByRole('region', { name: 'The change that was linked' });
+    const linked = page.getByRole('region', { name: 'Linked change' });
     await linked.getByText('collection people', { exact: true }).waitFor();
   });
 
@@ -138,11 +138,11 @@ describe('the timeline of the admin app', () => {
   it('shows one box to filter by on a phone, and the others when asked', async () => {
     const page = await app.visit({ path: '/timeline', narrow: true });
     await page.getByRole('searchbox', { name: 'Reason or name' }).waitFor();
-    const who = page.getByRole('textbox', { name: 'Who' });
+    const who = page.getByRole('textbox', { name: 'User' });
     expect(await who.isVisible()).to.equal(false);
     await page.getByRole('button', { name: 'More filters' }).click();
     await who.fill('nobody');
-    await page.getByText('No change fits all of this.').waitFor();
+    await page.getByText('No changes match the filters.').waitFor();
     await page.reload();
     await who.waitFor();
     await page.getByRole('button', { name: 'Fewer filters' }).click();

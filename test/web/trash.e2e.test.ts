@@ -24,16 +24,16 @@ describe('the trash in the admin app', () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Restore members' }).click();
     const dialog = page.getByRole('dialog', { name: 'Restore members' });
-    await dialog.getByText('all of it comes back').waitFor();
-    await dialog.getByLabel('Under another name').fill('taken');
+    await dialog.getByText('Everything is restored').waitFor();
+    await dialog.getByLabel('New name').fill('taken');
     await dialog.locator('[aria-invalid=true]').or(dialog.getByRole('alert')).first().waitFor();
     expect(await dialog.getByRole('button', { name: 'Restore', exact: true }).isDisabled()).to.equal(true);
-    await dialog.getByLabel('Under another name').fill('people');
-    await dialog.getByText('all of it comes back').waitFor();
-    await dialog.getByLabel('Why').fill('They are still here');
+    await dialog.getByLabel('New name').fill('people');
+    await dialog.getByText('Everything is restored').waitFor();
+    await dialog.getByLabel('Reason', { exact: true }).fill('They are still here');
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
-    await dialog.getByText('is back').waitFor();
+    await dialog.getByText('is restored').waitFor();
     await dialog.getByRole('link', { name: 'people' }).click();
     await page.getByRole('heading', { name: 'people' }).waitFor();
     expect(await app.api.sql('select name from people order by id')).to.deep.equal([
@@ -43,7 +43,7 @@ describe('the trash in the admin app', () => {
     await page.getByRole('tab', { name: 'History' }).click();
     const back = page.getByRole('listitem').filter({ hasText: 'They are still here' }).first();
     await back.getByText('restored').first().waitFor();
-    await back.getByRole('link', { name: 'The whole change' }).click();
+    await back.getByRole('link', { name: 'Show the whole change' }).click();
     const changes = page.getByRole('listitem').filter({ hasText: 'collection people' }).last();
     await changes.getByText('restored').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'field people.name' }).last().getByText('restored').waitFor();
@@ -55,11 +55,11 @@ describe('the trash in the admin app', () => {
     await app.api.sql('create table heirs (more int) inherits (parents)');
     const page = await app.visit({ path: `/review?to=${Number(headers.get('x-log-position')) - 1}` });
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
-    await page.getByRole('button', { name: 'Yes, lose extra' }).click();
+    await page.getByRole('button', { name: 'Delete data: extra' }).click();
     const lost = 'Some of the deleted data is not in the trash and cannot be restored.';
     await page.getByRole('alert').getByText(lost).waitFor();
     await expectAccessible(page);
-    await page.getByRole('link', { name: 'To the schema' }).click();
+    await page.getByRole('link', { name: 'Open the schema' }).click();
     await page.getByRole('status', { name: 'Last change' }).getByText(lost).waitFor();
     await app.api.sql('drop table heirs');
   });
@@ -77,13 +77,13 @@ describe('the trash in the admin app', () => {
     await page.getByRole('button', { name: 'Restore offers' }).click();
     const dialog = page.getByRole('dialog', { name: 'Restore offers' });
     await dialog.getByText('1 row points at nothing').first().waitFor();
-    await dialog.getByLabel('Without these keys').click();
+    await dialog.getByLabel('Skip these foreign keys').click();
     await page.getByRole('option', { name: 'offers_vendor_foreign' }).click();
     await page.keyboard.press('Escape');
-    await page.getByText('What stays away').waitFor();
+    await page.getByText('Not restored').waitFor();
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
-    await dialog.getByText('is back').waitFor();
+    await dialog.getByText('is restored').waitFor();
     await dialog
       .getByText(/offers\.vendor/)
       .first()
@@ -105,7 +105,7 @@ describe('the trash in the admin app', () => {
 
     await page.getByRole('button', { name: 'Purge notes.text' }).click();
     const dialog = page.getByRole('dialog', { name: 'Purge notes.text' });
-    const button = dialog.getByRole('button', { name: 'Purge for good' });
+    const button = dialog.getByRole('button', { name: 'Delete permanently' });
     await dialog.getByRole('textbox', { name: /^Type/ }).fill('notes');
     expect(await button.isDisabled()).to.equal(true);
     await dialog.getByRole('textbox', { name: /^Type/ }).fill('notes.text');

@@ -18,7 +18,7 @@ describe('two people who edit at once, by the forms', function () {
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
   const keep = async (page: Page) => {
-    await button(page, 'Keep in the draft').click();
+    await button(page, 'Save to draft').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
   const review = (page: Page) =>
@@ -28,12 +28,13 @@ describe('two people who edit at once, by the forms', function () {
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
   };
   const edit = async (page: Page, name: string, then: (dialog: ReturnType<Page['getByRole']>) => Promise<void>) => {
-    await button(page, `To do with ${name}`).click();
+    await button(page, `Actions for ${name}`).click();
     await page.getByRole('menuitem', { name: 'Edit …' }).click();
     await then(page.getByRole('dialog'));
     await keep(page);
   };
-  const longest = (text: string) => (dialog: ReturnType<Page['getByRole']>) => dialog.getByLabel('Longest').fill(text);
+  const longest = (text: string) => (dialog: ReturnType<Page['getByRole']>) =>
+    dialog.getByLabel('Max length').fill(text);
   const schemaOf = async (name: string) =>
     ((await app.client(`/fields/articles/${name}`)).json as { data: { schema: { max_length: number } } }).data.schema;
   const both = async () => {
@@ -67,7 +68,7 @@ describe('two people who edit at once, by the forms', function () {
     await review(grace);
     await applied(grace);
     await review(ada);
-    const conflict = ada.getByRole('alert').filter({ hasText: 'Somebody else has changed the same meanwhile' });
+    const conflict = ada.getByRole('alert').filter({ hasText: '1 conflicting change' });
     await conflict.getByRole('radio', { name: 'Theirs: 400' }).waitFor();
     await conflict.getByText('380', { exact: true }).waitFor();
     await conflict.getByRole('radio', { name: 'Mine: 420' }).click();
@@ -78,21 +79,21 @@ describe('two people who edit at once, by the forms', function () {
 
   it('lose nothing that is typed when the other changes or deletes what a form is open for', async () => {
     const [ada, grace] = await both();
-    await button(ada, 'To do with text').click();
+    await button(ada, 'Actions for text').click();
     await ada.getByRole('menuitem', { name: 'Edit …' }).click();
     const form = ada.getByRole('dialog');
     await longest('40')(form);
     await edit(grace, 'label', longest('330'));
-    await button(grace, 'To do with text').click();
+    await button(grace, 'Actions for text').click();
     await grace.getByRole('menuitem', { name: 'Delete …' }).click();
-    await button(grace, 'Delete in the draft').click();
+    await button(grace, 'Save deletion to draft').click();
     await grace.getByRole('dialog').waitFor({ state: 'detached' });
     await review(grace);
     await button(grace, 'Apply').click();
-    await button(grace, 'Yes, lose text').click();
+    await button(grace, 'Delete data: text').click();
     await grace.getByRole('heading', { name: 'Applied' }).waitFor();
-    await form.getByText('Somebody else has deleted it meanwhile').waitFor();
-    expect(await form.getByLabel('Longest').inputValue()).to.equal('40');
+    await form.getByText('Another user deleted this object').waitFor();
+    expect(await form.getByLabel('Max length').inputValue()).to.equal('40');
     await keep(ada);
     await row(ada, 'text').getByText('new', { exact: true }).waitFor();
     await review(ada);

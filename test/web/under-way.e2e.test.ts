@@ -29,7 +29,7 @@ describe('changes under way, in the operations of the admin app', function () {
 
   it('says that there are none, and what would be there', async () => {
     const page = await app.visit({ path });
-    await page.getByText('Nothing is being prepared').waitFor();
+    await page.getByText('No change requests').waitFor();
     await expectAccessible(page);
   });
 
@@ -47,12 +47,12 @@ describe('changes under way, in the operations of the admin app', function () {
       expect(status, text).to.equal(202);
       const page = await app.visit({ path });
       await page.getByText('Every order says something').waitFor();
-      await page.getByText("Somebody's transaction is in the way").waitFor();
+      await page.getByText('Waiting for other transactions').waitFor();
       await page.getByText('night report').waitFor();
       await page.getByRole('progressbar').first().waitFor({ state: 'attached' });
       await page.getByRole('link', { name: 'Schema' }).click();
       await page.getByRole('button', { name: 'Compare with the database' }).click();
-      await page.getByLabel('Table orders, a change is being prepared').waitFor();
+      await page.getByLabel('Table orders, online change in progress').waitFor();
       const auditor = await app.visit({ path, as: await app.user('auditor'), narrow: true, dark: true });
       await auditor.getByText('night report').waitFor();
       expect(await auditor.getByRole('button', { name: /Withdraw/ }).count()).to.equal(0);
@@ -60,14 +60,14 @@ describe('changes under way, in the operations of the admin app', function () {
       await expectFits(auditor);
       await page.goto(`/app${path}`);
       await page.getByRole('button', { name: 'Withdraw: orders' }).click();
-      await page.getByRole('button', { name: 'Yes, give it up: orders' }).click();
+      await page.getByRole('button', { name: 'Yes, withdraw it: orders' }).click();
       await page.getByText('withdrawn', { exact: true }).waitFor();
     } finally {
       await holder.end();
     }
     const page = await app.visit({ path });
-    await page.getByRole('link', { name: 'More of orders' }).click();
-    await page.getByText('was withdrawn, and nothing was changed').waitFor();
+    await page.getByRole('link', { name: 'Details of orders' }).click();
+    await page.getByText('was withdrawn. Nothing was changed').waitFor();
   });
 
   it('marks an index that is being made, on the page of its collection and in the diagram', async () => {
@@ -84,25 +84,25 @@ describe('changes under way, in the operations of the admin app', function () {
       expect(status, text).to.equal(202);
       await proposeMany();
       const page = await app.visit({ path: '/collections/orders' });
-      await page.getByRole('row', { name: /note/ }).getByText('index being made').waitFor();
+      await page.getByRole('row', { name: /note/ }).getByText('creating index').waitFor();
       await expectAccessible(page);
       await page.getByRole('tab', { name: 'Table' }).click();
-      await page.getByRole('heading', { name: '1 index being made' }).waitFor();
-      await page.getByRole('link', { name: 'its change' }).waitFor();
+      await page.getByRole('heading', { name: 'Creating 1 index' }).waitFor();
+      await page.getByRole('link', { name: 'Show the change request' }).waitFor();
       await expectAccessible(page);
       await page.goto('/app/?drift=true&depth=columns');
-      await page.getByLabel('Table orders, an index is being made').waitFor();
+      await page.getByLabel('Table orders, creating index').waitFor();
       await page.getByRole('link', { name: 'Operations' }).click();
-      await page.getByRole('link', { name: 'Under way' }).click();
+      await page.getByRole('link', { name: 'Change requests' }).click();
       await page.getByRole('progressbar').first().waitFor({ state: 'attached' });
       await page.goBack();
       await page.goBack();
-      await page.locator('.react-flow__node').getByRole('img', { name: 'an index is being made' }).nth(1).waitFor();
+      await page.locator('.react-flow__node').getByRole('img', { name: 'creating index' }).nth(1).waitFor();
       await page.goto('/app/collections/orders');
-      await page.getByText('index being made').waitFor();
+      await page.getByText('creating index').waitFor();
       await holder.query('ROLLBACK');
       await page.getByText('indexed', { exact: true }).waitFor();
-      await page.getByText('index being made').waitFor({ state: 'detached' });
+      await page.getByText('creating index').waitFor({ state: 'detached' });
     } finally {
       await holder.end();
     }

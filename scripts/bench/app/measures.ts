@@ -89,7 +89,7 @@ export async function stepping(newContext: NewContext, steps: number): Promise<n
   try {
     const page = await context.newPage();
     await page.goto('/app/?at=20');
-    const next = page.getByRole('button', { name: 'Step on' });
+    const next = page.getByRole('button', { name: 'Next change' });
     await next.waitFor({ timeout: 60_000 });
     await page.locator('.react-flow__node').first().waitFor({ timeout: 60_000 });
     await page.waitForTimeout(1_000);
@@ -102,12 +102,12 @@ export async function stepping(newContext: NewContext, steps: number): Promise<n
 
 /** In the page itself, so that no message from outside is waited for. */
 const STEP = `async (steps) => {
-  const shown = () => document.querySelector('[aria-label="Moment of the log"]').getAttribute('aria-valuetext');
+  const shown = () => document.querySelector('[aria-label="Position in the event log"]').getAttribute('aria-valuetext');
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const started = performance.now();
   for (let step = 0; step < steps; step++) {
     const before = shown();
-    document.querySelector('button[aria-label="Step on"]').click();
+    document.querySelector('button[aria-label="Next change"]').click();
     while (shown() === before) {
       if (performance.now() - started > 120_000) throw new Error('the film stands at ' + before);
       await frame();
@@ -126,7 +126,7 @@ export async function sealing(newContext: NewContext): Promise<number> {
     await check.waitFor();
     const started = performance.now();
     await check.click();
-    await page.getByText('The chain holds').waitFor({ timeout: 300_000 });
+    await page.getByText('The hash chain is valid').waitFor({ timeout: 300_000 });
     return performance.now() - started;
   } finally {
     await context.close();

@@ -30,8 +30,14 @@ export const PAGES: readonly PageEntry[] = [
 
 /** Actions that the search also offers. */
 export const ACTIONS: readonly PageEntry[] = [
-  { to: '/review', search: { bring: true }, label: 'Bring a snapshot in', icon: reviewIcon, roles: MAY.propose },
-  { to: '/review', search: { bring: true }, label: 'Go back to a moment', icon: reviewIcon, roles: MAY.readRequests },
+  { to: '/review', search: { bring: true }, label: 'Import a snapshot', icon: reviewIcon, roles: MAY.propose },
+  {
+    to: '/review',
+    search: { bring: true },
+    label: 'Go back to a point in time',
+    icon: reviewIcon,
+    roles: MAY.readRequests,
+  },
 ];
 
 /** Subpages with their own address, which ⌘K finds too. */
@@ -42,10 +48,10 @@ export const PARTS: readonly { to: string; label: string; of: string; roles: rea
     of: 'Operations',
     roles: MAY.readOperations,
   },
-  { to: '/operations/changes', label: 'Under way: change requests', of: 'Operations', roles: MAY.readOperations },
+  { to: '/operations/changes', label: 'Change requests', of: 'Operations', roles: MAY.readOperations },
   {
     to: '/operations/policy',
-    label: 'Policy: what may be done without asking',
+    label: 'Policy: approvals and rejected changes',
     of: 'Operations',
     roles: MAY.readOperations,
   },

@@ -12,7 +12,7 @@ const MAKING: readonly { label: string; to: NavigateOptions }[] = [
 
 /** Typed before the name of a collection: `new field articles`. */
 const DOING: readonly { words: string; label: (name: string) => string; edit: EditName; ofTables: boolean }[] = [
-  { words: 'new field', label: (name) => `New field of ${name}`, edit: 'new-field', ofTables: true },
+  { words: 'new field', label: (name) => `New field in ${name}`, edit: 'new-field', ofTables: true },
   { words: 'new relation', label: (name) => `New relation of ${name}`, edit: 'new-relation', ofTables: true },
   { words: 'edit', label: (name) => `Edit ${name}`, edit: 'collection', ofTables: false },
   { words: 'rename', label: (name) => `Rename ${name}`, edit: 'rename', ofTables: false },
@@ -59,7 +59,7 @@ const actionFound = (label: string, to: NavigateOptions): SearchHit => ({
   kind: 'action',
   key: `action ${label}`,
   label,
-  description: 'Into the draft',
+  description: 'Adds to the draft',
   icon: null,
   to,
 });

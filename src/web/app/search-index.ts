@@ -27,8 +27,8 @@ export function findFor(needle: string, searched: Searched): SearchHit[] {
 const historyHit = (needle: string): SearchHit => ({
   kind: 'history',
   key: 'history',
-  label: `Changes with “${needle}”`,
-  description: 'Timeline: in reasons and names, also of what is no more',
+  label: `Search the timeline for “${needle}”`,
+  description: 'Reasons and names, including deleted objects',
   icon: null,
   to: { to: '/timeline', search: { q: needle.slice(0, LONGEST) } },
 });

@@ -76,7 +76,7 @@ export function Search() {
           />
         ))}
         {(found.length === 0 || (isReading && found[0]?.kind === 'history')) && (
-          <Spotlight.Empty>{isReading ? 'Reading the names of the fields …' : 'Nothing is called so.'}</Spotlight.Empty>
+          <Spotlight.Empty>{isReading ? 'Loading field names …' : 'No results.'}</Spotlight.Empty>
         )}
       </Spotlight.ActionsList>
     </Spotlight.Root>

@@ -26,7 +26,7 @@ export function Shell() {
   return (
     <div className={classes.shell}>
       <Anchor href="#page" className={classes.skip}>
-        Skip to the page
+        Skip to content
       </Anchor>
       <nav className={classes.rail} aria-label="Pages">
         <span className={classes.mark}>
@@ -49,7 +49,7 @@ export function Shell() {
       <TopBar info={info} isLost={isLost} />
       <main id="page" tabIndex={-1} className={classes.page}>
         <PageBoundary>
-          <Suspense>{isRead ? <Outlet /> : <Waiting label="Looking for your draft" />}</Suspense>
+          <Suspense>{isRead ? <Outlet /> : <Waiting label="Loading your draft" />}</Suspense>
         </PageBoundary>
       </main>
       <UndoNotice />
@@ -62,7 +62,7 @@ export function Shell() {
 function ToApprove() {
   const { data = 0 } = useQuery({ ...toApproveQuery(), enabled: useMay('carryOut') });
   if (data === 0) return null;
-  const words = data === 1 ? 'one waits for your approval' : `${data} wait for your approval`;
+  const words = data === 1 ? '1 request waits for your approval' : `${data} requests wait for your approval`;
   return (
     <span className={classes.count} title={words}>
       <span aria-hidden="true">{data > MOST_COUNTED ? `${MOST_COUNTED}+` : data}</span>

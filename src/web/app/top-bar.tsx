@@ -51,7 +51,7 @@ function Head({ info }: { info: Info }) {
 function Lost() {
   return (
     <Badge color="red" variant="filled" tt="none" fw={500}>
-      no answer
+      offline
     </Badge>
   );
 }

@@ -15,7 +15,7 @@ export function UndoNotice() {
       <Text size="sm">
         Applied.{applied.isDataLost && ` ${DATA_LOST}`}{' '}
         <Link to="/review" search={{ done: applied.batch }}>
-          What changed
+          Show changes{' '}
         </Link>
       </Text>
       <Button

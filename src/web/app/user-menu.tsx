@@ -14,7 +14,7 @@ import classes from './top-bar.module.css';
 const SCHEMES = [
   { value: 'light', label: 'Light', icon: lightIcon },
   { value: 'dark', label: 'Dark', icon: darkIcon },
-  { value: 'auto', label: 'As the device', icon: deviceIcon },
+  { value: 'auto', label: 'System', icon: deviceIcon },
 ] as const;
 
 /** Renders nothing without a user. The colour scheme is stored in the browser, not in the account. */
@@ -26,7 +26,7 @@ export function UserMenu() {
   return (
     <Menu position="bottom-end" width={240} shadow="md" withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
-        <UnstyledButton aria-label={`${name}, menu`}>
+        <UnstyledButton aria-label={`Account menu of ${name}`}>
           <span className={classes.user} data-letters={lettersOf(name)} />
         </UnstyledButton>
       </Menu.Target>
@@ -40,7 +40,7 @@ export function UserMenu() {
           </Text>
         </Menu.Label>
         <Menu.Divider />
-        <Menu.Label>Look</Menu.Label>
+        <Menu.Label>Theme</Menu.Label>
         {SCHEMES.map(({ value, label, icon }) => (
           <Menu.Item
             key={value}

@@ -25,8 +25,8 @@ export function DraftBar() {
         </Text>
         <Text size="xs" className={classes.quiet}>
           {isKept
-            ? 'Nothing is applied before you have reviewed it.'
-            : 'This browser can’t keep it, or has no room for it: a reload loses it.'}
+            ? 'Nothing is applied until you review it.'
+            : 'This browser cannot store the draft. Reloading the page deletes it.'}
         </Text>
       </div>
       {canUndo && (
@@ -41,7 +41,7 @@ export function DraftBar() {
           Undo
         </Button>
       )}
-      <ConfirmButton label="Discard" sure="Discard all?" size="sm" onConfirm={discardDraft} />
+      <ConfirmButton label="Discard" sure="Yes, discard all" size="sm" onConfirm={discardDraft} />
       {!isReviewed && (
         <Button component={Link} to={'/review'} size="sm">
           Review

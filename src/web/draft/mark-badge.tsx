@@ -5,7 +5,7 @@ const LOOKS = {
   made: { color: 'teal', label: 'new' },
   changed: { color: 'orange', label: 'changed' },
   renamed: { color: 'orange', label: 'renamed' },
-  removed: { color: 'red', label: 'goes' },
+  removed: { color: 'red', label: 'deleted' },
 } as const;
 
 /** Renders nothing without a draft change. */

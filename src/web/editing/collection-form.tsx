@@ -21,7 +21,7 @@ export function CollectionForm({ document, onDone }: { document: Collection; onD
   });
   const keeping = useKeep({ names: [collection], form });
   const choices = useChoices(collection);
-  const [open, setOpen] = useState(['Look', 'Place-in-the-tree']);
+  const [open, setOpen] = useState(['Appearance', 'Position-in-the-tree']);
   const edit: Edit = (editor) => {
     const { meta, schema } = form.getValues() as Collection;
     const now = editor.collection(collection) ?? document;

@@ -11,10 +11,20 @@ import type { Choices } from './input-props.js';
 import { MemberInput } from './member-input.js';
 import { COLUMN_FLAGS, COLUMN_TEXTS, type Member } from './members.js';
 
-const LENGTH: Member = { path: 'schema.max_length', label: 'Longest', kind: 'number', help: 'Characters' };
-const PRECISION: Member = { path: 'schema.numeric_precision', label: 'Digits', kind: 'number' };
-const SCALE: Member = { path: 'schema.numeric_scale', label: 'Of them behind the point', kind: 'number' };
-const OTHER_TYPE: Member = { path: 'schema.data_type', label: 'Type in PostgreSQL', kind: 'code' };
+const LENGTH: Member = { path: 'schema.max_length', label: 'Max length', kind: 'number', help: 'Characters' };
+const PRECISION: Member = {
+  path: 'schema.numeric_precision',
+  label: 'Precision',
+  kind: 'number',
+  help: 'Total number of digits',
+};
+const SCALE: Member = {
+  path: 'schema.numeric_scale',
+  label: 'Scale',
+  kind: 'number',
+  help: 'Digits after the decimal point',
+};
+const OTHER_TYPE: Member = { path: 'schema.data_type', label: 'PostgreSQL type', kind: 'code' };
 
 /**
  * For the form of a field. A new type resets type members; returning to the first type restores them.
@@ -58,7 +68,7 @@ export function ColumnPart({ before, choices }: { before: Field | null; choices:
       {type === UNKNOWN_TYPE && <MemberInput member={OTHER_TYPE} choices={choices} />}
       {schema === null ? (
         <Text size="sm" c="dimmed">
-          It has no column: it groups or presents other fields, or shows a relation from its other side.
+          This field has no column. It groups or presents other fields, or shows the reverse side of a relation.
         </Text>
       ) : (
         <ColumnMembers column={schema} before={before} choices={choices} />
@@ -83,7 +93,7 @@ function Variant({ type, column }: { type: string; column: ColumnSchema }) {
   if (variants.length < 2) return null;
   return (
     <NativeSelect
-      label="Held by"
+      label="Column type"
       data={[...variants]}
       value={column.data_type}
       onChange={(event) => setValue('schema', columnOfType(column, event.currentTarget.value))}
@@ -108,7 +118,7 @@ function ColumnMembers({ column, before, choices }: { column: ColumnSchema; befo
       ))}
       <div>
         <Text size="sm" fw={500} mb={4}>
-          What PostgreSQL makes of it
+          Column definition
         </Text>
         <div className={classes.made} data-testid="made">
           {before?.schema && columnText(before.field, before.schema) !== columnText(name, column) && (

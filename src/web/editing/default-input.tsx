@@ -41,7 +41,7 @@ export function DefaultInput() {
   return (
     <Autocomplete
       {...common}
-      placeholder={isMade ? 'It makes its values itself' : 'none'}
+      placeholder={isMade ? 'PostgreSQL generates the values' : 'none'}
       data={CALLS[type] ?? []}
       comboboxProps={{ withinPortal: false }}
       value={textOf(value)}

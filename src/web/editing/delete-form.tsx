@@ -32,7 +32,7 @@ const nameOf = ({ part, document }: Doomed): string => {
 
 /** Fields and relations with their collection: `Delete articles.title`. */
 export const deleteTitle = (doomed: Doomed): string =>
-  doomed.part === 'relations' ? `Delete the relation ${nameOf(doomed)}` : `Delete ${nameOf(doomed)}`;
+  doomed.part === 'relations' ? `Delete relation ${nameOf(doomed)}` : `Delete ${nameOf(doomed)}`;
 
 const collectionOf = ({ part, document }: Doomed): string =>
   part === 'relations' ? document.many_collection : document.collection;
@@ -79,19 +79,19 @@ export function DeleteForm({ doomed, onDone, onCancel }: Props) {
       keep={keep}
       onCancel={onCancel}
       isReady={!isLoading}
-      label="Delete in the draft"
+      label="Save deletion to draft"
       color="red.8"
     >
       <Text>
         <b>{nameOf(doomed)}</b> {CONSEQUENCES[doomed.part]}
       </Text>
       {along === undefined ? (
-        <Waiting label="Looking what goes along" height="60px" />
+        <Waiting label="Finding affected objects" height="60px" />
       ) : (
         along.length > 0 && (
           <div>
             <Text size="sm" fw={600} mb={4}>
-              With it
+              Also affected{' '}
             </Text>
             <List size="sm">
               {along.map((each) => (
@@ -104,7 +104,7 @@ export function DeleteForm({ doomed, onDone, onCancel }: Props) {
       {definitions.length > 0 && (
         <Stack gap={6}>
           <Checkbox
-            label="Constraints and indexes that mention the column go too"
+            label="Also drop constraints and indexes that mention the column"
             checked={alsoDefinitions}
             onChange={(event) => setAlso(event.currentTarget.checked)}
           />
@@ -120,9 +120,10 @@ export function DeleteForm({ doomed, onDone, onCancel }: Props) {
 }
 
 const CONSEQUENCES: Readonly<Record<Part, string>> = {
-  collections: 'is deleted with all of its items when the draft is applied. The review says how long they are kept.',
-  fields: 'is deleted with its values when the draft is applied. The review says how long they are kept.',
-  relations: 'is no relation any more. Its column stays, with its values.',
+  collections:
+    'and all of its items are deleted when you apply the draft. The review shows until when you can restore them.',
+  fields: 'and its values are deleted when you apply the draft. The review shows until when you can restore them.',
+  relations: 'is deleted as a relation. Its column and values are kept.',
 };
 
 const NOUNS: Readonly<Record<Part, string>> = { collections: 'collection', fields: 'field', relations: 'relation' };
@@ -133,7 +134,9 @@ function differences(before: Draft, after: Draft, doomed: Doomed): string[] {
     [...after[part]].flatMap(([key, edit]) => {
       const name = key.replace('\0', '.');
       if (before[part].get(key) === edit || (part === doomed.part && name === nameOf(doomed))) return [];
-      return [`${NOUNS[part]} ${name} ${edit.after === null ? 'is deleted' : 'is changed: it mentions it'}`];
+      return [
+        `${NOUNS[part]} ${name} ${edit.after === null ? 'is deleted' : 'is updated because it refers to this object'}`,
+      ];
     }),
   );
 }

@@ -114,7 +114,7 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
         {children}
         {error !== null && <ProblemAlert error={error} />}
         {faults.length > 0 && (
-          <Caution isNews title="The service would refuse this">
+          <Caution isNews title="The service would reject this">
             <List size="sm" mb="sm">
               {faults.map(({ part, key, message }) => (
                 <List.Item key={`${part} ${key} ${message}`}>
@@ -124,7 +124,7 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
               ))}
             </List>
             <Button size="xs" variant="default" onClick={() => void keep(true)}>
-              Keep it in the draft anyway
+              Save to draft anyway
             </Button>
           </Caution>
         )}
@@ -134,7 +134,7 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
           Cancel
         </Button>
         <SteadyButton type="submit" loading={isChecking || !isReady} {...(color !== undefined && { color })}>
-          {label ?? 'Keep in the draft'}
+          {label ?? 'Save to draft'}
         </SteadyButton>
       </Group>
     </form>

@@ -54,7 +54,7 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
       {isNew && (
         <TextInput
           label="Name"
-          description="Of the field, and of its column"
+          description="Name of the field and of its column"
           data-autofocus
           autoComplete="off"
           spellCheck={false}
@@ -79,6 +79,6 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
  * @returns empty if the name is set and free
  */
 export function nameFault(name: string, taken: readonly string[], member = 'field'): Record<string, string> {
-  if (name.trim() === '') return { [member]: 'A name is needed.' };
-  return taken.includes(name) ? { [member]: `There is a ${JSON.stringify(name)} already.` } : {};
+  if (name.trim() === '') return { [member]: 'Enter a name.' };
+  return taken.includes(name) ? { [member]: `Field ${JSON.stringify(name)} already exists.` } : {};
 }

@@ -47,7 +47,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
   const failed = [ofCollections, ofFields, ofRelations].find(({ error }) => error !== null);
   if (failed?.error) return <ProblemAlert error={failed.error} retry={() => void failed.refetch()} />;
   if (collections === undefined || fields === undefined || relations === undefined)
-    return <Waiting label="Reading what is edited" height="60px" />;
+    return <Waiting label="Loading the form" height="60px" />;
   const there = <T extends { how: string | undefined }>(all: readonly T[]) =>
     all.filter(({ how }) => how !== 'removed');
   const own = there(collections).find(({ document }) => document.collection === collection)?.document;
@@ -75,7 +75,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
     }),
     delete: () => own && doomed({ part: 'collections', document: own }, () => onClose({ gone: true })),
     'new-field': () => ({
-      title: `New field of ${collection}`,
+      title: `New field in ${collection}`,
       form: (
         <FieldForm
           document={firstOf(collection, sortAfter(fields))}
@@ -162,8 +162,8 @@ function Shown({ name, form, isOwn, onClose }: ShownProps) {
   return (
     <EditorDrawer name={name} title={last.title} onClose={onClose}>
       {form === undefined && (
-        <Caution title="Somebody else has deleted it meanwhile" isNews>
-          <Text size="sm">What is kept in the draft makes it again, as another one of the same name.</Text>
+        <Caution title="Another user deleted this object" isNews>
+          <Text size="sm">If you save and apply this form, the service creates a new object with the same name.</Text>
         </Caution>
       )}
       {(form ?? last).form}

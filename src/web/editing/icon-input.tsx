@@ -19,7 +19,7 @@ export function IconInput({ member, value, onChange, onBlur, ref, error }: Input
     <Autocomplete
       ref={ref}
       label={member.label}
-      description="A Material Symbol, by its name: article, shopping_cart, person …"
+      description="Name of a Material Symbol: article, shopping_cart, person …"
       error={error}
       onBlur={onBlur}
       leftSection={<MaterialIcon name={name === '' ? null : name} otherwise={searchIcon} />}

@@ -12,7 +12,7 @@ export function KeyProblem({ collection }: { collection: string | null }) {
   if (chosen === null || key !== null) return null;
   return (
     <Text size="sm" c="red" role="alert">
-      {chosen} has no primary key of one column, so nothing can lead to it.
+      {chosen} has no single-column primary key, so relations cannot reference it.
     </Text>
   );
 }

@@ -204,7 +204,7 @@ function Color(props: InputProps) {
       swatches={SWATCHES}
       swatchesPerRow={9}
       popoverProps={{ withinPortal: false }}
-      eyeDropperButtonProps={{ 'aria-label': 'Pick a colour from the screen' }}
+      eyeDropperButtonProps={{ 'aria-label': 'Pick a color from the screen' }}
       value={asText(props.value)}
       onChange={(value) => props.onChange(orNull(value))}
     />

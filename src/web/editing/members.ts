@@ -49,31 +49,31 @@ const column = (name: string, label: string, kind: Kind, help?: string): Member 
 });
 
 const LOOK: Section = {
-  title: 'Look',
+  title: 'Appearance',
   members: [
     meta('icon', 'Icon', 'icon'),
-    meta('color', 'Colour', 'color'),
-    meta('note', 'Note', 'area', { help: 'What it is for. Everybody sees it.' }),
+    meta('color', 'Color', 'color'),
+    meta('note', 'Note', 'area', { help: 'Describes the purpose. Visible to all users.' }),
     meta('display_template', 'Display template', 'text', {
-      help: 'How one item is called: {{ title }} by {{ author.name }}',
+      help: 'How an item is displayed, for example {{ title }} by {{ author.name }}',
     }),
-    meta('translations', 'Names in other languages', 'translations'),
+    meta('translations', 'Translated names', 'translations'),
   ],
 };
 
 const PLACE: Section = {
-  title: 'Place in the tree',
+  title: 'Position in the tree',
   members: [
-    meta('group', 'Inside of', 'collection'),
-    meta('sort', 'Place', 'number', { help: 'Among its neighbours, the smallest first' }),
-    meta('collapse', 'With collections inside', 'choice', {
+    meta('group', 'Parent group', 'collection'),
+    meta('sort', 'Sort order', 'number', { help: 'Position within its group, smallest first' }),
+    meta('collapse', 'Nested collections', 'choice', {
       options: [
-        { value: 'open', label: 'open at first' },
-        { value: 'closed', label: 'closed at first' },
-        { value: 'locked', label: 'always open' },
+        { value: 'open', label: 'Open by default' },
+        { value: 'closed', label: 'Closed by default' },
+        { value: 'locked', label: 'Always open' },
       ],
     }),
-    meta('hidden', 'Hidden', 'flag', { help: 'Shown only to who asks for hidden collections' }),
+    meta('hidden', 'Hidden', 'flag', { help: 'Shown only when hidden collections are displayed' }),
   ],
 };
 
@@ -85,27 +85,29 @@ export const COLLECTION_SECTIONS: readonly Section[] = [
   {
     title: 'Items',
     members: [
-      meta('singleton', 'Holds one item only', 'flag'),
-      meta('versioning', 'Items have versions', 'flag'),
-      meta('sort_field', 'Sorted by hand with', 'field'),
-      meta('accountability', 'What is recorded', 'choice', {
+      meta('singleton', 'Singleton (one item only)', 'flag'),
+      meta('versioning', 'Content versioning', 'flag'),
+      meta('sort_field', 'Sort field', 'field'),
+      meta('accountability', 'Accountability', 'choice', {
         options: [
-          { value: 'all', label: 'activity and revisions' },
-          { value: 'activity', label: 'activity' },
-          { value: '', label: 'nothing' },
+          { value: 'all', label: 'Activity and revisions' },
+          { value: 'activity', label: 'Activity' },
+          { value: '', label: 'Nothing' },
         ],
       }),
-      meta('preview_url', 'Preview address', 'text', { help: 'https://example.com/{{ slug }}' }),
-      meta('item_duplication_fields', 'Copied with an item', 'words', { help: 'Names of fields; empty: all' }),
+      meta('preview_url', 'Preview URL', 'text', { help: 'https://example.com/{{ slug }}' }),
+      meta('item_duplication_fields', 'Duplicated fields', 'words', {
+        help: 'Fields that are copied with an item. Leave empty for all.',
+      }),
     ],
   },
   {
     title: 'Archive',
     members: [
-      meta('archive_field', 'Archived by', 'field'),
-      meta('archive_value', 'Value of archived items', 'text'),
-      meta('unarchive_value', 'Value when taken back', 'text'),
-      meta('archive_app_filter', 'Archived items are left out at first', 'flag'),
+      meta('archive_field', 'Archive field', 'field'),
+      meta('archive_value', 'Archive value', 'text'),
+      meta('unarchive_value', 'Unarchive value', 'text'),
+      meta('archive_app_filter', 'Hide archived items by default', 'flag'),
     ],
   },
   { title: 'Table', members: [column('comment', 'Comment in the database', 'area')] },
@@ -170,22 +172,22 @@ const DISPLAYS = [
 
 export const FIELD_SECTIONS: readonly Section[] = [
   {
-    title: 'Look',
+    title: 'Appearance',
     members: [
-      meta('interface', 'Interface', 'suggestion', { options: INTERFACES, help: 'How a value is entered' }),
-      meta('options', 'Options of the interface', 'json'),
-      meta('display', 'Display', 'suggestion', { options: DISPLAYS, help: 'How a value is shown in lists' }),
-      meta('display_options', 'Options of the display', 'json'),
+      meta('interface', 'Interface', 'suggestion', { options: INTERFACES, help: 'How users enter a value' }),
+      meta('options', 'Interface options', 'json'),
+      meta('display', 'Display', 'suggestion', { options: DISPLAYS, help: 'How lists show a value' }),
+      meta('display_options', 'Display options', 'json'),
       meta('note', 'Note', 'area'),
-      meta('translations', 'Names in other languages', 'translations'),
+      meta('translations', 'Translated names', 'translations'),
     ],
   },
   {
-    title: 'Place in the form',
+    title: 'Position in the form',
     members: [
       meta('width', 'Width', 'choice', { options: FIELD_WIDTHS }),
-      meta('sort', 'Place', 'number', { help: 'The smallest first' }),
-      meta('group', 'Inside of', 'alias', { help: 'A group: an alias field' }),
+      meta('sort', 'Sort order', 'number', { help: 'Smallest first' }),
+      meta('group', 'Parent group', 'alias', { help: 'An alias field that groups others' }),
       meta('hidden', 'Hidden', 'flag'),
       meta('readonly', 'Read only', 'flag'),
     ],
@@ -193,24 +195,24 @@ export const FIELD_SECTIONS: readonly Section[] = [
   {
     title: 'Rules',
     members: [
-      meta('required', 'A value is required in forms', 'flag'),
-      meta('validation', 'Validation', 'json', { help: 'A filter that a value must pass' }),
-      meta('validation_message', 'What is said when it does not', 'text'),
-      meta('conditions', 'Conditions', 'json', { help: 'Options that depend on other values' }),
-      meta('special', 'Special', 'words', { help: 'What is done with values: uuid, date-created, cast-json …' }),
+      meta('required', 'Required in forms', 'flag'),
+      meta('validation', 'Validation', 'json', { help: 'A filter that values must match' }),
+      meta('validation_message', 'Validation message', 'text'),
+      meta('conditions', 'Conditions', 'json', { help: 'Options that depend on other fields' }),
+      meta('special', 'Special', 'words', { help: 'How values are processed: uuid, date-created, cast-json …' }),
     ],
   },
 ];
 
 export const COLUMN_FLAGS: readonly Member[] = [
-  column('is_nullable', 'May be null', 'flag'),
+  column('is_nullable', 'Nullable', 'flag'),
   column('is_unique', 'Unique', 'flag'),
   column('is_indexed', 'Indexed', 'flag'),
   column('is_primary_key', 'Primary key', 'flag'),
-  column('has_auto_increment', 'Counts up by itself', 'flag'),
+  column('has_auto_increment', 'Auto-increment', 'flag'),
 ];
 
 export const COLUMN_TEXTS: readonly Member[] = [
-  column('generation_expression', 'Generated from', 'code', 'An SQL expression over other columns of the row'),
+  column('generation_expression', 'Generated from', 'code', 'An SQL expression that uses other columns of the row'),
   column('comment', 'Comment in the database', 'area'),
 ];

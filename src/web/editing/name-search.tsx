@@ -28,10 +28,10 @@ export function NameSearch({ names, value, onChange, error, ...input }: Props) {
   return (
     <Autocomplete
       {...input}
-      error={error ?? (isNothing ? 'Nothing is called so.' : undefined)}
+      error={error ?? (isNothing ? 'No results.' : undefined)}
       data={[...names]}
       limit={MOST_FOUND}
-      placeholder={`One of ${names.length.toLocaleString()}`}
+      placeholder={`Search ${names.length.toLocaleString()} names`}
       value={text}
       onChange={(typed) => {
         setText(typed);

@@ -11,7 +11,7 @@ export interface Preset {
 const stamp = (name: string, label: string, special: string): Preset => ({
   name,
   label,
-  help: `timestamp, set when ${special === 'date-created' ? 'an item is made' : 'an item changes'}`,
+  help: `timestamp, set when an item is ${special === 'date-created' ? 'created' : 'updated'}`,
   field: (collection) =>
     newField({
       collection,
@@ -33,7 +33,7 @@ export const PRESETS: readonly Preset[] = [
   {
     name: 'status',
     label: 'Status',
-    help: 'draft, published or archived; archived items are left out at first',
+    help: 'draft, published or archived; archived items are hidden by default',
     field: (collection) =>
       newField({
         collection,
@@ -56,7 +56,7 @@ export const PRESETS: readonly Preset[] = [
   {
     name: 'sort',
     label: 'Sort',
-    help: 'items can be put in order by hand',
+    help: 'for manual sorting of items',
     field: (collection) =>
       newField({ collection, field: 'sort', type: 'integer', meta: { interface: 'input', hidden: true } }),
   },

@@ -41,8 +41,8 @@ export function AnyForm({ collection, names, chooser, onDone }: RelationFormProp
     },
     resolver: checkedBy({}, (values) => ({
       ...namesFaults(values as never, NEEDED),
-      ...(values.allowed.length === 0 && { allowed: 'Choose one at least.' }),
-      ...(names.taken.has(values.junction) && { junction: `There is a collection ${values.junction} already.` }),
+      ...(values.allowed.length === 0 && { allowed: 'Choose at least one collection.' }),
+      ...(names.taken.has(values.junction) && { junction: `Collection "${values.junction}" already exists.` }),
     })),
   });
   const own = useKeyColumn(collection);
@@ -68,15 +68,15 @@ export function AnyForm({ collection, names, chooser, onDone }: RelationFormProp
           />
         )}
       />
-      <NameInput name="field" label="Field here" help="An alias field: it has no column" />
-      <NameInput name="junction" label="Junction" help="A new collection, hidden" />
+      <NameInput name="field" label="Field name" help="An alias field without a column" />
+      <NameInput name="junction" label="Junction collection" help="A new hidden collection" />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <NameInput name="ownKey" label="Its field that leads here" />
-        <NameInput name="sort" label="Its field for an order by hand" />
-        <NameInput name="item" label="Its field for the item" />
-        <NameInput name="itemCollection" label="Its field for the collection" />
+        <NameInput name="ownKey" label="Foreign key to this collection" />
+        <NameInput name="sort" label="Sort field" />
+        <NameInput name="item" label="Item field" />
+        <NameInput name="itemCollection" label="Collection field" />
       </SimpleGrid>
-      <OnDelete label={`When an item of ${collection} is deleted, its rows in the junction`} />
+      <OnDelete label={`When an item of ${collection} is deleted`} />
       <KeyProblem collection={collection} />
     </EditorForm>
   );
@@ -99,13 +99,13 @@ function Allowed({ names, value, error, onChange }: AllowedProps) {
   // Selected names stay visible.
   const shown = [...new Set([...value, ...fitting.slice(0, MOST_SHOWN)])];
   return (
-    <Checkbox.Group label="Collections that it may lead to" error={error} value={value} onChange={onChange}>
+    <Checkbox.Group label="Related collections" error={error} value={value} onChange={onChange}>
       {isLong && (
         <TextInput
           mt={6}
           size="xs"
-          aria-label="Find a collection that it may lead to"
-          placeholder={`Find one of ${names.length.toLocaleString()}`}
+          aria-label="Search related collections"
+          placeholder={`Search ${names.length.toLocaleString()} collections`}
           value={filter}
           onChange={(event) => setFilter(event.currentTarget.value)}
         />

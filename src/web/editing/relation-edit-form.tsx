@@ -33,13 +33,13 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
   return (
     <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
       <Text size="sm" c="dimmed">
-        {many}.{field} leads to {one ?? 'one of several collections'}.
+        {many}.{field} references {one ?? 'one of several collections'}.
       </Text>
       <Members members={members} choices={choices} />
       {one !== null && (
         <Checkbox
-          label="Kept by a foreign key"
-          description="PostgreSQL refuses what leads nowhere"
+          label="Enforce with a foreign key"
+          description="PostgreSQL rejects values without a matching item"
           checked={key !== null}
           onChange={(event) =>
             form.setValue('schema', event.currentTarget.checked ? (document.schema ?? NEW_KEY) : null)
@@ -53,7 +53,7 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
 
 const NEW_KEY = { on_update: 'NO ACTION', on_delete: 'NO ACTION' };
 
-const ALLOWED: Member = { path: 'one_allowed_collections', label: 'Collections that it may lead to', kind: 'words' };
+const ALLOWED: Member = { path: 'one_allowed_collections', label: 'Related collections', kind: 'words' };
 
 /** The service names new keys, and omits `deferrable` for others. */
 function withoutNothing({ constraint_name: name, deferrable, ...key }: ForeignKey): ForeignKey {

@@ -10,10 +10,10 @@ import type { RelationFormProps } from './relation-parts.js';
 import classes from './editor-frame.module.css';
 
 const KINDS = [
-  { value: 'm2o', label: 'Many to one', help: 'Each item here leads to one there: an article to its author' },
-  { value: 'o2m', label: 'One to many', help: 'Items there lead here: an author’s articles' },
-  { value: 'm2m', label: 'Many to many', help: 'By a junction between: articles and tags' },
-  { value: 'm2a', label: 'Many to any', help: 'To items of several collections: the blocks of a page' },
+  { value: 'm2o', label: 'Many to one', help: 'Each item references one other item: an article and its author' },
+  { value: 'o2m', label: 'One to many', help: 'Several items reference each item: an author and their articles' },
+  { value: 'm2m', label: 'Many to many', help: 'Through a junction collection: articles and tags' },
+  { value: 'm2a', label: 'Many to any', help: 'Items of several collections: the blocks of a page' },
 ] as const;
 
 type KindName = (typeof KINDS)[number]['value'];

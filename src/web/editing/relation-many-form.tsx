@@ -43,7 +43,7 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
     },
     resolver: checkedBy({}, (values) => ({
       ...namesFaults(values as never, NEEDED),
-      ...(names.taken.has(values.junction) && { junction: `There is a collection ${values.junction} already.` }),
+      ...(names.taken.has(values.junction) && { junction: `Collection "${values.junction}" already exists.` }),
     })),
   });
   const other = useWatch({ control: form.control, name: 'other' });
@@ -75,16 +75,20 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
       isReady={own !== undefined && (other === '' || there !== undefined)}
     >
       {chooser}
-      <NameSelect name="other" label="With" options={names.collections} onChoose={suggest} />
-      <NameInput name="field" label="Field here" help="An alias field: it has no column" />
-      <NameInput name="otherField" label="Field there" help="An alias field there; empty: none" />
-      <NameInput name="junction" label="Junction" help="A new collection between the two, hidden" />
+      <NameSelect name="other" label="Related collection" options={names.collections} onChoose={suggest} />
+      <NameInput name="field" label="Field name" help="An alias field without a column" />
+      <NameInput
+        name="otherField"
+        label="Reverse field"
+        help="An alias field in the related collection. Leave empty for none."
+      />
+      <NameInput name="junction" label="Junction collection" help="A new hidden collection" />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <NameInput name="ownKey" label="Its field that leads here" />
-        <NameInput name="otherKey" label="Its field that leads there" />
+        <NameInput name="ownKey" label="Foreign key to this collection" />
+        <NameInput name="otherKey" label="Foreign key to the related collection" />
       </SimpleGrid>
-      <NameInput name="sort" label="Its field for an order by hand" help="Empty: none" />
-      <OnDelete label="When an item of either side is deleted, its row in the junction" />
+      <NameInput name="sort" label="Sort field" help="Leave empty for none." />
+      <OnDelete label="When an item of either collection is deleted" />
       <KeyProblem collection={collection} />
       {other !== collection && <KeyProblem collection={other} />}
     </EditorForm>

@@ -5,37 +5,37 @@ import type { Member } from './members.js';
 export const KEY_MEMBERS: readonly Member[] = [
   {
     path: 'schema.on_delete',
-    label: 'When what it leads to is deleted',
+    label: 'On delete',
     kind: 'choice',
     options: REFERENTIAL_ACTIONS.map((value) => ({ value, label: value.toLowerCase() })),
   },
   {
     path: 'schema.on_update',
-    label: 'When its key changes',
+    label: 'On update',
     kind: 'choice',
     options: REFERENTIAL_ACTIONS.map((value) => ({ value, label: value.toLowerCase() })),
   },
   {
     path: 'schema.deferrable',
-    label: 'Checked',
+    label: 'Constraint check',
     kind: 'choice',
     options: [
-      { value: '', label: 'at once' },
+      { value: '', label: 'immediate, not deferrable' },
       ...DEFERRABLES.map((value) => ({ value, label: `deferrable, ${value.toLowerCase()}` })),
     ],
   },
-  { path: 'schema.constraint_name', label: 'Name of the foreign key', kind: 'text' },
+  { path: 'schema.constraint_name', label: 'Foreign key name', kind: 'text' },
 ];
 
 export const RELATION_MEMBERS: readonly Member[] = [
   {
     path: 'one_deselect_action',
-    label: 'When an item is taken out there',
+    label: 'When an item is deselected',
     kind: 'choice',
     options: [
-      { value: 'nullify', label: 'it leads nowhere' },
-      { value: 'delete', label: 'it is deleted' },
+      { value: 'nullify', label: 'Set the field to null' },
+      { value: 'delete', label: 'Delete the item' },
     ],
   },
-  { path: 'sort_field', label: 'Sorted by hand with', kind: 'field' },
+  { path: 'sort_field', label: 'Sort field', kind: 'field' },
 ];

@@ -19,6 +19,6 @@ export function namesFaults(
   needed: readonly string[],
 ): Record<string, string> {
   return Object.fromEntries(
-    needed.filter((name) => (given[name] ?? '').trim() === '').map((name) => [name, 'This is needed.']),
+    needed.filter((name) => (given[name] ?? '').trim() === '').map((name) => [name, 'Enter a name.']),
   );
 }

@@ -85,22 +85,22 @@ interface InputsProps {
 
 function Inputs({ isHere, one, other, options, onChoose }: InputsProps) {
   const { register } = useFormContext();
-  const there = other === '' ? 'the other side' : other;
+  const there = other === '' ? 'the related collection' : other;
   return (
     <>
-      <NameSelect name="other" label={isHere ? 'Leads to' : 'Items of'} options={options} onChoose={onChoose} />
+      <NameSelect name="other" label={'Related collection'} options={options} onChoose={onChoose} />
       <NameInput
         name="field"
-        label={isHere ? 'Field here' : `Field of ${there} that leads here`}
-        help="A new one is made, with a column like the key; one that is there is used"
+        label={isHere ? 'Field name' : `Foreign key field in ${there}`}
+        help="An existing field is reused. Otherwise the service creates one with the type of the primary key."
       />
       <NameInput
         name="alias"
-        label={isHere ? `Shown at ${there} as` : 'Field here'}
-        {...(isHere && { help: 'An alias field there; empty: none' })}
+        label={isHere ? `Reverse field in ${there}` : 'Field name'}
+        {...(isHere && { help: 'An alias field. Leave empty for none.' })}
       />
-      <OnDelete label={`When the item of ${one === '' ? 'the other side' : one} is deleted`} />
-      <Checkbox label="Every item must lead to one" {...register('required')} />
+      <OnDelete label={`When an item of ${one === '' ? 'the related collection' : one} is deleted`} />
+      <Checkbox label="Required" {...register('required')} />
     </>
   );
 }

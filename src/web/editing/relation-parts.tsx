@@ -84,9 +84,9 @@ export function OnDelete({ label }: { label: string }) {
 }
 
 const EFFECTS = {
-  'NO ACTION': 'it can’t be (no action)',
-  'SET NULL': 'this becomes null (set null)',
-  'SET DEFAULT': 'this becomes its default (set default)',
-  CASCADE: 'this is deleted too (cascade)',
-  RESTRICT: 'it can’t be, at once (restrict)',
+  'NO ACTION': 'Reject the deletion (no action)',
+  'SET NULL': 'Set the foreign key to null (set null)',
+  'SET DEFAULT': 'Set the foreign key to its default (set default)',
+  CASCADE: 'Delete the row too (cascade)',
+  RESTRICT: 'Reject the deletion immediately (restrict)',
 } as const;

@@ -54,8 +54,8 @@ export function RenameForm({ collection, field, taken, onDone, onCancel }: Props
         {...form.register('to')}
       />
       <Text size="sm" c="dimmed">
-        No row is touched. Relations, groups and templates follow; applications that use the old name stop working at
-        that moment.
+        The rows do not change. The service updates relations, groups and templates. Applications that use the old name
+        stop working when you apply the change.
       </Text>
     </EditorForm>
   );

@@ -36,7 +36,7 @@ export function TranslationsInput({ member, value, onChange, error }: InputProps
               onChange={(event) => change(index, { language: event.currentTarget.value })}
             />
             <TextInput
-              aria-label={`Name in ${row.language === '' ? 'it' : row.language}`}
+              aria-label={`Name in ${row.language === '' ? 'this language' : row.language}`}
               flex={1}
               value={row.translation}
               onChange={(event) => change(index, { translation: event.currentTarget.value })}

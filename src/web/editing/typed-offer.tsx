@@ -12,16 +12,16 @@ export function TypedOffer({ offered, onTakeUp, onForget }: Props) {
   if (offered.length === 0) return null;
   const names = offered.map(({ path }) => path.at(-1)).join(', ');
   return (
-    <Alert variant="light" role="status" title="You typed something here that isn’t in the draft yet">
+    <Alert variant="light" role="status" title="You have unsaved input from an earlier visit">
       <Text size="sm" mb="sm">
         {names}
       </Text>
       <Group gap="xs">
         <Button size="xs" onClick={onTakeUp}>
-          Go on with it
+          Restore input
         </Button>
         <Button size="xs" variant="default" onClick={onForget}>
-          Forget it
+          Discard input
         </Button>
       </Group>
     </Alert>

@@ -31,7 +31,7 @@ export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 
   constructor(cause: unknown) {
-    super('The service does not answer. Is it running, and is this machine online?', { cause });
+    super('The service does not respond. Check that it is running and that you are online.', { cause });
   }
 }
 

@@ -18,7 +18,7 @@ function readBeside(bytes: ArrayBuffer): Promise<unknown> {
   const worker = new Worker(new URL('./json.worker.ts', import.meta.url), { type: 'module' });
   const pieces: { path: readonly string[]; elements: readonly unknown[] }[] = [];
   const reading = new Promise<unknown>((resolve, reject) => {
-    worker.onerror = ({ message }) => reject(new Error(`The answer could not be read. ${message}`));
+    worker.onerror = ({ message }) => reject(new Error(`The response could not be read. ${message}`));
     worker.onmessage = ({ data }: MessageEvent<FromReader>) => {
       if (data.kind === 'failed') reject(new SyntaxError(data.message));
       else if (data.kind === 'piece') {

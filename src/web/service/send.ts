@@ -58,5 +58,7 @@ async function problemsOf(answer: Response): Promise<Problem[]> {
   const body: unknown = await jsonAnswer(answer).catch(() => null);
   const errors = (body as { errors?: Problem[] } | null)?.errors;
   if (Array.isArray(errors) && errors.length > 0) return errors;
-  return [{ message: `The answer was ${answer.status} ${answer.statusText}.`, extensions: { code: 'INTERNAL' } }];
+  return [
+    { message: `The service responded with ${answer.status} ${answer.statusText}.`, extensions: { code: 'INTERNAL' } },
+  ];
 }

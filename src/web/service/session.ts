@@ -169,7 +169,7 @@ const inTurn = (work: () => Promise<void>): Promise<void> =>
 
 const ANOTHER = new RefusedError(
   401,
-  [{ message: 'Somebody else signed in.', extensions: { code: 'UNAUTHENTICATED' } }],
+  [{ message: 'Another user signed in.', extensions: { code: 'UNAUTHENTICATED' } }],
   null,
 );
 

@@ -32,7 +32,7 @@ function valueClauses({ has_auto_increment: counts, generation_expression: expre
 }
 
 const ruleClauses = ({ is_nullable, is_unique, is_indexed }: ColumnSchema): string[] =>
-  [!is_nullable && 'NOT NULL', is_unique && 'UNIQUE', is_indexed && '— with an index'].filter(
+  [!is_nullable && 'NOT NULL', is_unique && 'UNIQUE', is_indexed && '— indexed'].filter(
     (clause) => typeof clause === 'string',
   );
 

@@ -7,11 +7,11 @@ export function NotFound() {
   return (
     <Stack align="center" justify="center" mih="60vh" p="xl" gap="xs">
       <Title order={1} size="h3">
-        There is no such page
+        Page not found
       </Title>
-      <Text c="dimmed">The address may be of another release, or mistyped.</Text>
+      <Text c="dimmed">The address may be mistyped or belong to another release.</Text>
       <Anchor component={Link} to="/">
-        Go to the schema
+        Open the schema
       </Anchor>
     </Stack>
   );

@@ -23,7 +23,7 @@ export function ProblemAlert({ error, retry }: { error: Error; retry?: () => voi
       )}
       {error instanceof RefusedError && error.requestId !== null && error.status >= 500 && (
         <Text size="xs" mt="xs">
-          The service&apos;s log has more under <Code>{error.requestId}</Code>.
+          For details, search the service log for request <Code>{error.requestId}</Code>.
         </Text>
       )}
       {retry && (
@@ -36,7 +36,7 @@ export function ProblemAlert({ error, retry }: { error: Error; retry?: () => voi
 }
 
 function titleOf(error: Error): string {
-  if (!(error instanceof RefusedError)) return 'No answer';
+  if (!(error instanceof RefusedError)) return 'No response';
   if (error.status === 403) return 'Not allowed';
-  return error.status >= 500 ? 'The service has a problem' : 'Not possible';
+  return error.status >= 500 ? 'The service failed' : 'Rejected';
 }

@@ -8,11 +8,11 @@ interface Props {
 }
 
 /** @param props.value may be empty */
-export function ReasonInput({ label = 'Why', value, onChange }: Props) {
+export function ReasonInput({ label = 'Reason', value, onChange }: Props) {
   return (
     <TextInput
       label={label}
-      placeholder="kept with the events"
+      placeholder="Recorded with the change"
       maxLength={1000}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}

@@ -35,7 +35,7 @@ export function AccountsPage() {
           New user
         </Button>
       </Group>
-      <Answered query={users} label="Reading the accounts">
+      <Answered query={users} label="Loading the accounts">
         {(found) => (
           <>
             <ul className={classes.users} aria-label="Users">
@@ -43,7 +43,7 @@ export function AccountsPage() {
                 <UserLine key={user.id} user={user} onOpen={(what) => setOpen({ what, user })} />
               ))}
             </ul>
-            <More of={users}>More of {(found.pages[0]?.meta.filter_count ?? 0).toLocaleString()} users</More>
+            <More of={users}>Show more of {(found.pages[0]?.meta.filter_count ?? 0).toLocaleString()} users</More>
             <SessionsPart />
           </>
         )}
@@ -63,7 +63,7 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
       <div className={classes.who}>
         <Text fw={600}>{name}</Text>
         <Text size="sm" c="dimmed">
-          {name === email ? '' : `${email}, `}made <Time at={since} />
+          {name === email ? '' : `${email}, `}created <Time at={since} />
         </Text>
       </div>
       <Group gap={6}>

@@ -18,7 +18,7 @@ export function Lately({ user }: { user: User }) {
     <div className={classes.lately}>
       {data.length === 0 && (
         <Text size="sm" c="dimmed">
-          Nothing that the log knows of.
+          The event log has no changes by this user.
         </Text>
       )}
       <ul>
@@ -34,7 +34,7 @@ export function Lately({ user }: { user: User }) {
       </ul>
       {data.length > 0 && (
         <Link to="/timeline" search={{ actor: user.id }}>
-          All that {user.name} did
+          All changes by {user.name}
         </Link>
       )}
     </div>

@@ -18,16 +18,17 @@ export function SessionsPart() {
   return (
     <section aria-labelledby="sessions">
       <Title order={2} size="h5" id="sessions" mt="xl">
-        Signed in now
+        Active sessions
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Sessions that began with a password. Tokens are no sessions: they work until they are revoked.
+        Sessions of users who signed in with a password. API tokens have no session and work until they are revoked or
+        expire.
       </Text>
-      <Answered query={sessions} label="Reading the sessions">
+      <Answered query={sessions} label="Loading the sessions">
         {({ pages }) => (
           <>
             <Sessions sessions={itemsIn(pages)} />
-            <More of={sessions}>More of {(pages[0]?.meta.filter_count ?? 0).toLocaleString()} sessions</More>
+            <More of={sessions}>Show more of {(pages[0]?.meta.filter_count ?? 0).toLocaleString()} sessions</More>
           </>
         )}
       </Answered>
@@ -39,7 +40,7 @@ function Sessions({ sessions }: { sessions: readonly LiveSession[] }) {
   if (sessions.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        Nobody is.
+        No active sessions.
       </Text>
     );
   return (
@@ -103,7 +104,7 @@ function Line({ session }: { session: LiveSession }) {
           </Text>
           {id === ownSessionId() && (
             <Badge size="sm" variant="default" tt="none" fw={500}>
-              this one
+              this session
             </Badge>
           )}
         </Group>

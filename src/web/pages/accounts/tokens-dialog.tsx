@@ -16,8 +16,8 @@ const DAY = 24 * 60 * 60 * 1000;
 const LASTS = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
-  { value: '365', label: 'a year' },
-  { value: '', label: 'until it is revoked' },
+  { value: '365', label: '1 year' },
+  { value: '', label: 'Never' },
 ];
 
 /** Lists names and expiry of tokens, never their values. Only its button and Escape close it. */
@@ -33,7 +33,7 @@ export function TokensDialog({ user, onClose }: { user: User; onClose: () => voi
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
-        <Answered query={tokens} label="Reading the tokens">
+        <Answered query={tokens} label="Loading the tokens">
           {(found) =>
             found.length === 0 ? <None /> : found.map((each) => <TokenLine key={each.id} user={user} token={each} />)
           }
@@ -46,7 +46,7 @@ export function TokensDialog({ user, onClose }: { user: User; onClose: () => voi
 
 const None = () => (
   <Text size="sm" c="dimmed">
-    None. A token lets a program come in as this user.
+    No tokens. A token lets a program sign in as this user.
   </Text>
 );
 
@@ -63,10 +63,10 @@ function TokenLine({ user, token: { id, name, created_at: since, expires_at: unt
           {name}
         </Text>
         <Text size="xs" c="dimmed">
-          made <Time at={since} />
+          created <Time at={since} />
           {until !== null && (
             <>
-              , ends <Time at={until} />
+              , expires <Time at={until} />
             </>
           )}
         </Text>
@@ -116,20 +116,20 @@ function NewToken({ user }: { user: User }) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <NativeSelect
-          label="It lasts"
+          label="Expires"
           data={LASTS}
           value={days}
           onChange={(event) => setDays(event.currentTarget.value)}
         />
       </Group>
       <SteadyButton type="submit" mt="sm" fullWidth loading={make.isPending}>
-        Make a token
+        Create token
       </SteadyButton>
       {make.error !== null && <ProblemAlert error={make.error} />}
       {make.data && (
         <div role="status">
           <Text size="sm" mt="md" mb={6}>
-            Copy it now: it is shown this once.
+            Copy the token now. It is shown only once.
           </Text>
           <div className={classes.secret}>
             <Code bg="transparent">{make.data.token}</Code>

@@ -23,7 +23,7 @@ const LONGEST = 60;
  * @param agent the `User-Agent`; null if none was sent
  */
 export function clientOf(agent: string | null): string {
-  if (agent === null) return 'a client without a name';
+  if (agent === null) return 'Unknown client';
   const browser = BROWSERS.find(([sign]) => sign.test(agent))?.[1];
   const system = SYSTEMS.find(([sign]) => sign.test(agent))?.[1];
   if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`;

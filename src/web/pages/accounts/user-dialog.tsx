@@ -143,8 +143,8 @@ function Remove({ user, onDone }: { user: User; onDone: () => void }) {
   if (remove.error !== null) return <ProblemAlert error={remove.error} />;
   return (
     <ConfirmButton
-      label="Remove"
-      sure="Yes, remove them"
+      label="Delete"
+      sure="Yes, delete user"
       loading={remove.isPending}
       onConfirm={() => remove.mutate(undefined, { onSuccess: onDone })}
     />

@@ -7,7 +7,7 @@ export function defaultText({
   has_auto_increment: counts,
 }: ColumnSchema): string | null {
   if (expression !== null) return `= ${expression}`;
-  if (counts) return 'counts up';
+  if (counts) return 'auto-increment';
   if (value === null) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

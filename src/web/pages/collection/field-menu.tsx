@@ -31,7 +31,7 @@ export function FieldMenu({ fields, field: { collection, field }, how, onEdit }:
   return (
     <Menu position="bottom-end" width={200} shadow="md">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`To do with ${field}`}>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${field}`}>
           <Glyph path={moreIcon} size={18} />
         </ActionIcon>
       </Menu.Target>
@@ -42,7 +42,7 @@ export function FieldMenu({ fields, field: { collection, field }, how, onEdit }:
         {isThere && from < fields.length - 1 && <Menu.Item onClick={() => moveTo(from + 1)}>Move down</Menu.Item>}
         {how !== undefined && (
           <Menu.Item onClick={() => editDraft((draft) => discard(draft, 'fields', memberKey(collection, field)))}>
-            {how === 'removed' ? 'Keep it after all' : 'Discard the edit'}
+            {how === 'removed' ? 'Undo deletion' : 'Discard changes'}
           </Menu.Item>
         )}
         {isThere && (

@@ -44,7 +44,7 @@ export function FieldsTab(props: Props) {
   const { collection, onEdit } = props;
   const { data: drafted, error, refetch } = useDraftedFields(collection);
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (drafted === undefined) return <Waiting label="Reading the fields" height="200px" />;
+  if (drafted === undefined) return <Waiting label="Loading the fields" height="200px" />;
   return (
     <>
       {onEdit !== null && (
@@ -62,11 +62,7 @@ export function FieldsTab(props: Props) {
           </Button>
         </Group>
       )}
-      {drafted.length === 0 ? (
-        <Text c="dimmed">It has no fields.</Text>
-      ) : (
-        <FieldTable {...props} fields={inOrder(drafted)} />
-      )}
+      {drafted.length === 0 ? <Text c="dimmed">No fields.</Text> : <FieldTable {...props} fields={inOrder(drafted)} />}
     </>
   );
 }
@@ -91,11 +87,11 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit }: Prop
             <th scope="col">Field</th>
             <th scope="col">Type</th>
             <th scope="col">Default</th>
-            <th scope="col">Shown as</th>
+            <th scope="col">Interface</th>
             {mayReadHistory && <th scope="col">Last changed</th>}
             {onEdit !== null && (
               <th scope="col" className={classes.menu}>
-                <VisuallyHidden component="span">To do</VisuallyHidden>
+                <VisuallyHidden component="span">Actions</VisuallyHidden>
               </th>
             )}
           </tr>
@@ -192,7 +188,7 @@ function TypeOf({ type, schema, isIndexing }: Pick<Field, 'type' | 'schema'> & P
         ))}
         {isIndexing && (
           <Badge variant="light" color="cyan" tt="none" fw={500} size="xs" className={classes.indexing}>
-            index being made
+            creating index
           </Badge>
         )}
       </span>

@@ -75,7 +75,7 @@ function InDiagram({ collection }: { collection: string }) {
       size="xs"
       leftSection={<Glyph path={diagramIcon} size={18} />}
     >
-      In the diagram
+      Show in diagram
     </Button>
   );
 }
@@ -94,7 +94,7 @@ function Actions({ isFolder, collection, onEdit }: ActionsProps) {
       </Button>
       <Menu position="bottom-end" width={220} shadow="md" withinPortal={false}>
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label={`More to do with ${collection}`}>
+          <ActionIcon variant="default" size={30} aria-label={`More actions for ${collection}`}>
             <Glyph path={moreIcon} size={18} />
           </ActionIcon>
         </Menu.Target>
@@ -102,7 +102,7 @@ function Actions({ isFolder, collection, onEdit }: ActionsProps) {
           {!isFolder && <Menu.Item onClick={() => onEdit('new-field')}>New field …</Menu.Item>}
           {!isFolder && <Menu.Item onClick={() => onEdit('new-relation')}>New relation …</Menu.Item>}
           <Menu.Item component={Link} to="/new" search={{ group: collection } as never}>
-            New collection inside …
+            New nested collection …
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item onClick={() => onEdit('rename')}>Rename …</Menu.Item>
@@ -118,8 +118,8 @@ function Actions({ isFolder, collection, onEdit }: ActionsProps) {
 function Facts({ meta, isFolder, isSystem }: { meta: Collection['meta']; isFolder: boolean; isSystem: boolean }) {
   const facts = [
     isFolder && 'folder',
-    isSystem && 'of the service itself',
-    meta.singleton && 'one item',
+    isSystem && 'internal',
+    meta.singleton && 'singleton',
     meta.hidden && 'hidden',
     meta.versioning && 'versioning',
     meta.group !== null && `in ${meta.group}`,

@@ -15,8 +15,8 @@ import classes from './history-tab.module.css';
 export function HistoryTab({ collection }: { collection: string }) {
   const { data: events, error, refetch } = useQuery(lifeQuery(collection));
   if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (events === undefined) return <Waiting label="Reading the history" height="200px" />;
-  if (events.length === 0) return <Text c="dimmed">The log holds nothing of it.</Text>;
+  if (events === undefined) return <Waiting label="Loading the history" height="200px" />;
+  if (events.length === 0) return <Text c="dimmed">The event log has no changes of this collection.</Text>;
   return (
     <ol className={classes.events}>
       {batched(events).map((batch) => (
@@ -53,7 +53,7 @@ function Head({ event: { batch, actor, occurred_at, reason } }: { event: Collect
       </Text>
       {reason !== null && <Text size="sm">{brief(reason, 300)}</Text>}
       <Link to="/timeline" search={{ batch }} className={classes.all}>
-        The whole change
+        Show the whole change
       </Link>
     </div>
   );

@@ -51,7 +51,7 @@ function Asked({ name }: { name: string }) {
   const shown = collections && shownAs(name, collections, asked);
   const isKnown = asked !== undefined || head === null;
   if (shown !== undefined && isKnown) return <Whole drafted={shown} asked={asked} />;
-  if (error === null) return <Waiting label={`Reading ${name}`} />;
+  if (error === null) return <Waiting label={`Loading ${name}`} />;
   if (isNothing(error) && before !== name) return <Elsewhere name={before} />;
   return (
     <Page wide>

@@ -24,7 +24,7 @@ type OnEdit = ((edit: EditName, of?: string) => void) | null;
 export function RelationsTab({ collection, onEdit }: { collection: string; onEdit: OnEdit }) {
   const { data: relations, error, refetch } = useDraftedRelations();
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (relations === undefined) return <Waiting label="Reading the relations" height="200px" />;
+  if (relations === undefined) return <Waiting label="Loading the relations" height="200px" />;
   const out = relations.filter(({ document }) => document.many_collection === collection);
   const into = relations.filter(
     ({ document: { one_collection: one, one_allowed_collections: allowed } }) =>
@@ -42,13 +42,8 @@ export function RelationsTab({ collection, onEdit }: { collection: string; onEdi
           New relation
         </Button>
       )}
-      <Part title="From here" relations={out} empty="None of its fields leads to another collection." onEdit={onEdit} />
-      <Part
-        title="To here"
-        relations={into}
-        empty="No other collection leads to it: nothing depends on it."
-        onEdit={onEdit}
-      />
+      <Part title="Outgoing" relations={out} empty="No field references another collection." onEdit={onEdit} />
+      <Part title="Incoming" relations={into} empty="No collection references this one." onEdit={onEdit} />
     </Stack>
   );
 }
@@ -71,17 +66,17 @@ function Part({ title, relations, empty, onEdit }: PartProps) {
           {empty}
         </Text>
       ) : (
-        <div className={classes.scroller} role="region" aria-label={`Relations ${title.toLowerCase()}`} tabIndex={0}>
+        <div className={classes.scroller} role="region" aria-label={`${title} relations`} tabIndex={0}>
           <table className={classes.table}>
             <thead>
               <tr>
                 <th scope="col">Field</th>
-                <th scope="col">Leads to</th>
-                <th scope="col">Seen from there as</th>
-                <th scope="col">Kept by</th>
+                <th scope="col">Related collection</th>
+                <th scope="col">Reverse field</th>
+                <th scope="col">Foreign key</th>
                 {onEdit !== null && (
                   <th scope="col" className={classes.menu}>
-                    <VisuallyHidden component="span">To do</VisuallyHidden>
+                    <VisuallyHidden component="span">Actions</VisuallyHidden>
                   </th>
                 )}
               </tr>
@@ -123,13 +118,13 @@ function Row({ drafted, onEdit }: { drafted: Drafted<NewRelation>; onEdit: OnEdi
             </Link>
           </span>
         ))}
-        {one === null && <div className={classes.quiet}>one of these, as {document.one_collection_field} says</div>}
+        {one === null && <div className={classes.quiet}>one of these, named in {document.one_collection_field}</div>}
         {document.junction_field !== null && (
-          <div className={classes.quiet}>many to many, by {document.junction_field}</div>
+          <div className={classes.quiet}>many to many, through {document.junction_field}</div>
         )}
       </td>
-      <td>{document.one_field ?? <span className={classes.quiet}>nothing</span>}</td>
-      <td>{schema === null ? <span className={classes.quiet}>no foreign key</span> : <Key schema={schema} />}</td>
+      <td>{document.one_field ?? <span className={classes.quiet}>none</span>}</td>
+      <td>{schema === null ? <span className={classes.quiet}>none</span> : <Key schema={schema} />}</td>
       {onEdit !== null && (
         <td className={classes.menu}>
           <RelationMenu drafted={drafted} onEdit={onEdit} />
@@ -143,7 +138,7 @@ function Key({ schema }: { schema: NonNullable<NewRelation['schema']> }) {
   return (
     <>
       {/* The service names a drafted one. */}
-      <div>{(schema.constraint_name as string | undefined) ?? 'a foreign key'}</div>
+      <div>{(schema.constraint_name as string | undefined) ?? 'new foreign key'}</div>
       <Badge variant="default" tt="none" fw={500} size="xs" mr={4}>
         on delete {schema.on_delete.toLowerCase()}
       </Badge>
@@ -170,7 +165,7 @@ function RelationMenu({
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={`To do with ${document.many_collection}.${document.many_field}`}
+          aria-label={`Actions for ${document.many_collection}.${document.many_field}`}
         >
           <Glyph path={moreIcon} size={18} />
         </ActionIcon>
@@ -179,7 +174,7 @@ function RelationMenu({
         {how !== 'removed' && <Menu.Item onClick={() => onEdit('relation', key)}>Edit …</Menu.Item>}
         {how !== undefined && (
           <Menu.Item onClick={() => editDraft((draft) => discard(draft, 'relations', key))}>
-            {how === 'removed' ? 'Keep it after all' : 'Discard the edit'}
+            {how === 'removed' ? 'Undo deletion' : 'Discard changes'}
           </Menu.Item>
         )}
         {how !== 'removed' && (

@@ -10,7 +10,7 @@ export function Size({ collection }: { collection: string }) {
     <Text size="sm" c="dimmed" mt={4} mih="1.55em">
       {data !== undefined && (
         <>
-          {data.rows === null ? 'rows not counted yet' : `about ${counted(data.rows, 'row')}`}
+          {data.rows === null ? 'row count unknown' : `about ${counted(data.rows, 'row')}`}
           {data.bytes.total !== null && `, ${bytesText(data.bytes.total)}`}
         </>
       )}

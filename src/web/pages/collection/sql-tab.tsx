@@ -8,7 +8,7 @@ export function SqlTab({ sql }: { sql: string }) {
       <pre className={classes.sql} tabIndex={0} aria-label="CREATE TABLE">
         {sql}
       </pre>
-      <CopyButton text={sql} label="Copy the statement" />
+      <CopyButton text={sql} label="Copy statement" />
     </div>
   );
 }

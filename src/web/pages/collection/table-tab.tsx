@@ -17,7 +17,7 @@ import own from './table-tab.module.css';
 /** Without the draft. Refetched each time it is opened; missing values are shown as unknown. */
 export function TableTab({ collection }: { collection: string }) {
   return (
-    <Answered query={useQuery(databaseTableQuery(collection))} label="Reading the table">
+    <Answered query={useQuery(databaseTableQuery(collection))} label="Loading the table">
       {(table) => (
         <Stack gap="xl">
           <Figures table={table} />
@@ -31,15 +31,15 @@ export function TableTab({ collection }: { collection: string }) {
   );
 }
 
-const known = (bytes: number | null): string => (bytes === null ? 'not known' : bytesText(bytes));
+const known = (bytes: number | null): string => (bytes === null ? 'unknown' : bytesText(bytes));
 
 function Figures({ table: { rows, bytes, analyzed_at: at } }: { table: DatabaseTable }) {
   const figures: [string, ReactNode][] = [
-    ['rows, estimated', rows === null ? 'not known' : rows.toLocaleString()],
-    ['on disk', known(bytes.total)],
-    ['of that, the rows', known(bytes.table)],
-    ['of that, indexes', known(bytes.indexes)],
-    ['statistics of', at === null ? 'never' : <Time key="at" at={at} />],
+    ['estimated rows', rows === null ? 'unknown' : rows.toLocaleString()],
+    ['total size', known(bytes.total)],
+    ['table size', known(bytes.table)],
+    ['index size', known(bytes.indexes)],
+    ['last analyzed', at === null ? 'never' : <Time key="at" at={at} />],
   ];
   return (
     <dl className={own.figures}>
@@ -67,10 +67,10 @@ function Dependents({ collection, dependents }: DependentsProps) {
   const inside = collections.filter(({ meta }) => meta.group === collection);
   const isNone = from.length + inside.length + dependents.length === 0;
   return (
-    <Section title="What depends on it">
+    <Section title="Dependent objects">
       {isNone && (
         <Text size="sm" c="dimmed">
-          Nothing: no relation leads to it, and no view, function or trigger of the database uses it.
+          No relation references this collection, and no view, function or trigger uses its table.
         </Text>
       )}
       <ul className={own.dependents}>
@@ -82,7 +82,7 @@ function Dependents({ collection, dependents }: DependentsProps) {
           </Dependent>
         ))}
         {inside.map(({ collection: name }) => (
-          <Dependent key={name} kind="in this group">
+          <Dependent key={name} kind="nested collection">
             <Link to="/collections/$name" params={{ name }}>
               {name}
             </Link>
@@ -91,7 +91,7 @@ function Dependents({ collection, dependents }: DependentsProps) {
         {dependents.map(({ kind, name, by }) => (
           <Dependent key={`${kind} ${name}`} kind={kind}>
             <Code>{name}</Code>
-            {by === 'text' && <span className={classes.quiet}> its text mentions the name</span>}
+            {by === 'text' && <span className={classes.quiet}> its source mentions the name</span>}
           </Dependent>
         ))}
       </ul>
@@ -115,17 +115,17 @@ function UnderWay({ collection }: { collection: string }) {
   const own = useIndexesUnderWay(true, collection);
   if (own.length === 0) return null;
   return (
-    <Section title={`${counted(own.length, 'index', 'indexes')} being made`}>
+    <Section title={`Creating ${counted(own.length, 'index', 'indexes')}`}>
       {own.map(({ key, request, field, summary, state, done }) => (
         <Named
           key={key}
           name={field ?? collection}
           definition={summary}
-          flags={[state === 'waiting' ? 'waits' : 'being made']}
+          flags={[state === 'waiting' ? 'waiting' : 'creating']}
           facts={[done !== null && `${Math.floor(done * 100)} %`]}
           more={
             <Link to="/review" search={{ change: request }}>
-              its change
+              Show the change request
             </Link>
           }
         />
@@ -142,7 +142,7 @@ function Indexes({ indexes }: { indexes: DatabaseTable['indexes'] }) {
           key={name}
           name={name}
           definition={definition}
-          flags={[primary ? 'primary key' : unique && 'unique', !valid && 'not valid']}
+          flags={[primary ? 'primary key' : unique && 'unique', !valid && 'invalid']}
           facts={[bytes !== null && bytesText(bytes), scans !== null && `used ${counted(scans, 'time')}`]}
         />
       ))}
@@ -189,7 +189,7 @@ function Named({ name, definition, flags, facts, more }: NamedProps) {
       </div>
       {definition === null ? (
         <Text size="sm" c="dimmed">
-          Not known now: somebody has the table for itself.
+          Unknown: another transaction holds an exclusive lock on the table.
         </Text>
       ) : (
         <Code className={own.definition}>{brief(definition, 600)}</Code>

@@ -21,7 +21,7 @@ export function Files({ from, to }: { from: string; to: string }) {
     <Stack>
       <Group>
         <Text size="sm" w={220}>
-          What leads from one to the other
+          Difference
         </Text>
         <SteadyButton
           size="xs"
@@ -30,13 +30,13 @@ export function Files({ from, to }: { from: string; to: string }) {
           leftSection={<Glyph path={downloadIcon} size={16} />}
           onClick={() => save.mutate()}
         >
-          The difference as JSON
+          Difference as JSON
         </SteadyButton>
       </Group>
       {[from, to].map((at) => (
         <Group key={at}>
           <Text size="sm" w={220}>
-            {at === 'now' ? 'The schema now' : `The schema at ${at}`}
+            {at === 'now' ? 'Current schema' : `Schema at ${at}`}
           </Text>
           <SnapshotMenu at={at} />
         </Group>

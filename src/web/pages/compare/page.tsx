@@ -32,12 +32,12 @@ export function ComparePage() {
   return (
     <Page>
       <Title order={1} size="h3">
-        What changed between two moments
+        Compare two points in time
       </Title>
       <Moments key={`${from} ${to}`} {...moments} onChange={change} />
       <SegmentedControl
         role="radiogroup"
-        aria-label="How it is shown"
+        aria-label="Format"
         data={VIEWS}
         value={as}
         onChange={(view) => change({ as: view as View })}

@@ -28,10 +28,10 @@ export function SqlDifference({ from, to }: { from: string; to: string }) {
   if (error !== null) return <ProblemAlert error={error} />;
   if (parts === null) return <Waiting label="Comparing" height="160px" />;
   if (parts === undefined)
-    return <Text>The two are too different to be compared line by line: take both as files.</Text>;
-  if (!parts.some(isChange)) return <Text c="dimmed">Both scripts are the same.</Text>;
+    return <Text>The scripts differ too much for a line-by-line comparison. Download both as files instead.</Text>;
+  if (!parts.some(isChange)) return <Text c="dimmed">The scripts are identical.</Text>;
   return (
-    <pre className={classes.script} tabIndex={0} aria-label="The difference as SQL">
+    <pre className={classes.script} tabIndex={0} aria-label="Difference as SQL">
       {parts.map((part, index) => (
         // oxlint-disable-next-line
         <Part key={index} part={part} />

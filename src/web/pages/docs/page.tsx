@@ -33,7 +33,7 @@ export function DocsPage() {
       <div className={classes.guides}>
         {isNarrow ? <Choice page={page} /> : <Contents page={page} />}
         <article className={classes.guide} aria-label={title}>
-          <Answered query={guide} label={`Reading ${title}`}>
+          <Answered query={guide} label={`Loading ${title}`}>
             {(text) => (text === null ? <NotFound /> : <Guide key={page} page={page} text={text} />)}
           </Answered>
         </article>

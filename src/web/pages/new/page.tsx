@@ -23,14 +23,16 @@ export function NewPage() {
   const navigate = useNavigate();
   const collections = useDraftedCollections();
   useTitle('New collection');
-  if (!useMay('propose')) return <Text p="lg">Only admins and authors make collections.</Text>;
+  if (!useMay('propose')) return <Text p="lg">Only admins and authors can create collections.</Text>;
   return (
     <Page>
       <Title order={1} size="h3">
         New {as ?? 'collection'}
       </Title>
       <Text c="dimmed" size="sm" mt={4} mb="md">
-        {as === 'folder' ? 'It groups other collections, and has no table.' : 'A table, with a key. Fields come next.'}
+        {as === 'folder'
+          ? 'A folder groups collections and has no table.'
+          : 'A table with a primary key. You add fields next.'}
       </Text>
       <SegmentedControl
         role="radiogroup"
@@ -45,7 +47,7 @@ export function NewPage() {
         }
       />
       <div className={classes.page}>
-        <Answered query={collections} label="Reading the collections">
+        <Answered query={collections} label="Loading the collections">
           {(all) => (
             <FormName value={`new ${as ?? 'collection'}`}>
               <NewCollectionForm

@@ -23,15 +23,15 @@ export function AdoptTab() {
   const unmanaged = useQuery(unmanagedQuery());
   const isAdmin = useRole() === 'admin';
   const [adopted, setAdopted] = useState<Adoption | null>(null);
-  if (!isAdmin) return <Text c="dimmed">Adopting is for admins.</Text>;
+  if (!isAdmin) return <Text c="dimmed">Only admins can adopt tables.</Text>;
   return (
     <Stack>
       {adopted !== null && (
-        <Alert color="teal" title={`${counted(adopted.adopted.length, 'table is', 'tables are')} managed now`}>
+        <Alert color="teal" title={`${counted(adopted.adopted.length, 'table')} adopted`}>
           <AdoptionReport adoption={adopted} />
         </Alert>
       )}
-      <Answered query={unmanaged} label="Looking for tables">
+      <Answered query={unmanaged} label="Loading unmanaged tables">
         {(tables) => (tables.length === 0 ? <None /> : <Choice tables={tables} onAdopted={setAdopted} />)}
       </Answered>
     </Stack>
@@ -40,9 +40,9 @@ export function AdoptTab() {
 
 const None = () => (
   <div className={classes.empty}>
-    <Text fw={600}>Every table is managed</Text>
+    <Text fw={600}>No unmanaged tables</Text>
     <Text size="sm" mt={4}>
-      A table that somebody makes by hand in the schema appears here, and can become a collection as it is.
+      Tables that someone creates directly in the database appear here. You can adopt them as collections.
     </Text>
   </div>
 );
@@ -77,24 +77,25 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
   const shown = tables.filter((table) => table.toLowerCase().includes(filter.trim().toLowerCase()));
   const error = take.error ?? trial.error;
   return (
-    <section className={classes.part} aria-label="Tables that nobody manages">
+    <section className={classes.part} aria-label="Unmanaged tables">
       <Text size="sm" c="dimmed" mb="md">
-        Nothing is done to a table that is adopted: no statement changes it. Its columns become fields, its foreign keys
-        relations, and from then on the log tells its story.
+        Adopting does not change the table. Its columns become fields and its foreign keys become relations. The service
+        records all later changes in the event log.
       </Text>
       <Group gap="sm" align="flex-end">
         <TextInput
           flex="1 1 200px"
           label="Filter"
-          placeholder="a part of the name"
+          placeholder="Part of the name"
           value={filter}
           onChange={(event) => setFilter(event.currentTarget.value)}
         />
         <Button variant="default" onClick={() => choose([...new Set([...chosen, ...shown])])}>
-          Choose {shown.length === tables.length ? 'all' : 'these'} {shown.length}
+          Select {shown.length === tables.length ? 'all' : 'these'} {shown.length}
         </Button>
         <Button variant="subtle" disabled={chosen.length === 0} onClick={() => choose([])}>
-          None
+          {' '}
+          Clear selection{' '}
         </Button>
       </Group>
       <Tables shown={shown} chosen={chosen} onChoose={choose} />
@@ -108,7 +109,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
           loading={trial.isPending}
           onClick={() => trial.mutate()}
         >
-          Try it
+          Dry run
         </SteadyButton>
         <SteadyButton disabled={!trial.isSuccess} loading={take.isPending} onClick={() => take.mutate(chosen)}>
           Adopt {chosen.length > 0 && counted(chosen.length, 'table')}
@@ -146,7 +147,7 @@ function Tables({ shown, chosen, onChoose }: TablesProps) {
       </ul>
       {shown.length > MOST && (
         <Text size="sm" c="dimmed">
-          and {(shown.length - MOST).toLocaleString()} more, which the filter leads to
+          and {(shown.length - MOST).toLocaleString()} more. Use the filter to find them.
         </Text>
       )}
     </>

@@ -12,7 +12,7 @@ export function AdoptionRefusal({ error, tables }: { error: Error; tables: reado
   const at = problems.map((problem) => tableOf(problem, tables));
   if (at.every((table) => table === undefined)) return <ProblemAlert error={error} />;
   return (
-    <Alert color="red" role="alert" title="Nothing was adopted">
+    <Alert color="red" role="alert" title="No table was adopted">
       {problems.map(({ message }, index) => (
         <Text size="sm" key={message}>
           {at[index] !== undefined && (

@@ -15,7 +15,7 @@ export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adopti
   return (
     <>
       <Text size="sm" fw={isTrial ? 600 : 400}>
-        {isTrial ? 'Tried: ' : ''}
+        {isTrial ? 'Dry run: ' : ''}
         {counted(adopted.length, 'table')} with {counted(relations, 'relation')}
         {events !== undefined && `, ${counted(events.length, 'event')}`}. {brief(adopted.join(', '), 300)}
       </Text>
@@ -27,8 +27,7 @@ export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adopti
       {notes.length > 0 && (
         <>
           <Text size="sm" mt="sm" fw={550}>
-            {counted(notes.length, 'thing')} beside them {notes.length === 1 ? 'stays' : 'stay'} in the database and in
-            no snapshot:
+            {counted(notes.length, 'object')} will not be managed:
           </Text>
           <ul className={classes.lines}>
             {notes.slice(0, isWhole ? notes.length : MOST).map(({ table, kind, name, message }) => (
@@ -44,7 +43,7 @@ export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adopti
           </ul>
           {notes.length > MOST && !isWhole && (
             <UnstyledButton className={classes.more} onClick={() => setWhole(true)}>
-              All {notes.length.toLocaleString()}
+              Show all {notes.length.toLocaleString()}
             </UnstyledButton>
           )}
         </>

@@ -7,7 +7,7 @@ import { Progress, Withdraw } from '../../shared/change-request/progress.js';
 /** Refetched every second while it makes progress. Hides the withdraw button without permission. */
 export function ChangeDetails({ id }: { id: string }) {
   return (
-    <Answered query={useQuery(changeQuery(id))} label="Reading the change request">
+    <Answered query={useQuery(changeQuery(id))} label="Loading the change request">
       {(request) => (
         <>
           <Progress request={request} />

@@ -16,14 +16,16 @@ import classes from './page.module.css';
 
 /** Open requests are expanded; others link to the review. Explains how to start one if there never was any. */
 export function ChangesTab() {
-  useTitle('Under way · Operations');
+  useTitle('Change requests · Operations');
   const inWork = useQuery(inWorkQuery());
   const changes = useInfiniteQuery(changesQuery());
   return (
-    <Answered query={inWork} label="Reading the change requests">
+    <Answered query={inWork} label="Loading the change requests">
       {(first) => (
-        <Answered query={changes} label="Reading the change requests">
-          {({ pages }) => <Lines inWork={first} newest={itemsIn(pages)} more={<More of={changes}>Older ones</More>} />}
+        <Answered query={changes} label="Loading the change requests">
+          {({ pages }) => (
+            <Lines inWork={first} newest={itemsIn(pages)} more={<More of={changes}>Show older requests</More>} />
+          )}
         </Answered>
       )}
     </Answered>
@@ -56,10 +58,10 @@ function Lines({ inWork, newest, more }: LinesProps) {
 function Empty() {
   return (
     <div className={classes.empty}>
-      <Text fw={600}>Nothing is being prepared</Text>
+      <Text fw={600}>No change requests</Text>
       <Text size="sm" mt={4}>
-        A change of a large table that is asked for online (<code>?online</code>, or “while the tables are used” in the
-        review) is prepared here step by step, while applications go on.
+        Online changes of large tables appear here while the service prepares them. Choose “Online” in the options of a
+        review, or send <code>?online</code>.
       </Text>
     </div>
   );
@@ -78,19 +80,20 @@ function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
             <Text fw={600}>{brief(title ?? collections.join(', '), 120) || operation}</Text>
           </Group>
           <Text size="sm" c="dimmed" mt={4}>
-            {operation}, asked for by {author.name} <Time at={since} />
+            {operation}, opened by {author.name} <Time at={since} />
             {reason !== null && `: ${brief(reason, 300)}`}
           </Text>
         </div>
         <Group gap="sm">
           {result !== null && (
             <Link to="/timeline" search={{ batch: result.batch }}>
-              What it became
+              Show applied change
             </Link>
           )}
           {!isOpen && (
-            <Link to="/review" search={{ change: id }} aria-label={`More of ${collections.join(', ')}`}>
-              More
+            <Link to="/review" search={{ change: id }} aria-label={`Details of ${collections.join(', ')}`}>
+              {' '}
+              Details{' '}
             </Link>
           )}
         </Group>

@@ -18,16 +18,16 @@ export function Checks() {
   return (
     <>
       <Part
-        title="The log"
-        about="Every event is hashed again, by the service: the chain holds, or breaks at a position."
-        action={<Ask label="Verify the log" isAsking={chain.isPending} onAsk={() => chain.mutate()} />}
+        title="Verification"
+        about="The service recomputes the hash chain of the event log and reports the first position at which it is broken."
+        action={<Ask label="Verify the event log" isAsking={chain.isPending} onAsk={() => chain.mutate()} />}
       >
         {chain.error !== null && <ProblemAlert error={chain.error} />}
         {chain.data && <Chain found={chain.data} />}
       </Part>
       <Part
-        title="The projections against the log"
-        about="The schema as the log says, the metadata rows and PostgreSQL's catalog, compared."
+        title="Compare projections"
+        about="The service compares the state of the event log with the metadata rows and the PostgreSQL catalog."
         action={<Ask label="Compare" isAsking={compared.isPending} onAsk={() => compared.mutate()} />}
       >
         {compared.error !== null && <ProblemAlert error={compared.error} />}
@@ -58,7 +58,7 @@ export function Ask({ label, isAsking, onAsk }: AskProps) {
 function Chain({ found: { ok, checked, head, broken, unprotected } }: { found: LogVerification }) {
   return (
     <div role="status">
-      <State ok={ok}>{ok ? `${checked.toLocaleString()} events, unbroken` : 'Not as it was written'}</State>
+      <State ok={ok}>{ok ? `${checked.toLocaleString()} events verified` : 'Verification failed'}</State>
       {broken !== null && (
         <Text size="sm">
           Broken at event {broken.position}: {broken.reason}
@@ -70,7 +70,7 @@ function Chain({ found: { ok, checked, head, broken, unprotected } }: { found: L
         </Text>
       ))}
       <Text size="sm" c="dimmed">
-        The last one, {head.position}, has the hash <Code>{head.hash}</Code>
+        Hash of the last event, {head.position}: <Code>{head.hash}</Code>
       </Text>
     </div>
   );
@@ -79,7 +79,7 @@ function Chain({ found: { ok, checked, head, broken, unprotected } }: { found: L
 function Comparison({ found: { ok, position, differences } }: { found: Verification }) {
   return (
     <div role="status">
-      <State ok={ok}>{ok ? `All the same at event ${position}` : counted(differences.length, 'difference')}</State>
+      <State ok={ok}>{ok ? `No differences at event ${position}` : counted(differences.length, 'difference')}</State>
       <ul className={classes.lines}>
         {differences.map(({ where, collection, field, member, expected, found }) => (
           <li key={JSON.stringify([where, collection, field, member])} className={classes.difference}>
@@ -87,7 +87,7 @@ function Comparison({ found: { ok, position, differences } }: { found: Verificat
               {[collection, field].filter((part) => part !== undefined).join('.')} in the {where}
             </Text>
             <Text size="sm">
-              {member}: {brief(valueText(expected), 120)} in the log, {brief(valueText(found), 120)} there
+              {member}: {brief(valueText(expected), 120)} in the event log, {brief(valueText(found), 120)} found
             </Text>
           </li>
         ))}

@@ -15,8 +15,8 @@ export function DoctorPart() {
   return (
     <Part
       title="Doctor"
-      about="Server, settings, rights, migrations, the log, notifications, projections: all that “dps doctor” looks at. It reads the whole log."
-      action={<Ask label="Examine" isAsking={doctor.isPending} onAsk={() => doctor.mutate()} />}
+      about="Checks the server, settings, privileges, migrations, event log, notifications and projections, like “dps doctor”. It reads the whole event log."
+      action={<Ask label="Run checks" isAsking={doctor.isPending} onAsk={() => doctor.mutate()} />}
     >
       {doctor.error !== null && <ProblemAlert error={doctor.error} />}
       {doctor.data && <Found found={doctor.data} />}
@@ -38,7 +38,7 @@ function Found({ found: { ok, checks } }: { found: Examination }) {
   return (
     <div role="status">
       <State ok={ok}>
-        {findings.length === 0 ? `${checks.length} checks, nothing found` : counted(findings.length, 'finding')}
+        {findings.length === 0 ? `${checks.length} checks, no findings` : counted(findings.length, 'finding')}
       </State>
       {findings.map(({ code, severity, message, fix }) => (
         <div key={`${code} ${message}`} className={classes.finding} data-severity={severity}>
@@ -55,11 +55,11 @@ function Found({ found: { ok, checks } }: { found: Examination }) {
             <Text size="sm" c="dimmed" flex={1}>
               {fix}
             </Text>
-            <CopyButton text={fix} label={`Copy how to mend ${code}`} />
+            <CopyButton text={fix} label={`Copy the fix for ${code}`} />
           </Group>
         </div>
       ))}
-      <ul className={classes.looked} aria-label="What was looked at">
+      <ul className={classes.looked} aria-label="Checks">
         {checks.map((check) => (
           <Looked key={check.name} check={check} />
         ))}

@@ -24,8 +24,8 @@ export function DriftPart() {
   return (
     <Part
       title="Drift"
-      about="What somebody changed in the database by hand. Make it as the log says, or take it into the log as it is."
-      action={<Ask label="Look for drift" isAsking={drift.isFetching} onAsk={look} />}
+      about="Changes that someone made in the database without the service. Repair the database, or accept the changes into the event log."
+      action={<Ask label="Check for drift" isAsking={drift.isFetching} onAsk={look} />}
     >
       {drift.error !== null && <ProblemAlert error={drift.error} />}
       {drift.data && <Found drift={drift.data} onChanged={look} />}
@@ -39,7 +39,7 @@ function Found({ drift: { ok, tables, unmanaged }, onChanged }: { drift: Drift; 
     <div role="status">
       <State ok={ok}>
         {ok
-          ? 'The database is as the log says'
+          ? 'No drift: the database matches the event log'
           : `${tables.length} ${tables.length === 1 ? 'table differs' : 'tables differ'}`}
       </State>
       <ul className={classes.lines}>
@@ -50,7 +50,7 @@ function Found({ drift: { ok, tables, unmanaged }, onChanged }: { drift: Drift; 
       {!ok && isAdmin && <MakeAsLogged onChanged={onChanged} />}
       {unmanaged.length > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
-          Unmanaged tables, which are no drift: {brief(unmanaged.join(', '), 400)}
+          Unmanaged tables (not drift): {brief(unmanaged.join(', '), 400)}
         </Text>
       )}
     </div>
@@ -72,13 +72,13 @@ function MakeAsLogged({ onChanged }: { onChanged: () => void }) {
     <div className={classes.step}>
       <Group justify="space-between" gap="sm">
         <Text size="sm" flex="1 1 260px">
-          Or make the tables as the log says: the statements above are run in one transaction, but for those that drop
-          something.
+          You can also repair the tables. The service runs the statements above in one transaction. It skips statements
+          that drop an object.
         </Text>
         <ConfirmButton
           size="xs"
-          label="Make them as the log says"
-          sure="Yes, change the tables"
+          label="Repair tables"
+          sure="Yes, repair tables"
           loading={make.isPending}
           onConfirm={() => make.mutate()}
         />
@@ -86,8 +86,8 @@ function MakeAsLogged({ onChanged }: { onChanged: () => void }) {
       {make.error !== null && <ProblemAlert error={make.error} />}
       {make.data && (
         <Text size="sm" mt="xs">
-          {counted(made.length, 'statement was', 'statements were')} run
-          {left.length > 0 && `; ${counted(left.length, 'is', 'are')} left to do by hand`}.
+          The service ran {counted(made.length, 'statement')}
+          {left.length > 0 && ` and skipped ${left.length}. Run the skipped ones yourself`}.
         </Text>
       )}
       {left.map(({ statement, reason }) => (
@@ -113,12 +113,12 @@ function TableDrift({ table, onChanged }: { table: DriftTable; onChanged: () => 
         <div key={JSON.stringify([field, member])} className={classes.detail}>
           <Text size="sm">
             {field === undefined ? '' : `${field}, `}
-            {member}: {brief(valueText(expected), 120)} in the log, {brief(valueText(found), 120)} in the database
+            {member}: {brief(valueText(expected), 120)} in the event log, {brief(valueText(found), 120)} in the database
           </Text>
           {repair.database.map(({ sql, summary, drops }) => (
             <div key={sql}>
               <Text size="xs" c="dimmed">
-                To make it as the log says: {summary}
+                To repair: {summary}
                 {drops ? ' (drops an object or may lose values)' : ''}
               </Text>
               <Code block tabIndex={0} aria-label={summary}>
@@ -148,16 +148,16 @@ function Accept({ table, onChanged }: { table: string; onChanged: () => void }) 
       <Group gap="sm" mt="sm" align="flex-end">
         <TextInput
           size="xs"
-          label={`Why ${table} is as it is`}
-          placeholder="kept with the events"
+          label={`Reason for accepting ${table}`}
+          placeholder="Recorded with the change"
           flex={1}
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}
         />
         <ConfirmButton
           size="xs"
-          label="Take it into the log"
-          sure="Yes, take it as it is"
+          label="Accept"
+          sure="Yes, accept drift"
           about={table}
           loading={accept.isPending}
           onConfirm={() => accept.mutate()}

@@ -8,14 +8,14 @@ import { Part, State } from './part.js';
 export function HealthPart() {
   const health = useQuery(healthQuery());
   return (
-    <Part title="Health" about="As the service sees itself, asked every few seconds.">
-      <Answered query={health} label="Asking for the health">
+    <Part title="Health" about="The service reports its own health. This page updates every few seconds.">
+      <Answered query={health} label="Loading health">
         {({ checks }) => (
           <Group gap="xl">
             {Object.entries(checks).map(([name, { ok, message }]) => (
               <div key={name}>
                 <State ok={ok}>
-                  {name}: {ok ? 'well' : 'not well'}
+                  {name}: {ok ? 'healthy' : 'unhealthy'}
                 </State>
                 {message !== undefined && <Text size="sm">{message}</Text>}
               </div>

@@ -23,7 +23,7 @@ export function MetricsTab() {
   useTitle('Metrics · Operations');
   const readings = useQuery(readingsQuery());
   return (
-    <Answered query={readings} label="Reading the metrics">
+    <Answered query={readings} label="Loading the metrics">
       {(found) => <Figures readings={found} />}
     </Answered>
   );
@@ -38,15 +38,15 @@ function Figures({ readings }: { readings: readonly Reading[] }) {
   return (
     <Stack gap="lg">
       <Text size="sm" c="dimmed">
-        Of the process that answers, read every {BETWEEN / 1000} seconds while this page is open. For longer times and
-        several processes there are a dashboard for Grafana and alert rules in <code>deploy/</code>.
-        {readings.length < 2 && ' The first lines are drawn in a moment.'}
+        Metrics of the process that responds, read every {BETWEEN / 1000} seconds while this page is open. For longer
+        periods and several processes, use the Grafana dashboard and the alert rules in <code>deploy/</code>.{' '}
+        {readings.length < 2 && ' The charts appear after the second reading.'}
       </Text>
       <div className={classes.charts}>
-        <Chart title="Requests" unit="a second" series={requestSeries(readings)} say={rate} />
-        <Chart title="Latency" unit="until the answer" series={latencySeries(readings)} say={milliseconds} />
-        <Chart title="Commands" unit="a second" series={commandSeries(readings)} say={rate} />
-        <Chart title="Refusals of commands" unit="a second" series={refusalSeries(readings)} say={rate} />
+        <Chart title="Requests" unit="per second" series={requestSeries(readings)} say={rate} />
+        <Chart title="Latency" unit="response time" series={latencySeries(readings)} say={milliseconds} />
+        <Chart title="Commands" unit="per second" series={commandSeries(readings)} say={rate} />
+        <Chart title="Rejected commands" unit="per second" series={refusalSeries(readings)} say={rate} />
       </div>
       {last && <Now reading={last} />}
     </Stack>
@@ -57,7 +57,7 @@ function Now({ reading }: { reading: Reading }) {
   const refusals = refusalsByCode(reading);
   return (
     <>
-      <Part title="Now" about="As the last reading says.">
+      <Part title="Now" about="Values of the last reading.">
         <dl className={classes.facts}>
           {factsOf(reading).map((fact) => (
             <div key={fact.label}>
@@ -68,7 +68,7 @@ function Now({ reading }: { reading: Reading }) {
         </dl>
       </Part>
       {refusals.length > 0 && (
-        <Part title="Refusals by their code" about="Since the process began.">
+        <Part title="Rejections by code" about="Since the process started.">
           <dl className={classes.facts}>
             {refusals.map(([code, count]) => (
               <div key={code}>

@@ -16,7 +16,7 @@ export function OperationsPage() {
   const tabs = [
     { to: '/operations', label: 'Health' },
     { to: '/operations/checks', label: 'Checks' },
-    { to: '/operations/changes', label: 'Under way', count: inWork?.length },
+    { to: '/operations/changes', label: 'Change requests', count: inWork?.length },
     { to: '/operations/policy', label: 'Policy' },
     { to: '/operations/trash', label: 'Trash', count: trash?.meta.total_count },
     ...(isAdmin ? [{ to: '/operations/adopt', label: 'Adopt' }] : []),
@@ -27,7 +27,7 @@ export function OperationsPage() {
       <Title order={1} size="h3" mb="sm">
         Operations
       </Title>
-      <LinkTabs tabs={tabs} label="Parts of operations" />
+      <LinkTabs tabs={tabs} label="Operations" />
       <Outlet />
     </Page>
   );

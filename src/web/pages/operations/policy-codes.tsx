@@ -8,12 +8,12 @@ export type Action = Actions[string];
 export type Code = PolicyAt['meta']['codes'][number];
 
 export const CHOICES: Readonly<Record<Action, string>> = {
-  off: 'not shown',
+  off: 'hidden',
   note: 'shown as a note',
   warn: 'shown as a warning',
-  acknowledge: 'has to be acknowledged',
-  approve: 'needs an approved request',
-  refuse: 'refused',
+  acknowledge: 'must be acknowledged',
+  approve: 'requires approval',
+  refuse: 'rejected',
 };
 
 /** The allowed actions for informational findings. */
@@ -40,8 +40,8 @@ export function PolicyCodes({ actions, codes, onChange, isReadOnly }: Props) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Finding</Table.Th>
-              <Table.Th>Usual level</Table.Th>
-              <Table.Th>What is done</Table.Th>
+              <Table.Th>Default level</Table.Th>
+              <Table.Th>Action</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -59,7 +59,7 @@ export function PolicyCodes({ actions, codes, onChange, isReadOnly }: Props) {
                     textOf(actions[code.code])
                   ) : (
                     <ActionSelect
-                      label={`What is done about ${code.code}`}
+                      label={`Action for ${code.code}`}
                       code={code}
                       action={actions[code.code]}
                       onChange={(action) => onChange(withAction(actions, code.code, action))}
@@ -77,7 +77,7 @@ export function PolicyCodes({ actions, codes, onChange, isReadOnly }: Props) {
 
 const textOf = (action: Action | undefined): string => (action === undefined ? BY_LEVEL : CHOICES[action]);
 
-const BY_LEVEL = 'by its level';
+const BY_LEVEL = 'default for its level';
 
 function withAction(actions: Actions, code: string, action: Action | undefined): Actions {
   const { [code]: _, ...others } = actions;

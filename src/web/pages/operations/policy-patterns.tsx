@@ -19,10 +19,10 @@ export function PolicyPatterns({ policy: { collections }, codes, onChange, isRea
   const remove = (at: number, code: string) =>
     onChange({ collections: collections.flatMap((rule, index) => (index === at ? without(rule, code) : [rule])) });
   return (
-    <section className={classes.part} aria-label="Of some collections">
+    <section className={classes.part} aria-label="Rules for collections">
       <Text size="sm" mb="xs">
-        Of some collections: in a pattern, <code>*</code> stands for any characters. The first that fits and has the
-        code counts.
+        Rules for some collections. In a pattern, <code>*</code> matches any characters. The first rule that matches the
+        collection and the finding applies.
       </Text>
       <ul className={classes.lines} aria-label="Patterns">
         {collections.flatMap((rule, index) =>
@@ -38,7 +38,7 @@ export function PolicyPatterns({ policy: { collections }, codes, onChange, isRea
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={`Remove ${code} of ${rule.pattern}`}
+                  aria-label={`Remove ${code} from ${rule.pattern}`}
                   onClick={() => remove(index, code)}
                 >
                   Remove
@@ -82,7 +82,7 @@ function Adding({ codes, onAdd }: { codes: readonly Code[]; onAdd: (rule: Rule) 
         onChange={(event) => setChosen(event.currentTarget.value)}
         data={codes.map((each) => each.code)}
       />
-      <ActionSelect isLabelled label="What is done about it" code={code} action={action} onChange={setAction} />
+      <ActionSelect isLabelled label="Action" code={code} action={action} onChange={setAction} />
       <Button
         size="xs"
         variant="default"

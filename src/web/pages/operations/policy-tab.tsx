@@ -19,7 +19,7 @@ export function PolicyTab() {
   useTitle('Policy · Operations');
   const policy = useQuery(policyQuery());
   return (
-    <Answered query={policy} label="Reading the policy">
+    <Answered query={policy} label="Loading the policy">
       {(read) => <Editor read={read} />}
     </Answered>
   );
@@ -50,9 +50,9 @@ function Editor({ read }: { read: ReadPolicy }) {
   return (
     <Stack>
       <Text size="sm" c="dimmed">
-        It holds for every way in which the schema changes.{' '}
+        The policy applies to every schema change.{' '}
         {read.meta.updated_at === null ? (
-          'Nobody has set it yet: nothing is refused.'
+          'No policy is set. The service rejects nothing.'
         ) : (
           <>
             Set <Time at={read.meta.updated_at} />.
@@ -68,7 +68,7 @@ function Editor({ read }: { read: ReadPolicy }) {
         isReadOnly={!isAdmin}
       />
       {isAdmin && (
-        <section className={classes.part} aria-label="Set the policy">
+        <section className={classes.part} aria-label="Save policy">
           <Group gap="sm" align="flex-end">
             <div className={classes.words}>
               <ReasonInput value={reason} onChange={setReason} />
@@ -81,12 +81,12 @@ function Editor({ read }: { read: ReadPolicy }) {
               loading={save.isPending}
               onClick={() => save.mutate({ policy, reason })}
             >
-              Set the policy
+              Save policy{' '}
             </SteadyButton>
           </Group>
           {etag !== read.etag && !save.isPending && (
             <Text size="sm" mt="sm" role="alert">
-              Somebody else has set it meanwhile: discard what you changed, and begin with theirs.
+              Another user saved a new policy. Discard your changes and start from the new policy.
             </Text>
           )}
           {save.error !== null && <ProblemAlert error={save.error} />}
@@ -105,11 +105,11 @@ interface GeneralProps {
 function General({ policy, onChange, isReadOnly }: GeneralProps) {
   const { approvals, author_may_approve: mayApprove, online_above_rows: rows } = policy;
   return (
-    <section className={classes.part} aria-label="Approvals and sizes">
+    <section className={classes.part} aria-label="General">
       <Group gap="xl" align="flex-start">
         <NumberInput
-          label="Approvals of a change request"
-          description="Where it asks for approval"
+          label="Required approvals"
+          description="For change requests that require approval"
           min={1}
           max={100}
           allowDecimal={false}
@@ -118,8 +118,8 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
           onChange={(value) => typeof value === 'number' && onChange({ approvals: value })}
         />
         <NumberInput
-          label="Online above so many rows"
-          description="Empty: as one likes"
+          label="Online above this row count"
+          description="Leave empty for no rule."
           min={0}
           allowDecimal={false}
           thousandSeparator=","
@@ -129,7 +129,7 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
         />
         <Switch
           mt={{ base: 0, xs: 48 }}
-          label="Its author may approve it"
+          label="Authors can approve their own requests"
           checked={mayApprove}
           disabled={isReadOnly}
           onChange={(event) => onChange({ author_may_approve: event.currentTarget.checked })}

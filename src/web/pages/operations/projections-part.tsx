@@ -15,8 +15,11 @@ import classes from './page.module.css';
 export function ProjectionsPart() {
   const projections = useQuery(projectionsQuery());
   return (
-    <Part title="Projections" about="Tables, metadata rows and indexes follow the log. Each can be made again from it.">
-      <Answered query={projections} label="Reading the projections">
+    <Part
+      title="Projections"
+      about="The service derives tables, metadata rows and indexes from the event log. You can rebuild each of them."
+    >
+      <Answered query={projections} label="Loading the projections">
         {(found) => (
           <ul className={classes.lines}>
             {found.map((projection) => (
@@ -45,13 +48,13 @@ function Line({ projection }: { projection: Projection }) {
       <div className={classes.words}>
         <State ok={status === 'running'}>{name}</State>
         <Text size="sm" c="dimmed">
-          {lag === 0 ? `at the head, event ${position}` : `${lag} behind, at event ${position}`}
+          {lag === 0 ? `up to date, event ${position}` : `${lag} events behind, at event ${position}`}
         </Text>
         {rebuilding !== null && <Rebuilding name={name} rebuilding={rebuilding} />}
-        {again.isSuccess && !isBusy && <Text size="sm">Made again from the log.</Text>}
+        {again.isSuccess && !isBusy && <Text size="sm">Rebuilt from the event log.</Text>}
         {again.error !== null && <ProblemAlert error={again.error} />}
         {failure !== null && (
-          <Alert color="red" mt="xs" title={`It stopped before event ${failure.position}`}>
+          <Alert color="red" mt="xs" title={`The projection stopped before event ${failure.position}`}>
             <Text size="sm">{failure.message}</Text>
             <Text size="sm" mt={4}>
               {failure.next}
@@ -91,7 +94,7 @@ function Rebuilding({
         aria-label={`Rebuilding ${name}`}
       />
       <Text size="xs" c="dimmed" mt={4}>
-        being made again since <Time at={since} />
+        Rebuilding since <Time at={since} />
         {done !== null && `, ${Math.floor(done * 100)} %`}
       </Text>
     </>

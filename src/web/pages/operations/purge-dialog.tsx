@@ -31,13 +31,13 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">
-            {entry.rows === null ? 'Its rows are' : `${counted(entry.rows, 'row')} of it are`} dropped for good. Nothing
-            brings them back but a backup. That it was done, by whom and when, stays in the log.
+            {entry.rows === null ? 'Its rows' : counted(entry.rows, 'row')} will be permanently deleted. Only a backup
+            can restore the data. The event log records who purged it and when.
           </Text>
           <TextInput
             label={
               <>
-                Type <bdi>{name}</bdi> to purge it
+                Type <bdi>{name}</bdi> to confirm
               </>
             }
             autoComplete="off"
@@ -49,10 +49,11 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
           {done.error !== null && <ProblemAlert error={done.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Keep it
+              {' '}
+              Cancel{' '}
             </Button>
             <SteadyButton type="submit" color="red.8" disabled={typed !== name} loading={done.isPending}>
-              Purge for good
+              Delete permanently
             </SteadyButton>
           </Group>
         </Stack>

@@ -68,7 +68,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => vo
     <form onSubmit={submit}>
       <Stack>
         <TextInput
-          label="Under another name"
+          label="New name"
           placeholder={entry.field ?? entry.collection}
           data-autofocus
           value={restoring.as}
@@ -76,13 +76,13 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => vo
           onChange={(event) => change({ as: event.currentTarget.value })}
         />
         <TagsInput
-          label="Without these keys"
-          description="What no longer holds can stay away: choose it, or write its name."
+          label="Skip these foreign keys"
+          description="Foreign keys that no longer hold can be skipped. Choose them, or type their names."
           data={[...(plan.data?.optional ?? [])]}
           value={[...restoring.without]}
           error={at('without[0]')}
           onChange={(without) => change({ without })}
-          clearButtonProps={{ 'aria-label': 'Leave none away' }}
+          clearButtonProps={{ 'aria-label': 'Clear' }}
         />
         <ReasonInput value={reason} onChange={setReason} />
         <div role="status" aria-live="polite">
@@ -109,14 +109,14 @@ function Tried({ error, outlook }: { error: Error | null; outlook: RestoreOutloo
     const isAtBox = said(error, 'as') !== undefined || said(error, 'without[0]') !== undefined;
     return isAtBox ? null : <ProblemAlert error={error} />;
   }
-  return outlook === null ? <Waiting label="Trying it" height="60px" /> : <Outlook outlook={outlook} />;
+  return outlook === null ? <Waiting label="Dry run" height="60px" /> : <Outlook outlook={outlook} />;
 }
 
 function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlook }) {
   return (
     <Stack gap="xs">
       {refused.map((message) => (
-        <Alert key={message} color="red" title="As it is, it can't come back">
+        <Alert key={message} color="red" title="It cannot be restored with these options">
           {message}
         </Alert>
       ))}
@@ -126,7 +126,7 @@ function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlo
         </Text>
       ))}
       {stays.length > 0 && (
-        <Caution title="What stays away">
+        <Caution title="Not restored">
           {stays.map((message) => (
             <Text size="sm" key={message}>
               {message}
@@ -135,7 +135,7 @@ function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlo
         </Caution>
       )}
       {refused.length === 0 && stays.length === 0 && (
-        <Text size="sm">Tried just now: all of it comes back, with its rows.</Text>
+        <Text size="sm">The dry run succeeded. Everything is restored, including the rows.</Text>
       )}
     </Stack>
   );
@@ -149,7 +149,7 @@ function Done({ back: { data, warnings = [] }, onClose }: { back: Back; onClose:
         <Link to="/collections/$name" params={{ name: data.collection }} search={search} onClick={onClose}>
           {data.field === undefined ? data.collection : `${data.collection}.${data.field}`}
         </Link>{' '}
-        is back.
+        is restored.
       </Text>
       {warnings.map(({ message }) => (
         <Text size="sm" key={message}>

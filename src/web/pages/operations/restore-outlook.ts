@@ -18,6 +18,6 @@ export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOut
   return {
     comes: comes.map(({ message }) => message),
     stays: stays.map(({ message }) => message),
-    refused: accepted || said.length > 0 ? said : ['PostgreSQL would not take it.'],
+    refused: accepted || said.length > 0 ? said : ['PostgreSQL would reject the restore.'],
   };
 }

@@ -24,20 +24,21 @@ export function TrashTab() {
   const close = () => setOpen(null);
   return (
     <>
-      <Answered query={trash} label="Reading the trash">
+      <Answered query={trash} label="Loading the trash">
         {({ data: found, meta }) =>
           found.length === 0 ? (
             <Empty />
           ) : (
             <>
-              <ul className={classes.cards} aria-label="What is in the trash">
+              <ul className={classes.cards} aria-label="Trash">
                 {found.map((entry) => (
                   <Entry key={entry.position} entry={entry} onOpen={(what) => setOpen({ what, entry })} />
                 ))}
               </ul>
               {meta.total_count > found.length && (
                 <Text size="sm" c="dimmed">
-                  The newest {found.length} of {meta.total_count.toLocaleString()}: <code>dps trash</code> lists all.
+                  Showing the newest {found.length} of {meta.total_count.toLocaleString()}. Run <code>dps trash</code>{' '}
+                  to list all.
                 </Text>
               )}
             </>
@@ -55,7 +56,8 @@ function Empty() {
     <div className={classes.empty}>
       <Text fw={600}>The trash is empty</Text>
       <Text size="sm" mt={4}>
-        A deleted collection or field waits here with its rows, for as long as KEEP_DELETED says, and can come back.
+        Deleted collections and fields are kept here with their rows. You can restore them for the time that
+        KEEP_DELETED sets.
       </Text>
     </div>
   );
@@ -83,7 +85,7 @@ function Entry({ entry, onOpen }: { entry: TrashEntry; onOpen: (what: 'restore' 
             <Link to="/timeline" search={{ batch }}>
               <Time at={since} />
             </Link>
-            , kept until <Time at={until} as="day" /> (<Time at={until} />)
+            , restorable until <Time at={until} as="day" /> (<Time at={until} />)
           </Text>
         </div>
         {isAdmin && (

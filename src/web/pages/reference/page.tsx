@@ -33,13 +33,13 @@ export function ReferencePage() {
       </Title>
       <ReferenceTabs />
       <Text c="dimmed" size="sm" mt={4}>
-        Everything this app does, any program can do. For machines:{' '}
+        Every action in this app is available through the API. Other formats:{' '}
         <Anchor href="/docs" size="sm" underline="always">
-          the same as a plain page
+          this reference as a plain page
         </Anchor>
         , and <code>/server/openapi.json</code> (OpenAPI 3.1).
       </Text>
-      <Answered query={outline} label="Reading the interface">
+      <Answered query={outline} label="Loading the API reference">
         {(found) => <Operations outline={found} />}
       </Answered>
     </Page>
@@ -60,8 +60,8 @@ function Operations({ outline: { tags, shapes } }: { outline: Outline }) {
     <>
       <TextInput
         mt="md"
-        aria-label="Filter the operations"
-        placeholder="Filter: a path, a method, a word"
+        aria-label="Filter operations"
+        placeholder="Filter by path, method or word"
         leftSection={<Glyph path={searchIcon} size={18} />}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
@@ -86,7 +86,8 @@ function Operations({ outline: { tags, shapes } }: { outline: Outline }) {
       {wanted === '' && (
         <section aria-labelledby="shapes">
           <Title order={2} size="h5" mt="xl" mb="xs" id="shapes">
-            shapes
+            {' '}
+            Schemas
           </Title>
           {shapes.map((shape) => (
             <Shape key={shape.name} shape={shape} />

@@ -10,5 +10,5 @@ export function ReferenceTabs() {
     { to: '/api', label: 'Reference' },
     { to: guides, label: 'Guides' },
   ];
-  return <LinkTabs tabs={tabs} label="Parts of the API page" />;
+  return <LinkTabs tabs={tabs} label="API pages" />;
 }

@@ -31,7 +31,7 @@ export function Members({ of, label }: { of: readonly (Member | OutlinedParamete
       <table className={classes.members}>
         <thead>
           <tr>
-            {['Name', 'Where', 'Type', 'Meaning'].map((head) => (
+            {['Name', 'In', 'Type', 'Description'].map((head) => (
               <th key={head} scope="col">
                 {head}
               </th>
@@ -58,4 +58,4 @@ export function Members({ of, label }: { of: readonly (Member | OutlinedParamete
 }
 
 const placeOf = (member: Member | OutlinedParameter): string =>
-  'in' in member ? member.in : member.required ? 'always' : 'optional';
+  'in' in member ? member.in : member.required ? 'required' : 'optional';

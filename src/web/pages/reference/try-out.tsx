@@ -51,7 +51,7 @@ export function TryOut({ operation }: { operation: OutlinedOperation }) {
         )}
         <Group justify="space-between">
           <SteadyButton type="submit" loading={trying.isPending} color={method === 'GET' ? 'iris' : '#b3390a'}>
-            {method === 'GET' ? 'Send' : 'Send for real'}
+            {method === 'GET' ? 'Send' : 'Send (changes data)'}
           </SteadyButton>
           <CopyButton text={curlOf(operation, typed, sent)} label="Copy as curl" />
         </Group>
@@ -106,7 +106,7 @@ function Result({ of: { status, headers, body, milliseconds } }: { of: Tried }) 
         ))}
       </Group>
       {body !== '' && (
-        <pre className={classes.result} tabIndex={0} aria-label="The answer">
+        <pre className={classes.result} tabIndex={0} aria-label="Response">
           {body}
         </pre>
       )}

@@ -29,29 +29,28 @@ export function Begin() {
         Review
       </Title>
       <Text c="dimmed" mb="lg">
-        A change is looked at here before it is carried out: what it does, what it would lose, whom it locks.
+        Review a change before you apply it: its statements, data loss and locks.
       </Text>
       <Stack gap="xl">
         {mayPropose && (
-          <Section title="Bring a snapshot in">
+          <Section title="Import a snapshot">
             <Bring />
           </Section>
         )}
-        <Section title="Go back to a moment">
+        <Section title="Go back to a point in time">
           <GoBack />
         </Section>
         {mayPropose && (
           <Section title="Edit the schema">
             <Text size="sm">
-              Open a <Link to="/">collection</Link> and change it: what you change is collected as a draft, which is
-              reviewed here.
+              Open a <Link to="/">collection</Link> and edit it. Your edits are saved to a draft that you review here.
             </Text>
           </Section>
         )}
         {changes.length > 0 && (
           <Section title="Change requests">
             <Requests changes={changes} />
-            <More of={requests}>Older ones</More>
+            <More of={requests}>Show older requests</More>
           </Section>
         )}
       </Stack>
@@ -66,7 +65,7 @@ function GoBack() {
   return (
     <Group gap="sm" align="flex-end">
       <TextInput
-        label="Day and time"
+        label="Date and time"
         type="datetime-local"
         value={time}
         onChange={(event) => setTime(event.currentTarget.value)}
@@ -76,7 +75,7 @@ function GoBack() {
         disabled={moment === null || Number.isNaN(moment.getTime())}
         onClick={() => moment && void navigate({ to: '/review', search: { to: moment.toISOString() } })}
       >
-        See what it takes
+        Show changes
       </Button>
       <Text size="sm" c="dimmed">
         or choose a change in the <Link to="/timeline">timeline</Link>

@@ -24,8 +24,8 @@ export function Done({ batch: id }: { batch: string }) {
   const batch = useQuery(batchQuery(id));
   return (
     <Page>
-      <Answered query={batch} label="Reading what was applied">
-        {(found) => (found === null ? <Text>The log holds no change of this name.</Text> : <What batch={found} />)}
+      <Answered query={batch} label="Loading the applied change">
+        {(found) => (found === null ? <Text>The event log has no such change.</Text> : <What batch={found} />)}
       </Answered>
     </Page>
   );
@@ -48,12 +48,12 @@ function What({ batch }: { batch: Batch }) {
       </Group>
       <Text mt="xs">{brief(summary, 300)}</Text>
       <Text c="dimmed" size="sm" mt={4}>
-        {events === 1 ? `Event ${last}` : `${events} events, ${first} to ${last}`} of the log
+        {events === 1 ? `Event ${last}` : `${events} events, ${first} to ${last}`}
         {reason !== null && `: ${brief(reason, 300)}`}
       </Text>
       <Group gap="sm" my="lg">
         <Button component={Link} to="/">
-          To the schema
+          Open the schema
         </Button>
         <Button variant="default" renderRoot={(props) => <Link {...props} to="/review" search={{ to: first - 1 }} />}>
           Undo …
@@ -62,7 +62,7 @@ function What({ batch }: { batch: Batch }) {
           variant="default"
           renderRoot={(props) => <Link {...props} to="/timeline" search={{ batch: batch.batch }} />}
         >
-          In the timeline
+          Show in the timeline
         </Button>
       </Group>
       {isDataLost ? (
@@ -74,7 +74,7 @@ function What({ batch }: { batch: Batch }) {
           Undo opens a review first. Deleted objects are restored with their data while the trash keeps it.
         </Text>
       )}
-      <Answered query={changes} label="Reading what changed">
+      <Answered query={changes} label="Loading the changes">
         {(found) => <ChangeList changes={found} more={changes.more} />}
       </Answered>
     </>

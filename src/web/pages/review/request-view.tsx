@@ -30,7 +30,7 @@ export function RequestView({ id }: { id: string }) {
   const query = useQuery(changeQuery(id));
   return (
     <Page>
-      <Answered query={query} label="Reading the change request">
+      <Answered query={query} label="Loading the change request">
         {(request) => <Request request={request} isLost={query.error !== null} />}
       </Answered>
     </Page>
@@ -53,12 +53,12 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
             {state}
           </Badge>
         </Group>
-        <Text mt={4}>It {words}.</Text>
+        <Text mt={4}>This request {words}.</Text>
         <Text size="sm" c="dimmed">
           {author.name}, <Time at={at} />
           {reason !== null && `: ${brief(reason, 300)}`}
         </Text>
-        {isLost && <Text size="sm">The service does not answer. This is the last known state.</Text>}
+        {isLost && <Text size="sm">The service does not respond. This is the last known state.</Text>}
       </div>
       <Naming request={request} />
       <Progress request={request} />
@@ -72,7 +72,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
       <Group gap="sm">
         {result !== null && mayReadHistory && (
           <Button renderRoot={(props) => <Link {...props} to="/review" search={{ done: result.batch }} />}>
-            What was applied
+            Show applied changes
           </Button>
         )}
         <Revert request={request} />

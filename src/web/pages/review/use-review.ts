@@ -90,7 +90,7 @@ export type Review = ReturnType<typeof useReview>;
 
 const NO_FINDINGS: readonly Finding[] = [];
 
-/** The blocked findings and their acknowledgements. */
+/** Findings that the policy blocks, and those that the reader acknowledged. */
 function useStops(plan: Plan | undefined, { length: wanted }: readonly unknown[]) {
   const findings = wanted === 0 || plan === undefined ? NO_FINDINGS : plan.warnings;
   const [known, setKnown] = useState<ReadonlySet<string>>(() => new Set());

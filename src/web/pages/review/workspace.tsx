@@ -40,8 +40,7 @@ export function Workspace({ source }: { source: Source }) {
   const review = useReview({ source, isBehind: since !== undefined, onDone });
   if (review.items.length === 0) return <Same source={source} />;
   const deleted = deletedCollections(review.carriedOut).length;
-  const held =
-    since === undefined && !review.isStale ? null : 'Not before the schema as it is now was looked at: see above.';
+  const held = since === undefined && !review.isStale ? null : 'Review the new changes above before you apply.';
   return (
     <div className={classes.review}>
       <header className={classes.header}>
@@ -64,7 +63,7 @@ export function Workspace({ source }: { source: Source }) {
         <ActionBar review={review} held={held} />
       ) : (
         <Text className={classes.readOnly} size="sm">
-          You can look at it; an admin can carry it out.
+          You can view this change. Only an admin can apply it.
         </Text>
       )}
     </div>
@@ -116,7 +115,7 @@ function Columns({ source, review }: PartProps) {
         <SegmentedControl
           className={classes.parts}
           role="radiogroup"
-          aria-label="Part of the review"
+          aria-label="View"
           data={PARTS}
           value={part}
           onChange={setPart}

@@ -20,23 +20,23 @@ interface Way {
 const WAYS: readonly Way[] = [
   {
     icon: makeIcon,
-    title: 'Make a collection',
-    text: 'A collection is a table, its fields are the columns. Make it here, or send one to the interface:',
+    title: 'Create a collection',
+    text: 'A collection is a table, and its fields are columns. Create one here or through the API:',
     here: { label: 'New collection', to: '/new' },
     command: (origin: string) =>
       `curl ${origin}/collections -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"collection": "articles", "schema": {}, "fields": [{"field": "title", "type": "string", "interface": "input"}]}'`,
   },
   {
     icon: bringIcon,
-    title: 'Bring a snapshot',
-    text: 'The schema of another instance, ours or of Directus, as JSON or YAML. You see what it does before it is done.',
-    here: { label: 'Choose a file', to: '/review', search: { bring: true } },
+    title: 'Import a snapshot',
+    text: 'The schema of another instance of this service or of Directus, as JSON or YAML. You review it first.',
+    here: { label: 'Choose file', to: '/review', search: { bring: true } },
     command: (origin: string) => `npx dps apply snapshot.yaml --force --url ${origin} --token "$TOKEN"`,
   },
   {
     icon: adoptIcon,
     title: 'Adopt a database',
-    text: 'Tables that are there already come under management as they are, without a statement that changes them.',
+    text: 'Manage existing tables without changing them.',
     here: { label: 'Choose tables', to: '/operations/adopt' },
     command: () => 'npx dps adopt --all',
   },
@@ -49,12 +49,12 @@ export function Greeting() {
   return (
     <Container size="lg" py={56} px="lg">
       <Title order={1} size="h2" ta="center">
-        Nothing here yet
+        No collections yet
       </Title>
       <Text c="dimmed" ta="center" mt="xs" mb={36}>
         {isAdmin
-          ? 'There are three ways to begin. This page follows by itself.'
-          : 'An admin has to make the first collection, or to apply what is proposed.'}
+          ? 'There are three ways to start. This page updates automatically.'
+          : 'An admin must create the first collection or apply a change request.'}
       </Text>
       {!isAdmin && mayPropose && (
         <Group justify="center" gap="sm">
@@ -62,7 +62,7 @@ export function Greeting() {
             Propose a collection
           </Button>
           <Button variant="default" renderRoot={(props) => <Link {...props} to="/review" search={{ bring: true }} />}>
-            Bring a snapshot in
+            Import a snapshot
           </Button>
         </Group>
       )}

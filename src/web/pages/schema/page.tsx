@@ -22,13 +22,13 @@ export function SchemaPage() {
   useTitle(c === undefined ? 'Schema' : `${c} · Schema`);
   if (isPast && (collections !== undefined || error !== null)) {
     return (
-      <Suspense fallback={<Waiting label="Reading the history" />}>
+      <Suspense fallback={<Waiting label="Loading the history" />}>
         <Past at={at} tables={collections?.length ?? Infinity} />
       </Suspense>
     );
   }
   if (collections !== undefined) return <Now collections={collections} />;
-  if (error === null) return <Waiting label="Reading the schema" />;
+  if (error === null) return <Waiting label="Loading the schema" />;
   return (
     <div className={classes.message}>
       <ProblemAlert error={error} retry={() => void refetch()} />

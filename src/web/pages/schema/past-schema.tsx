@@ -41,7 +41,7 @@ export default function Past({ at, tables }: { at: number; tables: number }) {
       </div>
     );
   }
-  if (film === null) return <Waiting label="Reading the history" />;
+  if (film === null) return <Waiting label="Loading the history" />;
   const bar = <FilmBar film={film} position={position} onGo={go} onClose={close} />;
   return <Whole collections={collections} past={{ film, marks: film.marks, bar }} />;
 }

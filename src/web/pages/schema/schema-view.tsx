@@ -53,7 +53,7 @@ export function Whole({ collections, past, tree, elsewhere = () => false }: Whol
         <SegmentedControl
           className={classes.parts}
           role="radiogroup"
-          aria-label="Part of the page"
+          aria-label="View"
           data={PARTS}
           value={part}
           onChange={setPart}
@@ -70,7 +70,7 @@ export function Whole({ collections, past, tree, elsewhere = () => false }: Whol
         />
       )}
       {shows('diagram') && (
-        <Suspense fallback={<Waiting label="Reading the schema" />}>
+        <Suspense fallback={<Waiting label="Loading the schema" />}>
           <Diagram
             collections={collections}
             search={search}

@@ -68,7 +68,7 @@ export function TreePanel({ collections, search, onChange, onChoose, marks, onMo
         {hasHidden && (
           <Switch
             size="xs"
-            label="Hidden ones"
+            label="Show hidden"
             checked={hidden}
             onChange={(event) => onChange({ hidden: event.currentTarget.checked || undefined })}
           />
@@ -82,7 +82,7 @@ function Filter({ text, onChange }: { text: string; onChange: (text: string) => 
   return (
     <TextInput
       flex={1}
-      aria-label="Filter the collections"
+      aria-label="Filter collections"
       placeholder="Filter"
       size="sm"
       value={text}
@@ -102,10 +102,10 @@ function Languages({ languages, lang, onChange }: LanguagesProps) {
   if (languages.length === 0) return null;
   return (
     <NativeSelect
-      aria-label="Language of the names"
+      aria-label="Name language"
       size="xs"
       leftSection={<Glyph path={languageIcon} size={16} />}
-      data={[{ value: '', label: 'Own names' }, ...languages]}
+      data={[{ value: '', label: 'Original names' }, ...languages]}
       value={lang ?? ''}
       onChange={(event) => onChange({ lang: event.currentTarget.value || undefined })}
     />
@@ -116,6 +116,6 @@ function Languages({ languages, lang, onChange }: LanguagesProps) {
 const momentOf = ({ at }: SchemaSearch): { at?: string } => (at === undefined ? {} : { at: String(at) });
 
 function nothing(collections: number, filter: string): string {
-  if (collections === 0) return 'There is no collection.';
-  return filter === '' ? 'All collections are hidden.' : 'No collection is called so.';
+  if (collections === 0) return 'No collections.';
+  return filter === '' ? 'All collections are hidden.' : 'No matching collections.';
 }

@@ -118,7 +118,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
                 <bdi>{nameOf(collection)}</bdi>
               </span>
               {mark && <MarkSign mark={mark} />}
-              {collection.meta.singleton && <Mark path={singleIcon} label="one item" />}
+              {collection.meta.singleton && <Mark path={singleIcon} label="singleton" />}
               {collection.meta.hidden && <Mark path={hiddenIcon} label="hidden" />}
             </div>
           );

@@ -16,8 +16,8 @@ export async function checkLog(
   const say = (message: ToSeal, transfer: Transferable[] = []) => worker.postMessage(message, transfer);
   try {
     return await new Promise<Result>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('It was stopped.')));
-      worker.onerror = ({ message }) => reject(new Error(`The check could not be run. ${message}`));
+      signal.addEventListener('abort', () => reject(new Error('The verification was stopped.')));
+      worker.onerror = ({ message }) => reject(new Error(`The verification failed to run. ${message}`));
       const give = async (): Promise<void> => {
         const { value } = await reader.read();
         say({ kind: 'chunk', bytes: value ?? null }, value === undefined ? [] : [value.buffer as ArrayBuffer]);

@@ -28,10 +28,11 @@ export function differenceTo(checkpoint: CheckpointFile, { head, broken, places 
   const { position, hash, origin } = checkpoint;
   if (position > head.position) {
     return broken === null
-      ? `the log ends at position ${head.position}: what came after that is gone, or was not exported`
-      : `the log does not hold up to there: it is broken at position ${broken.position}`;
+      ? `The event log ends at position ${head.position}. Later events were deleted or not exported`
+      : `The hash chain is already broken at position ${broken.position}`;
   }
   const there = places.find((place) => place.position === position);
-  if (there?.hash !== hash) return `position ${position} has another hash: the log was rewritten, there or before`;
-  return there.origin === origin ? null : `it names another log (${origin})`;
+  if (there?.hash !== hash)
+    return `The hash at position ${position} differs. The event log was rewritten at or before this position`;
+  return there.origin === origin ? null : `The checkpoint belongs to another event log (${origin})`;
 }

@@ -18,7 +18,7 @@ import { SteadyButton } from '../../shared/steady-button.js';
  * error.
  */
 export function SealPage() {
-  useTitle('Seal');
+  useTitle('Verification');
   const { data: info } = useQuery(infoQuery());
   const [files, setFiles] = useState<File[]>([]);
   const [hash, setHash] = useState('');
@@ -33,7 +33,7 @@ export function SealPage() {
       const checkpoints = await readAll(files);
       const began = performance.now();
       const { body } = await requestAnswer('/history/export', { signal: control.signal });
-      if (body === null) throw new Error('The service sent no log.');
+      if (body === null) throw new Error('The service sent no event log.');
       const wanted = checkpoints.map(({ position }) => position);
       const result = await checkLog(body, { wanted, onProgress: setChecked, signal: control.signal });
       return { result, checkpoints, seconds: (performance.now() - began) / 1000 };
@@ -43,28 +43,28 @@ export function SealPage() {
   return (
     <Page>
       <Title order={1} size="h3">
-        Seal
+        Verification{' '}
       </Title>
       <Text c="dimmed" mt="xs">
-        Every event of the log carries the hash of the one before. This page reads the whole log and computes the chain
-        itself, in your browser: it doesn&apos;t ask the service whether it is honest. A log that was rewritten as a
-        whole has a chain that holds too, so compare it with what you have kept elsewhere.
+        Every event contains the hash of the previous event. This page reads the whole event log and recomputes the hash
+        chain in your browser, without trusting the service. A log that was rewritten completely also has a valid chain.
+        Compare it with a hash or checkpoint that you stored elsewhere.
       </Text>
       <Paper withBorder radius="lg" p="lg" mt="md">
         <Stack gap="md">
           <FileInput
-            label="Checkpoints that you have kept"
-            description="Files that end in .checkpoint. Not needed for the chain itself."
+            label="Checkpoint files"
+            description="Optional. Files that end in .checkpoint."
             placeholder="None"
             multiple
             clearable
-            clearButtonProps={{ 'aria-label': 'Choose none' }}
+            clearButtonProps={{ 'aria-label': 'Clear' }}
             value={files}
             onChange={setFiles}
           />
           <TextInput
-            label="Hash of the head that you have kept"
-            description="64 letters and digits, of the same position."
+            label="Expected hash of the last event"
+            description="Optional. 64 hexadecimal digits."
             placeholder="None"
             spellCheck={false}
             value={hash}
@@ -76,7 +76,7 @@ export function SealPage() {
               loading={check.isPending}
               onClick={() => check.mutate()}
             >
-              Check {total === 0 ? 'the log' : `${total.toLocaleString()} events`}
+              Verify {total === 0 ? 'the event log' : `${total.toLocaleString()} events`}
             </SteadyButton>
             {check.isPending && (
               <Button variant="default" onClick={() => stopped.current?.abort()}>
@@ -89,7 +89,7 @@ export function SealPage() {
               <Progress
                 value={total === 0 ? 100 : (checked / total) * 100}
                 animated
-                aria-label={`${checked.toLocaleString()} of ${total.toLocaleString()} events checked`}
+                aria-label={`${checked.toLocaleString()} of ${total.toLocaleString()} events verified`}
               />
               <Text size="sm" c="dimmed" mt={6}>
                 {checked.toLocaleString()} of {total.toLocaleString()}
@@ -111,7 +111,7 @@ const readAll = (files: readonly File[]): Promise<CheckpointFile[]> =>
   Promise.all(
     files.map(async (file) => {
       const read = readCheckpoint(file.name, await file.text());
-      if (read === null) throw new Error(`${file.name} is no checkpoint.`);
+      if (read === null) throw new Error(`${file.name} is not a checkpoint.`);
       return read;
     }),
   );

@@ -23,23 +23,25 @@ export function SealResult({ result, checkpoints, seconds, expected }: Props) {
   return (
     <Stack mt="md" gap="md">
       {broken === null ? (
-        <Verdict holds title={`The chain holds: ${head.position.toLocaleString()} events in ${seconds.toFixed(1)} s`}>
+        <Verdict
+          holds
+          title={`The hash chain is valid: ${head.position.toLocaleString()} events in ${seconds.toFixed(1)} s`}
+        >
           <Text size="sm">
-            The last one, <Time at={head.occurred_at ?? new Date(0).toISOString()} />, has this hash. Keep it, or take a
-            checkpoint, where the operator of the service has no hand in it:
+            Hash of the last event, <Time at={head.occurred_at ?? new Date(0).toISOString()} />. Store it, or a
+            checkpoint, where the operator of the service cannot change it:
           </Text>
           <Group gap={4} wrap="nowrap">
             <Code style={{ overflowWrap: 'anywhere' }}>{head.hash}</Code>
-            <CopyButton text={head.hash} label="Copy the hash" />
+            <CopyButton text={head.hash} label="Copy hash" />
           </Group>
         </Verdict>
       ) : (
-        <Verdict title={`The chain is broken at event ${broken.position.toLocaleString()}`}>
+        <Verdict title={`The hash chain is broken at event ${broken.position.toLocaleString()}`}>
           <Text size="sm">
-            Event {broken.position}: {broken.reason}. Everything up to event {head.position.toLocaleString()} is as it
-            was written.{' '}
+            Event {broken.position}: {broken.reason}. Events up to {head.position.toLocaleString()} are valid.{' '}
             <Link to="/" search={{ at: head.position }}>
-              See the schema as it was up to there
+              Show the schema at that event
             </Link>
           </Text>
         </Verdict>
@@ -47,14 +49,12 @@ export function SealResult({ result, checkpoints, seconds, expected }: Props) {
       {expected !== '' && broken === null && (
         <Verdict
           holds={expected === head.hash}
-          title={
-            expected === head.hash
-              ? 'The head has the hash that you have kept'
-              : 'The head has another hash than you have kept'
-          }
+          title={expected === head.hash ? 'The hash of the last event matches' : 'The hash of the last event differs'}
         >
           {expected !== head.hash && (
-            <Text size="sm">The log has grown since, or it was rewritten: a checkpoint of that position can tell.</Text>
+            <Text size="sm">
+              Either new events were added or the event log was rewritten. A checkpoint of that position shows which.
+            </Text>
           )}
         </Verdict>
       )}
@@ -64,13 +64,13 @@ export function SealResult({ result, checkpoints, seconds, expected }: Props) {
           <Verdict
             key={checkpoint.file}
             holds={difference === null}
-            title={`${checkpoint.file}: ${difference === null ? 'holds' : 'differs'}`}
+            title={`${checkpoint.file}: ${difference === null ? 'matches' : 'differs'}`}
           >
             <Text size="sm">
               {difference === null
-                ? `Every event up to position ${checkpoint.position.toLocaleString()} is as it was when it was signed.`
+                ? `The events up to position ${checkpoint.position.toLocaleString()} have not changed since the checkpoint was signed.`
                 : `${difference}.`}{' '}
-              Its signature is verified by dps verify, with keys that you have kept.
+              Run dps verify with your stored keys to verify the signature.
             </Text>
           </Verdict>
         );

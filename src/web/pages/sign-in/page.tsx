@@ -19,7 +19,7 @@ export function SignInPage() {
             Data Platform
           </Title>
           <Text c="dimmed" size="sm">
-            The schema, and everything that ever happened to it
+            Manage your PostgreSQL schema and its history
           </Text>
         </div>
         <Paper className={classes.card} radius="lg" p="xl">

@@ -43,7 +43,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
         closeButtonProps={{ 'aria-label': 'Sign out' }}
       >
         <Text size="sm" mb="md">
-          Sign in again as {session.user.email}: everything on this page stays as it is.
+          Sign in again as {session.user.email}. Your work on this page is kept.
         </Text>
         <SignInForm email={session.user.email} />
       </Modal>

@@ -71,7 +71,7 @@ export function SignInForm({ email: known }: { email?: string }) {
               onChange={(event) => setToken(event.currentTarget.value)}
             />
             <Text size="xs" c="dimmed" mt={6}>
-              It is kept nowhere: reloading the page asks for it again.
+              The token is not stored. You must enter it again after you reload the page.
             </Text>
           </div>
         )}

@@ -71,7 +71,7 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
         )}
       </Group>
       {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Waiting label="Reading what changed" height="100px" />}
+      {data === undefined && error === null && <Waiting label="Loading the changes" height="100px" />}
       {data && <ChangeList changes={data} more={more} />}
     </div>
   );

@@ -20,11 +20,11 @@ export function Ways({ batch: { last_position: position }, from, onFrom }: Props
   return (
     <Group gap="xs" mb="md">
       <Button component={Link} to="/" search={{ at: position } as never} size="xs" variant="default">
-        See the schema then
+        Show schema
       </Button>
       {from === undefined || from === position ? (
         <Button size="xs" variant="default" disabled={from === position} onClick={() => onFrom(position)}>
-          {from === position ? 'Choose another to compare' : 'Compare with another'}
+          {from === position ? 'Choose another change' : 'Compare'}
         </Button>
       ) : (
         <Button
@@ -39,7 +39,7 @@ export function Ways({ batch: { last_position: position }, from, onFrom }: Props
       )}
       {mayGoBack && (
         <Button component={Link} to="/review" search={{ to: position } as never} size="xs" variant="default">
-          Go back to here
+          Go back to this point
         </Button>
       )}
     </Group>

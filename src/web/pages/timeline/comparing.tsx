@@ -6,12 +6,12 @@ export function Comparing({ from, onStop }: { from: number; onStop: () => void }
   return (
     <Alert variant="light" color="iris" my="sm" role="status" aria-label="Comparing">
       <Group gap="sm">
-        <Text size="sm">Event {from} is compared: open another change, or</Text>
+        <Text size="sm">Comparing event {from}. Open another change, or</Text>
         <Button component={Link} to="/timeline/compare" search={{ from, to: 'now' } as never} size="xs">
-          Compare with now
+          Compare with the current schema
         </Button>
         <Button size="xs" variant="default" onClick={onStop}>
-          Stop
+          Cancel{' '}
         </Button>
       </Group>
     </Alert>

@@ -68,7 +68,7 @@ export function Filters(props: Props) {
       </Button>
       {isFiltered && (
         <Button variant="subtle" onClick={clear}>
-          Show all
+          Clear filters
         </Button>
       )}
     </Group>
@@ -126,14 +126,14 @@ function Boxes({ search, onChange }: Props) {
         onChange={(event) => soon({ field: event.currentTarget.value || undefined })}
       />
       <NativeSelect
-        label="What"
-        data={[{ value: '', label: 'anything' }, ...typesWith(search.type)]}
+        label="Event type"
+        data={[{ value: '', label: 'any' }, ...typesWith(search.type)]}
         value={search.type ?? ''}
         onChange={(event) => onChange({ type: event.currentTarget.value || undefined })}
       />
       <TextInput
-        label="Who"
-        placeholder="anybody"
+        label="User"
+        placeholder="any"
         defaultValue={search.actor ?? ''}
         onChange={(event) => soon({ actor: event.currentTarget.value || undefined })}
       />

@@ -21,9 +21,9 @@ export function LinkedBatch({ id, onClose, ...comparing }: Props) {
   const { data: batch, error } = useQuery(batchQuery(id));
   if (error !== null) return <ProblemAlert error={error} />;
   if (batch === undefined) return null;
-  if (batch === null) return <Text c="dimmed">The log holds no change of this name.</Text>;
+  if (batch === null) return <Text c="dimmed">The event log has no such change.</Text>;
   return (
-    <section aria-label="The change that was linked">
+    <section aria-label="Linked change">
       <h2 className={classes.day}>{dayOf(batch.occurred_at)}</h2>
       <ol className={classes.batches}>
         <BatchItem batch={batch} isOpen onToggle={onClose} {...comparing} />

@@ -45,14 +45,15 @@ export function TimelinePage() {
           variant="default"
           leftSection={<Glyph path={sealIcon} size={16} />}
         >
-          Seal
+          {' '}
+          Verification{' '}
         </Button>
       </Group>
       <Filters search={search} onChange={change} />
       {error !== null && !isOfMore && <ProblemAlert error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Waiting label="Reading the history" height="200px" />}
+      {data === undefined && error === null && <Waiting label="Loading the history" height="200px" />}
       {data && <Batches batches={data.pages.flatMap((page) => page.data)} search={search} onChange={change} />}
-      <More of={changes}>Older changes</More>
+      <More of={changes}>Show older changes</More>
     </Page>
   );
 }
@@ -103,7 +104,7 @@ function Batches({ batches, search, onChange }: BatchesProps) {
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Text c="dimmed" py="xl" ta="center">
-      {isFiltered ? 'No change fits all of this.' : 'Nothing has happened yet. The first change will stand here.'}
+      {isFiltered ? 'No changes match the filters.' : 'No changes yet.'}
     </Text>
   );
 }

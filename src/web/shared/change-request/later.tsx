@@ -38,7 +38,7 @@ function Scheduled({ at }: { at: string | null }) {
   if (at === null) return null;
   return (
     <Text size="sm">
-      It is applied <Time at={at} />, if it is still as it was approved then.
+      The service applies this request <Time at={at} /> if its approvals still count.
     </Text>
   );
 }
@@ -47,8 +47,8 @@ function Rebase({ id }: { id: string }) {
   const doing = useAct(id);
   return (
     <Merging
-      label="Bring it up to the schema as it is now"
-      mine="as the request has it"
+      label="Rebase onto the current schema"
+      mine="change request"
       isBusy={doing.isPending}
       error={doing.error}
       onTry={(resolve) => doing.mutate({ action: 'rebase', resolve })}
@@ -66,7 +66,7 @@ function AtTime({ id }: { id: string }) {
         <TextInput
           type="datetime-local"
           size="sm"
-          label="Apply it at"
+          label="Apply at"
           value={local}
           onChange={(event) => setLocal(event.currentTarget.value)}
         />
@@ -99,8 +99,8 @@ export function Revert({ request: { id, allowed } }: Props) {
   if (!mayPropose || !allowed.includes('revert')) return null;
   return (
     <Merging
-      label="Propose to take it back"
-      mine="as it was before"
+      label="Propose a revert"
+      mine="previous state"
       isBusy={reverting.isPending}
       error={reverting.error}
       onTry={(resolve) => reverting.mutate(resolve)}

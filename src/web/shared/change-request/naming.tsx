@@ -17,7 +17,7 @@ export function Naming({ request }: { request: ChangeRequest }) {
     <SwappedForm
       button={(place, open) => (
         <Button ref={place} variant="default" size="xs" w="fit-content" onClick={open}>
-          Change title and reason
+          Edit title and reason
         </Button>
       )}
       form={(close) => <Form request={request} onClose={close} />}
@@ -39,14 +39,14 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
   return (
     <Stack gap="sm">
       <TextInput
-        label="What it is called"
+        label="Title"
         maxLength={200}
         readOnly={renaming.isPending}
         value={typed.title}
         onChange={(event) => setTyped({ ...typed, title: event.currentTarget.value })}
       />
       <Textarea
-        label="Why it is wanted"
+        label="Reason"
         autosize
         minRows={1}
         maxLength={1_000}

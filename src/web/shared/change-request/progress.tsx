@@ -23,17 +23,17 @@ export function Progress({ request }: { request: ChangeRequest }) {
       </ol>
       {behind.map((id) => (
         <Text size="sm" mt="sm" key={id}>
-          Before it comes{' '}
+          This request waits for{' '}
           <Link to="/review" search={{ change: id }}>
             another request
           </Link>{' '}
-          that has its tables.
+          that changes the same tables.
         </Text>
       ))}
       {waiting.length > 0 && <Waiting holders={waiting} />}
       {holds.length > 0 && (
         <Text size="sm" c="dimmed" mt="sm">
-          No other change is made meanwhile of: {holds.join(', ')}. Rows can be read and written.
+          Schema changes are paused for {holds.join(', ')}. Rows can still be read and written.
         </Text>
       )}
       {warnings.map(({ code, message }) => (
@@ -48,7 +48,7 @@ export function Progress({ request }: { request: ChangeRequest }) {
       ))}
       {cleaning && (
         <Text size="sm" mt="sm">
-          What was prepared is being taken away …
+          Cleaning up …
         </Text>
       )}
     </div>
@@ -89,17 +89,17 @@ function factsOf(step: ShownStep): string[] {
   const { state, phase, milliseconds } = step;
   if (state === 'done') return milliseconds === null ? ['done'] : [`done in ${durationText(milliseconds)}`];
   const share = shareOf(step);
-  const far = state === 'waiting' ? ['waits its turn'] : [share !== null && `${Math.floor(share * 100)} %`, phase];
+  const far = state === 'waiting' ? ['waiting'] : [share !== null && `${Math.floor(share * 100)} %`, phase];
   return [...far, sizeText(step)].filter((fact) => typeof fact === 'string');
 }
 
 /** The SQL of holders is never shown. */
 function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
   return (
-    <Caution title="Somebody's transaction is in the way">
+    <Caution title="Waiting for other transactions">
       {holders.map(({ pid, application_name: name, age_seconds: age, collection }) => (
         <Text size="sm" key={`${pid} ${name} ${collection}`}>
-          {name === '' ? 'an application without a name' : name}
+          {name === '' ? 'Unnamed application' : name}
           {pid === null ? ' (a prepared transaction)' : ` (pid ${pid})`} on <Code>{collection}</Code>
           {age !== null && `, open for ${durationText(age * 1000)}`}
         </Text>
@@ -125,7 +125,7 @@ export function Withdraw({ request }: { request: ChangeRequest }) {
     <>
       <ConfirmButton
         label="Withdraw"
-        sure="Yes, give it up"
+        sure="Yes, withdraw it"
         about={collections.join(', ')}
         loading={giveUp.isPending}
         onConfirm={() => giveUp.mutate()}

@@ -11,7 +11,7 @@ const LOOKS = {
   made: { color: 'teal', label: 'new' },
   restored: { color: 'teal', label: 'restored' },
   changed: { color: 'orange', label: 'changed' },
-  removed: { color: 'red', label: 'removed' },
+  removed: { color: 'red', label: 'deleted' },
 } as const;
 
 /** Above this number, members are counted instead. */
@@ -37,7 +37,7 @@ export function ChangeList({ changes, more, first = MOST }: Props) {
   if (changes.length === 0 && !more?.events) {
     return (
       <Text size="sm" c="dimmed">
-        The schema is the same before and after.
+        The schema did not change.
       </Text>
     );
   }

@@ -91,6 +91,6 @@ export const titleOf = ({ part, collection, field }: Change): string =>
 
 /** A value on one line: text without quotes, everything else as JSON. */
 export function valueText(value: unknown): string {
-  if (value === undefined) return 'nothing';
+  if (value === undefined) return 'none';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -73,7 +73,7 @@ function One({ conflict, words, choice, onChoose }: OneProps) {
     >
       <div className={classes.three}>
         <span>
-          <span className={classes.side}>before both</span>
+          <span className={classes.side}>original</span>
           <bdi>{brief(base, 160)}</bdi>
         </span>
         <Radio value="theirs" label={`${words.theirs}: ${brief(theirs, 160)}`} />

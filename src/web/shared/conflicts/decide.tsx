@@ -39,13 +39,13 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
       c="var(--mantine-color-text)"
       title={titleFor(shown.length)}
     >
-      <Text size="sm">Choose what it is to be. Nothing is changed by that yet.</Text>
+      <Text size="sm">Another user changed the same values. Choose which to use. Nothing is applied yet.</Text>
       <Conflicts
         of={shown}
         shown={useShown()}
         choiceOf={choiceOf}
         onChoose={(key, choice) => setChoices(new Map(choices).set(key, choice))}
-        words={{ theirs: 'As it is now', mine: `${mine.charAt(0).toUpperCase()}${mine.slice(1)}` }}
+        words={{ theirs: 'Current schema', mine: `${mine.charAt(0).toUpperCase()}${mine.slice(1)}` }}
       />
       <Group gap="sm" mt="md">
         <SteadyButton
@@ -54,15 +54,15 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
           disabled={left > 0}
           onClick={() => onDecided(decided(before, conflicts, choiceOf))}
         >
-          {left > 0 ? `Go on (${left.toLocaleString()} to choose)` : 'Go on with that'}
+          {left > 0 ? `Continue (${left.toLocaleString()} to choose)` : 'Continue'}
         </SteadyButton>
         {shown.length > 1 && (
           <>
             <Button size="xs" variant="default" onClick={() => chooseAll('theirs')}>
-              All as it is now
+              Use the current schema for all
             </Button>
             <Button size="xs" variant="default" onClick={() => chooseAll('mine')}>
-              All {mine}
+              Use the {mine} for all
             </Button>
           </>
         )}
@@ -72,6 +72,4 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
 }
 
 const titleFor = (count: number): string =>
-  count === 1
-    ? 'Others have changed the same meanwhile'
-    : `Others have changed ${count.toLocaleString()} of the same things meanwhile`;
+  count === 1 ? '1 conflicting change' : `${count.toLocaleString()} conflicting changes`;

@@ -53,7 +53,7 @@ const membersText = (value: unknown, members: readonly string[] | null): string 
     : members.map((name) => `${name} ${valueText(value[name])}`).join(', ');
 
 const presence = (value: unknown): string =>
-  value === undefined ? 'not there' : isObject(value) ? 'there' : valueText(value);
+  value === undefined ? 'absent' : isObject(value) ? 'present' : valueText(value);
 
 /** Combines earlier and new resolutions. */
 export function decided(

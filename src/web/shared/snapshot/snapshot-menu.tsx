@@ -13,7 +13,7 @@ import { SteadyButton } from '../steady-button.js';
 const EXPORTS = [
   { name: 'json', label: 'JSON', ending: 'json' },
   { name: 'yaml', label: 'YAML', ending: 'yaml' },
-  { name: 'sql', label: 'SQL, to create the tables elsewhere', ending: 'sql' },
+  { name: 'sql', label: 'SQL script', ending: 'sql' },
   { name: 'csv', label: 'CSV', ending: 'csv' },
   { name: 'csv_utf8', label: 'CSV for spreadsheets', ending: 'csv' },
   { name: 'xml', label: 'XML', ending: 'xml' },
@@ -46,18 +46,18 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
         </SteadyButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{at === undefined ? 'Download the schema as' : 'Download the schema of that moment as'}</Menu.Label>
+        <Menu.Label>{at === undefined ? 'Download the schema as' : 'Download the schema at this point as'}</Menu.Label>
         {EXPORTS.map(({ name, label, ending }) => (
           <Menu.Item key={name} onClick={() => save.mutate(() => saveAnswer(path(name), `snapshot.${ending}`))}>
             {label}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={() => save.mutate(() => savePeerForm(path()))}>As Directus has it</Menu.Item>
+        <Menu.Item onClick={() => save.mutate(() => savePeerForm(path()))}>Directus snapshot</Menu.Item>
         {mayBring && at === undefined && (
           <>
             <Menu.Divider />
             <Menu.Item onClick={() => void navigate({ to: '/review', search: { bring: true } })}>
-              Bring a snapshot in …
+              Import a snapshot …
             </Menu.Item>
           </>
         )}

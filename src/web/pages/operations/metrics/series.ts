@@ -18,14 +18,14 @@ const requests = (from: number, to: number) => (sample: Sample) => {
 
 /** Requests per second by outcome. */
 export const requestSeries = (readings: readonly Reading[]): Series[] => [
-  { label: 'answered', color: COLORS.good, points: ratesOf(readings, requests(100, 400)) },
-  { label: 'refused', color: COLORS.refused, points: ratesOf(readings, requests(400, 500)) },
+  { label: 'succeeded', color: COLORS.good, points: ratesOf(readings, requests(100, 400)) },
+  { label: 'rejected', color: COLORS.refused, points: ratesOf(readings, requests(400, 500)) },
   { label: 'failed', color: COLORS.broken, points: ratesOf(readings, requests(500, 600)) },
 ];
 
 /** Response times of all requests in milliseconds. */
 export const latencySeries = (readings: readonly Reading[]): Series[] => [
-  { label: 'half', color: COLORS.good, points: quantilesOf(readings, REQUESTS, 0.5) },
+  { label: 'median', color: COLORS.good, points: quantilesOf(readings, REQUESTS, 0.5) },
   { label: '95 %', color: COLORS.change, points: quantilesOf(readings, REQUESTS, 0.95) },
   { label: '99 %', color: COLORS.refused, points: quantilesOf(readings, REQUESTS, 0.99) },
 ];
@@ -38,13 +38,13 @@ const commands =
 /** Successful commands per second. A repeated response counts as accepted. */
 export const commandSeries = (readings: readonly Reading[]): Series[] => [
   { label: 'accepted', color: COLORS.good, points: ratesOf(readings, commands('accepted', 'replayed')) },
-  { label: 'nothing to do', color: COLORS.change, points: ratesOf(readings, commands('unchanged')) },
+  { label: 'no changes', color: COLORS.change, points: ratesOf(readings, commands('unchanged')) },
 ];
 
 /** Failed commands per second by cause. */
 export const refusalSeries = (readings: readonly Reading[]): Series[] => [
-  { label: 'by rules', color: COLORS.refused, points: ratesOf(readings, commands('rejected')) },
-  { label: 'by PostgreSQL, or for now', color: COLORS.change, points: ratesOf(readings, commands('refused')) },
+  { label: 'by validation', color: COLORS.refused, points: ratesOf(readings, commands('rejected')) },
+  { label: 'by PostgreSQL, or temporary', color: COLORS.change, points: ratesOf(readings, commands('refused')) },
   { label: 'failed', color: COLORS.broken, points: ratesOf(readings, commands('failed')) },
 ];
 
@@ -62,15 +62,15 @@ export function factsOf(reading: Reading): Fact[] {
     { label: 'commands accepted', of: COMMANDS, as: 'count', value: sumOf(reading, commands('accepted')) },
     { label: 'events written', of: 'dps_events_appended_total', as: 'count', value: sum('dps_events_appended_total') },
     {
-      label: 'waiting for a connection',
+      label: 'requests waiting for a connection',
       of: 'dps_database_pool_waiting_requests',
       as: 'count',
       value: sum('dps_database_pool_waiting_requests'),
     },
     { label: 'memory', of: 'process_resident_memory_bytes', as: 'bytes', value: sum('process_resident_memory_bytes') },
-    { label: 'answers kept', of: 'dps_rendered_bytes', as: 'bytes', value: sum('dps_rendered_bytes') },
+    { label: 'cached responses', of: 'dps_rendered_bytes', as: 'bytes', value: sum('dps_rendered_bytes') },
     {
-      label: 'event loop late, 99 %',
+      label: 'event loop lag, 99 %',
       of: 'nodejs_eventloop_lag_p99_seconds',
       as: 'ms',
       value: sum('nodejs_eventloop_lag_p99_seconds') * 1000,

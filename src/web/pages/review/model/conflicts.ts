@@ -38,13 +38,13 @@ const isSame = (one: Member, other: Member): boolean => JSON.stringify(one.after
 function wholeConflict(mine: Item, theirs: Item): Conflict[] {
   if (mine.how === theirs.how && JSON.stringify(mine.document) === JSON.stringify(theirs.document)) return [];
   const { key, collection, field } = mine;
-  const base = mine.how === 'made' || theirs.how === 'made' ? 'not there' : 'there';
+  const base = mine.how === 'made' || theirs.how === 'made' ? 'absent' : 'present';
   return [{ key, collection, field, path: [], base, mine: wordOf(mine), theirs: wordOf(theirs) }];
 }
 
 function wordOf({ how, members }: Item): string {
   if (how === 'made') return 'new';
-  if (how === 'removed') return 'removed';
+  if (how === 'removed') return 'deleted';
   return `changed: ${members.map(({ path }) => path.join('.')).join(', ')}`;
 }
 

@@ -117,8 +117,8 @@ export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' |
       const until = typeof data?.kept_until === 'string' ? data.kept_until : null;
       const about = warnings.get(nameOf(collection, field)) ?? [];
       const why = about.find(({ code }) => code === NOT_KEPT) ?? about.find(({ code }) => code === 'LOSES_DATA');
-      const message = why?.message ?? summary;
-      const isForGood = until === null && (plan.accepted !== null || message.endsWith('for good'));
+      const { message, level } = why ?? { message: summary, level: 'note' };
+      const isForGood = until === null && (plan.accepted !== null || level === 'danger');
       return { key: `${index}`, collection, field, until, message, isForGood };
     });
 }

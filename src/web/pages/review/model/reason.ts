@@ -1,7 +1,8 @@
 /** Suggests a reason from the changes. */
+import { counted } from '../../../shared/amounts.js';
 import { brief } from '../../../shared/brief.js';
 import type { Item } from './items.js';
-import { plain } from './phrase.js';
+import { type Phrase, plain } from './phrase.js';
 import { nameOf, sentencesOf } from './sentences.js';
 
 const MOST = 3;
@@ -18,24 +19,32 @@ export function reasonFor(items: readonly Item[]): string {
     (item) => item.part === 'collections' || !(news.has(item.collection) || gone.has(item.collection)),
   );
   const sentences = told.slice(0, MOST).map((item) => sentenceOf(item, items));
-  const more = told.length > MOST ? [`and ${told.length - MOST} more`] : [];
-  return brief([...sentences, ...more].join('; '), LONGEST);
+  const more = told.length > MOST ? [counted(told.length - MOST, 'more change')] : [];
+  return brief([...sentences, ...more].join('. '), LONGEST);
 }
 
 function sentenceOf(item: Item, items: readonly Item[]): string {
   const [first] = sentencesOf(item, (collection) => countFields(items, collection));
   const more = item.how === 'changed' && item.members.length > 1 ? ` (and ${item.members.length - 1} more)` : '';
-  const text = first === undefined ? nameOf(item) : plain(first);
-  return `${item.part === 'fields' ? `${item.collection}.` : ''}${text}${more}`;
+  const text = first === undefined ? nameOf(item) : plain(item.part === 'fields' ? qualified(first, item) : first);
+  return `${text}${more}`;
+}
+
+/** A field is named with its collection: there is no heading above a reason. */
+function qualified(phrase: Phrase, { collection }: Item): Phrase {
+  const at = phrase.findIndex((part) => typeof part !== 'string');
+  return phrase.map((part, index) =>
+    index === at && typeof part !== 'string' ? { name: `${collection}.${part.name}` } : part,
+  );
 }
 
 /** Counts are cached per list of items. */
-const counted = new WeakMap<readonly Item[], ReadonlyMap<string, number>>();
+const fieldCounts = new WeakMap<readonly Item[], ReadonlyMap<string, number>>();
 
 /** The new fields of a collection. */
 export function countFields(items: readonly Item[], collection: string): number {
-  const counts = counted.get(items) ?? countsOf(items);
-  counted.set(items, counts);
+  const counts = fieldCounts.get(items) ?? countsOf(items);
+  fieldCounts.set(items, counts);
   return counts.get(collection) ?? 0;
 }
 

@@ -9,106 +9,111 @@ const SHORT = 40;
 
 const shown = (value: unknown): string => brief(valueText(value), SHORT);
 
-/** Quotes a user's text in a sentence. */
 const quoted = (value: unknown): string => (typeof value === 'string' ? `“${shown(value)}”` : shown(value));
 
 const isNothing = (value: unknown): boolean => value === null || value === undefined;
 
-/** A short name in context: a field is shown below its collection. */
 export const nameOf = ({ collection, field }: Pick<Item, 'collection' | 'field'>): string => field ?? collection;
 
-/** The object as a whole, or the changed members. */
+/** One sentence for a created or deleted object. One for each changed member otherwise. */
 export function sentencesOf(item: Item, fieldsOfNew: (collection: string) => number): Phrase[] {
-  if (item.how === 'made') return [madeSentence(item, fieldsOfNew)];
-  if (item.how === 'removed') return [removedSentence(item)];
+  if (item.how === 'made') return [createdSentence(item, fieldsOfNew)];
+  if (item.how === 'removed') return [deletedSentence(item)];
   return item.members.map((member) => memberSentence(item, member));
 }
 
-function madeSentence(item: Item, fieldsOfNew: (collection: string) => number): Phrase {
+function createdSentence(item: Item, fieldsOfNew: (collection: string) => number): Phrase {
   const { part, document, restores } = item;
-  const name = nameOf(item);
-  const back = restores === null ? 'is new' : 'comes back from the trash';
-  if (part === 'relations') return relationSentence(item, 'made');
-  if (part === 'fields') return [...say`${name} ${''}`.slice(0, 1), ` ${back}, ${kindOfField(document)}`];
-  if (isNothing(document?.['schema'])) return [{ name }, ` ${back}, a folder`];
+  if (part === 'relations') return relationSentence(item, 'Add');
+  const name = { name: nameOf(item) };
+  const start = restores === null ? ['Add ', name] : ['Restore ', name, ' from the trash'];
+  if (part === 'fields') return [...start, `, ${fieldKind(document)}`];
+  if (isNothing(document?.['schema'])) return [...start, ', a folder'];
   const fields = fieldsOfNew(item.collection);
-  return [{ name }, ` ${back}, a table with ${fields} ${fields === 1 ? 'field' : 'fields'}`];
+  return [...start, `, a table with ${fields} ${fields === 1 ? 'field' : 'fields'}`];
 }
 
-function kindOfField(document: Item['document']): string {
+function fieldKind(document: Item['document']): string {
   const schema = document?.['schema'] as { is_nullable?: boolean; is_primary_key?: boolean } | null | undefined;
   const type = shown(document?.['type'] ?? 'unknown');
   if (isNothing(schema)) return `an alias (${type})`;
   if (schema?.is_primary_key === true) return `${type}, the primary key`;
-  return schema?.is_nullable === false ? `${type}, required` : type;
+  return schema?.is_nullable === false ? `${type}, not null` : type;
 }
 
-function removedSentence(item: Item): Phrase {
+function deletedSentence(item: Item): Phrase {
   const name = nameOf(item);
-  if (item.part === 'relations') return relationSentence(item, 'removed');
-  if (isNothing(item.document?.['schema'])) return say`${name} goes; it has no data`;
-  return item.part === 'fields' ? say`${name} goes, with its values` : say`${name} goes, with its fields and rows`;
+  if (item.part === 'relations') return relationSentence(item, 'Delete');
+  if (isNothing(item.document?.['schema'])) return say`Delete ${name}, which has no data`;
+  return item.part === 'fields' ? say`Delete ${name} and its values` : say`Delete ${name} with its fields and rows`;
 }
 
-function relationSentence({ collection, field, document }: Item, how: 'made' | 'removed'): Phrase {
+function relationSentence({ collection, field, document }: Item, verb: 'Add' | 'Delete'): Phrase {
   const to = document?.['one_collection'];
-  const from = `${collection}.${field ?? ''}`;
-  const goes = how === 'made' ? 'leads to' : 'leads no longer to';
-  if (typeof to !== 'string') return [{ name: from }, ` ${goes} one of several collections`];
-  const loose = how === 'made' && isNothing(document?.['schema']) ? ', without a foreign key' : '';
-  return [{ name: from }, ` ${goes} `, { name: to }, loose];
+  const start: Phrase = [`${verb} the relation from `, { name: `${collection}.${field ?? ''}` }];
+  if (typeof to !== 'string') return [...start, ' to one of several collections'];
+  const hasKey = verb === 'Delete' || !isNothing(document?.['schema']);
+  return [...start, ' to ', { name: to }, hasKey ? '' : ', without a foreign key'];
 }
 
 type Say = (name: string, member: Member) => Phrase;
 
-const becomes =
-  (yes: string, no: string): Say =>
-  (name, { after }) => [{ name }, ` ${after === true ? yes : no}`];
+/** `*` stands for the name. */
+const template = (text: string, name: string): Phrase => {
+  const [start = '', end = ''] = text.split('*');
+  return [start, { name }, end].filter((part) => part !== '');
+};
+
+const either =
+  (whenTrue: string, otherwise: string): Say =>
+  (name, { after }) =>
+    template(after === true ? whenTrue : otherwise, name);
 
 const limit =
-  (what: string): Say =>
+  (unit: string): Say =>
   (name, { before, after }) => {
-    if (isNothing(after)) return [{ name }, ` has no limit of ${what} any more (it was ${shown(before)})`];
-    if (isNothing(before)) return [{ name }, ` holds at most ${shown(after)} ${what}`];
-    return [{ name }, ` holds at most ${shown(after)} ${what} instead of ${shown(before)}`];
+    if (isNothing(after)) return template(`Remove the limit of ${shown(before)} ${unit} from *`, name);
+    const was = isNothing(before) ? '' : ` (was ${shown(before)})`;
+    return template(`Limit * to ${shown(after)} ${unit}${was}`, name);
   };
 
 const action =
-  (when: string): Say =>
-  (name, { before, after }) => [
-    { name },
-    `: ${when}, ${shown(after).toLowerCase()}${isNothing(before) ? '' : ` instead of ${shown(before).toLowerCase()}`}`,
-  ];
+  (clause: string): Say =>
+  (name, { before, after }) => {
+    const was = isNothing(before) ? '' : ` (was ${shown(before).toLowerCase()})`;
+    return template(`Set ${clause} of * to ${shown(after).toLowerCase()}${was}`, name);
+  };
 
-/** Texts that are better than "X changes from A to B", by member path. */
-const SAID: Readonly<Record<string, Say>> = {
-  'schema.is_nullable': becomes('may be empty', 'becomes required'),
-  'schema.is_unique': becomes('becomes unique', 'may hold a value twice'),
-  'schema.is_indexed': becomes('gets an index', 'loses its index'),
-  'schema.is_primary_key': becomes('becomes the primary key', 'is no longer the primary key'),
-  'schema.has_auto_increment': becomes('counts up by itself', 'no longer counts up by itself'),
+/** Sentences that are clearer than "Change the label of X from A to B". The key is the path of the member. */
+const SENTENCES: Readonly<Record<string, Say>> = {
+  'schema.is_nullable': either('Make * nullable', 'Make * not null'),
+  'schema.is_unique': either('Make * unique', 'Allow duplicate values in *'),
+  'schema.is_indexed': either('Create an index on *', 'Drop the index on *'),
+  'schema.is_primary_key': either('Make * the primary key', 'Remove * from the primary key'),
+  'schema.has_auto_increment': either('Add auto-increment to *', 'Remove auto-increment from *'),
   'schema.max_length': limit('characters'),
   'schema.numeric_precision': limit('digits'),
-  'schema.on_delete': action('when what it leads to is deleted'),
-  'schema.on_update': action('when the key that it leads to changes'),
-  'meta.hidden': becomes('is hidden', 'is shown again'),
-  'meta.required': becomes('has to be filled in by forms', 'may be left out of forms'),
-  'meta.readonly': becomes('can only be read in forms', 'can be filled in by forms'),
+  'schema.on_delete': action('ON DELETE'),
+  'schema.on_update': action('ON UPDATE'),
+  'meta.hidden': either('Hide *', 'Show *'),
+  'meta.required': either('Make * required in forms', 'Make * optional in forms'),
+  'meta.readonly': either('Make * read-only in forms', 'Make * editable in forms'),
   'meta.group': (name, { after }) =>
-    isNothing(after) ? say`${name} leaves its group` : say`${name} moves into the group ${shown(after)}`,
+    isNothing(after) ? say`Move ${name} out of its group` : say`Move ${name} into the group ${shown(after)}`,
   'schema.default_value': (name, { before, after }) => {
-    if (isNothing(after)) return [{ name }, ` has no default any more (it was ${quoted(before)})`];
-    return [{ name }, ` is ${quoted(after)} by default${isNothing(before) ? '' : ` instead of ${quoted(before)}`}`];
+    const was = isNothing(before) ? '' : ` (was ${quoted(before)})`;
+    if (isNothing(after)) return [...say`Remove the default of ${name}`, was];
+    return [...say`Set the default of ${name}`, ` to ${quoted(after)}${was}`];
   },
-  type: (name, { before, after }) => [{ name }, ` is ${shown(after)} instead of ${shown(before)}`],
+  type: (name, { before, after }) => [...say`Change the type of ${name}`, ` from ${shown(before)} to ${shown(after)}`],
   'schema.data_type': (name, { before, after }) => [
-    { name },
-    ` is stored as ${shown(after)} instead of ${shown(before)}`,
+    ...say`Change the column type of ${name}`,
+    ` from ${shown(before)} to ${shown(after)}`,
   ],
 };
 
 /** Labels for members with unclear names. */
-const LABELS: Readonly<Record<string, string>> = { one_field: 'the field on its other side' };
+const LABELS: Readonly<Record<string, string>> = { one_field: 'reverse field' };
 
 /** `display template`: the last name of the path, as words. */
 export const labelOf = ({ path }: Pick<Member, 'path'>): string => {
@@ -116,21 +121,22 @@ export const labelOf = ({ path }: Pick<Member, 'path'>): string => {
   return LABELS[last] ?? last.replaceAll('_', ' ');
 };
 
-/** Long values and objects are shown below instead. */
+/** Leaves out objects and long values: they are shown below the sentence. */
 export function memberSentence(item: Item, member: Member): Phrase {
   const name = item.part === 'relations' ? `${item.collection}.${item.field ?? ''}` : nameOf(item);
-  if (isRename(member)) return [{ name: valueText(member.before) }, ' is called ', { name }, ' from now on'];
-  const special = SAID[member.path.join('.')] ?? plainly;
-  return special(name, member);
+  if (isRename(member)) return say`Rename ${valueText(member.before)} to ${name}`;
+  const sentence = SENTENCES[member.path.join('.')] ?? plainly;
+  return sentence(name, member);
 }
 
 const plainly: Say = (name, member) => {
   const { before, after } = member;
   const label = labelOf(member);
-  const isTold = isShort(before) && isShort(after);
-  if (isNothing(after)) return [{ name }, ` has no ${label} any more`];
-  if (isNothing(before)) return [{ name }, isTold ? `: ${label} becomes ${quoted(after)}` : ` gets ${label}`];
-  return [{ name }, `: ${label} changes${isTold ? ` from ${quoted(before)} to ${quoted(after)}` : ''}`];
+  const hasValues = isShort(before) && isShort(after);
+  if (isNothing(after)) return [`Remove the ${label} of `, { name }];
+  const start: Phrase = [`${isNothing(before) ? 'Set' : 'Change'} the ${label} of `, { name }];
+  if (!hasValues) return start;
+  return [...start, `${isNothing(before) ? '' : ` from ${quoted(before)}`} to ${quoted(after)}`];
 };
 
 /** Short enough for the sentence. */

@@ -30,11 +30,11 @@ export function ActionBar({ review, held }: Props) {
   const mayCarryOut = useMay('carryOut');
   const isNothing = carriedOut.length === 0;
   return (
-    <section className={classes.bar} aria-label="Carry out">
+    <section className={classes.bar} aria-label="Apply changes">
       <TextInput
         className={classes.reason}
-        aria-label="Why"
-        placeholder="Why? It is kept with the change."
+        aria-label="Reason"
+        placeholder="Reason, recorded with the change"
         maxLength={LONGEST_REASON}
         value={why}
         onChange={(event) => setReason(event.currentTarget.value)}
@@ -42,7 +42,7 @@ export function ActionBar({ review, held }: Props) {
           rightSectionWidth: 72,
           rightSection: (
             <Button variant="subtle" color="gray" size="compact-xs" onClick={() => setReason(null)}>
-              suggest
+              Suggest{' '}
             </Button>
           ),
         })}
@@ -97,7 +97,9 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
       variant="filled"
       label={label}
       sure={
-        losses.length === 0 ? null : `Yes, lose ${lossText(losses.map(({ collection, field }) => field ?? collection))}`
+        losses.length === 0
+          ? null
+          : `Delete data: ${lossText(losses.map(({ collection, field }) => field ?? collection))}`
       }
       loading={carryOut.isPending}
       disabled={isDisabled}
@@ -109,7 +111,7 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
 const lossText = (names: readonly string[]): string => {
   const [first = ''] = names;
   const name = Array.from(first).length > 18 ? `${Array.from(first).slice(0, 17).join('')}…` : first;
-  return names.length === 1 ? name : `${names.length} things`;
+  return names.length === 1 ? name : `${names.length} objects`;
 };
 
 function Options({ review: { options } }: { review: Review }) {
@@ -118,21 +120,21 @@ function Options({ review: { options } }: { review: Review }) {
   return (
     <Popover position="top-end" shadow="md" width={320} withinPortal={false} trapFocus returnFocus>
       <Popover.Target>
-        <Button variant="default">How{count > 0 ? ` (${count})` : ''}</Button>
+        <Button variant="default">Options{count > 0 ? ` (${count})` : ''}</Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label="How it is done">
+      <Popover.Dropdown aria-label="Options">
         <Stack gap="md">
           <Switch
             size="sm"
-            label="While the tables are used"
-            description="What takes long is prepared first, in the background; it can be withdrawn until it is done."
+            label="Online (keeps tables available)"
+            description="The service prepares long operations in the background. You can withdraw the change until it is applied."
             checked={online}
             onChange={(event) => setOnline(event.currentTarget.checked)}
           />
           <Switch
             size="sm"
-            label="Keep nothing in the trash"
-            description="What is deleted is dropped at once. It can't come back."
+            label="Delete permanently (skip the trash)"
+            description="Deleted data is dropped immediately and cannot be restored."
             checked={purge}
             onChange={(event) => setPurge(event.currentTarget.checked)}
           />

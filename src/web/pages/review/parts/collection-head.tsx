@@ -34,7 +34,7 @@ export function CollectionHead({ collection, items, review, table, canChoose }: 
             size="sm"
             checked={out === 0}
             indeterminate={out > 0 && out < items.length}
-            aria-label={`Take along all of ${collection}`}
+            aria-label={`Include all changes of ${collection}`}
             onChange={(event) => review.leave(keys, !event.currentTarget.checked)}
           />
         )}
@@ -62,7 +62,7 @@ function Hits({ collection, table }: { collection: string; table: LockedTable | 
       {size !== null && <span>{size}</span>}
       {from.length > 0 && (
         <span title={from.slice(0, 20).join(', ')}>
-          {from.length === 1 ? `${from[0]} leads here` : `${from.length} collections lead here`}
+          {from.length === 1 ? `referenced by ${from[0]}` : `referenced by ${from.length} collections`}
         </span>
       )}
       {last !== undefined && (

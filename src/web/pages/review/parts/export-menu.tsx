@@ -32,10 +32,10 @@ export function ExportMenu({ review }: { review: Review }) {
       <Menu.Dropdown>
         <Menu.Label>Download</Menu.Label>
         <Menu.Item onClick={() => saveText('diff.json', JSON_TYPE, JSON.stringify(sent(), null, 2))}>
-          Diff as JSON
+          Diff (JSON)
         </Menu.Item>
         <Menu.Item onClick={() => void asYaml().then((text) => saveText('diff.yaml', YAML_TYPE, text))}>
-          Diff as YAML
+          Diff (YAML)
         </Menu.Item>
         {plan !== undefined && (
           <Menu.Item onClick={() => saveText('change.sql', 'application/sql', scriptOf(plan))}>SQL</Menu.Item>

@@ -17,7 +17,7 @@ const LOOKS = {
   made: { color: 'teal', label: 'new' },
   changed: { color: 'orange', label: 'changed' },
   renamed: { color: 'violet', label: 'renamed' },
-  removed: { color: 'red', label: 'removed' },
+  removed: { color: 'red', label: 'deleted' },
 } as const;
 
 const KINDS = { collections: 'Collection', fields: 'Field', relations: 'Relation' } as const;
@@ -47,7 +47,7 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
             size="sm"
             mt={2}
             checked={!isOut}
-            aria-label={`Take along: ${name}`}
+            aria-label={`Include: ${name}`}
             onChange={(event) => leave(withDependents(items, item), !event.currentTarget.checked)}
           />
         )}
@@ -99,7 +99,7 @@ function SqlPart({ statements, tables }: Pick<CardProps, 'statements' | 'tables'
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        {isOpen ? 'Hide the SQL' : `SQL${statements.length > 1 ? `, ${statements.length} statements` : ''}`}
+        {isOpen ? 'Hide SQL' : `SQL${statements.length > 1 ? `, ${statements.length} statements` : ''}`}
         {lockHint(statements)}
       </Button>
       <div id={id} className={classes.furthest}>
@@ -112,7 +112,7 @@ function SqlPart({ statements, tables }: Pick<CardProps, 'statements' | 'tables'
 /** The strongest lock, shown before the SQL is opened. */
 function lockHint(statements: readonly Statement[]): string {
   if (statements.some(({ rewrites_table: rewrites }) => rewrites)) return ' · rewrites the table';
-  return statements.some(({ may_fail: may }) => may) ? ' · depends on the rows' : '';
+  return statements.some(({ may_fail: may }) => may) ? ' · can fail on existing rows' : '';
 }
 
 function MemberPart({
@@ -137,7 +137,7 @@ function MemberPart({
             mt={3}
             checked={!isOut}
             disabled={review.leftOut.has(item.key)}
-            aria-label={`Take along: ${plain(sentence)}`}
+            aria-label={`Include: ${plain(sentence)}`}
             onChange={(event) => review.leave([member.key], !event.currentTarget.checked)}
           />
         )}

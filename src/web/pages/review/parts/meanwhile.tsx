@@ -43,7 +43,7 @@ export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
     <Alert
       color="orange"
       variant="light"
-      title="The schema has changed since"
+      title="The schema has changed since you opened this review"
       role="alert"
       className={classes.meanwhile}
       classNames={{ title: classes.noticeTitle }}
@@ -56,8 +56,8 @@ export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
       ))}
       {conflicts.length > 0 && (
         <Text size="sm" mt="xs">
-          {conflicts.length === 1 ? 'One thing is' : `${conflicts.length.toLocaleString()} things are`} changed by both.
-          Choose what it is to be:
+          {conflicts.length === 1 ? '1 change conflicts' : `${conflicts.length.toLocaleString()} changes conflict`} with
+          yours. Choose which value to use:
         </Text>
       )}
       <Conflicts
@@ -68,20 +68,20 @@ export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: Props) {
       />
       <Group gap="sm" mt="sm">
         <SteadyButton size="xs" loading={isRenewing} disabled={unseen > 0} onClick={() => onGoOn([...theirs])}>
-          {unseen > 0 ? `Go on (${unseen.toLocaleString()} not looked at)` : 'Go on with the schema as it is now'}
+          {unseen > 0 ? `Continue (${unseen.toLocaleString()} not shown yet)` : 'Continue with the current schema'}
         </SteadyButton>
         {keys.length > 1 && (
           <>
             <Button size="xs" variant="default" onClick={() => chooseAll(true)}>
-              All theirs
+              Use all theirs
             </Button>
             <Button size="xs" variant="default" onClick={() => chooseAll(false)}>
-              All mine
+              Use all mine
             </Button>
           </>
         )}
         <Button size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide what they changed' : 'Show what they changed'}
+          {isOpen ? 'Hide their changes' : 'Show their changes'}
         </Button>
       </Group>
       <Collapse expanded={isOpen}>

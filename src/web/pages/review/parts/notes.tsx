@@ -20,7 +20,7 @@ export function Same({ source }: { source: Source }) {
           {source.about}
         </Text>
         <Text size="lg" fw={600} mt="md">
-          Nothing to change: the schema is as it is wanted.
+          No changes: the schema already matches.
         </Text>
         {warnings.length > 0 && (
           <List size="sm" spacing={4}>
@@ -30,7 +30,7 @@ export function Same({ source }: { source: Source }) {
           </List>
         )}
         <Button component={Link} to="/" variant="default">
-          To the schema
+          Open the schema
         </Button>
       </Stack>
     </Page>
@@ -46,7 +46,7 @@ interface KeptProps {
 /** Concurrent changes are kept unless the user decides otherwise. */
 export function Kept({ keys, leftOut, leave }: KeptProps) {
   const isKept = keys.every((key) => leftOut.has(key));
-  const what = keys.length === 1 ? 'One change of others is' : `${keys.length} changes of others are`;
+  const what = keys.length === 1 ? '1 new change by another user is' : `${keys.length} new changes by other users are`;
   return (
     <Alert
       color="blue"
@@ -58,11 +58,11 @@ export function Kept({ keys, leftOut, leave }: KeptProps) {
       <Group gap="sm" justify="space-between">
         <Text size="sm">
           {isKept
-            ? `${what} new since you looked, and left as they made it: not taken along below.`
-            : 'What others changed since you looked is taken back along with the rest.'}
+            ? `${what} kept and not part of this review.`
+            : 'This review also reverts the new changes by other users.'}
         </Text>
         <Button size="xs" variant="default" onClick={() => leave(keys, !isKept)}>
-          {isKept ? 'Take it back as well' : 'Leave it as they made it'}
+          {isKept ? 'Revert these too' : 'Keep their changes'}
         </Button>
       </Group>
     </Alert>
@@ -79,13 +79,11 @@ export function Settling({ conflicts }: { conflicts: NonNullable<Source['conflic
       role="alert"
       className={classes.meanwhile}
       classNames={{ title: classes.noticeTitle }}
-      title={
-        conflicts.length === 1
-          ? 'Somebody else has changed the same meanwhile'
-          : `Somebody else has changed ${conflicts.length} of the same things meanwhile`
-      }
+      title={conflicts.length === 1 ? '1 conflicting change' : `${conflicts.length} conflicting changes`}
     >
-      <Text size="sm">Choose what it is to be. Until then yours is what is applied.</Text>
+      <Text size="sm">
+        Another user changed the same values. Choose which to use. Until you choose, your values are applied.
+      </Text>
       <Conflicts of={conflicts} shown={useShown()} choiceOf={() => null} onChoose={settle} />
     </Alert>
   );

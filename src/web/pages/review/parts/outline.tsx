@@ -34,7 +34,7 @@ export function Outline({ items, groups: all, leftOut, problems, onChoose }: Pro
     overscan: 12,
   });
   return (
-    <nav className={classes.outline} aria-label="Collections that change">
+    <nav className={classes.outline} aria-label="Changed collections">
       <p className={classes.total}>{totalText(items, all.length)}</p>
       {all.length > FEW && (
         <TextInput
@@ -57,7 +57,7 @@ export function Outline({ items, groups: all, leftOut, problems, onChoose }: Pro
             <li key={collection} className={classes.entry} style={{ transform: `translateY(${start}px)` }}>
               <button type="button" onClick={() => onChoose(collection)} data-problem={hasProblem || undefined}>
                 <bdi className={classes.entryName}>{collection}</bdi>
-                {hasProblem && <span className={classes.bad}>refused</span>}
+                {hasProblem && <span className={classes.bad}>rejected</span>}
                 <Counts items={own} leftOut={leftOut} />
               </button>
             </li>
@@ -76,7 +76,7 @@ const SIGNS = [
 
 function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlySet<string> }) {
   const taken = items.filter(({ key }) => !leftOut.has(key));
-  if (taken.length === 0) return <span className={classes.none}>left out</span>;
+  if (taken.length === 0) return <span className={classes.none}>excluded</span>;
   return (
     <span className={classes.counts}>
       {SIGNS.map(([how, sign, word]) => {

@@ -59,7 +59,7 @@ export function PlannedChange({ request, planned }: Props) {
       {errors === null && (
         <Section title="SQL">
           {request.online && (
-            <Text size="sm">Online: long operations are prepared first, while the tables are in use.</Text>
+            <Text size="sm">Online: the service prepares long operations first and keeps the tables available.</Text>
           )}
           <Sql statements={statements} tables={tables} />
           {mayCarryOut && request.allowed.includes('apply') && <DryRun request={request} />}
@@ -142,7 +142,7 @@ function DryRunResult({ plan: { accepted, errors = [], warnings } }: { plan: Pla
   const lost = warnings.filter(({ code }) => code === 'DATA_NOT_KEPT');
   return (
     <>
-      {accepted === true && <Text size="sm">PostgreSQL accepts it. Nothing was changed.</Text>}
+      {accepted === true && <Text size="sm">The dry run succeeded. Nothing was changed.</Text>}
       {[...errors, ...lost].map(({ message }) => (
         <Bad key={message}>{message}</Bad>
       ))}

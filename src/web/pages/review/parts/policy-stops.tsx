@@ -1,3 +1,4 @@
+/** Findings that the policy blocks, with a checkbox for those that a person can acknowledge. */
 import { Checkbox, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Finding } from '../../../service/types.js';
@@ -21,7 +22,7 @@ export function Stopped({ review: { stops, acknowledge }, children }: Props) {
   if (stops.length === 0) return null;
   return (
     <section className={classes.section} data-tone="bad">
-      <h2>What the policy stops</h2>
+      <h2>Blocked by the policy</h2>
       <ul className={classes.notes}>
         {stops.slice(0, MOST).map((stop) => (
           <li key={stop.key}>
@@ -46,15 +47,17 @@ function Verdict({ stop, onKnown }: { stop: Stop; onKnown: (isKnown: boolean) =>
       <Checkbox
         mt={6}
         size="xs"
-        label="I know of it"
-        aria-label={`I know of ${key}`}
+        label="Acknowledge"
+        aria-label={`Acknowledge ${key}`}
         checked={isKnown}
         onChange={(event) => onKnown(event.currentTarget.checked)}
       />
     );
   return (
     <Text size="xs" fw={600} mt={4}>
-      {finding.action === 'approve' ? 'Somebody has to approve it, in a change request.' : 'It is refused.'}
+      {finding.action === 'approve'
+        ? 'The policy requires approval. Propose a change request.'
+        : 'The policy rejects it.'}
     </Text>
   );
 }

@@ -38,7 +38,7 @@ export function Propose({ review, isHeld }: Props) {
           Propose
         </SteadyButton>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Propose it">
+      <Popover.Dropdown aria-label="Propose a change request">
         <Form typed={typed} onType={setTyped} proposing={proposing} />
       </Popover.Dropdown>
     </Popover>
@@ -66,21 +66,21 @@ function Form({ typed, onType, proposing }: FormProps) {
     <Stack gap="md">
       {own.length > 0 && (
         <NativeSelect
-          label="As"
+          label="Propose as"
           data={[
-            { value: '', label: 'a new change request' },
-            ...own.map(({ id, title: called }) => ({ value: id, label: `in place of: ${brief(called ?? id, 80)}` })),
+            { value: '', label: 'New change request' },
+            ...own.map(({ id, title: called }) => ({ value: id, label: `Replace: ${brief(called ?? id, 80)}` })),
           ]}
           value={into}
           onChange={(event) => onType({ ...typed, into: event.currentTarget.value })}
         />
       )}
       <TextInput
-        label="What it is called"
+        label="Title"
         description={
           isNew
-            ? 'Nothing is changed: people look at it, approve it and apply it.'
-            : 'Empty: as it was. What was approved of it counts no longer where it does something else.'
+            ? 'Nothing changes until the request is approved and applied.'
+            : 'Leave empty to keep the title. Approvals of a different plan no longer count.'
         }
         maxLength={200}
         value={title}

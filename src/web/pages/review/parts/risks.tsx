@@ -17,7 +17,7 @@ interface Props {
   warnings: readonly Finding[];
 }
 
-/** Reports no loss only with a plan. Blocked findings come first and once. */
+/** Reports "No data loss" only when there is a plan. Findings that the policy blocks come first and are not repeated. */
 export function Risks({ review, warnings }: Props) {
   const { plan, isPlanning, stops } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
@@ -33,7 +33,7 @@ export function Risks({ review, warnings }: Props) {
       {plan !== undefined && losses.length + others.length === 0 && (
         <section className={classes.section}>
           <h2>No data loss</h2>
-          <Text size="sm">No data is lost, no table is rewritten, and no row can make the change fail.</Text>
+          <Text size="sm">The change loses no data, rewrites no table and cannot fail on existing rows.</Text>
         </section>
       )}
       <RiskSection title="Data loss" tone="bad" of={losses}>
@@ -114,7 +114,7 @@ function ReviewedFinding({ finding, review }: { finding: Finding; review: Review
       <FindingNote finding={finding} />
       {isOnline && !online && (
         <Button size="compact-xs" variant="default" mt={6} onClick={() => setOnline(true)}>
-          Prepare it online
+          Prepare online
         </Button>
       )}
     </>

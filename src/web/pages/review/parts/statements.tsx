@@ -30,9 +30,9 @@ export function Statements({ statements, tables }: Props) {
             </Text>
             <div className={classes.sql}>
               <Code block tabIndex={0} aria-label={`SQL: ${brief(summary, 120)}`}>
-                {sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n… the download has all of it` : sql}
+                {sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n… download the SQL to see all of it` : sql}
               </Code>
-              <CopyButton text={sql} label="Copy the SQL" />
+              <CopyButton text={sql} label="Copy SQL" />
             </div>
           </li>
         );

@@ -13,8 +13,7 @@ const LONGEST = 50_000;
  * @param props.label for screen readers
  */
 export function Value({ of, label }: { of: unknown; label: string }) {
-  if (of === undefined || of === null)
-    return <span className={classes.nothing}>{of === null ? 'null' : 'nothing'}</span>;
+  if (of === undefined || of === null) return <span className={classes.nothing}>{of === null ? 'null' : 'none'}</span>;
   const text = valueText(of);
   if (text.length > SHORT) return <LongText text={text} label={label} />;
   return <bdi className={classes.value}>{text === '' ? '(empty text)' : text}</bdi>;
@@ -22,7 +21,7 @@ export function Value({ of, label }: { of: unknown; label: string }) {
 
 function LongText({ text, label }: { text: string; label: string }) {
   const [isOpen, setOpen] = useState(false);
-  const says = isOpen ? 'less' : `all ${text.length.toLocaleString()} characters`;
+  const says = isOpen ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`;
   return (
     <>
       <bdi className={isOpen ? classes.long : classes.value}>
@@ -38,7 +37,7 @@ function LongText({ text, label }: { text: string; label: string }) {
       </UnstyledButton>
       {isOpen && text.length > LONGEST && (
         <span className={classes.nothing}>
-          … and {(text.length - LONGEST).toLocaleString()} more; the download has them all
+          … and {(text.length - LONGEST).toLocaleString()} more characters. Download the diff to see all of them.
         </span>
       )}
     </>

@@ -54,7 +54,7 @@ export function DocumentValues({ item: { document, how }, children }: { item: It
       <div className={classes.further}>
         {(isAll || shown.length < members.length) && (
           <Button variant="subtle" color="gray" size="compact-xs" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-            {isAll ? 'Only what matters' : `All ${members.length} members`}
+            {isAll ? 'Show fewer members' : `Show all ${members.length} members`}
           </Button>
         )}
         {children}

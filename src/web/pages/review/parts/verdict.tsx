@@ -19,7 +19,7 @@ export function Verdict({ review, held }: Props) {
   const { carriedOut, isPlanning, plan } = review;
   return (
     <div className={classes.verdict} role="status">
-      {carriedOut.length === 0 && <Text size="sm">Nothing is taken along.</Text>}
+      {carriedOut.length === 0 && <Text size="sm">No change is selected.</Text>}
       {held !== null && <Text size="sm">{held}</Text>}
       {isPlanning && plan !== undefined && <Text size="sm">Planning …</Text>}
       {held === null && <ByPolicy review={review} />}
@@ -34,12 +34,12 @@ function ByPolicy({ review: { stops } }: { review: Review }) {
   const left = stops.filter(({ isKnown }) => !isKnown);
   if (left.length === 0) return null;
   const isRefused = left.some(({ canBeKnown }) => !canBeKnown);
-  const what = left.length === 1 ? 'one finding' : `${left.length} findings`;
+  const what = left.length === 1 ? '1 finding' : `${left.length} findings`;
   return (
     <Text size="sm" className={classes.badText}>
       {isRefused
-        ? `The policy stops it because of ${what}: see “What the policy stops”.`
-        : `The policy wants to be told that you know of ${what}: see “What the policy stops”.`}
+        ? `The policy blocks this change because of ${what}. See “Blocked by the policy”.`
+        : `Acknowledge ${what} before you apply. See “Blocked by the policy”.`}
     </Text>
   );
 }
@@ -51,12 +51,12 @@ function Planned({ review: { plan, isRehearsed } }: { review: Review }) {
   if (plan === undefined) return null;
   if (plan.online !== undefined) {
     const steps = plan.online.steps.map(({ summary }) => summary).join('; ');
-    return <Text size="sm">Prepared first, while the tables are used: {brief(steps, LONGEST)}.</Text>;
+    return <Text size="sm">The service first prepares: {brief(steps, LONGEST)}.</Text>;
   }
   if (!isRehearsed || plan.accepted !== true) return null;
   return (
     <Text size="sm" className={classes.good}>
-      PostgreSQL accepts it. Nothing was changed.
+      The dry run succeeded. Nothing was changed.
     </Text>
   );
 }
@@ -66,7 +66,7 @@ function Refused({ review: { problems } }: { review: Review }) {
   return (
     <>
       {at.size > 0 && (
-        <Bad>{at.size === 1 ? 'One change is' : `${at.size} changes are`} refused: the reason stands with it.</Bad>
+        <Bad>{at.size === 1 ? '1 change was' : `${at.size} changes were`} rejected. See the error at each change.</Bad>
       )}
       {elsewhere.map(({ message }) => (
         <Bad key={message}>{message}</Bad>
@@ -80,7 +80,9 @@ function NoAnswer({ review: { carryOut, rehearsal, planError } }: { review: Revi
   if (!(error instanceof UnreachableError)) return null;
   return (
     <Bad>
-      {error.message} {carryOut.error !== null && 'Apply once more: it is done once, whatever became of this try.'}
+      {error.message}{' '}
+      {carryOut.error !== null &&
+        'Apply again. The service applies the change only once, even if this attempt succeeded.'}
     </Bad>
   );
 }

@@ -41,24 +41,24 @@ export function AskBase({ name, named, onChoose, children }: Props) {
         <bdi>{name}</bdi>
       </Title>
       {changes === undefined ? (
-        <Waiting label="Reading what was changed since" height="240px" />
+        <Waiting label="Loading later changes" height="240px" />
       ) : (
         <Stack gap="lg">
           <Text>
-            Its name says {momentText(named)}. {countText(changes.length)} changed here since then. Which schema was it
-            made from?
+            The file name is dated {momentText(named)}. {countText(changes.length)} since then. Which schema was the
+            file created from?
           </Text>
           <Answer
-            label="From this one, as it was then"
-            about="What was changed here since then stays. Where the file changes the same, you choose."
+            label="This schema, at that time"
+            about="Later changes are kept. If the file changes the same values, you choose."
             onChoose={() => onChoose(named)}
           />
           <Answer
-            label="From that of another environment"
-            about="The whole file is compared with the schema as it is now: what was changed here since then, and the file has otherwise, is taken back. So it is where the file is an old state that you want again."
+            label="The schema of another environment"
+            about="The whole file is compared with the current schema. Later changes that differ from the file are reverted. Choose this also to restore an old state."
             onChoose={() => onChoose(NOW)}
           />
-          <Section title="Changed here since then">
+          <Section title="Later changes">
             <ChangeList changes={changes} first={AT_FIRST} />
           </Section>
         </Stack>
@@ -67,7 +67,8 @@ export function AskBase({ name, named, onChoose, children }: Props) {
   );
 }
 
-const countText = (count: number): string => (count === 1 ? 'One thing was' : `${count.toLocaleString()} things were`);
+const countText = (count: number): string =>
+  count === 1 ? 'One object has changed' : `${count.toLocaleString()} objects have changed`;
 
 function Answer({ label, about, onChoose }: { label: string; about: string; onChoose: () => void }) {
   return (

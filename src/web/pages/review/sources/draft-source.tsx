@@ -30,7 +30,7 @@ export function DraftSource({ draft }: { draft: Draft }) {
     queryFn: ({ signal }) => readHead(draft, signal),
   });
   return (
-    <Frame title="Your draft" query={query} label="Reading the schema as it is now">
+    <Frame title="Your draft" query={query} label="Loading the current schema">
       {(head) => <OnHead draft={draft} head={head} renewal={renewalOf(query)} />}
     </Frame>
   );
@@ -68,7 +68,7 @@ function OnHead({ draft, head, renewal }: Props) {
         // Another draft has another position, and its own stored input.
         key: `draft ${draft.position}`,
         title: 'Your draft',
-        about: 'What you changed here, and nobody else sees before it is applied.',
+        about: 'Your pending changes. Other users do not see them until you apply or propose them.',
         reviewed,
         isWhole: false,
         renewal,
@@ -81,4 +81,4 @@ function OnHead({ draft, head, renewal }: Props) {
 
 /** A whole document exists or not; its members are among the changes. */
 const wordOf = (value: unknown, path: readonly string[]): string =>
-  path.length > 0 ? valueText(value) : value === undefined || value === null ? 'not there' : 'there';
+  path.length > 0 ? valueText(value) : value === undefined || value === null ? 'absent' : 'present';

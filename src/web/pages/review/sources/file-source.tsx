@@ -38,7 +38,7 @@ export function FileSource(props: Props) {
   const { file: id } = props.search;
   const kept = useQuery({ ...STILL, queryKey: ['file', id], queryFn: () => broughtFile(id) });
   return (
-    <Answered query={kept} label="Looking for the file">
+    <Answered query={kept} label="Loading the file">
       {(file) => (file === null ? <Gone /> : <Based {...props} file={file} />)}
     </Answered>
   );
@@ -50,7 +50,7 @@ function Gone() {
       <Text>
         This browser no longer has that file.{' '}
         <Link to="/review" search={{ bring: true }}>
-          Bring it again.
+          Import it again.
         </Link>
       </Text>
     </Page>
@@ -235,7 +235,7 @@ function Deciding({ comparison, conflicts }: DecidingProps) {
           key={conflicts.map(({ message }) => message).join('\n')}
           conflicts={conflicts}
           before={resolve}
-          mine="as the file has it"
+          mine="file"
           isBusy={query.isFetching}
           onDecided={setResolve}
         />

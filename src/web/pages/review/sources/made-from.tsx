@@ -32,23 +32,23 @@ export function MadeFrom({ base, named, onChange }: Props) {
   const [isOther, setOther] = useState(false);
   const { data: moments = [] } = useQuery({ ...momentsQuery(), enabled: useMay('readHistory') });
   const offered = [
-    { value: NOW, label: 'the schema as it is now' },
-    ...(named === null ? [] : [{ value: named, label: `${momentText(named)}, as its name says` }]),
+    { value: NOW, label: 'Current schema' },
+    ...(named === null ? [] : [{ value: named, label: `${momentText(named)} (from the file name)` }]),
     ...moments.map(({ last_position: position, occurred_at: at, summary }) => ({
       value: String(position),
-      label: `event ${position.toLocaleString()}, ${momentText(at)}: ${brief(summary, 60)}`,
+      label: `Event ${position.toLocaleString()}, ${momentText(at)}: ${brief(summary, 60)}`,
     })),
   ];
   const isListed = offered.some(({ value }) => value === String(base));
   const data = [
     ...offered,
     ...(isListed ? [] : [{ value: String(base), label: momentText(String(base)) }]),
-    { value: OTHER, label: 'another day and time …' },
+    { value: OTHER, label: 'Other date and time …' },
   ];
   return (
     <Group gap="sm" align="flex-end">
       <NativeSelect
-        label="Made from"
+        label="Created from"
         size="xs"
         data={data}
         value={isOther ? OTHER : String(base)}
@@ -72,13 +72,13 @@ function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
       <TextInput
         type="datetime-local"
         size="xs"
-        label="Made at"
+        label="Created at"
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
         onKeyDown={(event) => event.key === 'Enter' && choose()}
       />
       <SteadyButton size="xs" variant="default" disabled={time === null} onClick={choose}>
-        Compare with that
+        Compare
       </SteadyButton>
     </>
   );
@@ -88,8 +88,8 @@ function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
 export function Unsaid() {
   return (
     <Text size="sm">
-      If it was made some time ago, say from which schema: what others changed since then stays. As it is compared now,
-      that is taken back.
+      The file is compared with the current schema, and differing changes are reverted. To keep later changes, choose
+      the schema that the file was created from.
     </Text>
   );
 }
@@ -107,17 +107,19 @@ export function KeptOfOthers({ base, position, onTakeBack }: KeptProps) {
   const { data: diff } = useQuery(keptQuery(base, position));
   if (diff === undefined) return null;
   const changes = changesOf(diff);
-  if (changes.length === 0) return <Text size="sm">Nobody changed the schema since then.</Text>;
-  const what = changes.length === 1 ? 'One thing was' : `${changes.length.toLocaleString()} things were`;
+  if (changes.length === 0) return <Text size="sm">The schema has not changed since then.</Text>;
+  const what = changes.length === 1 ? 'One object has' : `${changes.length.toLocaleString()} objects have`;
   return (
     <>
       <Group gap="sm">
-        <Text size="sm">{what} changed since then, and stay as they are unless the file says otherwise.</Text>
+        <Text size="sm">
+          {what} changed since then. These changes are kept unless the file changes the same values.
+        </Text>
         <Button size="compact-xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide it' : 'Show it'}
+          {isOpen ? 'Hide changes' : 'Show changes'}
         </Button>
         <Button size="compact-xs" variant="default" onClick={onTakeBack}>
-          Take it back as well
+          Revert these too
         </Button>
       </Group>
       <Collapse expanded={isOpen}>

@@ -12,15 +12,15 @@ export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
 /** @param props.to a position or a time */
 export function PastSource({ to }: { to: string }) {
   const query = useQuery({ ...STILL, queryKey: ['review', 'past', to], queryFn: ({ signal }) => readPast(to, signal) });
-  const title = `Back to ${momentText(to)}`;
+  const title = `Go back to ${momentText(to)}`;
   const about = (
     <Group gap="md" justify="space-between">
-      What was changed since then is taken back, as new events: nothing is erased from the log.
+      The service reverts later changes with new events. It deletes nothing from the event log.
       <SnapshotMenu at={to} size="compact-sm" />
     </Group>
   );
   return (
-    <Frame title={title} query={query} label="Comparing the schema with that moment">
+    <Frame title={title} query={query} label="Comparing the schemas">
       {(reviewed) => (
         <Workspace
           source={{

@@ -23,20 +23,20 @@ export function Bring() {
   const isTaken = useRef(false);
   const take = async (name: string, content: Blob) => {
     if (content.size === 0) return setFault(`${name} is empty.`);
-    if (content.size > LARGEST) return setFault(`${name} is larger than the service takes.`);
+    if (content.size > LARGEST) return setFault(`${name} is larger than the service accepts.`);
     if (isTaken.current) return;
     isTaken.current = true;
     // A folder can be dropped like a file, and a file may have been deleted.
     const file = await bring(name, content).catch(() => null);
     isTaken.current = false;
-    if (file === null) setFault(`${name} can’t be read.`);
+    if (file === null) setFault(`${name} cannot be read.`);
     else if (isHere()) await navigate({ to: '/review', search: { file } });
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
     const [file] = event.dataTransfer.files;
-    if (file === undefined) setFault('That was no file.');
+    if (file === undefined) setFault('Drop a file, not text or a link.');
     else void take(file.name, file);
   };
   return (
@@ -56,8 +56,8 @@ export function Bring() {
         </span>
         <Text fw={600}>Drop a snapshot here</Text>
         <Text size="sm" c="dimmed" ta="center">
-          JSON or YAML, of this service, of another environment, or of Directus. It is compared first; nothing changes
-          before you say so.
+          A JSON or YAML snapshot from this service, another environment or Directus. You review the changes before
+          anything is applied.
         </Text>
         <Group gap="sm" mt={4}>
           <FileButton
@@ -65,10 +65,10 @@ export function Bring() {
             inputProps={{ 'aria-label': 'Snapshot file' }}
             onChange={(file) => file && void take(file.name, file)}
           >
-            {(props) => <Button {...props}>Choose a file</Button>}
+            {(props) => <Button {...props}>Choose file</Button>}
           </FileButton>
           <Button variant="default" aria-expanded={isPasting} onClick={() => setPasting(!isPasting)}>
-            Paste it
+            Paste text
           </Button>
         </Group>
       </div>
@@ -76,7 +76,7 @@ export function Bring() {
         {isPasting && (
           <Stack gap="xs">
             <Textarea
-              label="The snapshot, as text"
+              label="Snapshot text"
               placeholder="version: 1 …"
               autosize
               minRows={6}
@@ -91,7 +91,7 @@ export function Bring() {
               disabled={text.trim() === ''}
               onClick={() => void take('Pasted snapshot', new Blob([text]))}
             >
-              Compare it
+              Compare
             </Button>
           </Stack>
         )}

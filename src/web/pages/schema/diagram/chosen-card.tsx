@@ -43,7 +43,7 @@ export function ChosenCard({ collections, search, onChange, film }: Props) {
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label="Choose none"
+          aria-label="Clear selection"
           onClick={() => onChange({ c: undefined, near: undefined })}
         >
           <Glyph path={closeIcon} size={18} />
@@ -57,7 +57,7 @@ export function ChosenCard({ collections, search, onChange, film }: Props) {
       <Group gap={6} mt="sm">
         {schema === null ? <Fact>folder</Fact> : film === undefined && <Facts collection={collection} />}
         {film && schema !== null && <PastFacts collection={collection} film={film} />}
-        {meta.singleton && <Fact>one item</Fact>}
+        {meta.singleton && <Fact>singleton</Fact>}
         {meta.hidden && <Fact>hidden</Fact>}
       </Group>
       <Button
@@ -82,15 +82,15 @@ function Facts({ collection }: { collection: string }) {
   return (
     <>
       {fields.data && <Fact>{counted(fields.data.length, 'field')}</Fact>}
-      {out !== undefined && out > 0 && <Fact>{counted(out, 'relation')} out</Fact>}
-      {into !== undefined && into > 0 && <Fact>{counted(into, 'relation')} in</Fact>}
+      {out !== undefined && out > 0 && <Fact>{counted(out, 'outgoing relation')}</Fact>}
+      {into !== undefined && into > 0 && <Fact>{counted(into, 'incoming relation')}</Fact>}
     </>
   );
 }
 
 function PastFacts({ collection, film: { moment } }: { collection: string; film: Film }) {
   const count = moment.fields?.get(collection)?.size;
-  return count === undefined ? null : <Fact>{counted(count, 'field')} then</Fact>;
+  return count === undefined ? null : <Fact>{counted(count, 'field')} at that time</Fact>;
 }
 
 function Fact({ children }: { children: ReactNode }) {

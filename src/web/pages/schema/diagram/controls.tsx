@@ -46,7 +46,7 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
         <SegmentedControl
           size="xs"
           role="radiogroup"
-          aria-label="What is shown of each table"
+          aria-label="Table details"
           data={DEPTHS}
           value={search.depth ?? 'keys'}
           onChange={(depth) => onChange({ depth: depth as Depth })}
@@ -55,7 +55,7 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
           <SegmentedControl
             size="xs"
             role="radiogroup"
-            aria-label="How far around the chosen table"
+            aria-label="Distance from the selected table"
             data={STEPS}
             value={String(search.near ?? 0)}
             onChange={(near) => onChange({ near: near === '0' ? undefined : (Number(near) as 1 | 2) })}
@@ -83,13 +83,13 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
         )}
       </div>
       <ActionIcon.Group orientation="vertical" className={classes.zoom}>
-        <ActionIcon variant="default" size="lg" aria-label="Larger" onClick={() => void zoomIn()}>
+        <ActionIcon variant="default" size="lg" aria-label="Zoom in" onClick={() => void zoomIn()}>
           <Glyph path={plusIcon} />
         </ActionIcon>
-        <ActionIcon variant="default" size="lg" aria-label="Smaller" onClick={() => void zoomOut()}>
+        <ActionIcon variant="default" size="lg" aria-label="Zoom out" onClick={() => void zoomOut()}>
           <Glyph path={minusIcon} />
         </ActionIcon>
-        <ActionIcon variant="default" size="lg" aria-label="Show all" onClick={() => void fitView(FITTED)}>
+        <ActionIcon variant="default" size="lg" aria-label="Fit to view" onClick={() => void fitView(FITTED)}>
           <Glyph path={fitIcon} />
         </ActionIcon>
       </ActionIcon.Group>

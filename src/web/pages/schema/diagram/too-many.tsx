@@ -21,13 +21,13 @@ export function TooMany({ tables, hasChosen, onChange }: Props) {
         <Text c="dimmed" component="span">
           <Glyph path={hubIcon} size={44} />
         </Text>
-        <Text fw={600}>{tables.toLocaleString()} tables are too many for one drawing</Text>
+        <Text fw={600}>The diagram cannot show {tables.toLocaleString()} tables</Text>
         <Text size="sm" c="dimmed">
           {hasChosen
-            ? `Up to ${MOST_TABLES} are drawn at once. Look at what is around the chosen one.`
-            : `Up to ${MOST_TABLES} are drawn at once. Choose a collection, and see what is around it.`}
+            ? `The diagram shows up to ${MOST_TABLES} tables. Show only the tables around the selected one.`
+            : `The diagram shows up to ${MOST_TABLES} tables. Select a collection to see the tables around it.`}
         </Text>
-        {hasChosen && <Button onClick={() => onChange({ near: 1 })}>Show one step around it</Button>}
+        {hasChosen && <Button onClick={() => onChange({ near: 1 })}>Show adjacent tables</Button>}
       </Stack>
     </Center>
   );

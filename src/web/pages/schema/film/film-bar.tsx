@@ -39,17 +39,23 @@ export function FilmBar({ film, position, onGo, onClose }: Props) {
   return (
     <section className={classes.bar} aria-label="History">
       <div className={classes.controls}>
-        <Step label="Step back" shortcut="," icon={backIcon} isOff={previous === null} onClick={() => step(previous)} />
+        <Step
+          label="Previous change"
+          shortcut=","
+          icon={backIcon}
+          isOff={previous === null}
+          onClick={() => step(previous)}
+        />
         <Tooltip label={`${isPlaying ? 'Pause' : 'Play'} (k)`}>
           <ActionIcon size="lg" radius="xl" aria-label={isPlaying ? 'Pause' : 'Play'} onClick={toggle}>
             <Glyph path={isPlaying ? pauseIcon : playIcon} size={22} />
           </ActionIcon>
         </Tooltip>
-        <Step label="Step on" shortcut="." icon={nextIcon} isOff={next === null} onClick={() => step(next)} />
+        <Step label="Next change" shortcut="." icon={nextIcon} isOff={next === null} onClick={() => step(next)} />
         <input
           type="range"
           className={classes.slider}
-          aria-label="Moment of the log"
+          aria-label="Position in the event log"
           aria-valuetext={
             film.batch === undefined ? 'before the first event' : `event ${film.moment.position} of ${head}`
           }
@@ -78,7 +84,7 @@ export function FilmBar({ film, position, onGo, onClose }: Props) {
           leftSection={<Glyph path={closeIcon} size={16} />}
           onClick={onClose}
         >
-          Back to now
+          Exit replay
         </Button>
       </div>
       <FilmFacts film={film} isPlaying={isPlaying} />

@@ -19,7 +19,7 @@ export function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean 
     <div className={classes.facts}>
       <div className={classes.said} aria-live={isPlaying ? 'off' : 'polite'}>
         {batch === undefined ? (
-          <Text size="sm">Before the first event: nothing was there yet.</Text>
+          <Text size="sm">Before the first event: the schema is empty.</Text>
         ) : (
           <>
             <Counts film={film} />
@@ -40,12 +40,12 @@ export function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean 
       <Group gap="xs" className={classes.ways}>
         {batch && (
           <Button component={Link} to="/timeline" search={{ batch: batch.batch } as never} size="xs" variant="default">
-            What changed
+            Show changes
           </Button>
         )}
         {mayGoBack && moment.position < film.head && (
           <Button component={Link} to="/review" search={{ to: moment.position } as never} size="xs">
-            Go back to here
+            Go back to this point
           </Button>
         )}
       </Group>

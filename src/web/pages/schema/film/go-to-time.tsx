@@ -42,8 +42,8 @@ export function GoToTime({ at, onGo }: Props) {
       type="datetime-local"
       size="xs"
       className={classes.time ?? ''}
-      aria-label="As it was at"
-      title="As it was at this time"
+      aria-label="Go to date and time"
+      title="Go to this date and time"
       defaultValue={shown}
       error={problem}
       onKeyDown={(event) => event.key === 'Enter' && void go(event.currentTarget.value)}

@@ -35,4 +35,4 @@ function towards(from: Point, to: Point): Point {
 }
 
 export const linkLabel = ({ from, fromField, to, kind }: Link): string =>
-  `${from}.${fromField} leads to ${to}${kind === 'unkept' ? ', without a foreign key' : kind === 'any' ? ', among others' : ''}`;
+  `${from}.${fromField} references ${to}${kind === 'unkept' ? ', without a foreign key' : kind === 'any' ? ', among others' : ''}`;

@@ -12,10 +12,10 @@ const SIGNS: Readonly<Record<Mark, string>> = {
 export const MARK_WORDS: Readonly<Record<Mark, string>> = {
   made: 'new',
   changed: 'changed',
-  removed: 'removed',
+  removed: 'deleted',
   drift: 'differs in the database',
-  prepared: 'a change is being prepared',
-  indexing: 'an index is being made',
+  prepared: 'online change in progress',
+  indexing: 'creating index',
 };
 
 /** With a tooltip and a label for screen readers. */
