@@ -6,7 +6,8 @@ import { json } from '../support/client.js';
 import { createTranscript } from '../support/transcript.js';
 import { withService } from '../support/with-service.js';
 
-const MOMENTARY = /^dps_(\w*_seconds|\w*_bytes|database_pool|rendered|listener|projection_lag)/;
+/** Some of them count for the whole process, in which other test files ran before. */
+const MOMENTARY = /^dps_(\w*_seconds|\w*_bytes|database_pool|rendered|listener|projection_lag|overload_refusals)/;
 
 /** Metrics of the process and of Node are not ours. */
 const shown = (text: string): string =>
