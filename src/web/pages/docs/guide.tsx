@@ -65,8 +65,9 @@ function componentsOf(page: string): Components {
     img: ({ src, alt }) => <Picture address={pictureAt(String(src), page)} alt={alt ?? ''} />,
     pre: ({ children }) => <Block>{children}</Block>,
     code: ({ children }) => <Code>{children}</Code>,
+    // A group and not a region, because a page may have several tables and landmarks need unique names.
     table: ({ children }) => (
-      <div className={classes.scroller} role="region" aria-label="Table" tabIndex={0}>
+      <div className={classes.scroller} role="group" aria-label="Table" tabIndex={0}>
         <table>{children}</table>
       </div>
     ),
