@@ -29,6 +29,7 @@ export async function agree(api: Api, session: string): Promise<void> {
   await talked(api);
   await scheduled(api, session);
   await prepared(api);
+  await ownChanges(api);
   await api.ok('DELETE', `/collections/${encodeURIComponent(COLLECTION)}?purge`);
 }
 
@@ -95,4 +96,12 @@ async function prepared(api: Api): Promise<void> {
   const { id } = await opened(api, { title: 'Required', snapshot, online: true });
   await api.ok('POST', `/changes/${id}/apply`, {});
   await until('it is applied', async () => (await found(api, id)).state === 'applied');
+}
+
+/** The policy of its own changes becomes stricter, and a change request makes it free again. */
+async function ownChanges(api: Api): Promise<void> {
+  for (const policy_changes of ['acknowledge', 'approve']) await api.ok('PUT', '/policy', { policy_changes });
+  const { id, plan } = await opened(api, { title: 'Free again', policy: {} });
+  await api.ok('POST', `/changes/${id}/approve`, { plan });
+  await api.ok('POST', `/changes/${id}/apply`, {});
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExitCode, type Invocation, isSet } from './command.js';
 import { type JudgedWarning, describeWarning } from './diff-document.js';
+import type { Policy } from '../schema/policy/index.js';
 import { json } from './output.js';
 import { bar } from './progress.js';
 import { ask } from './connections/service.js';
@@ -39,6 +40,8 @@ export interface ShownChange {
     findings: JudgedWarning[];
     errors: { message: string }[] | null;
     loses: { collection: string; field: string | null; kept: boolean }[];
+    /** Absent: the service has an older release. */
+    policy?: { from: Policy; to: Policy } | null;
   } | null;
 }
 

@@ -1,6 +1,6 @@
 /** The policy's effect on a change, and acknowledged findings. */
 import { NO_PLACE, placeText, samePlace } from '../schema/model/place.js';
-import { type Acknowledgement, keyOf } from '../schema/policy/index.js';
+import { type Acknowledgement, type Policy, keyOf } from '../schema/policy/index.js';
 import { shellQuoted } from '../kernel/shell.js';
 import { type Values, UsageError, texts } from './command.js';
 
@@ -80,3 +80,23 @@ export function asOption(message: string, path?: string): string {
 
 /** Quoted for a shell. */
 export const shellWord = (text: string): string => (/^[\w.:%-]+$/.test(text) ? text : shellQuoted(text));
+
+/** One line per rule, then collections, online changes and approvals. */
+export function describePolicy({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
+  const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
+  for (const rule of collections)
+    for (const [code, action] of Object.entries(rule.findings)) lines.push(`${code} of ${rule.pattern}: ${action}`);
+  if (lines.length === 0) lines.push('Every finding is shown by its level, and nothing is refused.');
+  if (rows !== null) lines.push(`Online above ${rows.toLocaleString('en')} rows.`);
+  const who = people.author_may_approve ? 'its author may be one of them' : 'its author is none of them';
+  lines.push(`Approvals of a change request: ${people.approvals}; ${who}.`);
+  const changes = POLICY_CHANGES[people.policy_changes];
+  if (changes !== undefined) lines.push(changes);
+  return lines.join('\n');
+}
+
+/** What a change of the policy needs, where it needs anything. */
+const POLICY_CHANGES: Readonly<Partial<Record<Policy['policy_changes'], string>>> = {
+  acknowledge: 'Loosening the policy must be acknowledged.',
+  approve: 'A change of the policy needs an approved change request.',
+};

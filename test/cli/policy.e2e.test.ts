@@ -65,6 +65,27 @@ describe('dps and the policy', () => {
     ).to.equal(0);
   });
 
+  it('acknowledges a looser policy, and proposes one where the policy requires approval', async () => {
+    await api.ok('PUT', '/policy', { policy_changes: 'acknowledge', approvals: 2 });
+    const approve = await file('approve.json', { policy_changes: 'approve' });
+    const rejected = await dps('policy', 'set', approve);
+    expect([rejected.code, rejected.err.includes('--acknowledge LOOSENS_POLICY:')]).to.deep.equal([3, true]);
+    const set = await dps('policy', 'set', approve, '--acknowledge', 'LOOSENS_POLICY:');
+    expect([set.code, set.err]).to.deep.equal([0, '']);
+    expect(set.out).to.contain('A change of the policy needs an approved change request.');
+    const free = await file('free.json', {});
+    const stopped = await dps('policy', 'set', free);
+    expect([stopped.code, stopped.err.includes('dps policy propose')]).to.deep.equal([3, true]);
+    const proposed = await dps('policy', 'propose', free, '--title', 'Free again', '--json');
+    const { id, plan } = JSON.parse(proposed.out) as { id: string; plan: string };
+    const shown = await dps('changes', 'show', id);
+    expect(shown.out).to.contain('Free again (policy)').and.to.contain('  - A change of the policy needs an approved');
+    expect((await dps('changes', 'apply', id)).code, 'nobody approved it').not.to.equal(0);
+    expect((await dps('changes', 'approve', id, '--plan', plan)).code).to.equal(0);
+    expect((await dps('changes', 'apply', id)).code).to.equal(0);
+    expect((await dps('policy')).out).to.contain('nothing is refused');
+  });
+
   it('exits with 3 from apply and lint when a change is blocked, and changes nothing', async () => {
     const change = await without('a', 'body');
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse' } });

@@ -8,6 +8,7 @@ const DEFAULTS = {
   online_above_rows: null,
   approvals: 1,
   author_may_approve: true,
+  policy_changes: 'free',
 };
 
 const field = (name: string, schema: object = {}) => ({
@@ -98,14 +99,14 @@ describe('the policy over HTTP', () => {
     await api.ok('PUT', '/policy', {});
   });
 
-  it('rejects an acknowledgement of an informational finding', async () => {
+  it('rejects an acknowledgement that a new policy does not need', async () => {
     const headers = { 'X-Acknowledge': 'LOSES_DATA:nothing' };
     const refused = await api.client('/policy', {
       ...json({ approvals: 7 }, 'PUT'),
       headers: { ...json({}).headers, ...headers },
     });
     expect(refused.status, refused.text).to.equal(400);
-    expect(refused.text).to.contain('X-Acknowledge is not carried out here');
+    expect(refused.text).to.contain('LOSES_DATA:nothing');
     expect((await api.client('/policy')).text).not.to.contain('"approvals":7');
   });
 

@@ -35,6 +35,7 @@ describe('the policy in the admin app', () => {
       online_above_rows: 50_000,
       approvals: 1,
       author_may_approve: true,
+      policy_changes: 'free',
     });
   });
 

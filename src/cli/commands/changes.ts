@@ -3,6 +3,8 @@ import { type Said, type ShownChange, describeNow, followChange, readChange } fr
 import { describeWarnings } from '../diff-document.js';
 import { json, oneLine } from '../output.js';
 import { ask, askForAll, reasonHeader } from '../connections/service.js';
+import type { Policy } from '../../schema/policy/index.js';
+import { describePolicy } from '../policy.js';
 import { placeText } from '../../schema/model/place.js';
 
 const LIMIT = 20;
@@ -59,7 +61,7 @@ function describe({ id, state, title, operation, collections, author, opened_at,
     state.padEnd(9),
     when,
     oneLine(author.name),
-    oneLine(`${title ?? operation} (${collections.join(', ')})`),
+    oneLine(`${title ?? operation} (${operation === 'update-policy' ? 'policy' : collections.join(', ')})`),
   ];
   return reason === null ? line.join('  ') : `${line.join('  ')}\n  why: ${oneLine(reason)}`;
 }
@@ -95,16 +97,27 @@ function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
   ];
 }
 
-function describePlan({ fresh, statements, findings, errors, loses }: NonNullable<ShownChange['planned']>): string[] {
+function describePlan(planned: NonNullable<ShownChange['planned']>): string[] {
+  const { fresh, statements, findings, errors, loses, policy } = planned;
   return [
     ...(fresh ? [] : ['stale: it would not do what was proposed any more']),
     ...(errors ?? []).map(({ message }) => `  ${oneLine(message)}`),
     ...statements.map(({ summary }) => `  ${oneLine(summary)}`),
+    ...(policy ? describePolicyChange(policy) : []),
     ...describeWarnings(findings),
     ...loses.map(({ kept, ...lost }) => {
       const what = oneLine(placeText(lost));
       return `loses ${what}${kept ? ', kept in the trash for a while' : ' for good'}`;
     }),
+  ];
+}
+
+/** Lines of the policy that the change removes and adds, as `dps policy` shows them. */
+function describePolicyChange({ from, to }: { from: Policy; to: Policy }): string[] {
+  const [before, after] = [from, to].map((policy) => describePolicy(policy).split('\n').map(oneLine));
+  return [
+    ...(before ?? []).filter((line) => after?.includes(line) !== true).map((line) => `  - ${line}`),
+    ...(after ?? []).filter((line) => before?.includes(line) !== true).map((line) => `  + ${line}`),
   ];
 }
 

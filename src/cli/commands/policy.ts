@@ -3,8 +3,9 @@ import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { type JudgedWarning, describeWarning } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
 import { json, show as print } from '../output.js';
-import { acknowledged } from '../policy.js';
-import { ask, reasonHeader } from '../connections/service.js';
+import { acknowledged, describePolicy } from '../policy.js';
+import { ask, changeHeaders } from '../connections/service.js';
+import { openRequest } from './proposals.js';
 
 const PATH = '/policy';
 
@@ -17,11 +18,17 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
 
 /** Replaces the whole policy. Missing members get their defaults. */
 export async function set(invocation: Invocation): Promise<ExitCode> {
-  const headers = reasonHeader(invocation);
+  const headers = changeHeaders(invocation);
   const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? '', 'a policy'));
   const { data } = JSON.parse(await ask(invocation, PATH, { method: 'PUT', headers, body })) as { data: Policy };
   print(invocation, data, () => describePolicy(data));
   return 0;
+}
+
+/** Opens a change request for a policy. */
+export async function propose(invocation: Invocation): Promise<ExitCode> {
+  const policy = await documentOf(invocation, invocation.positionals[0] ?? '', 'a policy');
+  return openRequest(invocation, { policy });
 }
 
 interface Tested {
@@ -55,18 +62,6 @@ const documentOf = async (invocation: Invocation, file: string, wanted?: 'a poli
   parseDocument(await readDocument(invocation, file), file, wanted);
 
 const bodyOf = (value: object) => ({ type: 'application/json', content: Buffer.from(json(value)) });
-
-/** One line per rule, then collections, online changes and approvals. */
-export function describePolicy({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
-  const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
-  for (const rule of collections)
-    for (const [code, action] of Object.entries(rule.findings)) lines.push(`${code} of ${rule.pattern}: ${action}`);
-  if (lines.length === 0) lines.push('Every finding is shown by its level, and nothing is refused.');
-  if (rows !== null) lines.push(`Online above ${rows.toLocaleString('en')} rows.`);
-  const who = people.author_may_approve ? 'its author may be one of them' : 'its author is none of them';
-  lines.push(`Approvals of a change request: ${people.approvals}; ${who}.`);
-  return lines.join('\n');
-}
 
 /** One line per finding, and the outcome. */
 export function describeTest({ outcome, approvals, findings }: Tested): string {

@@ -20,14 +20,18 @@ export async function open(invocation: Invocation): Promise<ExitCode> {
 
 /** Opens a request for a diff that the service returned. */
 export async function propose(invocation: Invocation, { content }: DocumentBody): Promise<ExitCode> {
-  const { values, terminal } = invocation;
-  const proposal = {
-    title: titleOf(invocation),
+  const { values } = invocation;
+  return openRequest(invocation, {
     diff: JSON.parse(content.toString()) as object,
     ...(isSet(values, 'online') && { online: true }),
     ...(isSet(values, 'purge') && { purge: true }),
-  };
-  const { data } = await send(invocation, '/changes', proposal);
+  });
+}
+
+/** @param proposed the diff or the policy, and how it is carried out @throws UsageError without a --title */
+export async function openRequest(invocation: Invocation, proposed: object): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const { data } = await send(invocation, '/changes', { title: titleOf(invocation), ...proposed });
   terminal.print(
     isSet(values, 'json')
       ? json(data)

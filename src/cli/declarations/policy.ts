@@ -18,8 +18,18 @@ export function declarePolicy(program: Command, does: Does): void {
     .command('set')
     .description('Sets the policy as a whole: what the file leaves out is as by default.')
     .argument('<file>', 'a policy as JSON or YAML; - for stdin')
+    .addOption(acknowledge())
     .addOption(reason());
   does(onService(set), async () => (await load()).set);
+
+  const propose = policy
+    .command('propose')
+    .description('Opens a change request for a policy: it is set when the request is applied (dps changes apply).')
+    .argument('<file>', 'a policy as JSON or YAML; - for stdin')
+    .requiredOption('--title <title>', 'the title of the change request')
+    .addOption(acknowledge())
+    .addOption(reason());
+  does(onService(propose), async () => (await load()).propose);
 
   const test = policy
     .command('test')

@@ -55,6 +55,10 @@ const how = {
 const asked = {
   diff: z.unknown().optional().describe('A diff with its hash, as /schema/diff answers it'),
   snapshot: z.unknown().optional().describe('In place of a diff: the schema as it should be'),
+  policy: z
+    .unknown()
+    .optional()
+    .describe('In place of a diff: the policy to set, as PUT /policy takes it. Admins only'),
   base: z
     .unknown()
     .optional()

@@ -8,7 +8,8 @@ export const locatedIn =
   <P extends Pick<Problem, 'path' | 'details'>>(problem: P): P => {
     const { path, details } = problem;
     // Acknowledgements are a sibling of the diff in the body.
-    if (path === undefined || path === 'diff' || details?.['acknowledged'] !== undefined) return problem;
+    if (path === undefined || path === 'diff' || path === 'policy' || details?.['acknowledged'] !== undefined)
+      return problem;
     return { ...problem, path: snapshot === undefined ? `diff.${path}` : 'snapshot' };
   };
 

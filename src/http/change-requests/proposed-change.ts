@@ -20,6 +20,8 @@ import type { Call } from '../route.js';
 
 type Body = Pick<NewChange | ChangeUpdate, 'diff' | 'snapshot' | 'base' | 'mode' | 'force'>;
 
+export type ProposedChange = Pick<Asked, 'name' | 'input' | 'command'>;
+
 /**
  * Undefined if the body proposes neither.
  * @throws Refused at its member
@@ -46,7 +48,7 @@ export function createProposedChange(deps: HttpDeps) {
     throw new Refused(problems);
   };
 
-  return async (body: Body, call: Call<unknown>): Promise<Pick<Asked, 'input' | 'command'> | undefined> => {
+  return async (body: Body, call: Call<unknown>): Promise<ProposedChange | undefined> => {
     const diff = await diffOf(body, () => below('snapshot', compared(body, call)));
     if (diff === undefined) return undefined;
     const input = { release, body: diff };
@@ -54,7 +56,11 @@ export function createProposedChange(deps: HttpDeps) {
       'diff',
       inManagedSchema(diff, schema).then(() => commandOf('apply-diff', input)),
     );
-    return { input, command: applying(read, await history.inTrash([...originsIn(read.diff).values()])) };
+    return {
+      name: 'apply-diff',
+      input,
+      command: applying(read, await history.inTrash([...originsIn(read.diff).values()])),
+    };
   };
 }
 

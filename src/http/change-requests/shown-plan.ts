@@ -3,6 +3,7 @@ import { judgedFindings } from '../../projector/findings/index.js';
 import { returningBy } from '../../projector/trash/returning.js';
 import { withoutPlaces } from '../../schema/findings/index.js';
 import type { PlanNow } from '../../pipeline/change-requests/proposals/plan-now.js';
+import { policyWarnings } from '../../schema/policy/index.js';
 import type { HttpDeps } from '../deps.js';
 import { errorBody } from '../errors.js';
 import { lockedTables } from '../../projector/online/locked-tables.js';
@@ -24,6 +25,7 @@ export async function shownPlan(
     hash,
     errors: null,
     diff,
+    policy: plan.policy,
     statements: statements.map(shownStatement),
     tables: await lockedTables(deps.pool, { schema: deps.config.schema, statements }),
     findings: await findingsOf(deps, plan, request),
@@ -32,7 +34,7 @@ export async function shownPlan(
   };
 }
 
-const NOTHING = { diff: null, statements: [], tables: [], findings: [], loses: [], returns: [] };
+const NOTHING = { diff: null, policy: null, statements: [], tables: [], findings: [], loses: [], returns: [] };
 
 async function findingsOf(
   { pool, config }: Pick<HttpDeps, 'pool' | 'config'>,
@@ -40,7 +42,9 @@ async function findingsOf(
   { online }: { online: boolean },
 ): Promise<object[]> {
   const keep = plan.purge ? 0 : config.keepDeleted;
-  return withoutPlaces(await judgedFindings(pool, config.schema, { plan: { ...plan, keep, online }, noticed: [] }));
+  const { policy: change, ...rest } = plan;
+  const noticed = change === null ? [] : policyWarnings(change.from, plan.events);
+  return withoutPlaces(await judgedFindings(pool, config.schema, { plan: { ...rest, keep, online }, noticed }));
 }
 
 /** The deleted objects, and whether the trash would keep them. */

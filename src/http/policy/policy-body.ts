@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { isObject } from '../../kernel/json.js';
 import { type Path, invalid } from '../../kernel/problem.js';
 import { RULES, ruleOf } from '../../schema/findings/index.js';
-import { ACTIONS, type Action, DEFAULT_POLICY, type Policy, isStopping } from '../../schema/policy/index.js';
+import {
+  ACTIONS,
+  type Action,
+  DEFAULT_POLICY,
+  POLICY_CHANGES,
+  type Policy,
+  isOfPolicy,
+  isStopping,
+} from '../../schema/policy/index.js';
 import { readShape } from '../body/shape.js';
 import { Refused } from '../errors.js';
 
@@ -24,12 +32,13 @@ const findings = z
     }
   })
   .describe(
-    `By code of a finding: ${RULES.filter(({ shownOnly }) => shownOnly !== true).length} of them can be more than shown`,
+    `By code of a finding: ${RULES.filter(({ code, shownOnly }) => shownOnly !== true && !isOfPolicy(code)).length} of them can be more than shown`,
   );
 
 function problemOf(code: string, each: Action): string | undefined {
   const rule = ruleOf(code);
   if (rule === undefined) return 'is not the code of a finding; docs/findings.md has all of them';
+  if (isOfPolicy(code)) return 'is about the policy itself: set policy_changes instead';
   return rule.shownOnly === true && isStopping(each) ? SHOWN_ONLY : undefined;
 }
 
@@ -59,6 +68,11 @@ const members = {
     .max(MOST_APPROVALS)
     .describe('How many people approve a change request before it is applied'),
   author_may_approve: z.boolean().describe('Whether its author is one of them'),
+  policy_changes: z
+    .enum(POLICY_CHANGES, { error: `must be one of ${POLICY_CHANGES.join(', ')}.` })
+    .describe(
+      'What a change of the policy needs: nothing; an acknowledgement (LOOSENS_POLICY) where it loosens the policy; an approved change request',
+    ),
 };
 
 /** A complete policy, as returned. */
@@ -72,6 +86,7 @@ export const policyBody = z
     online_above_rows: members.online_above_rows.default(DEFAULT_POLICY.online_above_rows),
     approvals: members.approvals.default(DEFAULT_POLICY.approvals),
     author_may_approve: members.author_may_approve.default(DEFAULT_POLICY.author_may_approve),
+    policy_changes: members.policy_changes.default(DEFAULT_POLICY.policy_changes),
   })
   .meta({ id: 'PolicySettings' });
 

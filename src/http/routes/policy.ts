@@ -5,7 +5,7 @@ import { sha256 } from '../../kernel/sha256.js';
 import { readPolicy } from '../../log/read-policy.js';
 import { UPDATE_POLICY, updatingPolicy } from '../../pipeline/prepare/update-policy.js';
 import { RULES } from '../../schema/findings/index.js';
-import type { Policy } from '../../schema/policy/index.js';
+import { type Policy, isOfPolicy } from '../../schema/policy/index.js';
 import { type Answer, JSON_TYPE, jsonAnswer } from '../answer/answer.js';
 import { recorded } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
@@ -17,7 +17,7 @@ import { representationAnswer } from '../answer/representation.js';
 import { readPolicyBody } from '../policy/policy-body.js';
 import { createPolicyTest } from '../policy/policy-test.js';
 import { flag, noQuery } from '../request/query.js';
-import { type Route, route, NO_ACKNOWLEDGE } from '../route.js';
+import { type Route, route } from '../route.js';
 
 const PATH = '/policy';
 
@@ -53,7 +53,6 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       access: 'admin',
       query: noQuery,
       body: 'json',
-      heeds: NO_ACKNOWLEDGE,
       handle(call): Promise<Answer> {
         const policy = readPolicyBody(call.body);
         return recorded(call, UPDATE_POLICY, {
@@ -83,6 +82,11 @@ export function policyRoutes(deps: HttpDeps): Route[] {
 }
 
 /** The finding codes that a policy can configure. */
-const CODES = RULES.map(({ code, title, level, shownOnly = false }) => ({ code, title, level, shown_only: shownOnly }));
+const CODES = RULES.filter(({ code }) => !isOfPolicy(code)).map(({ code, title, level, shownOnly = false }) => ({
+  code,
+  title,
+  level,
+  shown_only: shownOnly,
+}));
 
 const hashOf = (policy: Policy): string => sha256(canonicalJson(policy));

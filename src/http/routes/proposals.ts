@@ -1,6 +1,6 @@
 /** /changes: change requests. Authors open and update their own, admins may do everything. */
 import { z } from 'zod';
-import type { Credential } from '../../auth/caller.js';
+import { type Credential, allows } from '../../auth/caller.js';
 import { noQuery } from '../request/query.js';
 import { type Problem, invalid } from '../../kernel/problem.js';
 import type { Outcome, RequestContext } from '../../pipeline/types.js';
@@ -11,11 +11,13 @@ import { readShape } from '../body/shape.js';
 import * as bodies from '../change-requests/bodies.js';
 import { findChange, findOwnChange } from '../change-requests/find.js';
 import { acted, withReason } from '../change-requests/act.js';
+import { replacingCurrent } from '../../pipeline/change-requests/command.js';
 import type { HttpDeps } from '../deps.js';
+import { readPolicyBody } from '../policy/policy-body.js';
 import { Refused, refused } from '../errors.js';
 import { locatedIn } from '../change-requests/locate-part.js';
 import { rehearsalQuery, rehearsed } from '../change/change.js';
-import { createProposedChange } from '../change-requests/proposed-change.js';
+import { type ProposedChange, createProposedChange } from '../change-requests/proposed-change.js';
 import { asPlaced } from '../change/acknowledge.js';
 import { acknowledgeOf } from '../request/request-headers.js';
 import { type Call, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
@@ -23,6 +25,19 @@ import { type Call, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 /** Actions that do not fit the state of a request are rejected with INVALID_STATE. */
 export function proposalRoutes(deps: HttpDeps): Route[] {
   return [openRoute(deps), updateRoute(deps), commentRoute(deps), ...judgingRoutes(deps), ...carryingOutRoutes(deps)];
+}
+
+const OF_SCHEMA = ['diff', 'snapshot', 'base', 'mode', 'force', 'online', 'purge'] as const;
+
+/** Undefined if the body has no policy. @throws Refused at its member, or FORBIDDEN for callers who are not admins */
+function policyOf(body: bodies.NewChange | bodies.ChangeUpdate, { caller }: Call<unknown>): ProposedChange | undefined {
+  if (body.policy === undefined) return undefined;
+  const others = OF_SCHEMA.filter((member) => body[member] !== undefined);
+  if (others.length > 0)
+    throw new Refused(others.map((member) => invalid([member], `${member} cannot be sent with a policy`)));
+  const policy = readPolicyBody(body.policy, 'policy');
+  if (!allows(caller.role, 'admin')) throw refused('FORBIDDEN', 'Only admins propose a policy.');
+  return { name: 'update-policy', input: { policy }, command: replacingCurrent(policy) };
 }
 
 function openRoute(deps: HttpDeps): Route {
@@ -35,8 +50,8 @@ function openRoute(deps: HttpDeps): Route {
     body: 'document',
     async handle(call) {
       const body = readShape(bodies.newChange, call.body);
-      const change = await proposed(body, call);
-      if (change === undefined) throw new Refused([invalid(['diff'], 'a diff or a snapshot is required')]);
+      const change = policyOf(body, call) ?? (await proposed(body, call));
+      if (change === undefined) throw new Refused([invalid(['diff'], 'a diff, a snapshot or a policy is required')]);
       const asked = { ...change, ...howOf(call, body), title: body.title, online: body.online ?? false };
       return acted(call, 'open-change', {
         run: (context) => deps.changes.propose(asked, withReason(knowing(context, asked), body.reason)),
@@ -73,7 +88,7 @@ function updateRoute(deps: HttpDeps): Route {
       const { id, online: before } = await findOwnChange(deps.changes, call);
       const body = readShape(bodies.changeUpdate, call.body);
       const { title, reason, online = before } = body;
-      const change = await proposed(body, call);
+      const change = policyOf(body, call) ?? (await proposed(body, call));
       if (change === undefined) requireNoHow(body);
       const said: Pick<ChangeUpdated, 'title' | 'reason'> = {
         ...(title !== undefined && { title }),
@@ -94,7 +109,9 @@ function requireNoHow(body: bodies.ChangeUpdate): void {
   if (given.length > 0)
     throw new Refused(given.map((member) => invalid([member], `${member} is about a diff: send it with the diff`)));
   if (body.title === undefined && body.reason === undefined)
-    throw new Refused([invalid([], 'there is nothing to update: send a title, a reason, a diff or a snapshot')]);
+    throw new Refused([
+      invalid([], 'there is nothing to update: send a title, a reason, a diff, a snapshot or a policy'),
+    ]);
 }
 
 function commentRoute({ changes }: HttpDeps): Route {

@@ -2,6 +2,7 @@
 import { sha256 } from '../../kernel/sha256.js';
 import { documentFault } from '../../log/document-lines.js';
 import { readDocuments } from '../../log/documents.js';
+import { readPolicy } from '../../log/read-policy.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { stepsTo } from '../../kernel/resumable.js';
@@ -14,8 +15,9 @@ import type { Operation } from '../../schema/operations/operation.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
+import type { UpdatePolicy } from '../../schema/operations/update-policy.js';
 import { applying } from '../prepare/apply-restoring.js';
-import type { Acknowledgement } from '../../schema/policy/index.js';
+import type { Acknowledgement, Policy } from '../../schema/policy/index.js';
 import type { Acknowledgements, Ask } from '../types.js';
 
 /** The content of a request's document. */
@@ -63,7 +65,7 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
   const { parse } = operations[operation] as unknown as Operation<string, object, object>;
   const parsed = await runYielding(stepsTo(parse(input)));
   if (!parsed.ok) return parsed;
-  const command = operation === 'apply-diff' ? await onAnySchema(reading, parsed.value as ApplyDiff) : parsed.value;
+  const command = await onPresentState(reading, operation, parsed.value);
   return ok({
     name: operation,
     command: command as NamedCommand['command'],
@@ -71,6 +73,17 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
     ...(acknowledged && { acknowledges: { findings: acknowledged } }),
   });
 }
+
+/** Binds a command that depends on the schema or the policy to their state at the time of the decision. */
+async function onPresentState(reading: Reading, operation: OperationName, parsed: object): Promise<object> {
+  if (operation === 'apply-diff') return onAnySchema(reading, parsed as ApplyDiff);
+  return operation === 'update-policy' ? replacingCurrent((parsed as UpdatePolicy).policy) : parsed;
+}
+
+/** The policy in force is read when the command is decided. */
+export const replacingCurrent =
+  (policy: Policy): Ask<UpdatePolicy> =>
+  async (db) => ({ policy, current: (await readPolicy(db)).policy });
 
 /** The hash was valid when the request was opened. Later only the entries must fit the schema. */
 async function onAnySchema({ release, inTrash }: Reading, read: ApplyDiff): Promise<Ask<ApplyDiff>> {

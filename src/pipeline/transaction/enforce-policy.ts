@@ -25,6 +25,7 @@ import {
   isStopping,
   judged,
   keyOf,
+  policyWarnings,
 } from '../../schema/policy/index.js';
 import type { Statement } from '../../projector/ddl/statement.js';
 import { NOTICED_IN_TABLES } from './keep-deleted.js';
@@ -49,7 +50,7 @@ const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
 
 /**
  * Rejects what the policy blocks, and acknowledgements that match no finding. Returns at most 100 problems. A batch
- * that never changes the schema is not checked.
+ * that never changes the schema or the policy is not checked.
  */
 export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
   const { planned, revised, acknowledges } = enforcing;
@@ -140,7 +141,11 @@ interface Looking {
 /** Returns the findings of the rules, and the others. */
 async function foundIn(client: pg.ClientBase, { planned, batch, warnings, plan }: Looking): Promise<Finding[]> {
   const found = await planFindings(client, planned.schema, plan, { patient: true });
-  const noticed = [...warnings, ...(await mentions(client, planned, batch))];
+  const noticed = [
+    ...warnings,
+    ...(await mentions(client, planned, batch)),
+    ...policyWarnings(planned.policy, batch.events),
+  ];
   return [...found, ...noticed.map(findingOf)];
 }
 
@@ -154,12 +159,13 @@ interface JudgedBatch {
 }
 
 /**
- * Returns the schema change to be judged: now, at its preparation or at its time. Undefined if there is none, as when a
+ * Returns the change of the schema or the policy to be judged: now, at its preparation or at its time. Undefined if there is none, as when a
  * request is only opened.
  */
 function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch | undefined {
   const { events, statements, after, online = false } = revised;
-  if (events.some(changesSchema)) return { events, statements, after, online };
+  if (events.some((event) => changesSchema(event) || event.type === 'policy.updated'))
+    return { events, statements, after, online };
   if (events.some(({ type }) => type === 'change.scheduled')) return { ...planned, online };
   return events.some(begins) ? { ...planned, online: true } : undefined;
 }

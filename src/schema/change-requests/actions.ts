@@ -34,7 +34,10 @@ const ACTIONS: Readonly<Record<ChangeAction, { event?: ChangeEvent['type']; in?:
   revert: { in: ['applied'] },
 };
 
-type Moving = Pick<ChangeRequest, 'state' | 'proposal' | 'online' | 'applicant'>;
+/** There is nothing to merge, and taking a policy back is another policy. */
+const NOT_OF_POLICY: ReadonlySet<ChangeAction> = new Set(['rebase', 'revert']);
+
+type Moving = Pick<ChangeRequest, 'operation' | 'state' | 'proposal' | 'online' | 'applicant'>;
 
 /** Returns the actions that the state allows, named like the routes. Permissions are checked elsewhere. */
 export const allowedIn = (request: Moving): ChangeAction[] => CHANGE_ACTIONS.filter((action) => mayDo(request, action));
@@ -42,6 +45,7 @@ export const allowedIn = (request: Moving): ChangeAction[] => CHANGE_ACTIONS.fil
 /** True if the state allows the action. A scheduled request may be applied, which happens at once. */
 export function mayDo(request: Moving, action: ChangeAction): boolean {
   const { event, in: states } = ACTIONS[action];
+  if (request.operation === 'update-policy' && NOT_OF_POLICY.has(action)) return false;
   if ((event !== undefined && !mayFollow(request, event)) || (states !== undefined && !states.includes(request.state)))
     return false;
   if (action === 'prepare') return request.online;

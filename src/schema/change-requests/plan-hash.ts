@@ -12,6 +12,7 @@ import { type Entry, type NameMember, isRenameEntry, isWhole } from '../diff/ent
 import { collectionsChanged } from '../fold/event-schemas.js';
 import type { KeptTable, LogEvent } from '../model/events.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
+import type { Policy } from '../model/policy.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
 
@@ -22,6 +23,8 @@ export interface HashedChange {
   events: readonly LogEvent[];
   /** Drops deleted objects at once. */
   purge?: boolean | undefined;
+  /** The policy in force, if the events replace it. */
+  policy?: Policy | undefined;
   /** Findings that its author acknowledges, in any order. */
   acknowledge?: readonly object[] | undefined;
 }
@@ -61,6 +64,8 @@ export interface PlanDocument {
   steps: Step[];
   purge: boolean;
   acknowledge: readonly object[];
+  /** The policy that is replaced. */
+  policy?: Policy;
 }
 
 /** sha256 of the canonical plan, in hex. */
@@ -76,7 +81,7 @@ export function* planHash(change: HashedChange): Resumable<string> {
 
 /** Returns the hashed document before canonicalization. Objects are in the order of the diff, by name. */
 export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
-  const { before, after, events, purge = false, acknowledge = [] } = change;
+  const { before, after, events, purge = false, acknowledge = [], policy } = change;
   const diff = yield* diffStates(before, after, collectionsChanged(events));
   const sides = { before, after, former: formerNames(diff) };
   return {
@@ -87,8 +92,11 @@ export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
     steps: yield* eachOf(events, stepOf),
     purge,
     acknowledge: [...acknowledge].sort((a, b) => byName(canonicalJson(a), canonicalJson(b))),
+    ...(policy && events.some(replacesPolicy) && { policy }),
   };
 }
+
+const replacesPolicy = ({ type }: LogEvent): boolean => type === 'policy.updated';
 
 function* eachOf<I, T>(items: readonly I[], make: (item: I) => T): Resumable<T[]> {
   const made: T[] = [];

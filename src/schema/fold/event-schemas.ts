@@ -9,7 +9,7 @@ import {
 } from './change-event-schemas.js';
 import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
-import { ACTIONS } from '../model/policy.js';
+import { ACTIONS, POLICY_CHANGES } from '../model/policy.js';
 import type { EventType, LogEvent, NewEvent, SchemaEventType } from '../model/events.js';
 
 const text = z.string();
@@ -140,6 +140,7 @@ const policyV1 = z.strictObject({
   online_above_rows: z.int().nonnegative().nullable(),
   approvals: z.int().positive(),
   author_may_approve: z.boolean(),
+  policy_changes: z.enum(POLICY_CHANGES),
 });
 
 const accountAccess = { role: text, status: text, password_set_by: textOrNull };

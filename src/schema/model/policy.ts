@@ -17,6 +17,12 @@ export interface CollectionRule {
   findings: Actions;
 }
 
+/**
+ * What a change of the policy itself requires. `free`: nothing. `acknowledge`: an acknowledgement if it loosens the policy.
+ * `approve`: an approved change request.
+ */
+export const POLICY_CHANGES = ['free', 'acknowledge', 'approve'] as const;
+
 /** Each change of the policy is an event with the complete policy. */
 export interface Policy {
   /** For all collections. The level decides about codes that are not listed. */
@@ -29,10 +35,18 @@ export interface Policy {
   approvals: number;
   /** True if the author may approve. */
   author_may_approve: boolean;
+  policy_changes: (typeof POLICY_CHANGES)[number];
 }
 
 /** The code of the finding for a change that was not made online. */
 export const NOT_ONLINE = 'NOT_ONLINE';
+
+/** The codes of findings about a change of the policy. Only `policy_changes` decides about them. */
+export const LOOSENS_POLICY = 'LOOSENS_POLICY';
+export const CHANGES_POLICY = 'CHANGES_POLICY';
+
+/** True if `policy_changes` decides about a code, and `findings` must not contain it. */
+export const isOfPolicy = (code: string): boolean => code === LOOSENS_POLICY || code === CHANGES_POLICY;
 
 /** The policy before one is set. It rejects nothing. */
 export const DEFAULT_POLICY: Policy = {
@@ -41,6 +55,7 @@ export const DEFAULT_POLICY: Policy = {
   online_above_rows: null,
   approvals: 1,
   author_may_approve: true,
+  policy_changes: 'free',
 };
 
 /** The subject of policy events. There is one policy. */
@@ -57,6 +72,7 @@ export const isNamed = ({ findings, collections }: Policy, code: string): boolea
   [findings, ...collections.map((each) => each.findings)].some((actions) => Object.hasOwn(actions, code));
 
 /** True if a policy can block any change. */
-export const isEnforced = ({ findings, collections, online_above_rows }: Policy): boolean =>
+export const isEnforced = ({ findings, collections, online_above_rows, policy_changes }: Policy): boolean =>
   online_above_rows !== null ||
+  policy_changes !== 'free' ||
   [findings, ...collections.map((each) => each.findings)].some((actions) => Object.values(actions).some(isStopping));

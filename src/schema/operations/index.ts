@@ -14,6 +14,7 @@ import { createRelation, deleteRelation, updateRelation } from './relations.js';
 import { restoreCollection } from './restore-collection.js';
 import { restoreField } from './restore-field.js';
 import { updateCollection } from './update-collection.js';
+import { updatePolicy } from './update-policy.js';
 
 export const operations = {
   'create-collection': createCollection,
@@ -35,6 +36,7 @@ export const operations = {
   'apply-diff': applyDiff,
   'adopt-tables': adoptTables,
   'accept-drift': acceptDrift,
+  'update-policy': updatePolicy,
 } as const;
 
 export type OperationName = keyof typeof operations;

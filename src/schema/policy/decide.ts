@@ -1,6 +1,6 @@
 /** Decides the action of a policy for each finding. */
 import type { Resumable } from '../../kernel/resumable.js';
-import { type Action, ACTIONS, NOT_ONLINE, type Policy } from '../model/policy.js';
+import { type Action, ACTIONS, LOOSENS_POLICY, NOT_ONLINE, type Policy, isOfPolicy } from '../model/policy.js';
 import type { NamesBefore } from '../fold/former-names.js';
 import { fitting } from './pattern.js';
 
@@ -24,7 +24,14 @@ export interface Acknowledgement {
 
 /** Returns the action for a code in a collection. Undefined if the policy does not mention it. */
 export const actionOf = (policy: Policy, code: string, collection: string | undefined): Action | undefined =>
-  actionsOf(policy)(code, collection);
+  isOfPolicy(code) ? actionOnItself(policy, code) : actionsOf(policy)(code, collection);
+
+/** About a change of the policy. */
+function actionOnItself({ policy_changes }: Policy, code: string): Action {
+  if (policy_changes === 'approve') return 'approve';
+  if (code !== LOOSENS_POLICY) return 'note';
+  return policy_changes === 'acknowledge' ? 'acknowledge' : 'warn';
+}
 
 type ActionOf = (code: string, collection: string | undefined) => Action | undefined;
 

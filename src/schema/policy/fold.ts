@@ -1,5 +1,5 @@
 /** policy × event → policy. Pure. */
-import type { LogEvent } from '../model/events.js';
+import type { LogEvent, OtherEvent } from '../model/events.js';
 import { DEFAULT_POLICY, POLICY_SUBJECT, type Policy } from '../model/policy.js';
 
 /** Returns the policy after the events. Ignores other events. */
@@ -10,7 +10,7 @@ export function foldPolicy(events: Iterable<LogEvent>, from: Policy = DEFAULT_PO
 }
 
 /** Contains the complete policy, which replaces the previous one. */
-export const policyUpdated = (policy: Policy): LogEvent => ({
+export const policyUpdated = (policy: Policy): OtherEvent => ({
   type: 'policy.updated',
   version: 1,
   collection: null,

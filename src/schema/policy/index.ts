@@ -3,9 +3,11 @@ export {
   ACTIONS,
   DEFAULT_POLICY,
   NOT_ONLINE,
+  POLICY_CHANGES,
   POLICY_SUBJECT,
   isEnforced,
   isNamed,
+  isOfPolicy,
   isStopping,
   type Action,
   type Actions,
@@ -13,6 +15,7 @@ export {
   type Policy,
 } from '../model/policy.js';
 export { foldPolicy, policyUpdated } from './fold.js';
+export { loosenedBy, policyWarnings } from './loosening.js';
 export {
   actionOf,
   byAction,

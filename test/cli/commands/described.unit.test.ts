@@ -4,11 +4,13 @@ import { describeApplied, describePlan, lossRefused } from '../../../src/cli/com
 import { describeExamined } from '../../../src/cli/commands/doctor.js';
 import { describeAcceptance, describeDrift, describeRepair } from '../../../src/cli/commands/drift.js';
 import { distinct } from '../../../src/cli/commands/lint.js';
-import { describePolicy, describeTest } from '../../../src/cli/commands/policy.js';
+import { describeTest } from '../../../src/cli/commands/policy.js';
+import { describePolicy } from '../../../src/cli/policy.js';
 import { describeRebuilt } from '../../../src/cli/commands/rebuild.js';
 import { type Status, describeStatus } from '../../../src/cli/commands/status.js';
 import { row } from '../../../src/cli/commands/trash.js';
 import { finding } from '../../../src/doctor/finding.js';
+import { DEFAULT_POLICY } from '../../../src/schema/policy/index.js';
 
 const HASH = 'ab'.repeat(32);
 const HEAD = { position: 7, hash: HASH, occurred_at: '2026-01-02T03:04:05.678Z' };
@@ -310,7 +312,7 @@ describe('dps lint', () => {
 
 describe('dps policy', () => {
   it('shows the policy, or that none is set', () => {
-    const none = { findings: {}, collections: [], online_above_rows: null, approvals: 1, author_may_approve: false };
+    const none = { ...DEFAULT_POLICY, author_may_approve: false };
     expect(lines(describePolicy(none))).to.deep.equal([
       'Every finding is shown by its level, and nothing is refused.',
       'Approvals of a change request: 1; its author is none of them.',
@@ -321,12 +323,14 @@ describe('dps policy', () => {
       online_above_rows: 1_000_000,
       approvals: 2,
       author_may_approve: true,
+      policy_changes: 'approve',
     };
     expect(lines(describePolicy(some as unknown as Parameters<typeof describePolicy>[0]))).to.deep.equal([
       'LOSES_DATA: refuse',
       'REWRITES_TABLE of pay*: approve',
       'Online above 1,000,000 rows.',
       'Approvals of a change request: 2; its author may be one of them.',
+      'A change of the policy needs an approved change request.',
     ]);
   });
 

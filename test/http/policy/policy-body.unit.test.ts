@@ -13,7 +13,14 @@ function told(body: unknown, member?: string): string[] {
   return [];
 }
 
-const DEFAULT = { findings: {}, collections: [], online_above_rows: null, approvals: 1, author_may_approve: true };
+const DEFAULT = {
+  findings: {},
+  collections: [],
+  online_above_rows: null,
+  approvals: 1,
+  author_may_approve: true,
+  policy_changes: 'free',
+};
 
 describe('the body of a policy', () => {
   it('gets defaults for missing members', () => {
@@ -29,6 +36,7 @@ describe('the body of a policy', () => {
         online_above_rows: 0,
         approvals: 100,
         author_may_approve: false,
+        policy_changes: 'approve',
       },
       { ...DEFAULT, collections: Array.from({ length: 200 }, () => ({ pattern: 'x'.repeat(255), findings: {} })) },
     ]) {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { json } from '../../support/client.js';
+import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
 import { type Person, dataOf, diffOf, newPerson, open, refusal, show, without } from './people.js';
 
@@ -98,5 +99,151 @@ describe('change requests under a policy', () => {
     expect(applied.status, applied.text).to.equal(200);
     const batch = await admin(`/history/events?batch=${applied.headers.get('x-batch-id')}`);
     expect(batch.text).to.include('"LOSES_DATA"');
+  });
+});
+
+describe('changes of the policy itself', () => {
+  const { client: admin, api } = withService({ consistent: true });
+  let ada: Person;
+  let author: Person;
+
+  before(async () => {
+    ada = await newPerson(admin, 'ada', 'admin');
+    author = await newPerson(admin, 'author', 'author');
+  });
+
+  const put = (policy: object, headers: Record<string, string> = {}) => {
+    const sent = json(policy, 'PUT');
+    return admin('/policy', { ...sent, headers: { ...sent.headers, ...headers } });
+  };
+  const current = async () => dataOf<object>(await admin('/policy'));
+  const apply = (id: string) => admin(`/changes/${id}/apply`, { method: 'POST' });
+  const approve = (person: Person, { id, plan }: { id: string; plan: string }) =>
+    person.send(`/changes/${id}/approve`, json({ plan }));
+  it('with "acknowledge", loosening the policy needs an acknowledgement, and anything else does not', async () => {
+    expect((await put({ policy_changes: 'acknowledge' })).status, 'the policy was free').to.equal(200);
+    expect((await put({ policy_changes: 'acknowledge', approvals: 3 })).status, 'stricter').to.equal(200);
+    const looser = { policy_changes: 'acknowledge', approvals: 2 };
+    const rejected = await put(looser);
+    expect(refusal(rejected)).to.equal('422 POLICY_REFUSED');
+    expect(rejected.text).to.contain('X-Acknowledge: LOOSENS_POLICY:').and.to.contain('loosen the policy: approvals');
+    expect(await current()).to.deep.include({ approvals: 3 });
+    const known = { 'x-acknowledge': 'LOOSENS_POLICY:' };
+    const other = await put(looser, { 'x-acknowledge': 'LOSES_DATA:pages' });
+    expect([refusal(other), other.text.includes('X-Acknowledge')]).to.deep.equal(['400 INVALID_PAYLOAD', true]);
+    expect((await put(looser, known)).status).to.equal(200);
+    const { data } = await api.ok<{ data: { context?: object }[] }>('GET', '/history/events?type=policy.updated');
+    expect(data.flatMap(({ context }) => context ?? [])).to.deep.equal([
+      { acknowledged: [{ code: 'LOOSENS_POLICY', place: '' }] },
+    ]);
+    const stricter = await put({ ...looser, approvals: 4 }, known);
+    expect(refusal(stricter), 'nothing is loosened').to.equal('400 INVALID_PAYLOAD');
+    const { id } = await open(admin, { title: 'Free', policy: {} });
+    expect(refusal(await apply(id)), 'a change request is judged in the same way').to.equal('422 POLICY_REFUSED');
+    const acknowledge = [{ code: 'LOOSENS_POLICY', place: '' }];
+    expect((await admin(`/changes/${id}`, json({ policy: {}, acknowledge }, 'PATCH'))).status).to.equal(200);
+    expect((await apply(id)).status).to.equal(200);
+    expect(await current()).to.deep.include({ approvals: 1, policy_changes: 'free' });
+  });
+
+  it('with "approve", a policy is set by an approved change request alone, judged by the policy that it replaces', async () => {
+    const strict = { policy_changes: 'approve', approvals: 1, author_may_approve: false };
+    expect((await put(strict)).status).to.equal(200);
+    for (const other of [{}, { ...strict, approvals: 2 }]) {
+      const rejected = await put(other, { 'x-acknowledge': 'X:' });
+      expect(refusal(rejected)).to.equal('400 INVALID_PAYLOAD');
+      const stopped = await put(other);
+      expect(refusal(stopped)).to.equal('422 POLICY_REFUSED');
+      expect(stopped.text).to.contain('Open a change request for the new policy (`POST /changes` with `policy`');
+    }
+    expect((await put(strict)).status, 'the same policy changes nothing').to.equal(200);
+    const request = await open(admin, { title: 'Looser', policy: { author_may_approve: true } });
+    const shown = await show(admin, request.id);
+    expect([shown.collections, shown.planned?.fresh]).to.deep.equal([[], true]);
+    expect(shown.planned?.findings.map(({ code }) => code)).to.deep.equal(['LOOSENS_POLICY']);
+    expect((shown.planned as unknown as { policy: { from: object; to: object } }).policy).to.deep.include({
+      from: await current(),
+    });
+    expect(shown.allowed)
+      .to.include.members(['update', 'approve', 'apply'])
+      .and.not.include.members(['rebase', 'revert']);
+    expect(refusal(await apply(request.id)), 'nobody approved').to.equal('422 POLICY_REFUSED');
+    expect(refusal(await admin(`/changes/${request.id}/approve`, json({ plan: request.plan })))).to.equal(
+      '403 FORBIDDEN',
+    );
+    expect(refusal(await apply(request.id)), 'its author may not').to.equal('422 POLICY_REFUSED');
+    expect((await approve(ada, request)).status).to.equal(200);
+    const applied = await apply(request.id);
+    expect(applied.status, applied.text).to.equal(200);
+    expect(await current()).to.deep.include({ policy_changes: 'free', author_may_approve: true });
+    expect(dataOf(applied).allowed).to.deep.equal(['comment']);
+    const { data } = await api.ok<{ data: { type: string; command: string }[] }>(
+      'GET',
+      `/history/events?batch=${applied.headers.get('x-batch-id')}`,
+    );
+    expect(data.map(({ type }) => type).sort()).to.deep.equal(['change.applied', 'policy.updated']);
+  });
+
+  it('an approved policy is stale once another one was set', async () => {
+    expect((await put({ policy_changes: 'approve' })).status).to.equal(200);
+    const first = await open(admin, { title: 'Two', policy: { policy_changes: 'approve', approvals: 2 } });
+    const second = await open(admin, {
+      title: 'Loses',
+      policy: { policy_changes: 'approve', findings: { LOSES_DATA: 'warn' } },
+    });
+    for (const request of [first, second]) expect((await approve(ada, request)).status).to.equal(200);
+    expect((await apply(second.id)).status).to.equal(200);
+    const stale = await apply(first.id);
+    expect([refusal(stale), stale.text.includes('the policy was changed')]).to.deep.equal(['409 PLAN_CHANGED', true]);
+    const updated = await admin(`/changes/${first.id}`, json({ policy: { approvals: 2 } }, 'PATCH'));
+    expect(updated.status, updated.text).to.equal(200);
+    expect(refusal(await apply(first.id)), 'the approval was for another plan').to.equal('422 POLICY_REFUSED');
+    expect((await approve(ada, dataOf(updated))).status).to.equal(200);
+    expect((await apply(first.id)).status).to.equal(200);
+    expect(await current()).to.deep.include({ approvals: 2, policy_changes: 'free' });
+    expect((await put({})).status).to.equal(200);
+  });
+
+  it('can be scheduled, and are judged when they are scheduled and when their time comes', async () => {
+    expect((await put({ policy_changes: 'approve' })).status).to.equal(200);
+    const request = await open(admin, { title: 'Later', policy: { approvals: 2 } });
+    const at = () => admin(`/changes/${request.id}/apply`, json({ at: new Date(Date.now() + 200).toISOString() }));
+    expect(refusal(await at())).to.equal('422 POLICY_REFUSED');
+    expect((await approve(ada, request)).status).to.equal(200);
+    expect((await at()).status).to.equal(202);
+    await until('it is applied', async () => (await show(admin, request.id)).state === 'applied');
+    expect(await current()).to.deep.include({ approvals: 2, policy_changes: 'free' });
+    expect((await put({})).status).to.equal(200);
+  });
+
+  it('are proposed by admins, as a policy alone, and stay a request for a policy', async () => {
+    const asked = { title: 'Policy', policy: { approvals: 2 } };
+    expect(refusal(await author.send('/changes', json(asked)))).to.equal('403 FORBIDDEN');
+    const places = async (body: object, method = 'POST', path = '/changes') => {
+      const { status, json: answer } = await admin(path, json(body, method));
+      return [
+        status,
+        ...(answer as { errors: { extensions: { path: string } }[] }).errors.map((each) => each.extensions.path),
+      ];
+    };
+    expect(await places({ ...asked, diff: {}, online: true })).to.deep.equal([400, 'diff', 'online']);
+    expect(await places({ ...asked, policy: { approvals: 0 } })).to.deep.equal([400, 'policy.approvals']);
+    expect(await places({ ...asked, policy: { findings: { LOOSENS_POLICY: 'off' } } })).to.deep.equal([
+      400,
+      'policy.findings.LOOSENS_POLICY',
+    ]);
+    expect(await places({ ...asked, policy: {} })).to.deep.equal([400, 'policy']);
+    const { id } = await open(admin, asked);
+    expect((await admin('/collections', json({ collection: 'pages', schema: {}, fields: FIELDS }))).status).to.equal(
+      200,
+    );
+    const diff = await diffOf(admin, without('pages', 'body'));
+    expect(await places({ diff }, 'PATCH', `/changes/${id}`)).to.deep.equal([400, 'diff']);
+    const other = await open(admin, { title: 'No body', diff });
+    expect(await places({ policy: asked.policy }, 'PATCH', `/changes/${other.id}`)).to.deep.equal([400, 'policy']);
+    for (const action of ['rebase', 'revert', 'prepare'])
+      expect(refusal(await admin(`/changes/${id}/${action}`, json({}))), action).to.equal('409 INVALID_STATE');
+    expect((await apply(id)).status).to.equal(200);
+    await put({});
   });
 });

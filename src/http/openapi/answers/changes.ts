@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHANGE_STATES } from '../../../schema/change-requests/model.js';
 import { CHANGE_ACTIONS } from '../../../schema/change-requests/actions.js';
+import { policy } from '../../policy/policy-body.js';
 import { errors } from './errors.js';
 import { plan } from './operating.js';
 import { schemaChanges } from '../../../schema/normal-form/shapes.js';
@@ -112,6 +113,10 @@ const planned = z.strictObject({
   hash: textOrNull.describe('Of what it would do now; null: it does not fit the schema any more'),
   errors: errors.shape.errors.nullable(),
   diff: schemaChanges.nullable(),
+  policy: z
+    .strictObject({ from: policy, to: policy })
+    .nullable()
+    .describe('The policy in force and the one to set; null: it changes the schema'),
   statements: plan.shape.statements,
   tables: plan.shape.tables.unwrap().describe('The tables that exist now and are locked'),
   findings: z.array(finding),

@@ -18,7 +18,7 @@ export const CHANGE_OPERATIONS: OperationDocs = {
   },
   'POST /changes': {
     id: 'openChange',
-    summary: 'Propose a change: a diff, or a snapshot of what the schema should be',
+    summary: 'Propose a change: a diff, a snapshot of what the schema should be, or a policy',
     ...acts,
     body: bodies.newChange,
     example: { title: 'Orders have a note', reason: 'support asks for it', diff: { hash: '3f9a', diff: {} } },

@@ -13,11 +13,12 @@ export const POLICY_OPERATIONS: OperationDocs = {
   'PUT /policy': {
     id: 'setPolicy',
     summary: 'Set the policy as a whole: what it leaves out is as by default',
-    description: 'If-Match takes the ETag of GET /policy. A policy that is the same already appends nothing.',
+    description:
+      'If-Match takes the ETag of GET /policy. A policy that is the same already appends nothing. Where `policy_changes` is `approve`, open a change request with `policy` instead (POST /changes).',
     body: policyBody,
     example: { findings: { LOSES_DATA: 'approve', INDEX_UNDER_LOCK: 'refuse' }, online_above_rows: 100_000 },
     answer: data(policy),
-    refuses: ['PRECONDITION_FAILED', 'IDEMPOTENCY_MISMATCH', 'LOCK_TIMEOUT'],
+    refuses: ['POLICY_REFUSED', 'PRECONDITION_FAILED', 'IDEMPOTENCY_MISMATCH', 'LOCK_TIMEOUT'],
   },
   'POST /policy/test': {
     id: 'testPolicy',

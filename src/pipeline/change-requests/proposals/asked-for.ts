@@ -11,11 +11,15 @@ import { wrongState } from '../applying.js';
 import { type NamedCommand, type Reading, commandOf } from '../command.js';
 import { updatedMeanwhile } from './problems.js';
 
-type Apply = CommandOf<'apply-diff'>;
+/** The operations that people propose. */
+export type ProposedOperation = 'apply-diff' | 'update-policy';
+
+type Proposed = CommandOf<ProposedOperation>;
 
 export interface AskedForNow {
-  /** Decides the change against the schema at the head, if the request allows the action. */
-  command: Prepare<Apply>;
+  name: ProposedOperation;
+  /** Decides the change against the schema and the policy at the head, if the request allows the action. */
+  command: Prepare<Proposed>;
   how: Omit<NamedCommand, 'name' | 'command'>;
   online: boolean;
 }
@@ -27,9 +31,10 @@ export async function askedForNow(reading: Reading, id: string, action: ChangeAc
   if (request.proposal === null) return refuse(wrongState(id, request));
   const askedFor = await commandOf(reading, request);
   if (!askedFor.ok) return askedFor;
-  const { command, name: _, ...how } = askedFor.value;
-  const decided = command as Command<Apply>;
+  const { command, name, ...how } = askedFor.value;
+  const decided = command as Command<Proposed>;
   return ok({
+    name: name as ProposedOperation,
     how,
     online: request.online,
     command: async (client, state) => {

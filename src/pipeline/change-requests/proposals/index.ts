@@ -27,13 +27,14 @@ import { type PlanNow, planNow } from './plan-now.js';
 import { type Proposed, proposingOf, requireRoom, updatingOf } from './propose.js';
 import { type Rebasing, type Reverting, rebase, revert } from './rebase.js';
 import { schedulingOf } from './schedule.js';
-import { allowed, askedForNow } from './asked-for.js';
+import { type ProposedOperation, allowed, askedForNow } from './asked-for.js';
 
 /** The requested change. */
 export interface Asked extends Pick<AskedFor, 'purge' | 'acknowledged'> {
-  /** The input of `apply-diff`. */
+  name: ProposedOperation;
+  /** The input of the operation. */
   input: object;
-  command: Command<CommandOf<'apply-diff'>>;
+  command: Command<CommandOf<ProposedOperation>>;
   online: boolean;
 }
 
@@ -93,9 +94,9 @@ export function createProposals(options: ProposalOptions): Proposals {
   const carry = async (id: string, action: 'prepare' | 'apply', request: RequestContext): Promise<Outcome> => {
     const askedFor = await askedForNow(options, id, action);
     if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
-    const { command, how, online } = askedFor.value;
+    const { name, command, how, online } = askedFor.value;
     const revise = carryingOut(id, action, { ...options, how });
-    return pipeline.execute('apply-diff', command, {
+    return pipeline.execute(name, command, {
       ...request,
       revise,
       ...how,
@@ -103,37 +104,34 @@ export function createProposals(options: ProposalOptions): Proposals {
     });
   };
   return {
-    async propose({ title, input, command, online, ...how }, request) {
-      const document = await documentOf({ operation: 'apply-diff', input, ...how });
+    async propose({ title, name, input, command, online, ...how }, request) {
+      const document = await documentOf({ operation: name, input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
-      const revise = proposingOf(randomUUID(), { title, document: document.value, online, ...knownOf(how) });
+      const proposed = { operation: name, document: document.value, online, ...knownOf(how) };
+      const revise = proposingOf(randomUUID(), { title, ...proposed });
       const within: Revise = async (client, batch) => {
         await requireRoom(client, request.cause.actor.id, options.quotas.changes);
         return revise(client, batch);
       };
-      return pipeline.execute('apply-diff', command, planning(request, within, how));
+      return pipeline.execute(name, command, planning(request, within, how));
     },
     async update(id, { said, asked }, request) {
       if (asked === undefined) return pipeline.record(updatingOf(id, said), request);
-      const { input, command, online, ...how } = asked;
-      const document = await documentOf({ operation: 'apply-diff', input, ...how });
+      const { name, input, command, online, ...how } = asked;
+      const document = await documentOf({ operation: name, input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
-      const proposed: Proposed = { document: document.value, online, ...knownOf(how) };
-      return pipeline.execute(
-        'apply-diff',
-        guarded(id, command),
-        planning(request, updatingOf(id, said, proposed), how),
-      );
+      const proposed: Proposed = { operation: name, document: document.value, online, ...knownOf(how) };
+      return pipeline.execute(name, guarded(id, command), planning(request, updatingOf(id, said, proposed), how));
     },
     comment: async (id, text, request) =>
       pipeline.record(commentingOf(id, await toDocument({ comment: text })), request),
     async approve(id, { plan, comment, credential }, request) {
       const askedFor = await askedForNow(options, id, 'approve');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
-      const { command, how, online } = askedFor.value;
+      const { name, command, how, online } = askedFor.value;
       const approving = { plan, comment: await said(comment), by: request.cause.actor, credential };
       const revise = approvingOf(id, approving, how);
-      return pipeline.execute('apply-diff', command, { ...planning(request, revise, how), unprepared: !online });
+      return pipeline.execute(name, command, { ...planning(request, revise, how), unprepared: !online });
     },
     reject: async (id, comment, request) => pipeline.record(rejectingOf(id, await said(comment)), request),
     prepare: (id, request) => carry(id, 'prepare', request),
@@ -141,8 +139,8 @@ export function createProposals(options: ProposalOptions): Proposals {
     async rehearse(id, request) {
       const askedFor = await askedForNow(options, id, 'apply');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
-      const { command, how, online } = askedFor.value;
-      return pipeline.dryRun('apply-diff', command, {
+      const { name, command, how, online } = askedFor.value;
+      return pipeline.dryRun(name, command, {
         ...request,
         revise: rehearsing(id, how),
         ...how,
@@ -153,9 +151,9 @@ export function createProposals(options: ProposalOptions): Proposals {
     async schedule(id, at, request) {
       const askedFor = await askedForNow(options, id, 'apply');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
-      const { command, how, online } = askedFor.value;
+      const { name, command, how, online } = askedFor.value;
       const revise = schedulingOf(id, at, how);
-      return pipeline.execute('apply-diff', command, { ...request, revise, ...how, unprepared: !online });
+      return pipeline.execute(name, command, { ...request, revise, ...how, unprepared: !online });
     },
     rebase: (id, resolutions, request) => rebase(rebasing, { id, resolutions }, request),
     revert: (reverting, request) => revert(rebasing, reverting, request),

@@ -7,10 +7,12 @@ import { planHash } from '../../../schema/change-requests/plan-hash.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 import { type SchemaDiff, diffStates } from '../../../schema/diff/diff.js';
 import { collectionsChanged } from '../../../schema/fold/event-schemas.js';
-import type { NewEvent } from '../../../schema/model/events.js';
+import type { LogEvent } from '../../../schema/model/events.js';
+import type { Policy } from '../../../schema/model/policy.js';
 import type { State } from '../../../schema/model/state.js';
-import { type CommandOf, operations } from '../../../schema/operations/index.js';
-import type { Ask } from '../../types.js';
+import { operations } from '../../../schema/operations/index.js';
+import type { Operation } from '../../../schema/operations/operation.js';
+import type { UpdatePolicy } from '../../../schema/operations/update-policy.js';
 import { type Reading, commandOf } from '../command.js';
 
 export type PlanNow =
@@ -23,8 +25,10 @@ export type PlanNow =
       purge: boolean;
       before: State;
       after: State;
-      events: NewEvent[];
+      events: LogEvent[];
       statements: Statement[];
+      /** The policy in force, and the one that replaces it; null: it changes the schema. */
+      policy: { from: Policy; to: Policy } | null;
       diff: SchemaDiff;
     };
 
@@ -36,26 +40,22 @@ export async function planNow(
 ): Promise<PlanNow> {
   const askedFor = await commandOf(reading, request);
   if (!askedFor.ok) return { kind: 'conflicts', problems: askedFor.problems };
-  const { command, purge, acknowledges } = askedFor.value;
-  const decided = await runYielding(
-    operations['apply-diff'].decide(state, await asked(reading, command as Apply | Ask<Apply>, state)),
-  );
+  const { name, command, purge, acknowledges } = askedFor.value;
+  const { decide } = operations[name] as unknown as Operation<string, object, object, LogEvent>;
+  const now: object = typeof command === 'function' ? await command(reading.pool, state) : command;
+  const decided = await runYielding(decide(state, now));
   if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
   const events = decided.value;
+  const policy = name === 'update-policy' ? (now as UpdatePolicy) : undefined;
   const { statements, after } = await runYielding(planBatch(state, events, reading.schema));
+  const plan = { before: state, after, events };
   return {
+    ...plan,
     kind: 'planned',
-    hash: await runYielding(planHash({ before: state, after, events, purge, acknowledge: acknowledges?.findings })),
+    hash: await runYielding(planHash({ ...plan, policy: policy?.current, purge, acknowledge: acknowledges?.findings })),
     purge: purge === true,
-    before: state,
-    after,
-    events,
     statements,
+    policy: policy === undefined ? null : { from: policy.current as Policy, to: policy.policy },
     diff: await runYielding(diffStates(state, after, collectionsChanged(events))),
   };
 }
-
-type Apply = CommandOf<'apply-diff'>;
-
-const asked = async ({ pool }: Reading, command: Apply | Ask<Apply>, state: State): Promise<Apply> =>
-  typeof command === 'function' ? command(pool, state) : command;

@@ -7,5 +7,8 @@ import type { NamedCommand } from '../command.js';
 export type How = Pick<NamedCommand, 'purge' | 'acknowledges'>;
 
 /** Returns the hex hash of everything the batch would do. Equal requests for the same schema have equal hashes. */
-export const planOf = ({ before, after, events }: PlannedBatch, { purge, acknowledges }: How): Promise<string> =>
-  runYielding(planHash({ before: before.state, after, events, purge, acknowledge: acknowledges?.findings }));
+export const planOf = (
+  { before, after, events, policy }: PlannedBatch,
+  { purge, acknowledges }: How,
+): Promise<string> =>
+  runYielding(planHash({ before: before.state, after, events, purge, policy, acknowledge: acknowledges?.findings }));

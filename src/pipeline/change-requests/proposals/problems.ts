@@ -9,9 +9,12 @@ export const updatedMeanwhile = (id: string): Problem => ({
 });
 
 /** @param plan the hash of its current plan */
-export const stale = ({ id, proposal }: ChangeRequest, plan: string): Problem => ({
+export const stale = ({ id, operation, proposal }: ChangeRequest, plan: string): Problem => ({
   code: 'PLAN_CHANGED',
-  message: `The change request ${id} is stale: what it removes or changes is not what it was when it was proposed. Propose it again from the schema as it is now.`,
+  message:
+    operation === 'update-policy'
+      ? `The change request ${id} is stale: the policy was changed after it was proposed. Update the request with the policy to set.`
+      : `The change request ${id} is stale: what it removes or changes is not what it was when it was proposed. Propose it again from the schema as it is now.`,
   details: { plan: proposal?.plan, plan_now: plan },
 });
 
@@ -30,11 +33,20 @@ export const tooManyOpen = (most: number): Problem => ({
 });
 
 /** INVALID_PAYLOAD, about the body of a request. */
-export const changesNothing = (): Problem => ({
-  code: 'INVALID_PAYLOAD',
-  message: 'This changes nothing: the schema is so already.',
-  path: 'diff',
-});
+export const changesNothing = (operation: string): Problem =>
+  operation === 'update-policy'
+    ? { code: 'INVALID_PAYLOAD', message: 'This changes nothing: it is the policy in force.', path: 'policy' }
+    : { code: 'INVALID_PAYLOAD', message: 'This changes nothing: the schema is so already.', path: 'diff' };
+
+/** INVALID_PAYLOAD: a request for a policy stays one, and so does a request for a change of the schema. */
+export const otherSubject = ({ id, operation }: ChangeRequest): Problem =>
+  operation === 'update-policy'
+    ? { code: 'INVALID_PAYLOAD', message: `The change request ${id} changes the policy: send a policy.`, path: 'diff' }
+    : {
+        code: 'INVALID_PAYLOAD',
+        message: `The change request ${id} changes the schema: send a diff or a snapshot.`,
+        path: 'policy',
+      };
 
 /** FORBIDDEN, if the policy excludes approvals by authors. */
 export const ownApproval = ({ id }: ChangeRequest): Problem => ({

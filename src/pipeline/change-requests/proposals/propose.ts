@@ -10,10 +10,11 @@ import { CommandRefused, type PlannedBatch, type Revise } from '../../types.js';
 import { changeEvent } from '../events.js';
 import { instead } from '../planning.js';
 import { type How, planOf } from './plan.js';
-import { changesNothing, tooManyOpen } from './problems.js';
-import { allowed } from './asked-for.js';
+import { changesNothing, otherSubject, tooManyOpen } from './problems.js';
+import { type ProposedOperation, allowed } from './asked-for.js';
 
 export interface Proposed extends How {
+  operation: ProposedOperation;
   /** The requested change. */
   document: Document;
   online: boolean;
@@ -26,11 +27,14 @@ export async function requireRoom(client: pg.ClientBase, author: string, most: n
 
 /** Rejects a change without effect with INVALID_PAYLOAD. @param reverts the request that it reverts */
 export const proposingOf =
-  (id: string, { title, document, online, reverts, ...how }: Proposed & { title: string; reverts?: string }): Revise =>
+  (
+    id: string,
+    { title, operation, document, online, reverts, ...how }: Proposed & { title: string; reverts?: string },
+  ): Revise =>
   async (_, batch) => {
-    if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing()] };
+    if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
     const { collections, ...plan } = await decided(batch, how);
-    const askedFor = { operation: 'apply-diff', document: document.hash, online, collections };
+    const askedFor = { operation, document: document.hash, online, collections };
     const asked = { ...askedFor, ...(reverts !== undefined && { reverts }) };
     const opened = changeEvent('change.opened', id, { ...asked, proposal: { title, ...plan } });
     return instead(batch, { events: [opened], also: keepDocuments([document]), online });
@@ -40,10 +44,11 @@ export const proposingOf =
 export const updatingOf =
   (id: string, said: Pick<ChangeUpdated, 'title' | 'reason'>, proposed?: Proposed): Revise =>
   async (client, batch) => {
-    await allowed(client, id, 'update');
+    const request = await allowed(client, id, 'update');
     if (proposed === undefined) return instead(batch, { events: [changeEvent('change.updated', id, said)], also: [] });
-    if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing()] };
-    const { document, online, ...how } = proposed;
+    const { operation, document, online, ...how } = proposed;
+    if (operation !== request.operation) return { kind: 'refused', problems: [otherSubject(request)] };
+    if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
     const asked = { document: document.hash, online, ...(await decided(batch, how)) };
     const updated = changeEvent('change.updated', id, { ...said, ...asked });
     return instead(batch, { events: [updated], also: keepDocuments([document]), online });

@@ -63,7 +63,7 @@ async function make(
     if (merged === undefined) throw new CommandRefused([nothingLeft()]);
     const document = await documentOf({ operation: 'apply-diff', input: merged.input, ...how });
     const acknowledges = acknowledged && { acknowledges: { findings: acknowledged } };
-    revise = becomes({ document, online, ...(purge && { purge }), ...acknowledges });
+    revise = becomes({ operation: 'apply-diff', document, online, ...(purge && { purge }), ...acknowledges });
     return merged.command;
   };
   return pipeline.execute('apply-diff', command, {

@@ -1,4 +1,5 @@
-/** Findings that the planning creates directly: about the trash, names and preparations. */
+/** Findings that the planning creates directly: about the trash, names, preparations and the policy. */
+import { CHANGES_POLICY, LOOSENS_POLICY } from '../../model/policy.js';
 import type { Rule } from '../model.js';
 
 const dataRestored: Rule = {
@@ -104,6 +105,29 @@ const renamedFromNothing: Rule = {
   safer: 'Look whether the old name is spelled as it is there.',
 };
 
+const loosensPolicy: Rule = {
+  code: LOOSENS_POLICY,
+  level: 'warn',
+  title: 'Loosens the policy',
+  what: 'The new policy may let through a change that the present policy stops. The message lists the locations.',
+  why: 'Whoever can loosen the policy can make any change that the policy was to stop.',
+  safer:
+    'Open a change request for the new policy (`POST /changes` with `policy`, or `dps policy propose`), so that others see it first.',
+  levels: 'The member `policy_changes` of the present policy says what is done about it.',
+  example: { unsafe: 'PUT /policy {"approvals": 1}, where it was 2', safe: 'PUT /policy {"approvals": 3}' },
+};
+
+const changesPolicy: Rule = {
+  code: CHANGES_POLICY,
+  level: 'note',
+  title: 'Changes the policy',
+  what: 'The new policy is at least as strict as the present policy.',
+  why: 'Changes that were allowed may be stopped from now on.',
+  safer:
+    'Open a change request for the new policy (`POST /changes` with `policy`, or `dps policy propose`), so that others see it first.',
+  levels: 'The member `policy_changes` of the present policy says what is done about it.',
+};
+
 export const NOTICED: readonly Rule[] = [
   dataRestored,
   dataNotRestored,
@@ -115,4 +139,6 @@ export const NOTICED: readonly Rule[] = [
   looksRenamed,
   nameStillUsed,
   renamedFromNothing,
+  loosensPolicy,
+  changesPolicy,
 ];

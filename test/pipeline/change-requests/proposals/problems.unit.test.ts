@@ -45,8 +45,12 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
     },
   ],
   changesNothing: [
-    problems.changesNothing(),
+    problems.changesNothing('apply-diff'),
     { code: 'INVALID_PAYLOAD', message: 'This changes nothing: the schema is so already.', path: 'diff' },
+  ],
+  otherSubject: [
+    problems.otherSubject({ ...REQUEST, operation: 'update-policy' }),
+    { code: 'INVALID_PAYLOAD', message: 'The change request r1 changes the policy: send a policy.', path: 'diff' },
   ],
   ownApproval: [
     problems.ownApproval(REQUEST),

@@ -1,0 +1,24 @@
+/** update-policy: another policy in place of the one before. It changes no schema. */
+import { jsonEqual } from '../../kernel/json.js';
+import { ok } from '../../kernel/problem.js';
+import type { OtherEvent } from '../model/events.js';
+import type { Policy } from '../model/policy.js';
+import { policyUpdated } from '../policy/index.js';
+import type { Operation } from './operation.js';
+
+export interface UpdatePolicy {
+  policy: Policy;
+  /** The policy in force; absent: as it was submitted. */
+  current?: Policy;
+}
+
+export const updatePolicy: Operation<'update-policy', Pick<UpdatePolicy, 'policy'>, UpdatePolicy, OtherEvent> = {
+  name: 'update-policy',
+
+  parse: (input) => ok(input),
+
+  *decide(_state, { policy, current }) {
+    yield;
+    return ok(jsonEqual(policy, current) ? [] : [policyUpdated(policy)]);
+  },
+};
